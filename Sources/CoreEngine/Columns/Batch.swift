@@ -126,6 +126,7 @@ package final class Batch {
                 } else {
                     if ascending {
                         ascending = false
+                        try CMemory.expect(count, each: 20)
                         seen.reserveCapacity(count)
                         for r in 0..<row { if case .int(let k) = try column.primaryKey(start &+ r) { seen.insert(k) } }
                     }

@@ -8,7 +8,9 @@ struct FollowedRows {
     private let limit: Int
     private var list: RowList
 
-    init(_ table: TableKey, _ rows: [ObjKey], _ keys: [SortKey], limit: Int) {
+    init(_ table: TableKey, _ rows: [ObjKey], _ keys: [SortKey], limit: Int) throws(RealmError) {
+        // The list keeps its rows in pieces.
+        try CMemory.expect(rows.count, each: 16)
         self.table = table
         self.keys = keys
         self.limit = limit

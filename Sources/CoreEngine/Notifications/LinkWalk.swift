@@ -20,6 +20,7 @@ struct LinkWalk {
             guard backlinks.count <= most - found.count else { return nil }
             for o in try backlinks.allKeys() where !found.contains(o) {
                 if link.type == .mixed, try targets(of: [o], b.oppositeTable, b.oppositeColumn, in: table)?.contains(k) != true { continue }
+                try found.makeRoom()
                 found.insert(o)
             }
         }
@@ -33,7 +34,8 @@ struct LinkWalk {
     ) throws(RealmError) -> Set<ObjKey>? {
         guard let t = try group.table(table), let f = t.facts(column) else { return [] }
         var found: Set<ObjKey> = []
-        func note(_ v: Mixed) {
+        func note(_ v: Mixed) throws(RealmError) {
+            try found.makeRoom()
             switch v {
             case .link(let k) where !k.isNull && !k.isUnresolved: found.insert(k)
             case .typedLink(let to, let k) where wanted == nil || to == wanted: found.insert(k)
@@ -42,12 +44,12 @@ struct LinkWalk {
         }
         for k in keys where try t.isValid(k) {
             guard f.isCollection else {
-                if let v = try t.rows.get(k, column.index) { note(v) }
+                if let v = try t.rows.get(k, column.index) { try note(v) }
                 continue
             }
             switch try group.resolve(CollectionPath(table: table, object: k, column: column)) {
-            case .list(let l)?: for i in 0..<l.count { note(try l.get(i)) }
-            case .dictionary(let d)?: for i in 0..<d.count { note(try d.value(i)) }
+            case .list(let l)?: for i in 0..<l.count { try note(try l.get(i)) }
+            case .dictionary(let d)?: for i in 0..<d.count { try note(try d.value(i)) }
             case nil: break
             }
             if found.count > most { return nil }

@@ -359,7 +359,7 @@ extension ElementDictionary {
     /// The keys, in order.
     func allNames() throws(RealmError) -> [[UInt8]] {
         var all: [[UInt8]] = []
-        for i in 0..<count { if case .string(let name) = try key(i) { all.append(Array(name)) } else { all.append([]) } }
+        for i in 0..<count { if case .string(let name) = try key(i) { try all.add(Array(name)) } else { try all.add([]) } }
         return all
     }
 }

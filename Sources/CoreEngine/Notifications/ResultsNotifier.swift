@@ -54,7 +54,7 @@ package final class ResultsNotifier: Notifier {
     private func found(_ group: Group) throws(RealmError) -> Rows {
         guard let window, let t = try group.table(table), !t.isEmbedded, try canFollow(group) else { return .listed(try source.rows(group, query)) }
         if query.isAll, window.keys.isEmpty { return .whole }
-        return .followed(FollowedRows(table, try source.rows(group, query.unlimited), window.keys, limit: window.limit))
+        return .followed(try FollowedRows(table, try source.rows(group, query.unlimited), window.keys, limit: window.limit))
     }
     /// Whether the history names all that decides. It does not name the objects that new embedded objects link to, and of links inside Mixed
     /// values not all can be walked.

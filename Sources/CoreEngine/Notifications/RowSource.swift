@@ -27,9 +27,9 @@ package enum RowSource {
         case .collection(let path):
             var keys: [ObjKey] = []
             switch try group.collection(path) {
-            case .list(let l)?: for i in 0..<l.count { if case .typedLink(_, let k) = try l.get(i) { keys.append(k) } }
+            case .list(let l)?: for i in 0..<l.count { if case .typedLink(_, let k) = try l.get(i) { try keys.add(k) } }
             case .dictionary(let d)?:
-                for i in 0..<d.count { if case .typedLink(_, let k) = try d.value(i) { keys.append(k) } else { keys.append(.null) } }
+                for i in 0..<d.count { if case .typedLink(_, let k) = try d.value(i) { try keys.add(k) } else { try keys.add(.null) } }
             case nil: break
             }
             return keys

@@ -152,9 +152,9 @@ extension Group {
             else { continue }
             var elements: [(name: [UInt8], value: Mixed)] = []
             switch content {
-            case .list(let l): for i in 0..<l.count { elements.append(([], try l.get(i))) }
+            case .list(let l): for i in 0..<l.count { try elements.add(([], try l.get(i))) }
             case .dictionary(let d):
-                for i in 0..<d.count { if case .string(let name) = try d.key(i) { elements.append((Array(name), try d.value(i))) } }
+                for i in 0..<d.count { if case .string(let name) = try d.key(i) { try elements.add((Array(name), try d.value(i))) } }
             }
             for (i, e) in elements.enumerated() {
                 var v = e.value

@@ -124,6 +124,10 @@ extension Group {
         guard depth < Trees.maxNesting else { throw .corrupt("collections nested too deeply") }
         if depth == 0 { startWalk() } else { try enterNested(at: .null) }
         switch v {
+        case .string(let b), .binary(let b): try CMemory.expect(b.count, each: 2)
+        default: break
+        }
+        switch v {
         case .null, .slot, .link: return .null
         case .int(let i): return .int(i)
         case .bool(let b): return .bool(b)
@@ -144,12 +148,12 @@ extension Group {
         switch content {
         case .list(let l):
             var all: [RealmValue] = []
-            for i in 0..<l.count { all.append(try copy(try l.get(i), depth: depth)) }
+            for i in 0..<l.count { try all.add(try copy(try l.get(i), depth: depth)) }
             return .list(all)
         case .dictionary(let d):
             var all: [RealmValue.Entry] = []
             for i in 0..<d.count {
-                all.append(RealmValue.Entry(key: Name(try copy(try d.key(i)).string ?? ""), value: try copy(try d.value(i), depth: depth)))
+                try all.add(RealmValue.Entry(key: Name(try copy(try d.key(i)).string ?? ""), value: try copy(try d.value(i), depth: depth)))
             }
             return .dictionary(all)
         }

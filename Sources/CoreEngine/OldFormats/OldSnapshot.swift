@@ -63,6 +63,7 @@ package final class OldSnapshot: NodeSource {
             fixedCount += rows.count
         }
         guard firstRef + fixedCount * 8 < store.slabStart / 2 else { throw .corrupt("impossible number of objects", at: oldTables.offset) }
+        try CMemory.expect(fixedCount, each: 8)
         made = [Int](repeating: 0, count: fixedCount)
         var next = tables.makeIterator()
         (names, tablesRef) = try schema.make(store) { (_) throws(RealmError) in

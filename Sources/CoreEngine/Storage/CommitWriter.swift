@@ -444,7 +444,7 @@ struct CommitWriter {
     private func mergedLists(around start: Int, unused: FileChunk, _ version: UInt64) throws(RealmError) -> MergedLists {
         var lists = MergedLists()
         let total = free.usable.count + free.locked.count + freed.count
-        lists.entries.reserveCapacity(total + 2)
+        try lists.entries.makeRoom(for: total + 2)
         var u = 0, l = 0, f = 0
         while true {
             while u < free.usable.count, free.usable[u].size == 0 { u += 1 }

@@ -79,7 +79,7 @@ struct CollectionEditor {
     }
     private func visible(_ tree: BPlusTree) throws(RealmError) -> [Int] {
         var kept: [Int] = []
-        for i in 0..<(try tree.count()) { if case .link(let k) = try tree.get(i), !k.isUnresolved { kept.append(i) } }
+        for i in 0..<(try tree.count()) { if case .link(let k) = try tree.get(i), !k.isUnresolved { try kept.add(i) } }
         return kept
     }
     /// Stored index of the caller's index `i`; `end` allows the index behind the last element.
@@ -207,7 +207,10 @@ struct CollectionEditor {
     func targets() throws(RealmError) -> [ObjKey] {
         guard kind == .objKey, let tree else { return [] }
         var seen = Swift.Set<Int64>(), all: [ObjKey] = []
-        for i in 0..<(try tree.count()) { if case .link(let k) = try tree.get(i), !k.isUnresolved, seen.insert(k.raw).inserted { all.append(k) } }
+        for i in 0..<(try tree.count()) {
+            try seen.makeRoom()
+            if case .link(let k) = try tree.get(i), !k.isUnresolved, seen.insert(k.raw).inserted { try all.add(k) }
+        }
         return all
     }
 

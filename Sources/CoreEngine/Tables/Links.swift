@@ -20,7 +20,7 @@ extension Table {
         }
         func allKeys() throws(RealmError) -> [ObjKey] {
             var keys: [ObjKey] = []
-            for i in 0..<count { keys.append(try key(at: i)) }
+            for i in 0..<count { try keys.add(try key(at: i)) }
             return keys
         }
     }

@@ -38,7 +38,7 @@ struct TableSpec {
         }
         let tables = place.oppositeTables.isNull ? nil : try s.integers(place.oppositeTables)
         let cols = place.oppositeColumns.isNull ? nil : try s.integers(place.oppositeColumns)
-        columns.reserveCapacity(types.count)
+        try columns.makeRoom(for: types.count)
         for i in 0..<types.count {
             let key = ColKey(keys.get(i))
             guard key.raw >= 0, let type = ColumnType(rawValue: key.typeNumber), type.rawValue < 18 else {
@@ -60,6 +60,7 @@ struct TableSpec {
         byIndex = try Self.places(columns, at: ref)
     }
     private static func places(_ columns: [Column], at ref: Ref) throws(RealmError) -> [Int] {
+        try CMemory.expect((columns.map(\.index).max() ?? -1) + 1, each: 8)
         var byIndex = [Int](repeating: -1, count: (columns.map(\.index).max() ?? -1) + 1)
         for (i, c) in columns.enumerated() {
             guard byIndex[c.index] < 0 else { throw .corrupt("two columns with one index", at: ref.offset) }
