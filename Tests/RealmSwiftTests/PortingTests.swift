@@ -180,6 +180,20 @@ struct PortingTests {
         #expect(all.distinct(by: ["best.name", "age"]).count == 1 && all.distinct(by: ["id", "age"]).count == 2)
         _ = folder
     }
+    /// Decimals, whether a Realm manages them or not.
+    @Test func sumsOfValuesOfAnyType() throws {
+        let (realm, folder) = try makeRealm(Everything.self)
+        let object = Everything()
+        #expect(object.anys.sum() == .int(0) && object.anyMap.sum() == .int(0))
+        object.anys.append(objectsIn: [.int(1), .int(2)])
+        object.anyMap["a"] = .int(4)
+        #expect(object.anys.sum() == .decimal128(3) && object.anyMap.sum() == .decimal128(4))
+        try realm.write { realm.add(object) }
+        #expect(object.anys.sum() == .decimal128(3) && object.anyMap.sum() == .decimal128(4))
+        try realm.write { object.anyMap.removeAll() }
+        #expect(object.anyMap.sum() == .int(0))
+        _ = folder
+    }
     @Test func classesWithoutARealm() {
         #expect(Person.sharedSchema()?.properties.first?.name == "id" && Address.sharedSchema()?.isEmbedded == true)
         #expect(Object.sharedSchema() == nil && EmbeddedObject.sharedSchema() == nil && ObjectBase.sharedSchema() == nil)

@@ -95,7 +95,10 @@ extension RealmCollection where Element.PersistedType: MinMaxType {
 }
 extension RealmCollection where Element.PersistedType: AddableType {
     /// The sum of the values.
-    public func sum() -> Element { aggregateOfValues(.sum) ?? Element.emptySum }
+    public func sum() -> Element {
+        let sum: Element = aggregateOfValues(.sum) ?? Element.emptySum
+        return realm == nil && !isEmpty ? decimal(sum) : sum
+    }
     /// The average of the values; nil when there are none.
     public func average<T: _HasPersistedType>() -> T? where T.PersistedType: AddableType { aggregateOfValues(.average) }
 }
@@ -186,4 +189,9 @@ extension EngineValue {
         default: Decimal128(double).value
         }
     }
+}
+/// A sum of values of any type is a decimal number, as the engine computes it of stored ones.
+func decimal<Value>(_ sum: Value) -> Value {
+    guard let any = sum as? AnyRealmValue, case .int(let v) = any else { return sum }
+    return AnyRealmValue.decimal128(Decimal128(v)) as? Value ?? sum
 }

@@ -67,7 +67,11 @@ extension Map where Value.PersistedType: MinMaxType {
 }
 extension Map where Value.PersistedType: AddableType {
     /// The sum of the values.
-    public func sum() -> Value { aggregateOfValues(.sum) ?? Value.emptySum }
+    public func sum() -> Value {
+        if isEmpty { return Value.emptySum }
+        let sum: Value = aggregateOfValues(.sum) ?? Value.emptySum
+        return managed == nil ? decimal(sum) : sum
+    }
     /// The average of the values; nil when there are none.
     public func average<T: _HasPersistedType>() -> T? where T.PersistedType: AddableType { aggregateOfValues(.average) }
 }
