@@ -46,6 +46,7 @@ extension Verifier {
     /// What realm-core leaves in an index of lists is no fault: an entry that is there twice, or of a word or an object that is gone.
     private func checkWords(_ walk: TableWalk, _ c: Column, _ index: SearchIndex) throws(RealmError) {
         let t = walk.table, here = place(t, c), isList = c.isCollection
+        textBytes = 0
         var differences: [ObjKey: Int] = [:]
         var isWhole = true
         let damaged = { (error: RealmError) throws(RealmError) -> Void in
@@ -81,6 +82,15 @@ extension Verifier {
             if !isList, !found.isSubset(of: words) { report(.index, "the object stands in the index under a word that it does not have", spot) }
         }
     }
+    /// Counts the bytes of texts whose words are looked for: there are no more than the file has, twice, unless texts share them.
+    private func countWords(of text: Bytes) throws(RealmError) {
+        try store.test()
+        textBytes += text.count
+        guard textBytes > NodeStore.unmeasured, textBytes > 2 * (textRoom ?? 0) else { return }
+        let room = store.measuredExtent
+        textRoom = room
+        guard textBytes <= 2 * room else { throw .corrupt("texts that share their bytes") }
+    }
     /// Under which chunks an object is to stand; nil where its value could not be read.
     private func words(of key: ObjKey, _ walk: TableWalk, _ c: Column) throws(RealmError) -> Swift.Set<[Int32]>? {
         let t = walk.table
@@ -88,6 +98,7 @@ extension Verifier {
         return try reading(place(t, c, key)) { () throws(RealmError) in
             var words: Swift.Set<[Int32]> = []
             guard let value = try t.rows.get(key, c.key.index) else { return words }
+            if case .string(let text) = value { try countWords(of: text) }
             try TableIndexes.forEachWord(of: value, store) { (word) throws(RealmError) in words.insert(SearchIndex.wordPath(word)) }
             return words
         }

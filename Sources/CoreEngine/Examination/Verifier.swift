@@ -22,6 +22,9 @@ final class Verifier {
     /// Values that could not be read: what they link to, or are linked from, is unknown.
     var unread: Swift.Set<ValuePlace> = []
     private(set) var walks: [TableWalk] = []
+    /// Bytes of the texts whose words were looked for in one column, and of the file.
+    var textBytes = 0
+    var textRoom: Int?
     /// Steps done and to be done: each object is met in its cluster, among the backlinks and in the indexes.
     private var steps = (done: 0, total: 0)
     private var walkOf: [TableKey: TableWalk] = [:]

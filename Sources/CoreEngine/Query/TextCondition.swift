@@ -60,7 +60,7 @@ struct FullTextQuery {
                 isPrefix = !isExcluded
             }
             var tokens: [[UInt8]] = []
-            tokens = try Array(rest).withBytes { (b) throws(RealmError) in FullTextTokenizer.sequence(b) }
+            tokens = try Array(rest).withBytes { (b) throws(RealmError) in try FullTextTokenizer.sequence(b) }
             guard tokens.count <= 1 else {
                 throw RealmError(.invalidArgument, "A search word holds a separator: '\(String(decoding: word, as: UTF8.self))'")
             }

@@ -153,8 +153,8 @@ struct TableIndexes {
         }
         if c.isFullTextIndexed {
             var before = Swift.Set<[UInt8]>(), after = Swift.Set<[UInt8]>()
-            if case .string(let b) = old { before = FullTextTokenizer.tokens(b) }
-            if case .string(let b) = new { after = FullTextTokenizer.tokens(b) }
+            if case .string(let b) = old { before = try FullTextTokenizer.tokens(b) }
+            if case .string(let b) = new { after = try FullTextTokenizer.tokens(b) }
             for word in before where !after.contains(word) { try word.withBytes { (b) throws(RealmError) in try eraseWord(b, key, column) } }
             for word in after where !before.contains(word) { try word.withBytes { (b) throws(RealmError) in try insertWord(b, key, column) } }
             return
@@ -232,7 +232,7 @@ struct TableIndexes {
     static func forEachWord(of value: Mixed, _ store: NodeStore, _ body: (Bytes?) throws(RealmError) -> Void) throws(RealmError) {
         switch value {
         case .string(let text):
-            for word in FullTextTokenizer.tokens(text) { try word.withBytes { (b) throws(RealmError) in try body(b) } }
+            for word in try FullTextTokenizer.tokens(text) { try word.withBytes { (b) throws(RealmError) in try body(b) } }
         case .slot(let s):
             guard let root = s.subtree else { return }
             let tree = BPlusTree(store, kind: .string, root: root)

@@ -3,19 +3,35 @@ enum FullTextTokenizer {
     private static let maxToken = 64
 
     /// The distinct words of `text`.
-    static func tokens(_ text: Bytes) -> Swift.Set<[UInt8]> { Swift.Set(sequence(text)) }
+    static func tokens(_ text: Bytes, _ work: ByteWork = ByteWork()) throws(RealmError) -> Swift.Set<[UInt8]> {
+        var found: Swift.Set<[UInt8]> = [], work = work
+        try forEachWord(text) { (word, size) throws(RealmError) in
+            try work.look(size)
+            guard !found.contains(word) else { return }
+            try found.makeRoom()
+            found.insert(word)
+        }
+        return found
+    }
     /// The words of `text` in their order.
-    static func sequence(_ text: Bytes) -> [[UInt8]] {
-        var result: [[UInt8]] = []
+    static func sequence(_ text: Bytes) throws(RealmError) -> [[UInt8]] {
+        var found: [[UInt8]] = []
+        try forEachWord(text) { (word, _) throws(RealmError) in try found.add(word) }
+        return found
+    }
+    /// Calls `body` for each word, with the number of bytes since the one before.
+    private static func forEachWord(_ text: Bytes, _ body: ([UInt8], Int) throws(RealmError) -> Void) throws(RealmError) {
         var word: [UInt8] = []
-        var inWord = false
-        func end() {
+        var inWord = false, last = 0, i = 0
+        func end() throws(RealmError) {
             // A word may be empty: × and ÷ are word characters that leave nothing.
-            if inWord { result.append(word) }
+            if inWord {
+                try body(word, i - last)
+                last = i
+            }
             word.removeAll(keepingCapacity: true)
             inWord = false
         }
-        var i = 0
         while i < text.count {
             let c = text[i]
             switch c {
@@ -28,7 +44,7 @@ enum FullTextTokenizer {
                 inWord = true
                 i += 1
             case 0x00...0x7F:
-                end()
+                try end()
                 i += 1
             case 0xC3 where i + 1 < text.count && text[i + 1] & 0x3F != 0x3F:
                 // U+00C0 … U+00FE; U+00FF separates.
@@ -38,12 +54,11 @@ enum FullTextTokenizer {
                 if word.count + mapped.count <= maxToken { word += mapped }
                 i += 2
             default:
-                end()
+                try end()
                 i += c & 0xE0 == 0xC0 ? 2 : (c & 0xF0 == 0xE0 ? 3 : (c & 0xF8 == 0xF0 ? 4 : 1))
             }
         }
-        end()
-        return result
+        try end()
     }
 
     /// `u`: low six bits of U+00C0 … U+00FE; upper and lower case fall together modulo 0x20.
