@@ -322,7 +322,7 @@ RLM_API bool crealm_scheduler_run(const realm_scheduler_t* scheduler, int timeou
 /* ------------------------------------------------------------------------------------------------
  * Versions in use
  *
- * Space that was freed after a version that somebody still reads is not used again: the file grows.
+ * What a version shows that somebody still reads is not written over: the file keeps it beside the new.
  * ---------------------------------------------------------------------------------------------- */
 
 /** A version that somebody has pinned: an open read transaction, a frozen realm, results on their way

@@ -1411,8 +1411,8 @@ RLM_API realm_refresh_callback_token_t* realm_add_realm_refresh_callback(
 
 /** Freezes a realm at the snapshot that it reads: an open realm beside it, to be read on any thread.
  *
- *  Nothing is copied, whatever the size of the file. The snapshot stays in the file, which grows
- *  meanwhile, until the frozen realm is closed, or released with all that came from it. Closing the
+ *  Nothing is copied, whatever the size of the file. The snapshot stays in the file, beside what
+ *  replaces it, until the frozen realm is closed, or released with all that came from it. Closing the
  *  live realm changes nothing about it. Freezing a realm with a cached config twice at the same
  *  snapshot gives the same instance. A frozen realm can be frozen, too.
  *
