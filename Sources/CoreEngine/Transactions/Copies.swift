@@ -127,7 +127,7 @@ extension Database {
         _ encryption: Encryption?, keepsForm: Bool, for user: Transaction, form: (store: NodeStore, names: Ref, tables: Ref)? = nil
     ) throws(RealmError) -> Bool {
         try alone(isOpening: form != nil) { (lockFile) throws(RealmError) in
-            let newest = try newestOfSession()
+            let newest = try newestOfSession().0
             if form != nil { try FormatUpgrade.requireBackup(path, format: format) }
             let isDurable = durability == .full
             let name = path

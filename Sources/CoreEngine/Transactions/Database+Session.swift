@@ -120,7 +120,7 @@ extension Database {
     private var hasHeader: Bool { durability != .memoryOnly && !OldFormats.isRead(format) }
     /// Whether a version that the session calls the newest can be that by what the file says; false also where a writer has moved on meanwhile.
     private func isNewest(_ v: SharedState.Version) throws(RealmError) -> Bool {
-        guard hasHeader, let lockFile else { return true }
+        guard hasHeader, let lockFile, v.number != ownNumber.load(ordering: .relaxed) else { return true }
         let header = try header(of: v)
         if header.liveTopRef == UInt64(v.topRef.offset) || header.isStreaming { return true }
         guard let inFile = try versionOfHeader(header) else { return false }
@@ -161,8 +161,9 @@ extension Database {
         return true
     }
     /// The newest version, for the holder of the write lock, whatever stands in the lock file; what is not right there is put right.
+    /// - Returns: also the header of the file, where that was looked at.
     /// - Throws: where the content of the file is not the session's.
-    func newestOfSession() throws(RealmError) -> SharedState.Version {
+    func newestOfSession() throws(RealmError) -> (SharedState.Version, FileHeader?) {
         guard let lockFile else { throw RealmError(.brokenInvariant, "No session") }
         let shared = lockFile.shared
         var published = shared.newest()
@@ -173,12 +174,12 @@ extension Database {
         }
         guard hasHeader, case let header = try header(of: published), !header.isStreaming else {
             guard let published else { throw contradiction() }
-            return published
+            return (published, nil)
         }
-        if let published, header.liveTopRef == UInt64(published.topRef.offset) { return published }
+        if let published, header.liveTopRef == UInt64(published.topRef.offset) { return (published, header) }
         guard let found = try versionOfHeader(header) else {
             guard let published else { throw contradiction() }
-            return published
+            return (published, header)
         }
         let isKnown = found == lastWritten || found == shared.entry(found.number)
         let isRight: Bool
@@ -192,14 +193,15 @@ extension Database {
         }
         if isRight {
             publish(found)
-            return found
+            return (found, header)
         }
         guard let published else { throw contradiction() }
-        return published
+        return (published, header)
     }
     /// Makes `v` the newest version for everybody. The holder of the write lock.
     func publish(_ v: SharedState.Version) {
         lastWritten = v
+        ownNumber.store(v.number, ordering: .relaxed)
         lockFile?.shared.publish(v)
         lockFile?.shared.noteHeader(of: 0)
     }

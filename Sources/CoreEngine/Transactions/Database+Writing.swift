@@ -211,25 +211,31 @@ extension Database {
     /// - Parameter others: another process has written since this one last did.
     private func recoverHeader(_ others: Bool) throws(RealmError) {
         guard let lockFile, durability != .memoryOnly else { return }
-        let newest = try newestOfSession()
+        let (newest, looked) = try newestOfSession()
+        var known = looked
         lastWritten = newest
         if let pages = file.pages, !newest.topRef.isNull {
             try pages.withForm { (form) throws(RealmError) in form.expect(UInt64(newest.topRef.offset)) }
+            // It may read as if another header were in place now.
+            if looked?.liveTopRef != UInt64(newest.topRef.offset) { known = nil }
         }
         try file.verifyLength(newest.logicalSize)
         if let failed = file.unsettled {
             // Another process may have gone on from either state meanwhile.
             if failed.version == newest.number { try file.settle(durability == .full) } else { file.unsettled = nil }
+            known = nil
         }
         // Versions that were published before they were flushed: by this process, whose flush failed, or by one that has died.
         if file.unflushed != nil {
             try flush()
+            known = nil
         } else if !file.isEncrypted, lockFile.shared.unflushed != .none {
             try file.selectPublished(
                 newest.topRef, logicalSize: newest.logicalSize, version: newest.number, isSuspect: lockFile.shared.unflushed == .suspect)
             lockFile.shared.unflushed = .none
+            known = nil
         }
-        let header = try file.readHeader()
+        let header = if let known { known } else { try file.readHeader() }
         try file.repair()
         guard header.liveTopRef != UInt64(newest.topRef.offset) else {
             if others, case (let found, let isSelected) = try file.newestState(readOnly: false), !isSelected, found.version == newest.number + 1 {

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// One open database file in this process, shared by all its users here. Format: storage §4, §5.
 ///
 /// Opening: `Database.open`. Users hold a strong reference; the last one gone closes the file.
@@ -67,6 +69,8 @@ package final class Database: @unchecked Sendable {  // Mutable state is behind 
     var slabCommitted = 0
     /// By which this database knows, in the lock file, that nobody else wrote since it did. Drawn at random: no word that is there by chance is it.
     let mark = Crypto.randomWord()
+    /// Number of the version that this database published last: its readers need not compare that with the file.
+    let ownNumber = Atomic<UInt64>(0)
     /// The version that this database wrote last, or found to be the newest while it had the write lock; the writer's.
     var lastWritten: SharedState.Version?
 
@@ -112,6 +116,7 @@ package final class Database: @unchecked Sendable {  // Mutable state is behind 
         let drawn = mark
         let entered = try lock.withControlLock(patience) { () throws(RealmError) in try entry.enter(lock, early, mark: drawn) }
         (file, format, lastWritten) = (entered.file, entered.format, entered.settled)
+        if let settled = entered.settled { ownNumber.store(settled.number, ordering: .relaxed) }
         identity = try file.file.identity()
         listener = Listener(lock.shared)
         done = true

@@ -16,6 +16,8 @@ final class LockFile: @unchecked Sendable {  // Immutable after `init`, but for 
     let shared: SharedState
     /// Whether this open made the file.
     let created: Bool
+    /// Whether this open wrote all of it: nothing stands there if nobody has entered since.
+    let isFresh: Bool
     /// Whether the owner of the database can open the file.
     let isForOwner: Bool
 
@@ -45,8 +47,9 @@ final class LockFile: @unchecked Sendable {  // Immutable after `init`, but for 
                 if found != nil { isMade = true }
             }
             if let database, let found { Self.giveToWriters(found, of: database, isMade: isMade) }
-            if let file = found, let memory = try Self.join(file, isMade: isMade) {
+            if let file = found, let (memory, isFresh) = try Self.join(file, isMade: isMade) {
                 self.file = file
+                self.isFresh = isFresh
                 identity = try file.identity()
                 created = isMade
                 let everybody: UInt32 = 0o006
@@ -163,8 +166,9 @@ final class LockFile: @unchecked Sendable {  // Immutable after `init`, but for 
     func unenter() { for part in Part.allCases { file.unlockByte(Self.firstPartByte + part.rawValue) } }
 
     /// One attempt; nil to try again.
-    private static func join(_ file: FileDescriptor, isMade: Bool) throws(RealmError) -> SharedMemory? {
-        if try file.tryLockOrFail(.exclusive) {
+    private static func join(_ file: FileDescriptor, isMade: Bool) throws(RealmError) -> (SharedMemory, isFresh: Bool)? {
+        let isAlone = try file.tryLockOrFail(.exclusive)
+        if isAlone {
             // Alone: whatever the file held belongs to no one. It is never left empty or unfinished under a lock we keep.
             // Written out: a map of a file with holes needs space on the disk when it is stored to, and the process dies where there is none.
             do throws(RealmError) {
@@ -187,7 +191,7 @@ final class LockFile: @unchecked Sendable {  // Immutable after `init`, but for 
         // Not through the descriptor with the locks, for the sake of forked children: see `claim`.
         let mapped = try FileDescriptor(path: file.path, access: .readWrite, followsLinks: false)
         guard try mapped.identity() == mine else { return nil }
-        return try SharedMemory(mapped, size: SharedState.size)
+        return (try SharedMemory(mapped, size: SharedState.size), isAlone)
     }
 
     /// Whether the file is what this version of the library makes of a lock file.

@@ -73,7 +73,7 @@ struct SessionEntry {
                 "The Realm file at path '\(path)' is not the one that other programs have open: it was replaced meanwhile. Close it there first",
                 path: path)
         }
-        guard lock.agree(with: part) else {
+        guard isFirst || lock.agree(with: part) else {
             throw RealmError(.incompatibleSession, "Durability not consistent: the file is open elsewhere with another durability", path: path)
         }
         let isNew = try make(file, isFirst: isFirst)
@@ -88,7 +88,7 @@ struct SessionEntry {
         }
         if isFirst {
             if writing && !staysAsItIs { try settle(file, &state, isSelected: isSelected) }
-            shared.begin()
+            if !lock.isFresh || shared.newestNumber != 0 { shared.begin() }
             shared.publish(SharedState.Version(state))
             // What is known of the header so far stays known until another process writes.
             if writing { shared.lastWriter.store(mark) }
