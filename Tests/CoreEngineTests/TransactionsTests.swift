@@ -269,12 +269,12 @@ private func read(_ realm: Realm) throws -> [Int64: Item] {
     // Commits took the same too small rest of a section again and again.
     let boundary = Format.sectionSize
     var free = FreeSpace()
-    free.appendAtEnd(FileChunk(offset: boundary - 100 * 8, size: 100 * 8))
+    free.appendAtEnd(FileChunk(offset: boundary - 100 * 8, size: 100 * 8 + 64))
     #expect(!FreeSpace.holds(FileChunk(offset: boundary - 64, size: 128), 96))
     #expect(FreeSpace.holds(FileChunk(offset: boundary - 64, size: 256), 96))
     #expect(FreeSpace.holds(FileChunk(offset: boundary - 64, size: 64), 64))
     free.appendAtEnd(FileChunk(offset: boundary + 4096, size: 400))
-    #expect(free.takeExtent(wanted: 100 * 8, least: 96, logicalSize: 1 << 30) == FileChunk(offset: boundary - 800, size: 800))
+    #expect(free.takeExtent(wanted: 100 * 8, least: 96, logicalSize: 1 << 30) == FileChunk(offset: boundary - 800, size: 864))
     free.giveBack(FileChunk(offset: boundary - 64, size: 128))
     #expect(free.takeExtent(wanted: 96, least: 96, logicalSize: 1 << 30) == FileChunk(offset: boundary + 4096, size: 400))
     #expect(free.takeExtent(wanted: 96, least: 96, logicalSize: 1 << 30) == nil)

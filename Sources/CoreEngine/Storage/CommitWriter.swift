@@ -24,9 +24,10 @@ struct CommitWriter {
     private var holesLeft: Int
     /// Where the last leaf in a hole ended.
     private var lastLeafEnd = 0
-    /// Whether all nodes of a changed leaf are written, and the pages for those of the leaf at hand.
+    /// Whether all nodes of a changed leaf are written; what is left of the leaf at hand, at most, and its pages; nil: it is not gathered.
     private let gathersLeaves: Bool
-    private var run: FileChunk?
+    private var leafLeft: Int?
+    private var leafPages = FileChunk(offset: 0, size: 0)
     /// Nodes of the file that were written anew, and ends of pages behind leaves.
     private var moved: [FileChunk] = []
     private var rests: [FileChunk] = []
@@ -176,7 +177,7 @@ struct CommitWriter {
         let n = try store.node(ref)
         guard n.hasRefs else {
             n.clearUnusedBits()
-            if isInLeaf, let at = placeInLeaf(n.size) {
+            if isInLeaf, let at = try placeInLeaf(n.size) {
                 try leafOutput.seek(at)
                 try leafOutput.write(n)
                 return Ref(at)
@@ -191,19 +192,19 @@ struct CommitWriter {
         for i in 0..<n.count where p[i] & 1 == 0 && p[i] != 0 {
             let child = Ref(Int(p[i]))
             guard p[i] >= slab else {
-                if run != nil { p[i] = Int64(try move(child, depth: depth + 1).offset) }
+                if leafLeft != nil { p[i] = Int64(try move(child, depth: depth + 1).offset) }
                 continue
             }
             // The first element of an inner node is no child: it says how many rows the children have.
             var isLeaf = false
             if n.isInner, i > 0 { isLeaf = try !store.node(child).isInner }
-            if isLeaf { try beginLeaf(child) }
+            let isGathered = isLeaf ? try beginLeaf(child) : false
             p[i] = Int64(try write(child, isInLeaf: isInLeaf || isLeaf, depth: depth + 1).offset)
-            if isLeaf { endLeaf() }
+            if isGathered { endLeaf() }
         }
         let width = Widths.minimal(for: p, count: n.count)
         let size = NodeHeader.size(count: n.count, width: width)
-        if isInLeaf, let at = placeInLeaf(size) {
+        if isInLeaf, let at = try placeInLeaf(size) {
             try leafOutput.seek(at)
             try leafOutput.write(p, count: n.count, width: width, flags: n.flags)
             return Ref(at)
@@ -222,27 +223,65 @@ struct CommitWriter {
     /// Leaves beyond this size stay where they are.
     private static let gatheringLimit = 256 << 10
 
-    /// Finds pages for a changed leaf with all its nodes, where that is due.
-    private mutating func beginLeaf(_ leaf: Ref) throws(RealmError) {
-        guard gathersLeaves else { return }
+    /// Begins to gather the nodes of a changed leaf, where that is due. Trees inside of a leaf are a part of it.
+    /// - Returns: whether `endLeaf` ends it.
+    private mutating func beginLeaf(_ leaf: Ref) throws(RealmError) -> Bool {
+        guard gathersLeaves, leafLeft == nil else { return false }
         let size = try leafSize(leaf, atMost: Self.gatheringLimit, depth: 0)
-        guard size <= Self.gatheringLimit else { return }
-        let wanted = Format.roundUp(size, to: file.pageSize)
-        let free = self.free.takeExtent(wanted: wanted, least: wanted, logicalSize: logicalSize)
-        let chunk = if let free { free } else { try extend(by: wanted) }
-        let boundary = (chunk.offset / Format.sectionSize + 1) * Format.sectionSize
-        guard chunk.size >= wanted, chunk.offset % file.pageSize == 0, chunk.offset + wanted <= boundary else {
-            return self.free.giveBack(chunk)
-        }
-        self.free.giveBack(FileChunk(offset: chunk.offset + wanted, size: chunk.size - wanted))
-        run = FileChunk(offset: chunk.offset, size: wanted)
+        guard size <= Self.gatheringLimit else { return false }
+        leafLeft = size
+        return true
     }
 
     /// The rest of the last page stays empty.
     private mutating func endLeaf() {
-        guard let rest = run else { return }
-        run = nil
-        rests.append(rest)
+        leafLeft = nil
+        rests.append(leafPages)
+        leafPages = FileChunk(offset: 0, size: 0)
+    }
+
+    /// A place for a node of the leaf that is gathered, on pages of the leaf.
+    private mutating func placeGathered(_ size: Int, left: Int) throws(RealmError) -> Int {
+        leafLeft = max(0, left - size)
+        let boundary = (leafPages.offset / Format.sectionSize + 1) * Format.sectionSize
+        if leafPages.size < size || leafPages.offset + size > boundary {
+            rests.append(leafPages)
+            leafPages = try takePages(wanted: max(left, size), least: size)
+        }
+        let at = leafPages.offset
+        leafPages = FileChunk(offset: at + size, size: leafPages.size - size)
+        return at
+    }
+
+    /// Whole pages for a leaf; as many as are wanted, where they lie beside each other.
+    private mutating func takePages(wanted: Int, least: Int) throws(RealmError) -> FileChunk {
+        let page = file.pageSize
+        let wanted = Format.roundUp(wanted, to: page), least = Format.roundUp(least, to: page)
+        for _ in 0..<8 {
+            let found = free.takeExtent(wanted: wanted, least: least, logicalSize: logicalSize)
+            var chunk = if let found { found } else { try extend(by: wanted) }
+            let start = Format.roundUp(chunk.offset, to: page)
+            // The rest of an extent of this commit, or a chunk across the border of a section.
+            if start > chunk.offset {
+                rests.append(FileChunk(offset: chunk.offset, size: min(start - chunk.offset, chunk.size)))
+                guard chunk.end > start else { continue }
+                chunk = FileChunk(offset: start, size: chunk.end - start)
+            }
+            let boundary = (start / Format.sectionSize + 1) * Format.sectionSize
+            if start + least > boundary {
+                let behind = Format.roundUp(boundary, to: page)
+                rests.append(FileChunk(offset: start, size: min(behind, chunk.end) - start))
+                guard chunk.end > behind else { continue }
+                chunk = FileChunk(offset: behind, size: chunk.end - behind)
+            }
+            guard chunk.size >= least else {
+                rests.append(chunk)
+                continue
+            }
+            free.giveBack(FileChunk(offset: chunk.offset + min(wanted, chunk.size), size: max(0, chunk.size - wanted)))
+            return FileChunk(offset: chunk.offset, size: min(wanted, chunk.size))
+        }
+        throw RealmError(.maximumFileSizeExceeded, "No place for a node of \(least) bytes")
     }
 
     /// Bytes of all nodes of a leaf, in the file and in the slab, at most; more than `limit` when they are more than that.
@@ -273,14 +312,11 @@ struct CommitWriter {
                 elements.append(isChild ? Int64(try move(slot.ref, depth: depth + 1).offset) : slot.raw)
             }
             let width = Widths.minimal(for: elements, count: elements.count)
-            let size = NodeHeader.size(count: elements.count, width: width)
-            guard let place = placeInLeaf(size) else { throw .corrupt("a leaf that outgrew its measure", at: ref.offset) }
-            at = place
+            at = try placeGathered(NodeHeader.size(count: elements.count, width: width), left: leafLeft ?? 0)
             try leafOutput.seek(at)
             try leafOutput.write(elements, count: elements.count, width: width, flags: node.flags)
         } else {
-            guard let place = placeInLeaf(node.size) else { throw .corrupt("a leaf that outgrew its measure", at: ref.offset) }
-            at = place
+            at = try placeGathered(node.size, left: leafLeft ?? 0)
             try leafOutput.seek(at)
             try leafOutput.write(node)
         }
@@ -291,11 +327,8 @@ struct CommitWriter {
     // MARK: Placement
 
     /// A place for a node of a leaf; nil: it goes where the upper nodes go.
-    private mutating func placeInLeaf(_ size: Int) -> Int? {
-        if let rest = run, rest.size >= size {
-            run = FileChunk(offset: rest.offset + size, size: rest.size - size)
-            return rest.offset
-        }
+    private mutating func placeInLeaf(_ size: Int) throws(RealmError) -> Int? {
+        if let leafLeft { return try placeGathered(size, left: leafLeft) }
         guard size < holeLimit, holesLeft > 0,
             let at = free.takeHole(size, below: holeLimit) ?? free.takeFront(size, least: 4 * holeLimit)
         else { return nil }

@@ -41,9 +41,15 @@ struct PinnedSpace {
 
     /// What can be used of a chunk that `version` freed; nil: all of it.
     func free(in chunk: FileChunk, freedBy version: UInt64) -> [FileChunk]? {
-        guard let step = steps.last(where: { $0.version < version }) else { return nil }
+        var low = 0, high = steps.count
+        while low < high {
+            let mid = (low + high) / 2
+            if steps[mid].version < version { low = mid + 1 } else { high = mid }
+        }
+        guard low > 0 else { return nil }
+        let step = steps[low - 1]
         var parts: [FileChunk] = []
-        var low = 0, high = step.free.count
+        (low, high) = (0, step.free.count)
         while low < high {
             let mid = (low + high) / 2
             if step.free[mid].end <= chunk.offset { low = mid + 1 } else { high = mid }
