@@ -8,7 +8,13 @@ struct Pattern {
     /// Values are compared without their accents; the pattern has none.
     private let ignoresAccents: Bool
     /// Of CONTAINS, the pattern where it is long; of LIKE, the long runs without `?` behind a star, by the place of the star.
-    private let long: [Int: LongSearch]
+    private let long: [Int: LongRun]
+    private struct LongRun {
+        let search: LongSearch
+        /// Nothing follows it: it stands at the end of the value or nowhere.
+        let isLast: Bool
+        let count: Int
+    }
 
     init(_ op: CompareOperator, _ pattern: Bytes, folding: Folding) throws(RealmError) {
         self.op = op
@@ -23,15 +29,16 @@ struct Pattern {
         let isSearchable = !folds || bytes.withUnsafeBytes { isUTF8($0) }
         long = isSearchable && bytes.count >= LongSearch.shortest ? Self.longParts(op, bytes, folds) : [:]
     }
-    private static func longParts(_ op: CompareOperator, _ bytes: [UInt8], _ folds: Bool) -> [Int: LongSearch] {
-        if op == .contains { return [-1: LongSearch(bytes, folds: folds)] }
+    private static func longParts(_ op: CompareOperator, _ bytes: [UInt8], _ folds: Bool) -> [Int: LongRun] {
+        if op == .contains { return [-1: LongRun(search: LongSearch(bytes, folds: folds), isLast: false, count: bytes.count)] }
         guard op == .like else { return [:] }
-        var parts: [Int: LongSearch] = [:]
+        var parts: [Int: LongRun] = [:]
         var star = bytes.firstIndex(of: Self.star)
         while let at = star {
             star = bytes[(at + 1)...].firstIndex(of: Self.star)
             let run = bytes[(at + 1)..<(star ?? bytes.count)]
-            if run.count >= LongSearch.shortest, !run.contains(Self.anyCharacter) { parts[at] = LongSearch(Array(run), folds: folds) }
+            guard run.count >= LongSearch.shortest, !run.contains(Self.anyCharacter) else { continue }
+            parts[at] = LongRun(search: LongSearch(Array(run), folds: folds), isLast: star == nil, count: run.count)
         }
         return parts
     }
@@ -56,7 +63,7 @@ struct Pattern {
         case .contains:
             guard value.count >= bytes.count else { return false }
             if bytes.isEmpty { return true }
-            if let search = long[-1] { return try search.find(in: value, from: 0, &work) != nil }
+            if let run = long[-1] { return try run.search.find(in: value, from: 0, &work) != nil }
             return try find(value, &work)
         case .like: return try like(value, &work)
         default: return false
@@ -115,8 +122,9 @@ struct Pattern {
                 star = j
                 mark = i
                 j += 1
-                if let search = long[star] {
-                    guard let found = try place(search, behind: star, v, from: mark, &work) else { return false }
+                if let run = long[star] {
+                    let start = run.isLast ? max(mark, v.count - run.count) : mark
+                    guard let found = try run.search.find(in: v, from: start, &work) else { return false }
                     (i, mark) = (found, found)
                 }
                 continue
@@ -149,11 +157,6 @@ struct Pattern {
         }
         // At most one more star may be left over.
         return j >= p.count || (j == p.count - 1 && p[j] == Self.star)
-    }
-    /// The first place from `start` on where the run behind a star stands; the last run of the pattern stands at the end of the value or nowhere.
-    private func place(_ search: LongSearch, behind star: Int, _ v: Bytes, from start: Int, _ work: inout ByteWork) throws(RealmError) -> Int? {
-        let isLast = !bytes[(star + 1)...].contains(Self.star)
-        return try search.find(in: v, from: isLast ? max(start, v.count - (bytes.count - star - 1)) : start, &work)
     }
 }
 

@@ -36,6 +36,8 @@ final class NodeStore {
     /// File nodes that this transaction replaced or deleted.
     var freedInFile: [FileChunk] = []
     private var freedBytes = 0
+    /// So many bytes may be freed without another look at the file.
+    private var freedRoom = 0
     /// Whether mutation is allowed at all.
     private(set) var isWritable = false
     /// A node was made, freed or handed out for changing since this was last false.
@@ -133,6 +135,7 @@ final class NodeStore {
         self.slabCommitted = slabStart + slabCommitted
         freedInFile.removeAll(keepingCapacity: true)
         freedBytes = 0
+        freedRoom = Self.unmeasured
         for i in bins.indices { bins[i] = 0 }
     }
     /// Ends it; returns how many slab bytes stay committed for the next writer.
@@ -293,11 +296,16 @@ final class NodeStore {
     func free(_ ref: Ref) throws(RealmError) {
         if !ref.isNull { free(try node(ref)) }
     }
+    /// Whether the file has as many bytes outside of holes as were freed.
+    @inline(never) private func mayFreeMore() -> Bool {
+        freedRoom = measuredExtent
+        return freedBytes <= freedRoom
+    }
     /// Frees the node and everything below it. Depth is bounded; a cyclic file ends in an error.
     func destroy(_ ref: Ref, depth: Int = 0) throws(RealmError) {
         guard !ref.isNull else { return }
         // A cycle ends at the depth limit; a subtree that many parents share ends when more was freed than the file holds.
-        guard depth < Format.maxNodeDepth, freedBytes <= fileLimit else { throw .corrupt("nodes nested too deeply or shared", at: ref.offset) }
+        guard depth < Format.maxNodeDepth, freedBytes <= freedRoom || mayFreeMore() else { throw .corrupt("nodes nested too deeply or shared", at: ref.offset) }
         let n = try node(ref)
         if n.hasRefs {
             for i in 0..<n.count {
@@ -350,6 +358,11 @@ final class NodeStore {
 
     // MARK: User bytes
 
+    /// Whether bytes lie in the file, where nothing changes as long as the snapshot is read.
+    func isFile(_ bytes: Bytes) -> Bool {
+        guard source == nil, let p = bytes.baseAddress else { return false }
+        return UInt(bitPattern: p) &- UInt(bitPattern: base) < UInt(fileLimit)
+    }
     /// `bytes`, or a copy of them when they lie in the slab and could move while they are being stored.
     @inline(__always) func stable(_ bytes: Bytes, _ role: ScratchBuffers.Role = .value) throws(RealmError) -> Bytes {
         guard let p = bytes.baseAddress, bytes.count > 0 else { return bytes }

@@ -188,7 +188,19 @@ struct TableIndexes {
     /// The same for many objects. `keys` ascend.
     mutating func remove(_ keys: ArraySlice<ObjKey>, _ c: ColumnFacts) throws(RealmError) {
         if c.isCollection || c.isFullTextIndexed {
-            for k in keys { try remove(k, c) }
+            // A hostile file has one long text in many rows: its words are looked for once. Text in the file stays as it is meanwhile.
+            var before: (text: Bytes, words: Swift.Set<[UInt8]>)?
+            for k in keys {
+                guard c.isFullTextIndexed, case .string(let text)? = try rows.get(k, c.key.index), text.count > 1 << 12, rows.store.isFile(text)
+                else {
+                    try remove(k, c)
+                    continue
+                }
+                if before?.text.baseAddress != text.baseAddress || before?.text.count != text.count {
+                    before = (text, try FullTextTokenizer.tokens(text))
+                }
+                for word in before?.words ?? [] { try word.withBytes { (b) throws(RealmError) in try eraseWord(b, k, c.key.index) } }
+            }
             return
         }
         try settle()
