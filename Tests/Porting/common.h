@@ -25,6 +25,8 @@
 #define ENOTDIR 20
 #define EISDIR 21
 #define EINVAL 22
+#define ENFILE 23
+#define EMFILE 24
 #define EFBIG 27
 #define ENOSPC 28
 #define EROFS 30

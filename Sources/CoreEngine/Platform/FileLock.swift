@@ -31,7 +31,8 @@ extension FileDescriptor {
     func tryLockOrFail(_ sharing: Sharing) throws(RealmError) -> Bool {
         if tryLock(sharing) { return true }
         let code = errno
-        if code == EWOULDBLOCK || code == EAGAIN { return false }
+        // Both names of it have one number.
+        if code == EAGAIN { return false }
         throw refused(code)
     }
     private func refused(_ code: Int32) -> RealmError {

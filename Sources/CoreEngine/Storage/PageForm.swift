@@ -111,8 +111,8 @@ extension FileDescriptor {
             done += n
         }
     }
-    func writeZeros(from: Int, to end: Int) throws(RealmError) {
-        let step = min(end - from, 256 << 10)
+    func writeZeros(from: Int, to end: Int, step most: Int = 256 << 10) throws(RealmError) {
+        let step = min(end - from, most)
         let zeros = try HiddenMemory(step)
         defer { withExtendedLifetime(zeros) {} }
         var at = from

@@ -154,7 +154,7 @@ extension Database {
                 }
                 if isDurable { try copy.file.synchronizeData() }
                 let identity = try copy.file.identity()
-                let claim = try lockFile.claim(temporary, identity).0
+                let claim = try lockFile.claim(temporary, identity)
                 try file.replace(with: copy, encryption) { () throws(RealmError) in
                     // Whoever waits for the control lock is the first of a new session if we die before the new version is published.
                     lockFile.shared.isUncertain = true

@@ -63,7 +63,7 @@ extension Database {
         try checkProcess()
         guard let lockFile else { throw RealmError(.brokenInvariant, "No session") }
         var failure: RealmError?
-        for attempt in 0..<100 {
+        for attempt in 0..<40 {
             do throws(RealmError) {
                 let pinned = try users.with { (u) throws(RealmError) -> (SharedState.Version, slot: Int) in
                     let (version, slot, isShared) = try lockFile.shared.pinNewest(

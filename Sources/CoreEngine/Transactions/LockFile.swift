@@ -173,7 +173,7 @@ final class LockFile: @unchecked Sendable {  // Immutable after `init`, but for 
             // Written out: a map of a file with holes needs space on the disk when it is stored to, and the process dies where there is none.
             do throws(RealmError) {
                 if try file.size() != SharedState.size { try file.truncate(to: SharedState.size) }
-                try file.writeZeros(from: 0, to: SharedState.size)
+                try file.writeZeros(from: 0, to: SharedState.size, step: 16 << 10)
             } catch {
                 // Nothing stays of a file that this open made.
                 if isMade { _ = try? FileSystem.remove(file.path) } else { try file.truncate(to: 0) }
@@ -243,19 +243,16 @@ final class LockFile: @unchecked Sendable {  // Immutable after `init`, but for 
     /// Says that this session uses the database file that is at `path` now. `hold` keeps the claim; without that it goes with the result.
     ///
     /// It has a descriptor of its own: a map that a forked child inherits keeps the locks of the descriptor that it was made from.
-    /// - Returns: the claim, and whether others of the session have claimed the same file.
-    func claim(_ path: String, _ wanted: FileIdentity) throws(RealmError) -> (FileDescriptor, isShared: Bool) {
+    func claim(_ path: String, _ wanted: FileIdentity) throws(RealmError) -> FileDescriptor {
         let database = try FileDescriptor(path: path, access: .readOnly, isKeptFromChildren: true)
         guard try database.identity() == wanted else { throw replaced() }
-        var hash = UInt64(bitPattern: 0x2545_F491_4F6C_DD1D)
-        for word in [identity.device, identity.inode] { hash = (hash ^ word) &* 0x9E37_79B9_7F4A_7C15 }
-        let mine = Self.firstClaim + Int(hash >> 34)
+        let mine = claimByte
         for attempt in 0..<8 {
             guard try database.shareByte(mine) else { break }
             if !database.areBytesLockedElsewhere(Self.firstClaim, count: mine - Self.firstClaim),
                 !database.areBytesLockedElsewhere(mine + 1, count: Self.firstClaim + Self.claimCount - mine - 1)
             {
-                return (database, database.isByteLockedElsewhere(mine))
+                return database
             }
             // Two that claim at once may both go back.
             database.unlockByte(mine)
@@ -267,6 +264,14 @@ final class LockFile: @unchecked Sendable {  // Immutable after `init`, but for 
                 + "or was open when its lock file was removed: "
                 + "close it there first", path: databasePath)
     }
+    /// The byte of database files by whose lock members of this session say that they use the file.
+    private var claimByte: Int {
+        var hash = UInt64(bitPattern: 0x2545_F491_4F6C_DD1D)
+        for word in [identity.device, identity.inode] { hash = (hash ^ word) &* 0x9E37_79B9_7F4A_7C15 }
+        return Self.firstClaim + Int(hash >> 34)
+    }
+    /// Whether other members of this session have claimed the same file.
+    func isClaimedByOthers(_ claim: FileDescriptor) -> Bool { claim.isByteLockedElsewhere(claimByte) }
     /// Whether a session of this library, in whatever process, uses the database file.
     static func isClaimed(_ database: FileDescriptor) -> Bool { database.areBytesLockedElsewhere(firstClaim, count: claimCount) }
     /// Keeps a claim in place of the one before.

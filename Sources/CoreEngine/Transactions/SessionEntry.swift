@@ -63,11 +63,12 @@ struct SessionEntry {
         let shared = lock.shared
         let file = try opened(early)
         let part = LockFile.Part(durability, isWriter: writing)
-        let (claim, isShared) = try lock.claim(path, try file.file.identity())
+        let claim = try lock.claim(path, try file.file.identity())
         lock.hold(claim)
-        // Members give up their claim last: who has entered has claimed the file that the session is about.
-        let isFirst = !lock.isEntered
-        guard isFirst || isShared else {
+        var isFirst = !lock.isEntered
+        // Who has entered has claimed the file that the session is about, and gives the claim up last.
+        if !isFirst, !lock.isClaimedByOthers(claim) { isFirst = !lock.isEntered }
+        guard isFirst || lock.isClaimedByOthers(claim) else {
             throw RealmError(
                 .incompatibleSession,
                 "The Realm file at path '\(path)' is not the one that other programs have open: it was replaced meanwhile. Close it there first",

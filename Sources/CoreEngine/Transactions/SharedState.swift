@@ -215,14 +215,14 @@ struct SharedState {
         held: Int, isBrief: Bool, known: (UInt64) -> Int?, isDead: (UInt64) -> Bool, fromFile: (UInt64) -> Version?
     ) throws(RealmError) -> (Version, slot: Int, isShared: Bool) {
         var own = -1
-        for attempt in 0..<10_000 {
+        for attempt in 0..<250 {
             let number = newestNumber
             let mark = owner << 48 | number
             let shared = known(number)
             if shared == nil {
                 if own < 0 { own = try claim(mark, held: held, isBrief: isBrief, isDead: isDead) } else { store(mark, in: own) }
             }
-            if newestNumber == number, let v = entry(number) ?? (attempt % 100 == 99 ? fromFile(number) : nil), newestNumber == number {
+            if newestNumber == number, let v = entry(number) ?? (attempt % 50 == 49 ? fromFile(number) : nil), newestNumber == number {
                 if let shared {
                     unpin(own)
                     return (v, shared, true)

@@ -23,6 +23,7 @@ struct stat {
     off_t st_size;
     struct timespec st_mtim;
 };
+#define RLIMIT_NOFILE 7
 struct statvfs { unsigned long f_bsize, f_frsize; uint64_t f_blocks, f_bfree, f_bavail; };
 typedef struct DIR DIR;
 struct dirent { uint64_t d_ino; int64_t d_off; unsigned short d_reclen; unsigned char d_type; char d_name[256]; };
