@@ -533,15 +533,15 @@ static void hostile_texts(void) {
     realm_t* r = realm_open(c);
     realm_release(c);
     bool found = false;
-    realm_class_info_t class;
+    realm_class_info_t text_class;
     realm_property_info_t text, data;
-    if (!CHECK(r && realm_find_class(r, "Text", &found, &class) && realm_find_property(r, class.key, "text", &found, &text))) give_up();
-    if (!CHECK(realm_find_property(r, class.key, "data", &found, &data) && realm_begin_write(r))) give_up();
+    if (!CHECK(r && realm_find_class(r, "Text", &found, &text_class) && realm_find_property(r, text_class.key, "text", &found, &text))) give_up();
+    if (!CHECK(realm_find_property(r, text_class.key, "data", &found, &data) && realm_begin_write(r))) give_up();
     char* long_text = malloc(SIZE);
     char* pattern = malloc(2 * PATTERN);
     if (!CHECK(long_text && pattern)) give_up();
     memset(long_text, 'a', SIZE);
-    realm_object_t* o = realm_object_create(r, class.key);
+    realm_object_t* o = realm_object_create(r, text_class.key);
     CHECK(realm_set_value(o, text.key, text_of(long_text, SIZE), false));
     CHECK(realm_set_value(o, data.key, bytes(long_text, SIZE), false));
     CHECK(realm_commit(r));
@@ -555,7 +555,7 @@ static void hostile_texts(void) {
     const char* linear[] = {"text CONTAINS $0", "text CONTAINS[c] $0", "data CONTAINS $1", "data CONTAINS[c] $1", "text ENDSWITH[c] $0",
                             "text BEGINSWITH[c] $0", "text LIKE $0", "text LIKE[c] $0"};
     for (size_t i = 0; i < sizeof linear / sizeof *linear; i++) {
-        realm_query_t* q = realm_query_parse(r, class.key, linear[i], 2, arguments);
+        realm_query_t* q = realm_query_parse(r, text_class.key, linear[i], 2, arguments);
         size_t n = 1;
         CHECK(q && realm_query_count(q, &n) && n == 0);
         realm_release(q);
@@ -566,7 +566,7 @@ static void hostile_texts(void) {
     values[0] = text_of(like, PATTERN);
     for (int way = 0; way < 2; way++) {
         reset();
-        realm_query_t* q = realm_query_parse(r, class.key, way ? "text LIKE[c] $0" : "text LIKE $0", 1, arguments);
+        realm_query_t* q = realm_query_parse(r, text_class.key, way ? "text LIKE[c] $0" : "text LIKE $0", 1, arguments);
         size_t n = 0;
         progress.ends_at = CREALM_ACTIVITY_QUERYING;
         FAILS(CREALM_ERR_INTERRUPTED, realm_query_count(q, &n));

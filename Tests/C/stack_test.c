@@ -248,7 +248,7 @@ static void* running(void* call) {
 static void run_on_a_thread(const call_t* call) {
     section = call->name;
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    uint8_t* stack = mmap(NULL, stack_size + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    uint8_t* stack = (uint8_t*)mmap(NULL, stack_size + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (!CHECK(stack != MAP_FAILED)) give_up();
     /* What lies below belongs to nobody. */
     CHECK(mprotect(stack, page, PROT_NONE) == 0);

@@ -141,14 +141,20 @@ def realm_flips(folder, label, raw, digest):
         print(f'  {label:28} {what:26} {n:7} flips {kind}')
 
 
-def replaced(folder, label, raw, other, good, names, must_fail_used=True):
-    """Each block of `raw` in turn replaced by what stands there in `other`."""
+def replaced(folder, label, raw, other, good, names, must_fail_used=True, by_roots=None):
+    """Each block of `raw` in turn replaced by what stands there in `other`.
+
+    by_roots: what may be read where the block is a root record; None: the same as elsewhere.
+    """
     cases = []
     for n in range(min(len(raw), len(other)) // BLOCK):
         if raw[n * BLOCK:(n + 1) * BLOCK] == other[n * BLOCK:(n + 1) * BLOCK]:
             continue
         changed = raw[:n * BLOCK] + other[n * BLOCK:(n + 1) * BLOCK] + raw[(n + 1) * BLOCK:]
         unused = names[n] in ('no block in use', 'free page')
+        if by_roots and names[n].startswith('root record'):
+            cases.append(Case(f'{label}: block {n} ({names[n]})', changed, by_roots))
+            continue
         cases.append(Case(f'{label}: block {n} ({names[n]})', changed, good, must_fail=must_fail_used and not unused, may_fail=not unused))
     kinds = judge(folder, cases)
     print(f'  {label:28} {len(cases):4} blocks: ' + ', '.join(f'{n} {kind}' for kind, n in sorted(collections.Counter(kinds).items())))
@@ -236,7 +242,8 @@ def main():
             states.append((file.read_bytes(), probe.read(file, KEY, KEY_BYTES)[1]))
         raw, digest = states[-1]
         _, names = sealed(raw)
-        replaced(folder, 'sealed, older copy', raw, old, {digest}, names)
+        # An old root record is no neighbour of the other one: that counts, the newest or the one before.
+        replaced(folder, 'sealed, older copy', raw, old, {digest}, names, by_roots={digest, states[-2][1]})
         # The record of the commit before, in its own place, means the commit before: as after a crash.
         replaced(folder, 'sealed, copy of last commit', raw, states[-2][0], {digest, states[-2][1]}, names, must_fail_used=False)
         replaced(folder, 'sealed, last but one', raw, states[-3][0], {digest, states[-2][1]}, names, must_fail_used=False)

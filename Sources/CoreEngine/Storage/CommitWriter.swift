@@ -175,17 +175,7 @@ struct CommitWriter {
         guard !ref.isNull, !store.isInFile(ref) else { return ref }
         guard depth < Format.maxNodeDepth else { throw .corrupt("nodes nested too deeply", at: ref.offset) }
         let n = try store.node(ref)
-        guard n.hasRefs else {
-            n.clearUnusedBits()
-            if isInLeaf, let at = try placeInLeaf(n.size) {
-                try leafOutput.seek(at)
-                try leafOutput.write(n)
-                return Ref(at)
-            }
-            let at = try place(n.size)
-            try output.write(n)
-            return Ref(at)
-        }
+        guard n.hasRefs else { return try put(n, isInLeaf) }
         // A slab array of refs is 64 bits wide; on disk it has the least width for its values.
         let p = n.payload.assumingMemoryBound(to: Int64.self)
         let slab = Int64(store.slabStart)
@@ -202,15 +192,35 @@ struct CommitWriter {
             p[i] = Int64(try write(child, isInLeaf: isInLeaf || isLeaf, depth: depth + 1).offset)
             if isGathered { endLeaf() }
         }
-        let width = Widths.minimal(for: p, count: n.count)
-        let size = NodeHeader.size(count: n.count, width: width)
+        return try put(p, n, isInLeaf)
+    }
+
+    // Calls of their own, so that the one that calls itself takes little of the stack: collections are nested a hundred deep.
+
+    /// Writes a node without refs.
+    @inline(never) private mutating func put(_ node: Node, _ isInLeaf: Bool) throws(RealmError) -> Ref {
+        node.clearUnusedBits()
+        if isInLeaf, let at = try placeInLeaf(node.size) {
+            try leafOutput.seek(at)
+            try leafOutput.write(node)
+            return Ref(at)
+        }
+        let at = try place(node.size)
+        try output.write(node)
+        return Ref(at)
+    }
+
+    /// Writes an array of refs, all of which lead to the file.
+    @inline(never) private mutating func put(_ refs: UnsafeMutablePointer<Int64>, _ node: Node, _ isInLeaf: Bool) throws(RealmError) -> Ref {
+        let width = Widths.minimal(for: refs, count: node.count)
+        let size = NodeHeader.size(count: node.count, width: width)
         if isInLeaf, let at = try placeInLeaf(size) {
             try leafOutput.seek(at)
-            try leafOutput.write(p, count: n.count, width: width, flags: n.flags)
+            try leafOutput.write(refs, count: node.count, width: width, flags: node.flags)
             return Ref(at)
         }
         let at = try place(size)
-        try output.write(p, count: n.count, width: width, flags: n.flags)
+        try output.write(refs, count: node.count, width: width, flags: node.flags)
         return Ref(at)
     }
 
@@ -220,12 +230,13 @@ struct CommitWriter {
     // lost on such pages, a commit takes all nodes of each leaf that it changes along, to pages of their own: the pages where they
     // were are free then.
 
-    /// Leaves beyond this size stay where they are.
+    /// Leaves beyond this size, or with nodes nested deeper, stay where they are.
     private static let gatheringLimit = 256 << 10
+    private static let gatheringDepth = 24
 
     /// Begins to gather the nodes of a changed leaf, where that is due. Trees inside of a leaf are a part of it.
     /// - Returns: whether `endLeaf` ends it.
-    private mutating func beginLeaf(_ leaf: Ref) throws(RealmError) -> Bool {
+    @inline(never) private mutating func beginLeaf(_ leaf: Ref) throws(RealmError) -> Bool {
         guard gathersLeaves, leafLeft == nil else { return false }
         let size = try leafSize(leaf, atMost: Self.gatheringLimit, depth: 0)
         guard size <= Self.gatheringLimit else { return false }
@@ -285,8 +296,8 @@ struct CommitWriter {
     }
 
     /// Bytes of all nodes of a leaf, in the file and in the slab, at most; more than `limit` when they are more than that.
-    private func leafSize(_ ref: Ref, atMost limit: Int, depth: Int) throws(RealmError) -> Int {
-        guard depth < Format.maxNodeDepth else { throw .corrupt("nodes nested too deeply", at: ref.offset) }
+    @inline(never) private func leafSize(_ ref: Ref, atMost limit: Int, depth: Int) throws(RealmError) -> Int {
+        guard depth < Self.gatheringDepth else { return limit + 1 }
         let node = try store.node(ref)
         guard node.hasRefs else { return node.size }
         // Arrays of refs may be wider where the nodes go.
@@ -299,7 +310,7 @@ struct CommitWriter {
     }
 
     /// Moves a node that lies in the file, and all below it, to the pages of the leaf at hand.
-    private mutating func move(_ ref: Ref, depth: Int) throws(RealmError) -> Ref {
+    @inline(never) private mutating func move(_ ref: Ref, depth: Int) throws(RealmError) -> Ref {
         guard depth < Format.maxNodeDepth else { throw .corrupt("nodes nested too deeply", at: ref.offset) }
         let node = try store.node(ref)
         let at: Int

@@ -305,7 +305,9 @@ final class NodeStore {
     func destroy(_ ref: Ref, depth: Int = 0) throws(RealmError) {
         guard !ref.isNull else { return }
         // A cycle ends at the depth limit; a subtree that many parents share ends when more was freed than the file holds.
-        guard depth < Format.maxNodeDepth, freedBytes <= freedRoom || mayFreeMore() else { throw .corrupt("nodes nested too deeply or shared", at: ref.offset) }
+        guard depth < Format.maxNodeDepth, freedBytes <= freedRoom || mayFreeMore() else {
+            throw .corrupt("nodes nested too deeply or shared", at: ref.offset)
+        }
         let n = try node(ref)
         if n.hasRefs {
             for i in 0..<n.count {

@@ -63,7 +63,9 @@ struct PagedBits {
             let piece = pieces[at / Self.pieceBits], base = at / Self.pieceBits * Self.pieceBits
             let stop = min(end, base + Self.pieceBits)
             if piece.count <= 1 {
-                if piece.isEmpty { gap = gap ?? at } else if let g = gap {
+                if piece.isEmpty {
+                    gap = gap ?? at
+                } else if let g = gap {
                     body(g, at)
                     gap = nil
                 }

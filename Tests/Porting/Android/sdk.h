@@ -94,6 +94,8 @@ extern int *_Nonnull __errno(void);
 #define MAPPED _Nonnull
 #define PRESENT_THREAD
 #include "../common.h"
+int pthread_attr_getstack(const pthread_attr_t *_Nonnull attributes, void *_Nullable *_Nonnull lowest, size_t *_Nonnull size);
+int pthread_getattr_np(pthread_t thread, pthread_attr_t *_Nonnull attributes);
 int pthread_create(pthread_t *_Nonnull thread, pthread_attr_t const *_Nullable attributes, void *_Nonnull (*_Nonnull run)(void *_Nonnull),
                    void *_Nullable context);
 int pthread_key_create(pthread_key_t *_Nonnull key, void (*_Nullable end)(void *_Nullable));

@@ -93,3 +93,5 @@ int pthread_create(pthread_t _Nullable *_Nonnull thread, const pthread_attr_t *_
 int pthread_key_create(pthread_key_t *_Nonnull key, void (*_Nullable end)(void *_Nonnull));
 int pthread_cond_timedwait_relative_np(pthread_cond_t *_Nonnull condition, pthread_mutex_t *_Nonnull mutex, const struct timespec *_Nullable time);
 mach_port_t pthread_mach_thread_np(pthread_t _Nonnull thread);
+size_t pthread_get_stacksize_np(pthread_t _Nonnull thread);
+void *_Nonnull pthread_get_stackaddr_np(pthread_t _Nonnull thread);

@@ -143,7 +143,8 @@ def test_versions_in_use(written):
         pins = db.versions()
         assert [v.version for v in pins] == [db.version - 5, db.version]
         with crealm.open(written, mode="snapshot") as outside:
-            assert outside.versions() == pins
+            # What a version costs is known to those who read the file itself.
+            assert [v._replace(held_bytes=0) for v in outside.versions()] == [v._replace(held_bytes=0) for v in pins]
         for pin in pins:
             assert (pin.process_id, pin.thread_id) == (os.getpid(), threading.get_native_id())
             assert before < pin.since <= datetime.now(timezone.utc)
@@ -168,9 +169,13 @@ for limit in (100_000, None):
             text = db.add(Text(text=""))
         with crealm.open(path) as old:
             assert len(old["Text"]) == 1
+            kept = []
             for i in range(90):
+                kept.append(db.freeze())
                 with db.write():
                     text.text = str(i) * 19_000
+            for frozen in kept:
+                frozen.close()
     print("limit", limit, file=sys.stderr, flush=True)
 """
     run = subprocess.run([sys.executable, "-c", program, str(path)], capture_output=True, text=True, timeout=100)
