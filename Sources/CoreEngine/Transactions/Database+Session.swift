@@ -121,13 +121,14 @@ extension Database {
     /// Whether a version that the session calls the newest can be that by what the file says; false also where a writer has moved on meanwhile.
     private func isNewest(_ v: SharedState.Version) throws(RealmError) -> Bool {
         guard hasHeader, let lockFile, v.number != ownNumber.load(ordering: .relaxed) else { return true }
+        // A header comes before its version is published, and stays when its writer dies in between.
+        func hasNext() -> Bool { lockFile.shared.isHeaderNoted(of: v.number + 1) && lockFile.shared.newestNumber == v.number }
+        if hasNext() { return true }
         let header = try header(of: v)
-        if header.liveTopRef == UInt64(v.topRef.offset) || header.isStreaming { return true }
-        guard let inFile = try versionOfHeader(header) else { return false }
+        if header.liveTopRef == UInt64(v.topRef.offset) || header.isStreaming || hasNext() { return true }
+        guard lockFile.shared.newestNumber == v.number, let inFile = try versionOfHeader(header) else { return false }
         // Commits that are flushed as a group come before their header, and what a record leads to may stay without one while nobody can write.
-        if inFile.number < v.number { return true }
-        // A header comes before its version is published.
-        return inFile.number == v.number + 1 && lockFile.shared.isHeaderNoted(of: inFile.number) && lockFile.shared.newestNumber == v.number
+        return inFile.number < v.number
     }
     /// The header of a file that holds a version. A file that was cut is lost, whatever else is wrong with what is left of it.
     private func header(of v: SharedState.Version?) throws(RealmError) -> FileHeader {
@@ -140,11 +141,13 @@ extension Database {
     private func versionOfHeader(_ header: FileHeader) throws(RealmError) -> SharedState.Version? {
         guard header.liveTopRef > 0 else { return SharedState.Version(number: 1, topRef: .null, logicalSize: Format.headerSize) }
         return try RealmError.unlessDamaged { () throws(RealmError) -> SharedState.Version? in
-            let size = try file.dataSize() & ~7
+            // Decrypted pages that are in memory may be those of an older version.
+            let looked = file.isEncrypted ? try DatabaseFile(viewing: file) : file
+            let size = try looked.dataSize() & ~7
             guard header.liveTopRef % 8 == 0, header.liveTopRef < UInt64(size) else { return nil }
-            try file.ensureMapped(size)
+            try looked.ensureMapped(size)
             let top = Ref(Int(header.liveTopRef))
-            let fields = try file.topFields(top, physicalSize: size)
+            let fields = try looked.topFields(top, physicalSize: size)
             return SharedState.Version(number: fields.version, topRef: top, logicalSize: fields.logicalSize)
         } ?? nil
     }
