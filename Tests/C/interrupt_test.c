@@ -537,8 +537,8 @@ static void hostile_texts(void) {
     realm_property_info_t text, data;
     if (!CHECK(r && realm_find_class(r, "Text", &found, &text_class) && realm_find_property(r, text_class.key, "text", &found, &text))) give_up();
     if (!CHECK(realm_find_property(r, text_class.key, "data", &found, &data) && realm_begin_write(r))) give_up();
-    char* long_text = malloc(SIZE);
-    char* pattern = malloc(2 * PATTERN);
+    char* long_text = (char*)malloc(SIZE);
+    char* pattern = (char*)malloc(2 * PATTERN);
     if (!CHECK(long_text && pattern)) give_up();
     memset(long_text, 'a', SIZE);
     realm_object_t* o = realm_object_create(r, text_class.key);

@@ -53,7 +53,7 @@ static realm_t* opened(void) {
 
 static char* repeated(const char* front, int times, const char* middle, const char* back) {
     size_t a = strlen(front), b = strlen(middle), c = strlen(back);
-    char* all = malloc((a + c) * (size_t)times + b + 1);
+    char* all = (char*)malloc((a + c) * (size_t)times + b + 1);
     char* at = all;
     for (int i = 0; i < times; i++, at += a) memcpy(at, front, a);
     memcpy(at, middle, b), at += b;
@@ -116,7 +116,7 @@ static void deep_alternations(void) {
 }
 static void deep_arithmetic(void) {
     char* text = repeated("(1 + ", 1900, "number", ")");
-    char* whole = malloc(strlen(text) + 20);
+    char* whole = (char*)malloc(strlen(text) + 20);
     sprintf(whole, "%s == 3", text);
     runs_where_there_is_room(whole);
     free(text);
@@ -204,10 +204,10 @@ static void checks_and_copies(void) {
 /* 20,000 embedded classes, each in the one before it. */
 static void a_chain_of_classes(void) {
     enum { CLASSES = 20000 };
-    realm_class_info_t* classes = calloc(CLASSES, sizeof *classes);
-    realm_property_info_t* properties = calloc(CLASSES, sizeof *properties);
-    const realm_property_info_t** lists = calloc(CLASSES, sizeof *lists);
-    char (*names)[16] = calloc(CLASSES + 1, sizeof *names);
+    realm_class_info_t* classes = (realm_class_info_t*)calloc(CLASSES, sizeof *classes);
+    realm_property_info_t* properties = (realm_property_info_t*)calloc(CLASSES, sizeof *properties);
+    const realm_property_info_t** lists = (const realm_property_info_t**)calloc(CLASSES, sizeof *lists);
+    char (*names)[16] = (char (*)[16])calloc(CLASSES + 1, sizeof *names);
     for (int i = 0; i <= CLASSES; i++) snprintf(names[i], sizeof *names, "C%06d", i);
     for (int i = 0; i < CLASSES; i++) {
         bool is_last = i == CLASSES - 1;
