@@ -102,6 +102,43 @@ private func bytes(_ space: AddressSpace, _ page: Int) -> [UInt8] { Array(Unsafe
     #expect(bytes(space, 120) == Array(content[20 * size..<21 * size]))
 }
 
+/// Readers of the same process come to pages of the commit before these are encrypted, when what the file has there is distrusted.
+@Test func pagesOfACommitAreNotReadFromTheFile() throws {
+    for distrusts in [false, true] {
+        for comesBack in [false, true] {
+            let (form, all, space) = try make(pages: 40, committed: 1 << 20)
+            let reader = Follower(all)
+            for p in 0..<40 { form.put(p, 9) }
+            reader.move(to: 1)
+            for p in 20..<30 { try reader.touch(p * size, size) }
+            all.beginWrite(others: true)
+            // The epoch in which the writer begins is the one in which this reader touches the page.
+            try reader.touch(21 * size, size)
+            if distrusts { all.distrust() }
+            let content = [UInt8](repeating: 7, count: 2 * size)
+            try content.withUnsafeBytes { try all.write($0.baseAddress!, count: size + 100, at: 20 * size) }
+            if distrusts { all.distrust() }
+            reader.move(to: 2)
+            for p in 20..<22 { try reader.touch(p * size, size) }
+            _ = all.makeAllReadable(40 * size, looks: 1 << 30)
+            if comesBack {
+                try content.withUnsafeBytes { try all.write($0.baseAddress!, count: 8, at: 30 * size) }
+                try content.withUnsafeBytes { try all.write($0.baseAddress!, count: 100, at: 21 * size + 100) }
+            }
+            _ = try all.prepare(FileHeader(), logicalSize: 0, announcing: false)
+            let end = comesBack ? 200 : 100
+            let isWhole = form.disk[20]?.bytes == [UInt8](repeating: 7, count: size)
+            #expect(isWhole)
+            let isPartlyFilled = form.disk[21]?.bytes == [UInt8](repeating: 7, count: end) + [UInt8](repeating: 0, count: size - end)
+            #expect(isPartlyFilled, "distrusts: \(distrusts), comes back: \(comesBack)")
+            reader.move(to: 3)
+            try reader.touch(21 * size, size)
+            let isInMemory = bytes(space, 21) == form.disk[21]?.bytes
+            #expect(isInMemory)
+        }
+    }
+}
+
 @Test func aReaderThatEndsLeavesNoMoreThanTheBudget() throws {
     let (form, all, _) = try make(pages: 200, committed: 1 << 20)
     for p in 0..<200 { form.put(p, 1) }

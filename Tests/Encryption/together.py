@@ -16,6 +16,7 @@ import resource
 import signal
 import threading
 import time
+import traceback
 
 from probe import FORMS, Count, Probe, scratch
 
@@ -29,7 +30,7 @@ count = Count()
 check = count.check
 WRITERS, READERS, THREADS = 2, 2, 2
 shape = dict(operations=15, things=60, largest=3000)
-LIMIT = 1800  # seconds after which anything is taken for something that never ends
+LIMIT = 240  # seconds after which anything is taken for something that never ends
 
 
 class Child:
@@ -39,10 +40,15 @@ class Child:
         back, out = os.pipe()
         self.pid = os.fork()
         if self.pid == 0:
-            signal.alarm(LIMIT)
-            with os.fdopen(out, 'wb') as pipe:
-                pickle.dump(body(Probe(options.library.resolve(), folder)), pipe)
-            os._exit(0)
+            # Nothing may leave this block but by `_exit`: an exception that ran on would remove the parent's folder.
+            try:
+                signal.alarm(LIMIT)
+                with os.fdopen(out, 'wb') as pipe:
+                    pickle.dump(body(Probe(options.library.resolve(), folder)), pipe)
+                os._exit(0)
+            except BaseException:
+                traceback.print_exc()
+                os._exit(1)
         os.close(out)
         self.pipe = os.fdopen(back, 'rb')
 

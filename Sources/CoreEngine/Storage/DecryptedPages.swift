@@ -71,7 +71,7 @@ final class DecryptedPages: @unchecked Sendable {  // Mutable state is behind `l
     private var writeEpoch: UInt64 = 0
     /// Pages that the commit in progress has written.
     private var written = 0
-    /// `writeEpoch` while a commit has pages in memory that it may come back to.
+    /// `writeEpoch` while a commit has pages in memory that it may come back to. Only its pages were touched in that epoch.
     private var keepFrom = UInt64.max
 
     /// Decrypted bytes kept although nobody uses them.
@@ -232,6 +232,8 @@ final class DecryptedPages: @unchecked Sendable {  // Mutable state is behind `l
     @inline(never) func load(_ p: Int) throws(RealmError) {
         try lock.with { (s) throws(RealmError) in
             let t = touched[p].load(ordering: .relaxed)
+            // What the commit in progress has put there is not in the file yet, and keeps its mark.
+            if t == keepFrom { return }
             var isStale = t == 0
             if !isStale, t < s.foreign { isStale = try form.stamp(of: p) != stamps[p] }
             if isStale {
@@ -255,7 +257,7 @@ final class DecryptedPages: @unchecked Sendable {  // Mutable state is behind `l
             let most = max(pages / 64, looks / 256)
             for p in 0..<pages {
                 let t = touched[p].load(ordering: .relaxed)
-                guard t == 0 || t < s.foreign else { continue }
+                guard t == 0 || (t < s.foreign && t != keepFrom) else { continue }
                 guard let stamp = try? form.stamp(of: p) else { return false }
                 if stamp == 0 || (t != 0 && stamp == stamps[p]) { continue }
                 missing.append(p)
@@ -303,7 +305,6 @@ final class DecryptedPages: @unchecked Sendable {  // Mutable state is behind `l
     func beginWrite(others: Bool) {
         lock.with { s in
             s.epoch += 1
-            writeEpoch = s.epoch
             written = 0
             run = 0..<0
             keepFrom = .max
@@ -319,7 +320,12 @@ final class DecryptedPages: @unchecked Sendable {  // Mutable state is behind `l
                 try encryptRun()
                 run = first..<first
             }
-            keepFrom = writeEpoch
+            if keepFrom == .max {
+                // An epoch of its own: nothing that a reader touches before or after is taken for a page of the commit.
+                writeEpoch = s.epoch + 1
+                keepFrom = writeEpoch
+                s.epoch += 2
+            }
             for p in max(first, run.upperBound)...max(last, run.upperBound) where p <= last {
                 written += 1
                 // A large commit fills its memory from end to end.
