@@ -24,7 +24,7 @@ extern "C" {
  * brackets or operators take about 1 KB more for each level: where the thread that parses or runs
  * one has less, the call fails with LIMIT_EXCEEDED. Such a query is released on a thread with as
  * large a stack. Debug builds of the library take several times as much. */
-#define CREALM_MIN_STACK_SIZE (128 * 1024)
+#define CREALM_MIN_STACK_SIZE (96 * 1024)
 
 /** The version of the additions that the loaded library has: CREALM_ABI_VERSION of the header it
  *  was built with.

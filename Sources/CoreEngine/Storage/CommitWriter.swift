@@ -186,16 +186,25 @@ struct CommitWriter {
                 continue
             }
             // The first element of an inner node is no child: it says how many rows the children have.
-            var isLeaf = false
-            if n.isInner, i > 0 { isLeaf = try !store.node(child).isInner }
-            let isGathered = isLeaf ? try beginLeaf(child) : false
-            p[i] = Int64(try write(child, isInLeaf: isInLeaf || isLeaf, depth: depth + 1).offset)
-            if isGathered { endLeaf() }
+            if n.isInner, i > 0 {
+                p[i] = Int64(try writeChild(child, isInLeaf, depth).offset)
+            } else {
+                p[i] = Int64(try write(child, isInLeaf: isInLeaf, depth: depth + 1).offset)
+            }
         }
         return try put(p, n, isInLeaf)
     }
 
     // Calls of their own, so that the one that calls itself takes little of the stack: collections are nested a hundred deep.
+
+    /// Writes a child of an inner node: a leaf begins here, or another inner node.
+    @inline(never) private mutating func writeChild(_ child: Ref, _ isInLeaf: Bool, _ depth: Int) throws(RealmError) -> Ref {
+        let isLeaf = try !store.node(child).isInner
+        let isGathered = isLeaf ? try beginLeaf(child) : false
+        let written = try write(child, isInLeaf: isInLeaf || isLeaf, depth: depth + 1)
+        if isGathered { endLeaf() }
+        return written
+    }
 
     /// Writes a node without refs.
     @inline(never) private mutating func put(_ node: Node, _ isInLeaf: Bool) throws(RealmError) -> Ref {

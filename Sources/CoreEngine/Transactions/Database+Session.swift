@@ -126,7 +126,12 @@ extension Database {
         if hasNext() { return true }
         let header = try header(of: v)
         if header.liveTopRef == UInt64(v.topRef.offset) || header.isStreaming || hasNext() { return true }
-        guard lockFile.shared.newestNumber == v.number, let inFile = try versionOfHeader(header) else { return false }
+        guard lockFile.shared.newestNumber == v.number else { return false }
+        guard let inFile = try versionOfHeader(header) else {
+            // A crash tore the header, and nobody who may write has opened the file since.
+            guard !file.isEncrypted, let found = try? file.newestState(readOnly: true).state else { return false }
+            return found.topRef == v.topRef && found.version == v.number
+        }
         // Commits that are flushed as a group come before their header, and what a record leads to may stay without one while nobody can write.
         return inFile.number < v.number
     }

@@ -24,7 +24,7 @@ class ObjectId:
     def __init__(self, value: Union[str, bytes, "ObjectId", None] = None) -> None:
         if value is None:
             count = next(self._counter) & 0xFFFFFF
-            data = int(time.time()).to_bytes(4, "big") + self._process + count.to_bytes(3, "big")
+            data = (int(time.time()) & 0xFFFFFFFF).to_bytes(4, "big") + self._process + count.to_bytes(3, "big")
         elif isinstance(value, ObjectId):
             data = value._bytes
         elif isinstance(value, str):

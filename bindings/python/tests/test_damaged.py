@@ -5,6 +5,7 @@ CREALM_SEED=n starts elsewhere, CREALM_COUNT=n damages more copies of each file.
 """
 
 import os
+import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -171,3 +172,26 @@ def _is_refused(body):
     except crealm.Error as error:
         return error.code in (1003, 1021)
     return False
+
+
+def test_a_torn_header_is_read_without_writing(tmp_path):
+    """The live slot of a header that a crash tore leads nowhere; the record behind the other one tells of the commit."""
+    file = tmp_path / "torn.realm"
+    with crealm.open(file, schema=[crealm.ClassSchema("A", {"n": int})]) as db:
+        for n in range(5):
+            with db.write():
+                db["A"].create(n=n)
+    raw = bytearray(file.read_bytes())
+    live = raw[23] & 1
+    (ref,) = struct.unpack_from("<Q", raw, 8 * live)
+    struct.pack_into("<Q", raw, 8 * live, ref & ~0xFFFF | 0x17 << 3)
+    file.write_bytes(raw)
+    (tmp_path / "torn.realm.lock").unlink()
+    with crealm.open(file, mode="r") as db, crealm.open(file, mode="r") as again:
+        assert [row.n for row in db["A"]] == [row.n for row in again["A"]] == [0, 1, 2, 3, 4]
+    assert file.read_bytes() == raw
+    with crealm.open(file) as db:
+        with db.write():
+            db["A"].create(n=5)
+    with crealm.open(file, mode="r") as db:
+        assert [row.n for row in db["A"]] == [0, 1, 2, 3, 4, 5]

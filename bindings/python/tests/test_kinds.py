@@ -277,3 +277,9 @@ def test_a_missing_method_is_asked(path):
         db["Made"].create(a=5)
     with crealm.open(path, schema=[made]) as db:
         assert db[made][0].a is Known.UNKNOWN
+
+
+def test_object_ids_of_clocks_outside_of_32_bits(monkeypatch):
+    for seconds in (-1, -(2**40), 2**32, 2**40 + 7):
+        monkeypatch.setattr("crealm.values.time.time", lambda: float(seconds))
+        assert crealm.ObjectId().bytes[:4] == (seconds & 0xFFFFFFFF).to_bytes(4, "big")
