@@ -1,18 +1,22 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// One engine module, one C skin. `include/` holds the hand-written C headers; the C skin imports them for their structs.
-// SSE 4.2 where the target (not this machine) is an x86-64 processor: all of them since 2009. Comparisons of 64-bit elements and greatest values
-// have instructions there.
-let processor: [SwiftSetting] = [.unsafeFlags(["-Xcc", "-Xarch_x86_64", "-Xcc", "-march=x86-64-v2"], .when(configuration: .release))]
+// One engine module, one C skin. `include/` holds the hand-written C headers; the C skin imports them for their
+// structs. SSE 4.2 where the target (not this machine) is an x86-64 processor: all of them since 2009. Comparisons of
+// 64-bit elements and greatest values have instructions there.
+let processor: [SwiftSetting] = [
+    .unsafeFlags(["-Xcc", "-Xarch_x86_64", "-Xcc", "-march=x86-64-v2"], .when(configuration: .release))
+]
 let engineSettings: [SwiftSetting] =
     processor + [
         .swiftLanguageMode(.v6),
-        // Exclusivity of class fields is proved by confinement (one thread per transaction); the dynamic checks cost a call each.
+        // Exclusivity of class fields is proved by confinement (one thread per transaction); the dynamic checks cost a
+        // call each.
         .unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release)),
         // Nothing of the regular expressions that come with the standard library is linked in unnoticed.
         .unsafeFlags(["-Xfrontend", "-disable-implicit-string-processing-module-import"]),
-        // Generic types are made by calls of their accessors: made from their names, they took more than a third of the instructions of a first opening.
+        // Generic types are made by calls of their accessors: made from their names, they took more than a third of the
+        // instructions of a first opening.
         .unsafeFlags(["-Xfrontend", "-disable-concrete-type-metadata-mangled-name-accessors"]),
     ]
 
@@ -28,36 +32,48 @@ let package = Package(
         .library(name: "CRealm", type: .dynamic, targets: ["CRealm"]),
     ],
     targets: [
-        .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"]), .brew(["libsodium"])]),
-        .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"]), .brew(["openssl"])]),
+        .systemLibrary(
+            name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"]), .brew(["libsodium"])]),
+        .systemLibrary(
+            name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"]), .brew(["openssl"])]),
         .systemLibrary(name: "CHints"),
         .target(name: "CGuards"),
         .systemLibrary(name: "CRealmHeaders", path: "include"),
-        .target(name: "CoreEngine", dependencies: ["CSodium", "COpenSSL", "CHints", "CGuards", "CRealmHeaders"], swiftSettings: engineSettings),
+        .target(
+            name: "CoreEngine", dependencies: ["CSodium", "COpenSSL", "CHints", "CGuards", "CRealmHeaders"],
+            swiftSettings: engineSettings),
         .target(
             name: "CRealm", dependencies: ["CoreEngine", "CRealmHeaders"],
-            // Functions that look alike stay functions of their own: the merged ones would call the body behind each door by its address.
-            swiftSettings: engineSettings + [.unsafeFlags(["-Xllvm", "-swiftmergefunc-threshold=0"], .when(configuration: .release))],
+            // Functions that look alike stay functions of their own: the merged ones would call the body behind each
+            // door by its address.
+            swiftSettings: engineSettings + [
+                .unsafeFlags(["-Xllvm", "-swiftmergefunc-threshold=0"], .when(configuration: .release))
+            ],
             linkerSettings: [
-                // The library carries the Swift runtime, exports the C API only, and is found by its SONAME. It stays when it is closed: threads
-                // and the system refer to functions of it.
+                // The library carries the Swift runtime, exports the C API only, and is found by its SONAME. It stays
+                // when it is closed: threads and the system refer to functions of it.
                 .unsafeFlags(
                     [
-                        "-static-stdlib", "-Xlinker", "--version-script=Scripts/exports.map", "-Xlinker", "-soname=libCRealm.so.1",
+                        "-static-stdlib", "-Xlinker", "--version-script=Scripts/exports.map", "-Xlinker",
+                        "-soname=libCRealm.so.1",
                         "-Xlinker", "-z", "-Xlinker", "nodelete", "-Xlinker", "--gc-sections",
                     ],
                     .when(platforms: [.linux]))
             ]),
         .target(
-            name: "CoreEngineAsync", dependencies: ["CoreEngine", "CHints"], swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]),
+            name: "CoreEngineAsync", dependencies: ["CoreEngine", "CHints"],
+            swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]),
         .target(
-            name: "CoreEngineFoundation", dependencies: ["CoreEngine"], swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]),
-        // Realm's own Swift API over the engine. The one module that may import Foundation, because that API speaks of Date, Data and URL.
+            name: "CoreEngineFoundation", dependencies: ["CoreEngine"],
+            swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]),
+        // Realm's own Swift API over the engine. The one module that may import Foundation, because that API speaks of
+        // Date, Data and URL.
         .target(
             name: "RealmSwift", dependencies: ["CoreEngine", "CoreEngineAsync", "CoreEngineFoundation"],
             swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]),
         .testTarget(
-            name: "CoreEngineTests", dependencies: ["CoreEngine", "CSodium", "COpenSSL", "CRealmHeaders"], swiftSettings: [.swiftLanguageMode(.v6)]),
+            name: "CoreEngineTests", dependencies: ["CoreEngine", "CSodium", "COpenSSL", "CRealmHeaders"],
+            swiftSettings: [.swiftLanguageMode(.v6)]),
         // What programs write against it compiles without a warning.
         .testTarget(
             name: "CoreEngineAsyncTests", dependencies: ["CoreEngineAsync", "CoreEngineFoundation"],

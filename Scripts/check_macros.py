@@ -37,7 +37,12 @@ def refused(file: Path, arguments: list[str]) -> str:
     found = compile("-typecheck", *arguments, str(file))
     # The compiler repeats an error of a macro at the place of its expansion.
     errors = {(int(line), text) for line, text in re.findall(rf"^{re.escape(str(file))}:(\d+):\d+: error: (.*)$", found, re.MULTILINE)}
-    wanted = {i: line.split("// refused: ")[1] for i, line in enumerate(file.read_text().splitlines(), 1) if "// refused: " in line}
+    # A comment of its own speaks of the line below it.
+    wanted = {
+        i + line.strip().startswith("// refused: "): line.split("// refused: ")[1]
+        for i, line in enumerate(file.read_text().splitlines(), 1)
+        if "// refused: " in line
+    }
     missing = [f"line {i}: no '{text}'" for i, text in wanted.items() if not any(line == i and text in error for line, error in errors)]
     other = [f"line {line}: {error}" for line, error in sorted(errors) if line not in wanted]
     return "\n".join(missing + other) or ("" if wanted else "nothing is announced")

@@ -1,7 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// What typed access costs, in a program of its own: accessors are inlined into the program, so they are measured from outside the package.
+// What typed access costs, in a program of its own: accessors are inlined into the program, so they are measured from
+// outside the package.
 let package = Package(
     name: "TypedAccess",
     dependencies: [.package(name: "CRealm", path: "../..")],

@@ -5,7 +5,8 @@ import CoreEngine
 
 @_cdecl("realm_async_begin_write")
 public func realm_async_begin_write(
-    _ r: OpaquePointer?, _ callback: realm_async_begin_write_func_t?, _ userdata: UnsafeMutableRawPointer?, _ free: realm_free_userdata_func_t?,
+    _ r: OpaquePointer?, _ callback: realm_async_begin_write_func_t?, _ userdata: UnsafeMutableRawPointer?,
+    _ free: realm_free_userdata_func_t?,
     _ notifyOnly: Bool, _ id: UnsafeMutablePointer<UInt32>?
 ) -> Bool {
     let data = UserData(userdata, free)
@@ -20,20 +21,27 @@ public func realm_async_begin_write(
         id?.pointee = number
     }
 }
+
 @_cdecl("realm_async_commit")
 public func realm_async_commit(
-    _ r: OpaquePointer?, _ callback: realm_async_commit_func_t?, _ userdata: UnsafeMutableRawPointer?, _ free: realm_free_userdata_func_t?,
+    _ r: OpaquePointer?, _ callback: realm_async_commit_func_t?, _ userdata: UnsafeMutableRawPointer?,
+    _ free: realm_free_userdata_func_t?,
     _ allowGrouping: Bool, _ id: UnsafeMutablePointer<UInt32>?
 ) -> Bool {
     let data = UserData(userdata, free)
     return inside(.realm, r, outcomeStands: true) { (_, realm) throws(RealmError) in
         let number = try realm.commitWriteAsync(allowsGrouping: allowGrouping) { error in
             guard let callback else { return withExtendedLifetime(data) {} }
-            if let error { error.message.withCString { callback(data.pointer, true, $0) } } else { callback(data.pointer, false, nil) }
+            if let error {
+                error.message.withCString { callback(data.pointer, true, $0) }
+            } else {
+                callback(data.pointer, false, nil)
+            }
         }
         id?.pointee = number
     }
 }
+
 @_cdecl("realm_async_cancel")
 public func realm_async_cancel(_ r: OpaquePointer?, _ id: UInt32, _ cancelled: UnsafeMutablePointer<Bool>?) -> Bool {
     inside(.realm, r) { (_, realm) throws(RealmError) in

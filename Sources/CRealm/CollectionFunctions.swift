@@ -8,14 +8,18 @@ private typealias Place = Door<CollectionHandle>
 /// Asking is no failure: the last error stays as it was.
 private func isValid(_ door: Place, _ p: OpaquePointer?) -> Bool {
     guard p != nil else { return false }
-    return anywhere(door, p, false) { (h) throws(RealmError) in (try? h.visit { (_) throws(RealmError) in try h.isThere() }) ?? false }
+    return anywhere(door, p, false) { (h) throws(RealmError) in
+        (try? h.visit { (_) throws(RealmError) in try h.isThere() }) ?? false
+    }
 }
+
 private func size(_ door: Place, _ p: OpaquePointer?, _ out: UnsafeMutablePointer<Int>?) -> Bool {
     inside(door, p) { (h, _) throws(RealmError) in
         let n = try h.size()
         out?.pointee = n
     }
 }
+
 private func property(_ door: Place, _ p: OpaquePointer?, _ out: UnsafeMutablePointer<realm_property_info_t>?) -> Bool {
     inside(door, p) { (h, realm) throws(RealmError) in
         guard out != nil else { throw nullArgument() }
@@ -23,6 +27,7 @@ private func property(_ door: Place, _ p: OpaquePointer?, _ out: UnsafeMutablePo
         try fillProperty(h.box, realm.schema, h.path.table, h.path.column, out)
     }
 }
+
 func report(_ i: Int?, _ index: UnsafeMutablePointer<Int>?, _ found: UnsafeMutablePointer<Bool>?) {
     // The C API's "not found" is the largest size_t, which has the bits of −1.
     index?.pointee = i ?? -1
@@ -33,17 +38,24 @@ func report(_ i: Int?, _ index: UnsafeMutablePointer<Int>?, _ found: UnsafeMutab
 
 @_cdecl("realm_list_is_valid")
 public func realm_list_is_valid(_ l: OpaquePointer?) -> Bool { isValid(.list, l) }
+
 @_cdecl("realm_list_size")
 public func realm_list_size(_ l: OpaquePointer?, _ out: UnsafeMutablePointer<Int>?) -> Bool { size(.list, l, out) }
+
 @_cdecl("realm_list_get_property")
-public func realm_list_get_property(_ l: OpaquePointer?, _ out: UnsafeMutablePointer<realm_property_info_t>?) -> Bool { property(.list, l, out) }
+public func realm_list_get_property(_ l: OpaquePointer?, _ out: UnsafeMutablePointer<realm_property_info_t>?) -> Bool {
+    property(.list, l, out)
+}
+
 @_cdecl("realm_list_get")
 public func realm_list_get(_ l: OpaquePointer?, _ index: Int, _ out: UnsafeMutablePointer<realm_value_t>?) -> Bool {
     inside(.list, l) { (h, _) throws(RealmError) in try h.element(index, out) }
 }
+
 @_cdecl("realm_list_find")
 public func realm_list_find(
-    _ l: OpaquePointer?, _ value: UnsafePointer<realm_value_t>?, _ index: UnsafeMutablePointer<Int>?, _ found: UnsafeMutablePointer<Bool>?
+    _ l: OpaquePointer?, _ value: UnsafePointer<realm_value_t>?, _ index: UnsafeMutablePointer<Int>?,
+    _ found: UnsafeMutablePointer<Bool>?
 ) -> Bool {
     report(nil, index, found)
     return inside(.list, l) { (h, realm) throws(RealmError) in
@@ -54,24 +66,32 @@ public func realm_list_find(
         report(try elements.find(v), index, found)
     }
 }
+
 /// The nested collection at a list index, with a path that stays right when the list shifts.
-private func nested(_ h: CollectionHandle, _ realm: Realm, _ index: Int, _ kind: Handle.Kind) throws(RealmError) -> Handle? {
+private func nested(_ h: CollectionHandle, _ realm: Realm, _ index: Int, _ kind: Handle.Kind) throws(RealmError)
+    -> Handle?
+{
     let l = try h.list()
     _ = try l.get(index)
-    guard try realm.isMixed(h.path) else { throw RealmError(.illegalOperation, "Only collections of Mixed values hold collections") }
+    guard try realm.isMixed(h.path) else {
+        throw RealmError(.illegalOperation, "Only collections of Mixed values hold collections")
+    }
     // An element of another kind gives a handle that is not valid.
     var path = h.path
     path.steps.append(.salt(try l.nestedKey(index)))
     return CollectionHandle(kind, h.box, path)
 }
+
 @_cdecl("realm_list_get_list")
 public func realm_list_get_list(_ l: OpaquePointer?, _ index: Int) -> OpaquePointer? {
     handle(.list, l) { (h, realm) throws(RealmError) in try nested(h, realm, index, .list) }
 }
+
 @_cdecl("realm_list_get_dictionary")
 public func realm_list_get_dictionary(_ l: OpaquePointer?, _ index: Int) -> OpaquePointer? {
     handle(.list, l) { (h, realm) throws(RealmError) in try nested(h, realm, index, .dictionary) }
 }
+
 @_cdecl("realm_list_get_linked_object")
 public func realm_list_get_linked_object(_ l: OpaquePointer?, _ index: Int) -> OpaquePointer? {
     from(.list, l) { (h, _) throws(RealmError) in
@@ -89,13 +109,18 @@ private func make(
         return ObjectHandle.make(h.box, t, k)
     }
 }
+
 /// Runs a change that makes a nested collection.
 private func makeNested(
-    _ door: Place, _ p: OpaquePointer?, _ kind: Handle.Kind, _ body: (CollectionHandle, Realm) throws(RealmError) -> CollectionPath
+    _ door: Place, _ p: OpaquePointer?, _ kind: Handle.Kind,
+    _ body: (CollectionHandle, Realm) throws(RealmError) -> CollectionPath
 ) -> OpaquePointer? {
     handle(door, p) { (h, realm) throws(RealmError) in CollectionHandle(kind, h.box, try body(h, realm)) }
 }
-private func resolve(_ door: Place, _ p: OpaquePointer?, _ target: OpaquePointer?, _ out: UnsafeMutablePointer<OpaquePointer?>?) -> Bool {
+
+private func resolve(
+    _ door: Place, _ p: OpaquePointer?, _ target: OpaquePointer?, _ out: UnsafeMutablePointer<OpaquePointer?>?
+) -> Bool {
     inside(door, p) { (h, _) throws(RealmError) in
         guard let out else { throw nullArgument() }
         out.pointee = nil
@@ -109,56 +134,81 @@ private func resolve(_ door: Place, _ p: OpaquePointer?, _ target: OpaquePointer
         }
     }
 }
+
 @_cdecl("realm_list_insert")
 public func realm_list_insert(_ l: OpaquePointer?, _ index: Int, _ value: realm_value_t) -> Bool {
     inside(.list, l) { (h, _) throws(RealmError) in try h.insert(try load(value), index) }
 }
+
 @_cdecl("realm_list_set")
 public func realm_list_set(_ l: OpaquePointer?, _ index: Int, _ value: realm_value_t) -> Bool {
     inside(.list, l) { (h, realm) throws(RealmError) in try realm.set(try load(value), at: index, in: h.path) }
 }
+
 @_cdecl("realm_list_move")
 public func realm_list_move(_ l: OpaquePointer?, _ from: Int, _ to: Int) -> Bool {
     inside(.list, l) { (h, realm) throws(RealmError) in try realm.move(from, to: to, in: h.path) }
 }
+
 @_cdecl("realm_list_erase")
 public func realm_list_erase(_ l: OpaquePointer?, _ index: Int) -> Bool {
     inside(.list, l) { (h, realm) throws(RealmError) in try realm.erase(at: index, in: h.path) }
 }
+
 @_cdecl("realm_list_clear")
-public func realm_list_clear(_ l: OpaquePointer?) -> Bool { inside(.list, l) { (h, realm) throws(RealmError) in try realm.clear(h.path, .list) } }
+public func realm_list_clear(_ l: OpaquePointer?) -> Bool {
+    inside(.list, l) { (h, realm) throws(RealmError) in try realm.clear(h.path, .list) }
+}
+
 @_cdecl("realm_list_remove_all")
 public func realm_list_remove_all(_ l: OpaquePointer?) -> Bool {
     inside(.list, l) { (h, realm) throws(RealmError) in try realm.removeAll(h.path, .list) }
 }
+
 @_cdecl("realm_list_insert_list")
 public func realm_list_insert_list(_ l: OpaquePointer?, _ index: Int) -> OpaquePointer? {
-    makeNested(.list, l, .list) { (h, realm) throws(RealmError) in try realm.insertCollection(.list, at: index, in: h.path) }
+    makeNested(.list, l, .list) { (h, realm) throws(RealmError) in
+        try realm.insertCollection(.list, at: index, in: h.path)
+    }
 }
+
 @_cdecl("realm_list_insert_dictionary")
 public func realm_list_insert_dictionary(_ l: OpaquePointer?, _ index: Int) -> OpaquePointer? {
-    makeNested(.list, l, .dictionary) { (h, realm) throws(RealmError) in try realm.insertCollection(.dictionary, at: index, in: h.path) }
+    makeNested(.list, l, .dictionary) { (h, realm) throws(RealmError) in
+        try realm.insertCollection(.dictionary, at: index, in: h.path)
+    }
 }
+
 @_cdecl("realm_list_set_list")
 public func realm_list_set_list(_ l: OpaquePointer?, _ index: Int) -> OpaquePointer? {
-    makeNested(.list, l, .list) { (h, realm) throws(RealmError) in try realm.setCollection(.list, at: index, in: h.path) }
+    makeNested(.list, l, .list) { (h, realm) throws(RealmError) in try realm.setCollection(.list, at: index, in: h.path)
+    }
 }
+
 @_cdecl("realm_list_set_dictionary")
 public func realm_list_set_dictionary(_ l: OpaquePointer?, _ index: Int) -> OpaquePointer? {
-    makeNested(.list, l, .dictionary) { (h, realm) throws(RealmError) in try realm.setCollection(.dictionary, at: index, in: h.path) }
+    makeNested(.list, l, .dictionary) { (h, realm) throws(RealmError) in
+        try realm.setCollection(.dictionary, at: index, in: h.path)
+    }
 }
+
 @_cdecl("realm_list_insert_embedded")
 public func realm_list_insert_embedded(_ l: OpaquePointer?, _ index: Int) -> OpaquePointer? {
     make(.list, l) { (h, realm) throws(RealmError) in try realm.insertNewObject(at: index, in: h.path) }
 }
+
 @_cdecl("realm_list_set_embedded")
 public func realm_list_set_embedded(_ l: OpaquePointer?, _ index: Int) -> OpaquePointer? {
     make(.list, l) { (h, realm) throws(RealmError) in try realm.setNewObject(at: index, in: h.path) }
 }
+
 @_cdecl("realm_list_resolve_in")
-public func realm_list_resolve_in(_ l: OpaquePointer?, _ target: OpaquePointer?, _ out: UnsafeMutablePointer<OpaquePointer?>?) -> Bool {
+public func realm_list_resolve_in(
+    _ l: OpaquePointer?, _ target: OpaquePointer?, _ out: UnsafeMutablePointer<OpaquePointer?>?
+) -> Bool {
     resolve(.list, l, target, out)
 }
+
 @_cdecl("realm_list_to_results")
 public func realm_list_to_results(_ l: OpaquePointer?) -> OpaquePointer? { elements(.list, l) }
 
@@ -174,24 +224,32 @@ private func elements(_ door: Place, _ p: OpaquePointer?) -> OpaquePointer? {
 
 @_cdecl("realm_set_is_valid")
 public func realm_set_is_valid(_ s: OpaquePointer?) -> Bool { isValid(.set, s) }
+
 @_cdecl("realm_set_size")
 public func realm_set_size(_ s: OpaquePointer?, _ out: UnsafeMutablePointer<Int>?) -> Bool { size(.set, s, out) }
+
 @_cdecl("realm_set_get_property")
-public func realm_set_get_property(_ s: OpaquePointer?, _ out: UnsafeMutablePointer<realm_property_info_t>?) -> Bool { property(.set, s, out) }
+public func realm_set_get_property(_ s: OpaquePointer?, _ out: UnsafeMutablePointer<realm_property_info_t>?) -> Bool {
+    property(.set, s, out)
+}
+
 @_cdecl("realm_set_get")
 public func realm_set_get(_ s: OpaquePointer?, _ index: Int, _ out: UnsafeMutablePointer<realm_value_t>?) -> Bool {
     inside(.set, s) { (h, _) throws(RealmError) in try h.element(index, out) }
 }
+
 @_cdecl("realm_set_find")
 public func realm_set_find(
-    _ s: OpaquePointer?, _ value: realm_value_t, _ index: UnsafeMutablePointer<Int>?, _ found: UnsafeMutablePointer<Bool>?
+    _ s: OpaquePointer?, _ value: realm_value_t, _ index: UnsafeMutablePointer<Int>?,
+    _ found: UnsafeMutablePointer<Bool>?
 ) -> Bool {
     inside(.set, s) { (h, _) throws(RealmError) in report(try h.list().find(try load(value)), index, found) }
 }
 
 @_cdecl("realm_set_insert")
 public func realm_set_insert(
-    _ s: OpaquePointer?, _ value: realm_value_t, _ index: UnsafeMutablePointer<Int>?, _ inserted: UnsafeMutablePointer<Bool>?
+    _ s: OpaquePointer?, _ value: realm_value_t, _ index: UnsafeMutablePointer<Int>?,
+    _ inserted: UnsafeMutablePointer<Bool>?
 ) -> Bool {
     inside(.set, s) { (h, realm) throws(RealmError) in
         let result = try realm.insertIntoSet(try load(value), h.path)
@@ -199,23 +257,33 @@ public func realm_set_insert(
         inserted?.pointee = result.inserted
     }
 }
+
 @_cdecl("realm_set_erase")
-public func realm_set_erase(_ s: OpaquePointer?, _ value: realm_value_t, _ erased: UnsafeMutablePointer<Bool>?) -> Bool {
+public func realm_set_erase(_ s: OpaquePointer?, _ value: realm_value_t, _ erased: UnsafeMutablePointer<Bool>?) -> Bool
+{
     inside(.set, s) { (h, realm) throws(RealmError) in
         let did = try realm.eraseFromSet(try load(value), h.path)
         erased?.pointee = did
     }
 }
+
 @_cdecl("realm_set_clear")
-public func realm_set_clear(_ s: OpaquePointer?) -> Bool { inside(.set, s) { (h, realm) throws(RealmError) in try realm.clear(h.path, .set) } }
+public func realm_set_clear(_ s: OpaquePointer?) -> Bool {
+    inside(.set, s) { (h, realm) throws(RealmError) in try realm.clear(h.path, .set) }
+}
+
 @_cdecl("realm_set_remove_all")
 public func realm_set_remove_all(_ s: OpaquePointer?) -> Bool {
     inside(.set, s) { (h, realm) throws(RealmError) in try realm.removeAll(h.path, .set) }
 }
+
 @_cdecl("realm_set_resolve_in")
-public func realm_set_resolve_in(_ s: OpaquePointer?, _ target: OpaquePointer?, _ out: UnsafeMutablePointer<OpaquePointer?>?) -> Bool {
+public func realm_set_resolve_in(
+    _ s: OpaquePointer?, _ target: OpaquePointer?, _ out: UnsafeMutablePointer<OpaquePointer?>?
+) -> Bool {
     resolve(.set, s, target, out)
 }
+
 @_cdecl("realm_set_to_results")
 public func realm_set_to_results(_ s: OpaquePointer?) -> OpaquePointer? { elements(.set, s) }
 
@@ -223,10 +291,16 @@ public func realm_set_to_results(_ s: OpaquePointer?) -> OpaquePointer? { elemen
 
 @_cdecl("realm_dictionary_is_valid")
 public func realm_dictionary_is_valid(_ d: OpaquePointer?) -> Bool { isValid(.dictionary, d) }
+
 @_cdecl("realm_dictionary_size")
-public func realm_dictionary_size(_ d: OpaquePointer?, _ out: UnsafeMutablePointer<Int>?) -> Bool { size(.dictionary, d, out) }
+public func realm_dictionary_size(_ d: OpaquePointer?, _ out: UnsafeMutablePointer<Int>?) -> Bool {
+    size(.dictionary, d, out)
+}
+
 @_cdecl("realm_dictionary_get_property")
-public func realm_dictionary_get_property(_ d: OpaquePointer?, _ out: UnsafeMutablePointer<realm_property_info_t>?) -> Bool {
+public func realm_dictionary_get_property(_ d: OpaquePointer?, _ out: UnsafeMutablePointer<realm_property_info_t>?)
+    -> Bool
+{
     property(.dictionary, d, out)
 }
 
@@ -234,9 +308,11 @@ private func find(_ d: ElementDictionary, _ key: realm_value_t) throws(RealmErro
     guard case .string(let name) = try load(key) else { return nil }
     return try d.find(name)
 }
+
 @_cdecl("realm_dictionary_find")
 public func realm_dictionary_find(
-    _ d: OpaquePointer?, _ key: realm_value_t, _ out: UnsafeMutablePointer<realm_value_t>?, _ found: UnsafeMutablePointer<Bool>?
+    _ d: OpaquePointer?, _ key: realm_value_t, _ out: UnsafeMutablePointer<realm_value_t>?,
+    _ found: UnsafeMutablePointer<Bool>?
 ) -> Bool {
     inside(.dictionary, d) { (h, _) throws(RealmError) in
         let content = try h.dictionary()
@@ -245,9 +321,11 @@ public func realm_dictionary_find(
         found?.pointee = i != nil
     }
 }
+
 @_cdecl("realm_dictionary_get")
 public func realm_dictionary_get(
-    _ d: OpaquePointer?, _ index: Int, _ key: UnsafeMutablePointer<realm_value_t>?, _ value: UnsafeMutablePointer<realm_value_t>?
+    _ d: OpaquePointer?, _ index: Int, _ key: UnsafeMutablePointer<realm_value_t>?,
+    _ value: UnsafeMutablePointer<realm_value_t>?
 ) -> Bool {
     inside(.dictionary, d) { (h, _) throws(RealmError) in
         let content = try h.dictionary()
@@ -256,32 +334,49 @@ public func realm_dictionary_get(
         if let value { store(v, value) }
     }
 }
+
 private func nested(_ d: OpaquePointer?, _ key: realm_value_t, _ kind: Handle.Kind) -> OpaquePointer? {
     handle(.dictionary, d) { (h, realm) throws(RealmError) in
-        guard case .string(let name) = try load(key) else { throw RealmError(.invalidArgument, "Dictionary keys are strings") }
+        guard case .string(let name) = try load(key) else {
+            throw RealmError(.invalidArgument, "Dictionary keys are strings")
+        }
         _ = try h.dictionary()
-        guard try realm.isMixed(h.path) else { throw RealmError(.invalidProperty, "Only collections of Mixed values hold collections") }
+        guard try realm.isMixed(h.path) else {
+            throw RealmError(.invalidProperty, "Only collections of Mixed values hold collections")
+        }
         var path = h.path
         path.steps.append(.name(Array(name)))
         // An absent key, or a value of another kind, gives a handle that is not valid.
         return CollectionHandle(kind, h.box, path)
     }
 }
+
 @_cdecl("realm_dictionary_get_list")
-public func realm_dictionary_get_list(_ d: OpaquePointer?, _ key: realm_value_t) -> OpaquePointer? { nested(d, key, .list) }
+public func realm_dictionary_get_list(_ d: OpaquePointer?, _ key: realm_value_t) -> OpaquePointer? {
+    nested(d, key, .list)
+}
+
 @_cdecl("realm_dictionary_get_dictionary")
-public func realm_dictionary_get_dictionary(_ d: OpaquePointer?, _ key: realm_value_t) -> OpaquePointer? { nested(d, key, .dictionary) }
+public func realm_dictionary_get_dictionary(_ d: OpaquePointer?, _ key: realm_value_t) -> OpaquePointer? {
+    nested(d, key, .dictionary)
+}
+
 @_cdecl("realm_dictionary_get_linked_object")
 public func realm_dictionary_get_linked_object(_ d: OpaquePointer?, _ key: realm_value_t) -> OpaquePointer? {
     from(.dictionary, d) { (h, _) throws(RealmError) in
-        guard case .string(let name) = try load(key) else { throw RealmError(.invalidArgument, "Dictionary keys are strings") }
+        guard case .string(let name) = try load(key) else {
+            throw RealmError(.invalidArgument, "Dictionary keys are strings")
+        }
         let content = try h.dictionary()
         guard let i = try content.find(name), case .typedLink(let t, let k) = try content.value(i) else { return nil }
         return ObjectHandle.make(h.box, t, k)
     }
 }
+
 @_cdecl("realm_dictionary_contains_key")
-public func realm_dictionary_contains_key(_ d: OpaquePointer?, _ key: realm_value_t, _ found: UnsafeMutablePointer<Bool>?) -> Bool {
+public func realm_dictionary_contains_key(
+    _ d: OpaquePointer?, _ key: realm_value_t, _ found: UnsafeMutablePointer<Bool>?
+) -> Bool {
     inside(.dictionary, d) { (h, _) throws(RealmError) in
         guard let found else { throw nullArgument() }
         let content = try h.dictionary()
@@ -289,8 +384,11 @@ public func realm_dictionary_contains_key(_ d: OpaquePointer?, _ key: realm_valu
         found.pointee = try find(content, key) != nil
     }
 }
+
 @_cdecl("realm_dictionary_contains_value")
-public func realm_dictionary_contains_value(_ d: OpaquePointer?, _ value: realm_value_t, _ index: UnsafeMutablePointer<Int>?) -> Bool {
+public func realm_dictionary_contains_value(
+    _ d: OpaquePointer?, _ value: realm_value_t, _ index: UnsafeMutablePointer<Int>?
+) -> Bool {
     inside(.dictionary, d) { (h, _) throws(RealmError) in
         guard let index else { throw nullArgument() }
         report(try h.dictionary().findValue(try load(value)), index, nil)
@@ -299,13 +397,19 @@ public func realm_dictionary_contains_value(_ d: OpaquePointer?, _ value: realm_
 
 /// The key of a new pair: 3000 unless a string, 3011 for a null one.
 private func name(_ key: realm_value_t) throws(RealmError) -> Bytes {
-    if key.type == RLM_TYPE_STRING, key.string.data == nil { throw RealmError(.invalidDictionaryKey, "Dictionary::insert: key cannot be null") }
-    guard case .string(let name) = try load(key) else { throw RealmError(.invalidArgument, "Dictionary keys are strings") }
+    if key.type == RLM_TYPE_STRING, key.string.data == nil {
+        throw RealmError(.invalidDictionaryKey, "Dictionary::insert: key cannot be null")
+    }
+    guard case .string(let name) = try load(key) else {
+        throw RealmError(.invalidArgument, "Dictionary keys are strings")
+    }
     return name
 }
+
 @_cdecl("realm_dictionary_insert")
 public func realm_dictionary_insert(
-    _ d: OpaquePointer?, _ key: realm_value_t, _ value: realm_value_t, _ index: UnsafeMutablePointer<Int>?, _ inserted: UnsafeMutablePointer<Bool>?
+    _ d: OpaquePointer?, _ key: realm_value_t, _ value: realm_value_t, _ index: UnsafeMutablePointer<Int>?,
+    _ inserted: UnsafeMutablePointer<Bool>?
 ) -> Bool {
     inside(.dictionary, d) { (h, realm) throws(RealmError) in
         let result = try realm.setValue(try load(value), forKey: try name(key), in: h.path)
@@ -313,32 +417,46 @@ public func realm_dictionary_insert(
         inserted?.pointee = result.inserted
     }
 }
+
 @_cdecl("realm_dictionary_insert_embedded")
 public func realm_dictionary_insert_embedded(_ d: OpaquePointer?, _ key: realm_value_t) -> OpaquePointer? {
     make(.dictionary, d) { (h, realm) throws(RealmError) in try realm.setNewObject(forKey: try name(key), in: h.path) }
 }
+
 @_cdecl("realm_dictionary_insert_list")
 public func realm_dictionary_insert_list(_ d: OpaquePointer?, _ key: realm_value_t) -> OpaquePointer? {
-    makeNested(.dictionary, d, .list) { (h, realm) throws(RealmError) in try realm.setCollection(.list, forKey: try name(key), in: h.path) }
+    makeNested(.dictionary, d, .list) { (h, realm) throws(RealmError) in
+        try realm.setCollection(.list, forKey: try name(key), in: h.path)
+    }
 }
+
 @_cdecl("realm_dictionary_insert_dictionary")
 public func realm_dictionary_insert_dictionary(_ d: OpaquePointer?, _ key: realm_value_t) -> OpaquePointer? {
     makeNested(.dictionary, d, .dictionary) { (h, realm) throws(RealmError) in
         try realm.setCollection(.dictionary, forKey: try name(key), in: h.path)
     }
 }
+
 @_cdecl("realm_dictionary_erase")
-public func realm_dictionary_erase(_ d: OpaquePointer?, _ key: realm_value_t, _ erased: UnsafeMutablePointer<Bool>?) -> Bool {
+public func realm_dictionary_erase(_ d: OpaquePointer?, _ key: realm_value_t, _ erased: UnsafeMutablePointer<Bool>?)
+    -> Bool
+{
     inside(.dictionary, d) { (h, realm) throws(RealmError) in
         var did = false
-        if case .string(let name) = try load(key) { did = try realm.eraseKey(name, in: h.path) } else { try realm.checkWritable(h.path) }
+        if case .string(let name) = try load(key) {
+            did = try realm.eraseKey(name, in: h.path)
+        } else {
+            try realm.checkWritable(h.path)
+        }
         erased?.pointee = did
     }
 }
+
 @_cdecl("realm_dictionary_clear")
 public func realm_dictionary_clear(_ d: OpaquePointer?) -> Bool {
     inside(.dictionary, d) { (h, realm) throws(RealmError) in try realm.clear(h.path, .dictionary) }
 }
+
 @_cdecl("realm_dictionary_get_keys")
 public func realm_dictionary_get_keys(
     _ d: OpaquePointer?, _ size: UnsafeMutablePointer<Int>?, _ keys: UnsafeMutablePointer<OpaquePointer?>?
@@ -349,9 +467,13 @@ public func realm_dictionary_get_keys(
         keys.pointee = ResultsHandle(h.box, try ResultSet(realm, .keys(h.path))).out()
     }
 }
+
 @_cdecl("realm_dictionary_resolve_in")
-public func realm_dictionary_resolve_in(_ d: OpaquePointer?, _ target: OpaquePointer?, _ out: UnsafeMutablePointer<OpaquePointer?>?) -> Bool {
+public func realm_dictionary_resolve_in(
+    _ d: OpaquePointer?, _ target: OpaquePointer?, _ out: UnsafeMutablePointer<OpaquePointer?>?
+) -> Bool {
     resolve(.dictionary, d, target, out)
 }
+
 @_cdecl("realm_dictionary_to_results")
 public func realm_dictionary_to_results(_ d: OpaquePointer?) -> OpaquePointer? { elements(.dictionary, d) }

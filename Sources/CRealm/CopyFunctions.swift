@@ -10,12 +10,16 @@ public func realm_compact(_ r: OpaquePointer?, _ didCompact: UnsafeMutablePointe
         didCompact?.pointee = done
     }
 }
+
 @_cdecl("realm_convert_with_config")
 public func realm_convert_with_config(_ r: OpaquePointer?, _ c: OpaquePointer?, _ merge: Bool) -> Bool {
     inside(.realm, r) { (_, realm) throws(RealmError) in try realm.convert(to: try settings(c), merging: merge) }
 }
+
 @_cdecl("realm_convert_with_path")
-public func realm_convert_with_path(_ r: OpaquePointer?, _ path: UnsafePointer<CChar>?, _ key: realm_binary_t, _ merge: Bool) -> Bool {
+public func realm_convert_with_path(
+    _ r: OpaquePointer?, _ path: UnsafePointer<CChar>?, _ key: realm_binary_t, _ merge: Bool
+) -> Bool {
     inside(.realm, r) { (_, realm) throws(RealmError) in
         var target = RealmConfiguration(path: try text(path))
         if let data = key.data {
@@ -25,7 +29,10 @@ public func realm_convert_with_path(_ r: OpaquePointer?, _ path: UnsafePointer<C
         try realm.convert(to: target, merging: merge)
     }
 }
+
 @_cdecl("crealm_change_key")
 public func crealm_change_key(_ r: OpaquePointer?, _ c: OpaquePointer?) -> Bool {
-    inside(.realm, r, outcomeStands: true) { (_, realm) throws(RealmError) in try realm.changeKey(to: try settings(c).encryption()) }
+    inside(.realm, r, outcomeStands: true) { (_, realm) throws(RealmError) in
+        try realm.changeKey(to: try settings(c).encryption())
+    }
 }

@@ -4,7 +4,9 @@ import CoreEngine
 /// What a file says of itself, and whether it is sound, without opening it; where a value lies in it.
 
 @_cdecl("crealm_file_info")
-public func crealm_file_info(_ c: OpaquePointer?, _ out: UnsafeMutablePointer<UnsafeMutablePointer<crealm_file_info_t>?>?) -> Bool {
+public func crealm_file_info(
+    _ c: OpaquePointer?, _ out: UnsafeMutablePointer<UnsafeMutablePointer<crealm_file_info_t>?>?
+) -> Bool {
     out?.pointee = nil
     return anywhere(.config, c, false) { (c) throws(RealmError) in
         guard let out else { throw nullArgument() }
@@ -14,39 +16,50 @@ public func crealm_file_info(_ c: OpaquePointer?, _ out: UnsafeMutablePointer<Un
         return true
     }
 }
+
 @_cdecl("crealm_check")
-public func crealm_check(_ c: OpaquePointer?, _ max: Int, _ out: UnsafeMutablePointer<UnsafeMutablePointer<crealm_check_t>?>?) -> Bool {
+public func crealm_check(
+    _ c: OpaquePointer?, _ max: Int, _ out: UnsafeMutablePointer<UnsafeMutablePointer<crealm_check_t>?>?
+) -> Bool {
     out?.pointee = nil
     return anywhere(.config, c, false) { (c) throws(RealmError) in
         guard let out else { throw nullArgument() }
         let settings = c.value
         let found = try FileCheck(
-            path: try settings.checkedPath(), try settings.encryption(), isSnapshot: settings.isSnapshot, limit: max < 0 ? .max : max,
+            path: try settings.checkedPath(), try settings.encryption(), isSnapshot: settings.isSnapshot,
+            limit: max < 0 ? .max : max,
             settings.makeInterruption())
         out.pointee = try OwnBlock.make { check(found, &$0) }
         return true
     }
 }
+
 private func check(_ found: FileCheck, _ block: inout OwnBlock) -> crealm_check_t {
     let facts = block.array([found.facts]) { info($1, &$0) }
     let versions = block.array(found.versions) { _, v in
         crealm_checked_version_t(
-            state: crealm_version_state_e(rawValue: v.state.rawValue), slot: Int32(v.slot ?? -1), is_newest: v.isNewest, version: v.number,
+            state: crealm_version_state_e(rawValue: v.state.rawValue), slot: Int32(v.slot ?? -1), is_newest: v.isNewest,
+            version: v.number,
             num_faults: v.faultCount)
     }
     let faults = block.array(found.faults) { block, f in
         crealm_file_fault_t(fault: fault(f.fault, &block), slot: Int32(f.slot ?? -1))
     }
     return crealm_check_t(
-        result: crealm_check_result_e(rawValue: found.result.rawValue), info: facts.map { UnsafePointer($0) }, num_versions: found.versions.count,
-        versions: versions.map { UnsafePointer($0) }, num_faults: found.faults.count, faults: faults.map { UnsafePointer($0) },
+        result: crealm_check_result_e(rawValue: found.result.rawValue), info: facts.map { UnsafePointer($0) },
+        num_versions: found.versions.count,
+        versions: versions.map { UnsafePointer($0) }, num_faults: found.faults.count,
+        faults: faults.map { UnsafePointer($0) },
         total_faults: found.total, report: block.text(found.report), json: block.text(found.json))
 }
+
 private func fault(_ f: Fault, _ block: inout OwnBlock) -> crealm_fault_t {
     crealm_fault_t(
-        kind: crealm_fault_kind_e(rawValue: UInt32(f.kind.rawValue)), offset: UInt64(f.offset), class_name: block.text(f.table?.text),
+        kind: crealm_fault_kind_e(rawValue: UInt32(f.kind.rawValue)), offset: UInt64(f.offset),
+        class_name: block.text(f.table?.text),
         property: block.text(f.property?.text), object: f.object?.raw ?? -1, message: block.text(f.message))
 }
+
 private func info(_ f: FileFacts, _ block: inout OwnBlock) -> crealm_file_info_t {
     var info = crealm_file_info_t()
     info.path = block.text(f.path)
@@ -65,16 +78,19 @@ private func info(_ f: FileFacts, _ block: inout OwnBlock) -> crealm_file_info_t
     info.problem = block.text(f.problem)
     return info
 }
+
 private func slot(_ s: FileFacts.Slot, _ block: inout OwnBlock) -> crealm_slot_info_t {
     crealm_slot_info_t(
-        state: crealm_slot_state_e(rawValue: s.state.rawValue), format: UInt32(s.format), top_ref: s.topRef, version: s.version,
+        state: crealm_slot_state_e(rawValue: s.state.rawValue), format: UInt32(s.format), top_ref: s.topRef,
+        version: s.version,
         logical_size: UInt64(s.logicalSize), history_type: UInt32(truncatingIfNeeded: s.historyType),
         history_schema_version: UInt32(truncatingIfNeeded: s.historySchemaVersion), problem: block.text(s.problem))
 }
 
 @_cdecl("crealm_value_location")
 public func crealm_value_location(
-    _ o: OpaquePointer?, _ property: Int64, _ index: Int, _ out: UnsafeMutablePointer<UnsafeMutablePointer<crealm_value_location_t>?>?
+    _ o: OpaquePointer?, _ property: Int64, _ index: Int,
+    _ out: UnsafeMutablePointer<UnsafeMutablePointer<crealm_value_location_t>?>?
 ) -> Bool {
     out?.pointee = nil
     return inside(.object, o) { (o, realm) throws(RealmError) in
@@ -83,16 +99,20 @@ public func crealm_value_location(
         out.pointee = try OwnBlock.make { location(found, &$0) }
     }
 }
+
 private func location(_ found: ValueLocation, _ block: inout OwnBlock) -> crealm_value_location_t {
     let nodes = block.array(found.steps) { _, step in
         crealm_location_node_t(
-            role: crealm_node_role_e(rawValue: step.role.rawValue), element: Int64(step.element), offset: UInt64(step.offset),
+            role: crealm_node_role_e(rawValue: step.role.rawValue), element: Int64(step.element),
+            offset: UInt64(step.offset),
             size: UInt64(step.size))
     }
     let parts = block.array(found.parts) { _, part in
         crealm_location_part_t(
-            kind: crealm_part_kind_e(rawValue: part.kind.rawValue), first_bit: UInt32(part.firstBit), node: UInt64(part.node),
-            offset: UInt64(part.offset), bits: UInt64(part.bits), page: Int64(part.page), file_offset: UInt64(part.fileOffset))
+            kind: crealm_part_kind_e(rawValue: part.kind.rawValue), first_bit: UInt32(part.firstBit),
+            node: UInt64(part.node),
+            offset: UInt64(part.offset), bits: UInt64(part.bits), page: Int64(part.page),
+            file_offset: UInt64(part.fileOffset))
     }
     return crealm_value_location_t(
         num_nodes: found.steps.count, nodes: nodes.map { UnsafePointer($0) }, num_parts: found.parts.count,

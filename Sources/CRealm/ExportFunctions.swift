@@ -6,7 +6,9 @@ import CoreEngine
 /// The paths of a C array; nil for none.
 private func names(_ paths: UnsafePointer<UnsafePointer<CChar>?>?, _ count: Int) throws(RealmError) -> [Name]? {
     guard let paths else { return nil }
-    guard count >= 0, count <= 1 << 20 else { throw RealmError(.invalidArgument, "\(UInt(bitPattern: count)) columns are too many") }
+    guard count >= 0, count <= 1 << 20 else {
+        throw RealmError(.invalidArgument, "\(UInt(bitPattern: count)) columns are too many")
+    }
     var names: [Name] = []
     for i in 0..<count { names.append(Name(try text(paths[i]))) }
     return names
@@ -14,13 +16,15 @@ private func names(_ paths: UnsafePointer<UnsafePointer<CChar>?>?, _ count: Int)
 
 @_cdecl("crealm_results_export_arrow")
 public func crealm_results_export_arrow(
-    _ r: OpaquePointer?, _ paths: UnsafePointer<UnsafePointer<CChar>?>?, _ count: Int, _ rows: Int, _ out: UnsafeMutablePointer<ArrowArrayStream>?
+    _ r: OpaquePointer?, _ paths: UnsafePointer<UnsafePointer<CChar>?>?, _ count: Int, _ rows: Int,
+    _ out: UnsafeMutablePointer<ArrowArrayStream>?
 ) -> Bool {
     inside(.results, r) { (_, results) throws(RealmError) in
         guard let out else { throw nullArgument() }
         try results.exportColumns(try names(paths, count), rows: rows < 0 ? .max : rows, to: out)
     }
 }
+
 @_cdecl("crealm_results_fetch_arrow")
 public func crealm_results_fetch_arrow(
     _ r: OpaquePointer?, _ first: Int, _ count: Int, _ paths: UnsafePointer<UnsafePointer<CChar>?>?, _ n: Int,
@@ -29,9 +33,11 @@ public func crealm_results_fetch_arrow(
     inside(.results, r) { (_, results) throws(RealmError) in
         guard let array else { throw nullArgument() }
         // A size_t beyond the largest Int asks for no row, or for all.
-        try results.exportRows(first < 0 ? .max : first, count < 0 ? .max : count, try names(paths, n), schema: schema, array: array)
+        try results.exportRows(
+            first < 0 ? .max : first, count < 0 ? .max : count, try names(paths, n), schema: schema, array: array)
     }
 }
+
 @_cdecl("crealm_class_export_arrow")
 public func crealm_class_export_arrow(
     _ r: OpaquePointer?, _ table: UInt32, _ paths: UnsafePointer<UnsafePointer<CChar>?>?, _ count: Int, _ rows: Int,

@@ -5,7 +5,9 @@ import CoreEngine
 /// Version, memory, identity, logging.
 
 /// A text of the program's, with a zero byte behind.
-func constant(_ text: StaticString) -> UnsafePointer<CChar> { UnsafeRawPointer(text.utf8Start).assumingMemoryBound(to: CChar.self) }
+func constant(_ text: StaticString) -> UnsafePointer<CChar> {
+    UnsafeRawPointer(text.utf8Start).assumingMemoryBound(to: CChar.self)
+}
 
 @_cdecl("realm_get_library_version")
 public func realm_get_library_version() -> UnsafePointer<CChar>? { constant("14.14.0") }
@@ -32,21 +34,27 @@ public func realm_release(_ p: UnsafeMutableRawPointer?) {
     if u._withUnsafeGuaranteedRef({ $0.kind == .object }) { return ObjectHandle.recycle(.fromOpaque(p)) }
     u.release()
 }
+
 @_cdecl("realm_clone")
 public func realm_clone(_ p: UnsafeRawPointer?) -> UnsafeMutableRawPointer? {
     guard let p else { return fail(nullArgument()) }
     let h = Unmanaged<Handle>.fromOpaque(p).takeUnretainedValue()
     guard !h.isInherited else { return fail(Realm.inheritedError()) }
-    guard let copy = h.clonedPointer() else { return fail(RealmError(.notClonable, "Handles of this kind cannot be cloned")) }
+    guard let copy = h.clonedPointer() else {
+        return fail(RealmError(.notClonable, "Handles of this kind cannot be cloned"))
+    }
     return UnsafeMutableRawPointer(copy)
 }
+
 @_cdecl("realm_equals")
 public func realm_equals(_ a: UnsafeRawPointer?, _ b: UnsafeRawPointer?) -> Bool {
     if a == b { return true }
     guard let a, let b else { return false }
-    let x = Unmanaged<Handle>.fromOpaque(a).takeUnretainedValue(), y = Unmanaged<Handle>.fromOpaque(b).takeUnretainedValue()
+    let x = Unmanaged<Handle>.fromOpaque(a).takeUnretainedValue(),
+        y = Unmanaged<Handle>.fromOpaque(b).takeUnretainedValue()
     return x.kind == y.kind && x.isEqual(to: y)
 }
+
 @_cdecl("realm_is_frozen")
 public func realm_is_frozen(_ p: UnsafeRawPointer?) -> Bool {
     guard let p else { return false }
@@ -58,7 +66,9 @@ public func realm_is_frozen(_ p: UnsafeRawPointer?) -> Bool {
 private let categoryNames = LogCategory.allCases.map { UInt(bitPattern: CMemory.copy($0.rawValue)) }
 
 @_cdecl("realm_set_log_callback")
-public func realm_set_log_callback(_ callback: realm_log_func_t?, _ userdata: UnsafeMutableRawPointer?, _ free: realm_free_userdata_func_t?) {
+public func realm_set_log_callback(
+    _ callback: realm_log_func_t?, _ userdata: UnsafeMutableRawPointer?, _ free: realm_free_userdata_func_t?
+) {
     let data = UserData(userdata, free)
     guard let callback else {
         Log.setSink(nil)
@@ -66,10 +76,12 @@ public func realm_set_log_callback(_ callback: realm_log_func_t?, _ userdata: Un
     }
     Log.setSink { category, level, message in
         category.rawValue.withCString { c in
-            message.withCString { m in callback(data.pointer, c, realm_log_level_e(rawValue: UInt32(level.rawValue)), m) }
+            message.withCString { m in callback(data.pointer, c, realm_log_level_e(rawValue: UInt32(level.rawValue)), m)
+            }
         }
     }
 }
+
 @_cdecl("realm_set_log_level")
 public func realm_set_log_level(_ level: realm_log_level_e) {
     guard let l = LogLevel(rawValue: Int(level.rawValue)) else {
@@ -77,27 +89,38 @@ public func realm_set_log_level(_ level: realm_log_level_e) {
     }
     _ = Log.setLevel(l, for: .realm)
 }
+
 @_cdecl("realm_set_log_level_category")
-public func realm_set_log_level_category(_ category: UnsafePointer<CChar>?, _ level: realm_log_level_e) -> realm_log_level_e {
+public func realm_set_log_level_category(_ category: UnsafePointer<CChar>?, _ level: realm_log_level_e)
+    -> realm_log_level_e
+{
     do throws(RealmError) {
-        guard let c = LogCategory(rawValue: try text(category)) else { throw RealmError(.invalidArgument, "Unknown log category") }
-        guard let l = LogLevel(rawValue: Int(level.rawValue)) else { throw RealmError(.invalidArgument, "Unknown log level \(level.rawValue)") }
+        guard let c = LogCategory(rawValue: try text(category)) else {
+            throw RealmError(.invalidArgument, "Unknown log category")
+        }
+        guard let l = LogLevel(rawValue: Int(level.rawValue)) else {
+            throw RealmError(.invalidArgument, "Unknown log level \(level.rawValue)")
+        }
         return realm_log_level_e(rawValue: UInt32(Log.setLevel(l, for: c).rawValue))
     } catch {
         setLastError(error)
         return realm_log_level_e(rawValue: 0)
     }
 }
+
 @_cdecl("realm_get_log_level_category")
 public func realm_get_log_level_category(_ category: UnsafePointer<CChar>?) -> realm_log_level_e {
     do throws(RealmError) {
-        guard let c = LogCategory(rawValue: try text(category)) else { throw RealmError(.invalidArgument, "Unknown log category") }
+        guard let c = LogCategory(rawValue: try text(category)) else {
+            throw RealmError(.invalidArgument, "Unknown log category")
+        }
         return realm_log_level_e(rawValue: UInt32(Log.level(of: c).rawValue))
     } catch {
         setLastError(error)
         return realm_log_level_e(rawValue: 0)
     }
 }
+
 @_cdecl("realm_get_category_names")
 public func realm_get_category_names(_ count: Int, _ out: UnsafeMutablePointer<UnsafePointer<CChar>?>?) -> Int {
     guard count > 0, let out else { return count == 0 ? categoryNames.count : 0 }
@@ -117,7 +140,9 @@ public func crealm_set_fault_guard(_ enabled: Bool) -> Bool {
 }
 
 @_cdecl("crealm_verify")
-public func crealm_verify(_ realm: OpaquePointer?, _ report: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?) -> Bool {
+public func crealm_verify(_ realm: OpaquePointer?, _ report: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?)
+    -> Bool
+{
     report?.pointee = nil
     return inside(.realm, realm) { (_, realm) throws(RealmError) in
         let faults = try realm.findFaults(limit: 1000)
@@ -126,9 +151,11 @@ public func crealm_verify(_ realm: OpaquePointer?, _ report: UnsafeMutablePointe
         throw RealmError(.invalidDatabase, faults.first.first?.message ?? text)
     }
 }
+
 @_cdecl("crealm_find_faults")
 public func crealm_find_faults(
-    _ realm: OpaquePointer?, _ max: Int, _ out: UnsafeMutablePointer<UnsafeMutablePointer<crealm_fault_t>?>?, _ count: UnsafeMutablePointer<Int>?,
+    _ realm: OpaquePointer?, _ max: Int, _ out: UnsafeMutablePointer<UnsafeMutablePointer<crealm_fault_t>?>?,
+    _ count: UnsafeMutablePointer<Int>?,
     _ total: UnsafeMutablePointer<Int>?
 ) -> Bool {
     out?.pointee = nil
@@ -142,7 +169,8 @@ public func crealm_find_faults(
                 faults.first, texts: { [$0.table?.text, $0.property?.text, $0.message] },
                 element: {
                     crealm_fault_t(
-                        kind: crealm_fault_kind_e(rawValue: UInt32($0.kind.rawValue)), offset: UInt64($0.offset), class_name: $1[0], property: $1[1],
+                        kind: crealm_fault_kind_e(rawValue: UInt32($0.kind.rawValue)), offset: UInt64($0.offset),
+                        class_name: $1[0], property: $1[1],
                         object: $0.object?.raw ?? -1, message: $1[2])
                 })
             guard let list else { throw RealmError(.outOfMemory, "Not enough memory for \(faults.first.count) faults") }
@@ -152,6 +180,7 @@ public func crealm_find_faults(
         total?.pointee = faults.count
     }
 }
+
 /// Structs and the texts they refer to in one block of memory, which `realm_free` gives back; nil: out of memory.
 private func listed<Element, Struct>(
     _ elements: [Element], texts: (Element) -> [String?], element: (Element, [UnsafePointer<CChar>?]) -> Struct
@@ -178,7 +207,8 @@ private func listed<Element, Struct>(
 
 @_cdecl("crealm_get_space")
 public func crealm_get_space(
-    _ realm: OpaquePointer?, _ out: UnsafeMutablePointer<UnsafeMutablePointer<crealm_space_t>?>?, _ count: UnsafeMutablePointer<Int>?,
+    _ realm: OpaquePointer?, _ out: UnsafeMutablePointer<UnsafeMutablePointer<crealm_space_t>?>?,
+    _ count: UnsafeMutablePointer<Int>?,
     _ total: UnsafeMutablePointer<UInt64>?
 ) -> Bool {
     out?.pointee = nil
@@ -189,7 +219,11 @@ public func crealm_get_space(
         guard
             let list = listed(
                 parts, texts: { [$0.className?.text, $0.property?.text] },
-                element: { crealm_space_t(kind: crealm_space_kind_e(rawValue: $0.kind), class_name: $1[0], property: $1[1], bytes: UInt64($0.bytes)) }
+                element: {
+                    crealm_space_t(
+                        kind: crealm_space_kind_e(rawValue: $0.kind), class_name: $1[0], property: $1[1],
+                        bytes: UInt64($0.bytes))
+                }
             )
         else { throw RealmError(.outOfMemory, "Not enough memory for \(parts.count) parts") }
         if let out { out.pointee = list } else { CMemory.release(list) }

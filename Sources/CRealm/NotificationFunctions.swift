@@ -10,9 +10,11 @@ private func keyPaths(_ paths: OpaquePointer?) throws(RealmError) -> [KeyPath]? 
     guard paths != nil else { return nil }
     return try borrow(.keyPaths, paths) { (p) in p.paths }
 }
+
 @_cdecl("realm_create_key_path_array")
 public func realm_create_key_path_array(
-    _ r: OpaquePointer?, _ objectClass: realm_class_key_t, _ count: Int, _ texts: UnsafeMutablePointer<UnsafePointer<CChar>?>?
+    _ r: OpaquePointer?, _ objectClass: realm_class_key_t, _ count: Int,
+    _ texts: UnsafeMutablePointer<UnsafePointer<CChar>?>?
 ) -> OpaquePointer? {
     handle(.realm, r) { (_, realm) throws(RealmError) in
         var all: [KeyPath] = []
@@ -25,59 +27,74 @@ public func realm_create_key_path_array(
         return KeyPathsHandle(all)
     }
 }
+
 @_cdecl("realm_object_add_notification_callback")
 public func realm_object_add_notification_callback(
-    _ o: OpaquePointer?, _ userdata: UnsafeMutableRawPointer?, _ free: realm_free_userdata_func_t?, _ paths: OpaquePointer?,
+    _ o: OpaquePointer?, _ userdata: UnsafeMutableRawPointer?, _ free: realm_free_userdata_func_t?,
+    _ paths: OpaquePointer?,
     _ callback: realm_on_object_change_func_t?
 ) -> OpaquePointer? {
     let data = UserData(userdata, free)
     return handle(.object, o) { (h, realm) throws(RealmError) in
         try realm.checkObject(h.table, h.key)
         let paths = try keyPaths(paths)
-        let made = try realm.observe(&h.notifier, paths, { (t) in ObjectNotifier(h.table, h.key, at: t.version) }) { (changes, versions) in
+        let made = try realm.observe(&h.notifier, paths, { (t) in ObjectNotifier(h.table, h.key, at: t.version) }) {
+            (changes, versions) in
             guard let callback, case .object(let c) = changes else { return }
             ObjectChangesHandle(c, versions).lend { callback(data.pointer, $0) }
         }
         return NotificationToken(made.0, made.1)
     }
 }
+
 private func addCallback(
-    _ door: Door<CollectionHandle>, _ p: OpaquePointer?, _ data: UserData, _ paths: OpaquePointer?, _ kind: CollectionNotifier.Kind,
+    _ door: Door<CollectionHandle>, _ p: OpaquePointer?, _ data: UserData, _ paths: OpaquePointer?,
+    _ kind: CollectionNotifier.Kind,
     _ call: @escaping (ChangeSet, ClosedRange<UInt64>) -> Void
 ) -> OpaquePointer? {
     handle(door, p) { (h, realm) throws(RealmError) in
         _ = try h.contents()
         let paths = try keyPaths(paths)
-        let made = try realm.observe(&h.notifier, paths, { (t) throws(RealmError) in try CollectionNotifier(h.path, kind, t) }, call)
+        let made = try realm.observe(
+            &h.notifier, paths, { (t) throws(RealmError) in try CollectionNotifier(h.path, kind, t) }, call)
         return NotificationToken(made.0, made.1)
     }
 }
+
 /// - Parameter callback: NULL: `data` is kept and freed as for any other callback, and nothing is called.
-private func call(_ callback: realm_on_collection_change_func_t?, _ data: UserData) -> (ChangeSet, ClosedRange<UInt64>) -> Void {
+private func call(_ callback: realm_on_collection_change_func_t?, _ data: UserData) -> (ChangeSet, ClosedRange<UInt64>)
+    -> Void
+{
     { (changes, versions) in
         guard let callback, case .collection(let c) = changes else { return }
         CollectionChangesHandle(c, versions).lend { callback(data.pointer, $0) }
     }
 }
+
 @_cdecl("realm_list_add_notification_callback")
 public func realm_list_add_notification_callback(
-    _ l: OpaquePointer?, _ userdata: UnsafeMutableRawPointer?, _ free: realm_free_userdata_func_t?, _ paths: OpaquePointer?,
+    _ l: OpaquePointer?, _ userdata: UnsafeMutableRawPointer?, _ free: realm_free_userdata_func_t?,
+    _ paths: OpaquePointer?,
     _ callback: realm_on_collection_change_func_t?
 ) -> OpaquePointer? {
     let data = UserData(userdata, free)
     return addCallback(.list, l, data, paths, .rows, call(callback, data))
 }
+
 @_cdecl("realm_set_add_notification_callback")
 public func realm_set_add_notification_callback(
-    _ s: OpaquePointer?, _ userdata: UnsafeMutableRawPointer?, _ free: realm_free_userdata_func_t?, _ paths: OpaquePointer?,
+    _ s: OpaquePointer?, _ userdata: UnsafeMutableRawPointer?, _ free: realm_free_userdata_func_t?,
+    _ paths: OpaquePointer?,
     _ callback: realm_on_collection_change_func_t?
 ) -> OpaquePointer? {
     let data = UserData(userdata, free)
     return addCallback(.set, s, data, paths, .rows, call(callback, data))
 }
+
 @_cdecl("realm_dictionary_add_notification_callback")
 public func realm_dictionary_add_notification_callback(
-    _ d: OpaquePointer?, _ userdata: UnsafeMutableRawPointer?, _ free: realm_free_userdata_func_t?, _ paths: OpaquePointer?,
+    _ d: OpaquePointer?, _ userdata: UnsafeMutableRawPointer?, _ free: realm_free_userdata_func_t?,
+    _ paths: OpaquePointer?,
     _ callback: realm_on_dictionary_change_func_t?
 ) -> OpaquePointer? {
     let data = UserData(userdata, free)
@@ -88,16 +105,19 @@ public func realm_dictionary_add_notification_callback(
             DictionaryChangesHandle(c, versions).lend { callback(data.pointer, $0) }
         })
 }
+
 @_cdecl("realm_results_add_notification_callback")
 public func realm_results_add_notification_callback(
-    _ r: OpaquePointer?, _ userdata: UnsafeMutableRawPointer?, _ free: realm_free_userdata_func_t?, _ paths: OpaquePointer?,
+    _ r: OpaquePointer?, _ userdata: UnsafeMutableRawPointer?, _ free: realm_free_userdata_func_t?,
+    _ paths: OpaquePointer?,
     _ callback: realm_on_collection_change_func_t?
 ) -> OpaquePointer? {
     let data = UserData(userdata, free)
     return handle(.results, r) { (h, results) throws(RealmError) in
         let paths = try keyPaths(paths)
         let made = try results.realm.observe(
-            &h.notifier, paths, joins: true, { (t) throws(RealmError) in try results.makeNotifier(t) }, call(callback, data))
+            &h.notifier, paths, joins: true, { (t) throws(RealmError) in try results.makeNotifier(t) },
+            call(callback, data))
         return NotificationToken(made.0, made.1)
     }
 }
@@ -105,7 +125,9 @@ public func realm_results_add_notification_callback(
 // MARK: Own commits
 
 @_cdecl("crealm_commit_without_notifying")
-public func crealm_commit_without_notifying(_ r: OpaquePointer?, _ tokens: UnsafePointer<OpaquePointer?>?, _ count: Int) -> Bool {
+public func crealm_commit_without_notifying(_ r: OpaquePointer?, _ tokens: UnsafePointer<OpaquePointer?>?, _ count: Int)
+    -> Bool
+{
     inside(.realm, r, outcomeStands: true) { (_, realm) throws(RealmError) in
         var silent: [(notifier: Notifier, id: Int)] = []
         for i in 0..<max(count, 0) {
@@ -115,18 +137,21 @@ public func crealm_commit_without_notifying(_ r: OpaquePointer?, _ tokens: Unsaf
         try realm.commitWrite(silent: silent)
     }
 }
+
 @_cdecl("crealm_object_changes_get_versions")
 public func crealm_object_changes_get_versions(
     _ c: OpaquePointer?, _ before: UnsafeMutablePointer<UInt64>?, _ after: UnsafeMutablePointer<UInt64>?
 ) -> Bool {
     anywhere(.objectChanges, c, false) { (h) in h.tellVersions(before, after) }
 }
+
 @_cdecl("crealm_collection_changes_get_versions")
 public func crealm_collection_changes_get_versions(
     _ c: OpaquePointer?, _ before: UnsafeMutablePointer<UInt64>?, _ after: UnsafeMutablePointer<UInt64>?
 ) -> Bool {
     anywhere(.collectionChanges, c, false) { (h) in h.tellVersions(before, after) }
 }
+
 @_cdecl("crealm_dictionary_changes_get_versions")
 public func crealm_dictionary_changes_get_versions(
     _ c: OpaquePointer?, _ before: UnsafeMutablePointer<UInt64>?, _ after: UnsafeMutablePointer<UInt64>?
@@ -141,14 +166,17 @@ private func copy<T>(_ from: some Sequence<T>, _ to: UnsafeMutablePointer<T>?, _
     guard let to, most > 0 else { return }
     for (i, v) in from.prefix(most).enumerated() { to[i] = v }
 }
+
 @_cdecl("realm_object_changes_is_deleted")
 public func realm_object_changes_is_deleted(_ c: OpaquePointer?) -> Bool {
     anywhere(.objectChanges, c, false) { (h) in h.changes.isDeleted }
 }
+
 @_cdecl("realm_object_changes_get_num_modified_properties")
 public func realm_object_changes_get_num_modified_properties(_ c: OpaquePointer?) -> Int {
     anywhere(.objectChanges, c, 0) { (h) in h.changes.properties.count }
 }
+
 @_cdecl("realm_object_changes_get_modified_properties")
 public func realm_object_changes_get_modified_properties(
     _ c: OpaquePointer?, _ out: UnsafeMutablePointer<realm_property_key_t>?, _ most: Int
@@ -160,10 +188,12 @@ public func realm_object_changes_get_modified_properties(
         return min(all.count, max(most, 0))
     }
 }
+
 @_cdecl("realm_collection_changes_get_num_changes")
 public func realm_collection_changes_get_num_changes(
     _ c: OpaquePointer?, _ deletions: UnsafeMutablePointer<Int>?, _ insertions: UnsafeMutablePointer<Int>?,
-    _ modifications: UnsafeMutablePointer<Int>?, _ moves: UnsafeMutablePointer<Int>?, _ isCleared: UnsafeMutablePointer<Bool>?,
+    _ modifications: UnsafeMutablePointer<Int>?, _ moves: UnsafeMutablePointer<Int>?,
+    _ isCleared: UnsafeMutablePointer<Bool>?,
     _ isDeleted: UnsafeMutablePointer<Bool>?
 ) {
     anywhere(.collectionChanges, c, ()) { (h) in
@@ -175,6 +205,7 @@ public func realm_collection_changes_get_num_changes(
         isDeleted?.pointee = h.changes.isDeleted
     }
 }
+
 @_cdecl("realm_collection_changes_get_num_ranges")
 public func realm_collection_changes_get_num_ranges(
     _ c: OpaquePointer?, _ deletions: UnsafeMutablePointer<Int>?, _ insertions: UnsafeMutablePointer<Int>?,
@@ -187,13 +218,17 @@ public func realm_collection_changes_get_num_ranges(
         moves?.pointee = h.changes.moves.count
     }
 }
+
 private func copy(_ moves: [(from: Int, to: Int)], _ out: UnsafeMutablePointer<realm_collection_move_t>?, _ most: Int) {
     copy(moves.map { realm_collection_move_t(from: $0.from, to: $0.to) }, out, most)
 }
+
 @_cdecl("realm_collection_changes_get_changes")
 public func realm_collection_changes_get_changes(
-    _ c: OpaquePointer?, _ deletions: UnsafeMutablePointer<Int>?, _ mostDeletions: Int, _ insertions: UnsafeMutablePointer<Int>?,
-    _ mostInsertions: Int, _ modifications: UnsafeMutablePointer<Int>?, _ mostModifications: Int, _ after: UnsafeMutablePointer<Int>?,
+    _ c: OpaquePointer?, _ deletions: UnsafeMutablePointer<Int>?, _ mostDeletions: Int,
+    _ insertions: UnsafeMutablePointer<Int>?,
+    _ mostInsertions: Int, _ modifications: UnsafeMutablePointer<Int>?, _ mostModifications: Int,
+    _ after: UnsafeMutablePointer<Int>?,
     _ mostAfter: Int, _ moves: UnsafeMutablePointer<realm_collection_move_t>?, _ mostMoves: Int
 ) {
     anywhere(.collectionChanges, c, ()) { (h) in
@@ -204,14 +239,17 @@ public func realm_collection_changes_get_changes(
         copy(h.changes.moves, moves, mostMoves)
     }
 }
+
 private func copy(_ set: IndexSet, _ out: UnsafeMutablePointer<realm_index_range_t>?, _ most: Int) {
     copy(set.ranges.map { realm_index_range_t(from: $0.lowerBound, to: $0.upperBound) }, out, most)
 }
+
 @_cdecl("realm_collection_changes_get_ranges")
 public func realm_collection_changes_get_ranges(
     _ c: OpaquePointer?, _ deletions: UnsafeMutablePointer<realm_index_range_t>?, _ mostDeletions: Int,
     _ insertions: UnsafeMutablePointer<realm_index_range_t>?, _ mostInsertions: Int,
-    _ modifications: UnsafeMutablePointer<realm_index_range_t>?, _ mostModifications: Int, _ after: UnsafeMutablePointer<realm_index_range_t>?,
+    _ modifications: UnsafeMutablePointer<realm_index_range_t>?, _ mostModifications: Int,
+    _ after: UnsafeMutablePointer<realm_index_range_t>?,
     _ mostAfter: Int, _ moves: UnsafeMutablePointer<realm_collection_move_t>?, _ mostMoves: Int
 ) {
     anywhere(.collectionChanges, c, ()) { (h) in
@@ -222,6 +260,7 @@ public func realm_collection_changes_get_ranges(
         copy(h.changes.moves, moves, mostMoves)
     }
 }
+
 @_cdecl("realm_dictionary_get_changes")
 public func realm_dictionary_get_changes(
     _ c: OpaquePointer?, _ deletions: UnsafeMutablePointer<Int>?, _ insertions: UnsafeMutablePointer<Int>?,
@@ -234,15 +273,19 @@ public func realm_dictionary_get_changes(
         isDeleted?.pointee = h.isDeleted
     }
 }
+
 @_cdecl("realm_dictionary_get_changed_keys")
 public func realm_dictionary_get_changed_keys(
     _ c: OpaquePointer?, _ deletions: UnsafeMutablePointer<realm_value_t>?, _ deletionCount: UnsafeMutablePointer<Int>?,
     _ insertions: UnsafeMutablePointer<realm_value_t>?, _ insertionCount: UnsafeMutablePointer<Int>?,
-    _ modifications: UnsafeMutablePointer<realm_value_t>?, _ modificationCount: UnsafeMutablePointer<Int>?, _ isCleared: UnsafeMutablePointer<Bool>?
+    _ modifications: UnsafeMutablePointer<realm_value_t>?, _ modificationCount: UnsafeMutablePointer<Int>?,
+    _ isCleared: UnsafeMutablePointer<Bool>?
 ) {
     anywhere(.dictionaryChanges, c, ()) { (h) in
         // All of a kind or none: a part would not say which.
-        func copyAll(_ keys: [realm_value_t], _ out: UnsafeMutablePointer<realm_value_t>?, _ count: UnsafeMutablePointer<Int>?) {
+        func copyAll(
+            _ keys: [realm_value_t], _ out: UnsafeMutablePointer<realm_value_t>?, _ count: UnsafeMutablePointer<Int>?
+        ) {
             guard let count else { return }
             let fits = out != nil && count.pointee >= keys.count
             if fits { copy(keys, out, keys.count) }

@@ -10,24 +10,31 @@ public func realm_get_num_objects(_ r: OpaquePointer?, _ table: UInt32, _ out: U
         out?.pointee = n
     }
 }
+
 @_cdecl("realm_get_object")
 public func realm_get_object(_ r: OpaquePointer?, _ table: UInt32, _ key: Int64) -> OpaquePointer? {
     from(.realm, r) { (r, realm) throws(RealmError) in
         let t = TableKey(table), k = ObjKey(key)
-        guard try realm.objectExists(t, k) else { throw RealmError(.noSuchObject, "No object with key '\(key)' in '\(try realm.tableName(t))'") }
+        guard try realm.objectExists(t, k) else {
+            throw RealmError(.noSuchObject, "No object with key '\(key)' in '\(try realm.tableName(t))'")
+        }
         return ObjectHandle.make(r.box, t, k)
     }
 }
+
 @_cdecl("realm_object_get_parent")
 public func realm_object_get_parent(
     _ o: OpaquePointer?, _ parent: UnsafeMutablePointer<OpaquePointer?>?, _ table: UnsafeMutablePointer<UInt32>?
 ) -> Bool {
     inside(.object, o) { (o, realm) throws(RealmError) in
-        guard let (t, k) = try realm.parent(o.table, o.key) else { throw RealmError(.invalidDatabase, "An embedded object without parent") }
+        guard let (t, k) = try realm.parent(o.table, o.key) else {
+            throw RealmError(.invalidDatabase, "An embedded object without parent")
+        }
         parent?.pointee = ObjectHandle.make(o.box, t, k)
         table?.pointee = t.raw
     }
 }
+
 @_cdecl("realm_object_find_with_primary_key")
 public func realm_object_find_with_primary_key(
     _ r: OpaquePointer?, _ table: UInt32, _ pk: realm_value_t, _ found: UnsafeMutablePointer<Bool>?
@@ -39,16 +46,24 @@ public func realm_object_find_with_primary_key(
         return ObjectHandle.make(r.box, TableKey(table), key)
     }
 }
+
 @_cdecl("realm_object_create")
 public func realm_object_create(_ r: OpaquePointer?, _ table: UInt32) -> OpaquePointer? {
-    from(.realm, r) { (r, realm) throws(RealmError) in ObjectHandle.make(r.box, TableKey(table), try realm.create(TableKey(table))) }
-}
-@_cdecl("realm_object_create_with_primary_key")
-public func realm_object_create_with_primary_key(_ r: OpaquePointer?, _ table: UInt32, _ pk: realm_value_t) -> OpaquePointer? {
     from(.realm, r) { (r, realm) throws(RealmError) in
-        ObjectHandle.make(r.box, TableKey(table), try realm.create(TableKey(table), primaryKey: try load(pk), mustBeNew: true).0)
+        ObjectHandle.make(r.box, TableKey(table), try realm.create(TableKey(table)))
     }
 }
+
+@_cdecl("realm_object_create_with_primary_key")
+public func realm_object_create_with_primary_key(_ r: OpaquePointer?, _ table: UInt32, _ pk: realm_value_t)
+    -> OpaquePointer?
+{
+    from(.realm, r) { (r, realm) throws(RealmError) in
+        ObjectHandle.make(
+            r.box, TableKey(table), try realm.create(TableKey(table), primaryKey: try load(pk), mustBeNew: true).0)
+    }
+}
+
 @_cdecl("realm_object_get_or_create_with_primary_key")
 public func realm_object_get_or_create_with_primary_key(
     _ r: OpaquePointer?, _ table: UInt32, _ pk: realm_value_t, _ didCreate: UnsafeMutablePointer<Bool>?
@@ -59,12 +74,16 @@ public func realm_object_get_or_create_with_primary_key(
         return ObjectHandle.make(r.box, TableKey(table), key)
     }
 }
+
 @_cdecl("realm_object_delete")
 public func realm_object_delete(_ o: OpaquePointer?) -> Bool {
     inside(.object, o) { (o, realm) throws(RealmError) in try realm.delete(o.table, o.key) }
 }
+
 @_cdecl("realm_object_resolve_in")
-public func realm_object_resolve_in(_ o: OpaquePointer?, _ target: OpaquePointer?, _ out: UnsafeMutablePointer<OpaquePointer?>?) -> Bool {
+public func realm_object_resolve_in(
+    _ o: OpaquePointer?, _ target: OpaquePointer?, _ out: UnsafeMutablePointer<OpaquePointer?>?
+) -> Bool {
     inside(.object, o) { (o, realm) throws(RealmError) in
         guard let out else { throw nullArgument() }
         out.pointee = nil
@@ -77,18 +96,28 @@ public func realm_object_resolve_in(_ o: OpaquePointer?, _ target: OpaquePointer
         }
     }
 }
+
 @_cdecl("realm_object_add_int")
 public func realm_object_add_int(_ o: OpaquePointer?, _ property: Int64, _ value: Int64) -> Bool {
-    inside(.object, o) { (o, realm) throws(RealmError) in try realm.addInteger(o.table, o.key, ColKey(property), value) }
+    inside(.object, o) { (o, realm) throws(RealmError) in try realm.addInteger(o.table, o.key, ColKey(property), value)
+    }
 }
+
 @_cdecl("realm_object_is_valid")
-public func realm_object_is_valid(_ o: OpaquePointer?) -> Bool { anywhere(.object, o, false) { (o) throws(RealmError) in o.isValid } }
+public func realm_object_is_valid(_ o: OpaquePointer?) -> Bool {
+    anywhere(.object, o, false) { (o) throws(RealmError) in o.isValid }
+}
+
 @_cdecl("realm_object_get_key")
-public func realm_object_get_key(_ o: OpaquePointer?) -> Int64 { anywhere(.object, o, -1) { (o) throws(RealmError) in o.named.made.raw } }
+public func realm_object_get_key(_ o: OpaquePointer?) -> Int64 {
+    anywhere(.object, o, -1) { (o) throws(RealmError) in o.named.made.raw }
+}
+
 @_cdecl("realm_object_get_table")
 public func realm_object_get_table(_ o: OpaquePointer?) -> UInt32 {
     anywhere(.object, o, TableKey.null.raw) { (o) throws(RealmError) in o.table.raw }
 }
+
 @_cdecl("realm_object_as_link")
 public func realm_object_as_link(_ o: OpaquePointer?) -> realm_link_t {
     anywhere(.object, o, realm_link_t(target_table: TableKey.null.raw, target: -1)) { (o) throws(RealmError) in
@@ -99,13 +128,15 @@ public func realm_object_as_link(_ o: OpaquePointer?) -> realm_link_t {
 // MARK: Values
 
 @_cdecl("realm_get_value")
-public func realm_get_value(_ o: OpaquePointer?, _ property: Int64, _ out: UnsafeMutablePointer<realm_value_t>?) -> Bool {
+public func realm_get_value(_ o: OpaquePointer?, _ property: Int64, _ out: UnsafeMutablePointer<realm_value_t>?) -> Bool
+{
     do throws(RealmError) {
         let v = try readProperty(o, property)
         if let out { store(v, out) }
         return true
     } catch { return failed(error) }
 }
+
 @_cdecl("realm_get_values")
 public func realm_get_values(
     _ o: OpaquePointer?, _ count: Int, _ properties: UnsafePointer<Int64>?, _ out: UnsafeMutablePointer<realm_value_t>?
@@ -119,19 +150,24 @@ public func realm_get_values(
         }
     }
 }
+
 @_cdecl("realm_set_value")
 public func realm_set_value(_ o: OpaquePointer?, _ property: Int64, _ value: realm_value_t, _ isDefault: Bool) -> Bool {
     if isDefault {
-        return inside(.object, o) { (o, realm) throws(RealmError) in try realm.setDefault(o.table, o.key, ColKey(property), try load(value)) }
+        return inside(.object, o) { (o, realm) throws(RealmError) in
+            try realm.setDefault(o.table, o.key, ColKey(property), try load(value))
+        }
     }
     do throws(RealmError) {
         try writeProperty(o, property, value)
         return true
     } catch { return failed(error) }
 }
+
 @_cdecl("realm_set_values")
 public func realm_set_values(
-    _ o: OpaquePointer?, _ count: Int, _ properties: UnsafePointer<Int64>?, _ values: UnsafePointer<realm_value_t>?, _ isDefault: Bool
+    _ o: OpaquePointer?, _ count: Int, _ properties: UnsafePointer<Int64>?, _ values: UnsafePointer<realm_value_t>?,
+    _ isDefault: Bool
 ) -> Bool {
     inside(.object, o) { (o, realm) throws(RealmError) in
         guard count >= 0, count == 0 || (properties != nil && values != nil) else { throw nullArgument() }
@@ -148,6 +184,7 @@ public func realm_set_values(
         }
     }
 }
+
 @_cdecl("realm_get_linked_object")
 public func realm_get_linked_object(_ o: OpaquePointer?, _ property: Int64) -> OpaquePointer? {
     from(.object, o) { (o, realm) throws(RealmError) in
@@ -158,18 +195,29 @@ public func realm_get_linked_object(_ o: OpaquePointer?, _ property: Int64) -> O
 
 // MARK: Collections of an object
 
-private func collection(_ o: OpaquePointer?, _ property: Int64, _ shape: CollectionShape, _ kind: Handle.Kind) -> OpaquePointer? {
+private func collection(_ o: OpaquePointer?, _ property: Int64, _ shape: CollectionShape, _ kind: Handle.Kind)
+    -> OpaquePointer?
+{
     handle(.object, o) { (o, realm) throws(RealmError) in
         try realm.checkCollection(o.table, o.key, ColKey(property), as: shape)
         return CollectionHandle(kind, o.box, CollectionPath(table: o.table, owner: o.named, column: ColKey(property)))
     }
 }
+
 @_cdecl("realm_get_list")
-public func realm_get_list(_ o: OpaquePointer?, _ property: Int64) -> OpaquePointer? { collection(o, property, .list, .list) }
+public func realm_get_list(_ o: OpaquePointer?, _ property: Int64) -> OpaquePointer? {
+    collection(o, property, .list, .list)
+}
+
 @_cdecl("realm_get_set")
-public func realm_get_set(_ o: OpaquePointer?, _ property: Int64) -> OpaquePointer? { collection(o, property, .set, .set) }
+public func realm_get_set(_ o: OpaquePointer?, _ property: Int64) -> OpaquePointer? {
+    collection(o, property, .set, .set)
+}
+
 @_cdecl("realm_get_dictionary")
-public func realm_get_dictionary(_ o: OpaquePointer?, _ property: Int64) -> OpaquePointer? { collection(o, property, .dictionary, .dictionary) }
+public func realm_get_dictionary(_ o: OpaquePointer?, _ property: Int64) -> OpaquePointer? {
+    collection(o, property, .dictionary, .dictionary)
+}
 
 // MARK: Embedded objects, collections in Mixed values, JSON
 
@@ -180,16 +228,26 @@ public func realm_set_embedded(_ o: OpaquePointer?, _ property: Int64) -> Opaque
         return ObjectHandle.make(o.box, t, k)
     }
 }
-private func setCollection(_ o: OpaquePointer?, _ property: Int64, _ shape: CollectionShape, _ kind: Handle.Kind) -> OpaquePointer? {
+
+private func setCollection(_ o: OpaquePointer?, _ property: Int64, _ shape: CollectionShape, _ kind: Handle.Kind)
+    -> OpaquePointer?
+{
     handle(.object, o) { (o, realm) throws(RealmError) in
         try realm.setCollection(shape, o.table, o.key, ColKey(property))
         return CollectionHandle(kind, o.box, CollectionPath(table: o.table, owner: o.named, column: ColKey(property)))
     }
 }
+
 @_cdecl("realm_set_list")
-public func realm_set_list(_ o: OpaquePointer?, _ property: Int64) -> OpaquePointer? { setCollection(o, property, .list, .list) }
+public func realm_set_list(_ o: OpaquePointer?, _ property: Int64) -> OpaquePointer? {
+    setCollection(o, property, .list, .list)
+}
+
 @_cdecl("realm_set_dictionary")
-public func realm_set_dictionary(_ o: OpaquePointer?, _ property: Int64) -> OpaquePointer? { setCollection(o, property, .dictionary, .dictionary) }
+public func realm_set_dictionary(_ o: OpaquePointer?, _ property: Int64) -> OpaquePointer? {
+    setCollection(o, property, .dictionary, .dictionary)
+}
+
 @_cdecl("realm_set_json")
 public func realm_set_json(_ o: OpaquePointer?, _ property: Int64, _ json: UnsafePointer<CChar>?) -> Bool {
     inside(.object, o) { (o, realm) throws(RealmError) in
@@ -197,11 +255,14 @@ public func realm_set_json(_ o: OpaquePointer?, _ property: Int64, _ json: Unsaf
         try realm.setJSON(o.table, o.key, ColKey(property), Bytes(start: json, count: CMemory.length(json)))
     }
 }
+
 @_cdecl("realm_object_to_string")
 public func realm_object_to_string(_ o: OpaquePointer?) -> UnsafeMutablePointer<CChar>? {
     from(.object, o) { (o, realm) throws(RealmError) in
         let text = try realm.json(o.table, o.key)
-        guard let copy = CMemory.copy(text) else { throw RealmError(.outOfMemory, "No memory for the text of an object") }
+        guard let copy = CMemory.copy(text) else {
+            throw RealmError(.outOfMemory, "No memory for the text of an object")
+        }
         return copy
     }
 }

@@ -7,6 +7,7 @@ import CoreEngine
 public func realm_open(_ c: OpaquePointer?) -> OpaquePointer? {
     anywhere(.config, c, nil) { (c) throws(RealmError) in RealmHandle(RealmBox(try Realm.open(c.value))).out() }
 }
+
 @_cdecl("realm_delete_files")
 public func realm_delete_files(_ path: UnsafePointer<CChar>?, _ didDelete: UnsafeMutablePointer<Bool>?) -> Bool {
     attempt { () throws(RealmError) in
@@ -18,10 +19,14 @@ public func realm_delete_files(_ path: UnsafePointer<CChar>?, _ didDelete: Unsaf
         }
     }
 }
+
 @_cdecl("crealm_set_lock_timeout")
 public func crealm_set_lock_timeout(_ r: OpaquePointer?, _ milliseconds: Int64) -> Bool {
-    inside(.realm, r) { (_, realm) throws(RealmError) in try realm.setLockTimeout(milliseconds < 0 ? nil : Double(milliseconds) / 1000) }
+    inside(.realm, r) { (_, realm) throws(RealmError) in
+        try realm.setLockTimeout(milliseconds < 0 ? nil : Double(milliseconds) / 1000)
+    }
 }
+
 @_cdecl("crealm_interrupt")
 public func crealm_interrupt(_ r: OpaquePointer?) -> Bool {
     anywhere(.realm, r, false) { (realm) throws(RealmError) in
@@ -29,6 +34,7 @@ public func crealm_interrupt(_ r: OpaquePointer?) -> Bool {
         return true
     }
 }
+
 @_cdecl("realm_close")
 public func realm_close(_ r: OpaquePointer?) -> Bool {
     anywhere(.realm, r, false) { (r) throws(RealmError) in
@@ -36,28 +42,37 @@ public func realm_close(_ r: OpaquePointer?) -> Bool {
         return true
     }
 }
+
 @_cdecl("realm_is_closed")
-public func realm_is_closed(_ r: OpaquePointer?) -> Bool { anywhere(.realm, r, false) { (r) throws(RealmError) in r.isClosed } }
+public func realm_is_closed(_ r: OpaquePointer?) -> Bool {
+    anywhere(.realm, r, false) { (r) throws(RealmError) in r.isClosed }
+}
 
 @_cdecl("realm_begin_read")
 public func realm_begin_read(_ r: OpaquePointer?) -> Bool {
     inside(.realm, r) { (_, realm) throws(RealmError) in try realm.beginRead() }
 }
+
 @_cdecl("realm_begin_write")
 public func realm_begin_write(_ r: OpaquePointer?) -> Bool {
     inside(.realm, r) { (_, realm) throws(RealmError) in try realm.beginWrite() }
 }
+
 @_cdecl("realm_is_writable")
-public func realm_is_writable(_ r: OpaquePointer?) -> Bool { anywhere(.realm, r, false) { (r) throws(RealmError) in r.isWriting } }
+public func realm_is_writable(_ r: OpaquePointer?) -> Bool {
+    anywhere(.realm, r, false) { (r) throws(RealmError) in r.isWriting }
+}
 
 @_cdecl("realm_commit")
 public func realm_commit(_ r: OpaquePointer?) -> Bool {
     inside(.realm, r, outcomeStands: true) { (_, realm) throws(RealmError) in try realm.commitWrite() }
 }
+
 @_cdecl("realm_rollback")
 public func realm_rollback(_ r: OpaquePointer?) -> Bool {
     inside(.realm, r) { (_, realm) throws(RealmError) in try realm.cancelWrite() }
 }
+
 @_cdecl("realm_refresh")
 public func realm_refresh(_ r: OpaquePointer?, _ did: UnsafeMutablePointer<Bool>?) -> Bool {
     inside(.realm, r) { (_, realm) throws(RealmError) in
@@ -65,13 +80,16 @@ public func realm_refresh(_ r: OpaquePointer?, _ did: UnsafeMutablePointer<Bool>
         did?.pointee = moved
     }
 }
+
 @_cdecl("realm_freeze")
 public func realm_freeze(_ r: OpaquePointer?) -> OpaquePointer? {
     handle(.realm, r) { (_, realm) throws(RealmError) in RealmHandle(RealmBox(try realm.freeze())) }
 }
+
 @_cdecl("realm_add_realm_changed_callback")
 public func realm_add_realm_changed_callback(
-    _ r: OpaquePointer?, _ callback: realm_on_realm_change_func_t?, _ userdata: UnsafeMutableRawPointer?, _ free: realm_free_userdata_func_t?
+    _ r: OpaquePointer?, _ callback: realm_on_realm_change_func_t?, _ userdata: UnsafeMutableRawPointer?,
+    _ free: realm_free_userdata_func_t?
 ) -> OpaquePointer? {
     let data = UserData(userdata, free)
     return handle(.realm, r) { (_, realm) throws(RealmError) in
@@ -80,9 +98,11 @@ public func realm_add_realm_changed_callback(
         return TokenHandle(realm, id)
     }
 }
+
 @_cdecl("realm_add_realm_refresh_callback")
 public func realm_add_realm_refresh_callback(
-    _ r: OpaquePointer?, _ callback: realm_on_realm_refresh_func_t?, _ userdata: UnsafeMutableRawPointer?, _ free: realm_free_userdata_func_t?
+    _ r: OpaquePointer?, _ callback: realm_on_realm_refresh_func_t?, _ userdata: UnsafeMutableRawPointer?,
+    _ free: realm_free_userdata_func_t?
 ) -> OpaquePointer? {
     let data = UserData(userdata, free)
     return handle(.realm, r) { (_, realm) throws(RealmError) in
@@ -90,6 +110,7 @@ public func realm_add_realm_refresh_callback(
         return realm.addRefreshCallback({ callback(data.pointer) }).map { TokenHandle(realm, $0) }
     }
 }
+
 @_cdecl("realm_get_version_id")
 public func realm_get_version_id(
     _ r: OpaquePointer?, _ found: UnsafeMutablePointer<Bool>?, _ out: UnsafeMutablePointer<realm_version_id_t>?
@@ -101,22 +122,28 @@ public func realm_get_version_id(
         return true
     }
 }
+
 @_cdecl("crealm_versions")
 public func crealm_versions(
-    _ r: OpaquePointer?, _ out: UnsafeMutablePointer<crealm_pinned_version_t>?, _ max: Int, _ count: UnsafeMutablePointer<Int>?
+    _ r: OpaquePointer?, _ out: UnsafeMutablePointer<crealm_pinned_version_t>?, _ max: Int,
+    _ count: UnsafeMutablePointer<Int>?
 ) -> Bool {
     inside(.realm, r) { (_, realm) throws(RealmError) in
         let versions = try realm.pinnedVersions()
         for (i, v) in versions.enumerated() where i < max {
             out?[i] = crealm_pinned_version_t(
-                version: v.version, since: realm_timestamp_t(seconds: v.since.seconds, nanoseconds: v.since.nanoseconds),
-                process_id: UInt64(v.processId), thread_id: UInt64(v.threadId), held_bytes: UInt64(clamping: v.heldBytes))
+                version: v.version,
+                since: realm_timestamp_t(seconds: v.since.seconds, nanoseconds: v.since.nanoseconds),
+                process_id: UInt64(v.processId), thread_id: UInt64(v.threadId),
+                held_bytes: UInt64(clamping: v.heldBytes))
         }
         count?.pointee = versions.count
     }
 }
+
 @_cdecl("crealm_set_pin_warning")
 public func crealm_set_pin_warning(_ bytes: UInt64) { PinWarning.limit = Int(clamping: bytes) }
+
 @_cdecl("realm_get_num_versions")
 public func realm_get_num_versions(_ r: OpaquePointer?, _ out: UnsafeMutablePointer<UInt64>?) -> Bool {
     inside(.realm, r) { (_, realm) throws(RealmError) in

@@ -11,18 +11,24 @@ public func crealm_salvage(
     return anywhere(.config, source, false) { (c) throws(RealmError) in
         let found = try Salvage.run(c.value, to: try settings(target))
         guard let report else { return true }
-        guard let text = CMemory.copy(found.json) else { throw RealmError(.outOfMemory, "Not enough memory for the report") }
+        guard let text = CMemory.copy(found.json) else {
+            throw RealmError(.outOfMemory, "Not enough memory for the report")
+        }
         report.pointee = text
         return true
     }
 }
 
 @_cdecl("crealm_recover_deleted")
-public func crealm_recover_deleted(_ source: OpaquePointer?, _ out: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?) -> Bool {
+public func crealm_recover_deleted(_ source: OpaquePointer?, _ out: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?)
+    -> Bool
+{
     out?.pointee = nil
     return anywhere(.config, source, false) { (c) throws(RealmError) in
         guard let out else { throw nullArgument() }
-        guard let text = CMemory.copy(try Remains.run(c.value)) else { throw RealmError(.outOfMemory, "Not enough memory for the remains") }
+        guard let text = CMemory.copy(try Remains.run(c.value)) else {
+            throw RealmError(.outOfMemory, "Not enough memory for the remains")
+        }
         out.pointee = text
         return true
     }

@@ -15,11 +15,13 @@ public func realm_object_find_all(_ r: OpaquePointer?, _ table: UInt32) -> Opaqu
         return ResultsHandle(r.box, try ResultSet(realm, .table(TableKey(table))))
     }
 }
+
 @_cdecl("realm_get_backlinks")
 public func realm_get_backlinks(_ o: OpaquePointer?, _ table: UInt32, _ property: Int64) -> OpaquePointer? {
     handle(.object, o) { (o, realm) throws(RealmError) in
         _ = try realm.backlinks(o.table, o.key, from: TableKey(table), ColKey(property))
-        return ResultsHandle(o.box, try ResultSet(realm, .backlinks(of: o.table, o.key, from: TableKey(table), ColKey(property))))
+        return ResultsHandle(
+            o.box, try ResultSet(realm, .backlinks(of: o.table, o.key, from: TableKey(table), ColKey(property))))
     }
 }
 
@@ -33,6 +35,7 @@ public func realm_results_is_valid(_ r: OpaquePointer?, _ out: UnsafeMutablePoin
         return true
     }
 }
+
 @_cdecl("realm_results_count")
 public func realm_results_count(_ r: OpaquePointer?, _ out: UnsafeMutablePointer<Int>?) -> Bool {
     inside(.results, r) { (_, results) throws(RealmError) in
@@ -40,6 +43,7 @@ public func realm_results_count(_ r: OpaquePointer?, _ out: UnsafeMutablePointer
         out?.pointee = n
     }
 }
+
 @_cdecl("realm_results_get")
 public func realm_results_get(_ r: OpaquePointer?, _ index: Int, _ out: UnsafeMutablePointer<realm_value_t>?) -> Bool {
     inside(.results, r) { (_, results) throws(RealmError) in
@@ -47,13 +51,16 @@ public func realm_results_get(_ r: OpaquePointer?, _ index: Int, _ out: UnsafeMu
         if let out { store(v, out) }
     }
 }
+
 @_cdecl("realm_results_get_object")
 public func realm_results_get_object(_ r: OpaquePointer?, _ index: Int) -> OpaquePointer? {
     do throws(RealmError) { return try readObject(r, index) } catch { return fail(error) }
 }
+
 @_cdecl("crealm_results_fetch")
 public func crealm_results_fetch(
-    _ r: OpaquePointer?, _ first: Int, _ count: Int, _ properties: UnsafePointer<Int64>?, _ n: Int, _ values: UnsafeMutablePointer<realm_value_t>?,
+    _ r: OpaquePointer?, _ first: Int, _ count: Int, _ properties: UnsafePointer<Int64>?, _ n: Int,
+    _ values: UnsafeMutablePointer<realm_value_t>?,
     _ objects: UnsafeMutablePointer<realm_link_t>?, _ outCount: UnsafeMutablePointer<Int>?
 ) -> Bool {
     inside(.results, r) { (_, results) throws(RealmError) in
@@ -63,10 +70,13 @@ public func crealm_results_fetch(
             // A size_t beyond the largest Int asks for no row, or for all.
             first < 0 ? .max : first, count < 0 ? .max : count, columns,
             value: { row, column, v in if let values { store(v, values + (row &* n &+ column)) } },
-            object: { row, table, key in if let objects { objects[row] = realm_link_t(target_table: table.raw, target: key.raw) } })
+            object: { row, table, key in
+                if let objects { objects[row] = realm_link_t(target_table: table.raw, target: key.raw) }
+            })
         outCount?.pointee = found
     }
 }
+
 private func nested(_ r: OpaquePointer?, _ index: Int, _ kind: Handle.Kind) -> OpaquePointer? {
     handle(.results, r) { (r, results) throws(RealmError) in
         guard let path = try results.nestedPath(index) else { return nil }
@@ -76,14 +86,19 @@ private func nested(_ r: OpaquePointer?, _ index: Int, _ kind: Handle.Kind) -> O
         }
     }
 }
+
 @_cdecl("realm_results_get_list")
 public func realm_results_get_list(_ r: OpaquePointer?, _ index: Int) -> OpaquePointer? { nested(r, index, .list) }
+
 @_cdecl("realm_results_get_dictionary")
-public func realm_results_get_dictionary(_ r: OpaquePointer?, _ index: Int) -> OpaquePointer? { nested(r, index, .dictionary) }
+public func realm_results_get_dictionary(_ r: OpaquePointer?, _ index: Int) -> OpaquePointer? {
+    nested(r, index, .dictionary)
+}
 
 @_cdecl("realm_results_find")
 public func realm_results_find(
-    _ r: OpaquePointer?, _ value: UnsafeMutablePointer<realm_value_t>?, _ index: UnsafeMutablePointer<Int>?, _ found: UnsafeMutablePointer<Bool>?
+    _ r: OpaquePointer?, _ value: UnsafeMutablePointer<realm_value_t>?, _ index: UnsafeMutablePointer<Int>?,
+    _ found: UnsafeMutablePointer<Bool>?
 ) -> Bool {
     report(nil, index, found)
     return inside(.results, r) { (_, results) throws(RealmError) in
@@ -91,6 +106,7 @@ public func realm_results_find(
         report(try results.find(try load(value.pointee)), index, found)
     }
 }
+
 @_cdecl("realm_results_find_object")
 public func realm_results_find_object(
     _ r: OpaquePointer?, _ o: OpaquePointer?, _ index: UnsafeMutablePointer<Int>?, _ found: UnsafeMutablePointer<Bool>?
@@ -106,34 +122,47 @@ public func realm_results_find_object(
 
 @_cdecl("realm_results_filter")
 public func realm_results_filter(_ r: OpaquePointer?, _ q: OpaquePointer?) -> OpaquePointer? {
-    derive(r) { (r) throws(RealmError) in try visit(.query, q) { (_, query) throws(RealmError) in try r.filtered(query) } }
+    derive(r) { (r) throws(RealmError) in
+        try visit(.query, q) { (_, query) throws(RealmError) in try r.filtered(query) }
+    }
 }
+
 @_cdecl("realm_results_sort")
 public func realm_results_sort(_ r: OpaquePointer?, _ sort: UnsafePointer<CChar>?) -> OpaquePointer? {
     derive(r) { (r) throws(RealmError) in try r.sorted(try text(sort)) }
 }
+
 @_cdecl("realm_results_distinct")
 public func realm_results_distinct(_ r: OpaquePointer?, _ distinct: UnsafePointer<CChar>?) -> OpaquePointer? {
     derive(r) { (r) throws(RealmError) in try r.distinct(try text(distinct)) }
 }
+
 @_cdecl("realm_results_limit")
 public func realm_results_limit(_ r: OpaquePointer?, _ n: Int) -> OpaquePointer? {
     // A size_t beyond the largest Int limits nothing.
     derive(r) { (r) throws(RealmError) in try r.limited(n < 0 ? .max : n) }
 }
+
 @_cdecl("realm_results_snapshot")
-public func realm_results_snapshot(_ r: OpaquePointer?) -> OpaquePointer? { derive(r) { (r) throws(RealmError) in try r.snapshot() } }
+public func realm_results_snapshot(_ r: OpaquePointer?) -> OpaquePointer? {
+    derive(r) { (r) throws(RealmError) in try r.snapshot() }
+}
+
 @_cdecl("realm_results_resolve_in")
 public func realm_results_resolve_in(_ r: OpaquePointer?, _ target: OpaquePointer?) -> OpaquePointer? {
     handle(.results, r) { (_, results) throws(RealmError) in
         try results.verifyOwner()
-        return try visit(.realm, target) { (target, realm) throws(RealmError) in ResultsHandle(target.box, try results.resolved(in: realm)) }
+        return try visit(.realm, target) { (target, realm) throws(RealmError) in
+            ResultsHandle(target.box, try results.resolved(in: realm))
+        }
     }
 }
+
 @_cdecl("realm_results_get_query")
 public func realm_results_get_query(_ r: OpaquePointer?) -> OpaquePointer? {
     handle(.results, r) { (r, results) throws(RealmError) in QueryHandle(r.box, try results.objectQuery()) }
 }
+
 @_cdecl("realm_results_delete_all")
 public func realm_results_delete_all(_ r: OpaquePointer?) -> Bool {
     inside(.results, r) { (_, results) throws(RealmError) in try results.deleteAll() }
@@ -151,24 +180,28 @@ private func aggregate(
         found?.pointee = result.found
     }
 }
+
 @_cdecl("realm_results_min")
 public func realm_results_min(
     _ r: OpaquePointer?, _ p: Int64, _ out: UnsafeMutablePointer<realm_value_t>?, _ found: UnsafeMutablePointer<Bool>?
 ) -> Bool {
     aggregate(r, .min, p, out, found)
 }
+
 @_cdecl("realm_results_max")
 public func realm_results_max(
     _ r: OpaquePointer?, _ p: Int64, _ out: UnsafeMutablePointer<realm_value_t>?, _ found: UnsafeMutablePointer<Bool>?
 ) -> Bool {
     aggregate(r, .max, p, out, found)
 }
+
 @_cdecl("realm_results_sum")
 public func realm_results_sum(
     _ r: OpaquePointer?, _ p: Int64, _ out: UnsafeMutablePointer<realm_value_t>?, _ found: UnsafeMutablePointer<Bool>?
 ) -> Bool {
     aggregate(r, .sum, p, out, found)
 }
+
 @_cdecl("realm_results_average")
 public func realm_results_average(
     _ r: OpaquePointer?, _ p: Int64, _ out: UnsafeMutablePointer<realm_value_t>?, _ found: UnsafeMutablePointer<Bool>?

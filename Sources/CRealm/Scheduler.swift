@@ -2,7 +2,8 @@ import CRealmHeaders
 import CoreEngine
 
 /// A scheduler made of C functions.
-final class CallbackScheduler: EngineScheduler, @unchecked Sendable {  // Immutable but for the queue, which has its own lock.
+// Immutable but for the queue, which has its own lock.
+final class CallbackScheduler: EngineScheduler, @unchecked Sendable {
     let data: UserData
     private let notify: realm_scheduler_notify_func_t?
     private let onThread: realm_scheduler_is_on_thread_func_t?
@@ -21,14 +22,17 @@ final class CallbackScheduler: EngineScheduler, @unchecked Sendable {  // Immuta
         self.same = same
         self.deliver = deliver
     }
+
     deinit { queue.empty() }
     var isOnThread: Bool { onThread?(data.pointer) ?? false }
     var threadCheck: ThreadCheck? { onThread }
     var threadCheckContext: UnsafeMutableRawPointer? { data.pointer }
+
     func isSame(as other: any Scheduler) -> Bool {
         guard let o = other as? CallbackScheduler else { return false }
         if o === self { return true }
-        guard (notify == nil) == (o.notify == nil), unsafeBitCast(notify, to: UInt.self) == unsafeBitCast(o.notify, to: UInt.self),
+        guard (notify == nil) == (o.notify == nil),
+            unsafeBitCast(notify, to: UInt.self) == unsafeBitCast(o.notify, to: UInt.self),
             unsafeBitCast(onThread, to: UInt.self) == unsafeBitCast(o.onThread, to: UInt.self),
             unsafeBitCast(same, to: UInt.self) == unsafeBitCast(o.same, to: UInt.self),
             unsafeBitCast(deliver, to: UInt.self) == unsafeBitCast(o.deliver, to: UInt.self)
@@ -36,11 +40,15 @@ final class CallbackScheduler: EngineScheduler, @unchecked Sendable {  // Immuta
         if data.pointer == o.data.pointer { return true }
         return same?(data.pointer, o.data.pointer) ?? false
     }
+
     var canDeliver: Bool { deliver?(data.pointer) ?? false }
     var isAttended: Bool { notify != nil }
     var place: UInt { home.place(of: self) }
+
     func post(_ work: @escaping @Sendable () -> Void) { add(nil, work) }
+
     func post(for owner: AnyObject, _ work: @escaping @Sendable () -> Void) { add(owner, work) }
+
     private func add(_ owner: AnyObject?, _ work: @escaping @Sendable () -> Void) {
         guard let notify else { return }
         queue.add(owner, work)
@@ -50,11 +58,14 @@ final class CallbackScheduler: EngineScheduler, @unchecked Sendable {  // Immuta
 
 /// Work waiting for a C scheduler's thread.
 ///
-/// A client may hold its pointer after everything else went: a queue that `notify` was told of stays, empty in the end, as long as the process.
+/// A client may hold its pointer after everything else went: a queue that `notify` was told of stays, empty in the end,
+/// as long as the process.
 final class WorkQueue: Handle, @unchecked Sendable {  // What changes is behind locks.
     private let items = Lock(initial: WorkList())
     private let isHandedOut = Lock(initial: false)
+
     init() { super.init(.workQueue) }
+
     /// The pointer for `notify`.
     func handedOut() -> OpaquePointer {
         let isFirst = isHandedOut.with { was in
@@ -63,26 +74,34 @@ final class WorkQueue: Handle, @unchecked Sendable {  // What changes is behind 
         }
         return isFirst ? out() : OpaquePointer(Unmanaged.passUnretained(self).toOpaque())
     }
+
     /// The scheduler is gone: what waits can never run.
     func empty() {
         let gone = items.with { $0.take() }
         withExtendedLifetime(gone) {}
     }
+
     func add(_ owner: AnyObject?, _ work: @escaping @Sendable () -> Void) {
         let gone = items.with { $0.add(owner, work) }
         withExtendedLifetime(gone) {}
     }
+
     /// Runs what is queued now; what is added meanwhile waits.
     func run() { for work in items.with({ $0.take() }) { work() } }
 }
 
 final class SchedulerHandle: Handle {
     let scheduler: any EngineScheduler
+
     init(_ scheduler: any EngineScheduler) {
         self.scheduler = scheduler
         super.init(.scheduler)
     }
-    override func isEqual(to other: Handle) -> Bool { (other as? SchedulerHandle)?.scheduler.isSame(as: scheduler) ?? false }
+
+    override func isEqual(to other: Handle) -> Bool {
+        (other as? SchedulerHandle)?.scheduler.isSame(as: scheduler) ?? false
+    }
+
     override func cloned() -> Handle? { SchedulerHandle(scheduler) }
 }
 
@@ -94,12 +113,15 @@ public func realm_scheduler_new(
 ) -> OpaquePointer? {
     SchedulerHandle(CallbackScheduler(UserData(userdata, free), notify, isOnThread, isSameAs, canDeliver)).out()
 }
+
 @_cdecl("realm_scheduler_perform_work")
 public func realm_scheduler_perform_work(_ queue: OpaquePointer?) {
     anywhere(.workQueue, queue, ()) { (queue) throws(RealmError) in queue.run() }
 }
+
 @_cdecl("realm_scheduler_make_default")
 public func realm_scheduler_make_default() -> OpaquePointer? { SchedulerHandle(ThreadScheduler.current).out() }
+
 @_cdecl("realm_scheduler_get_frozen")
 public func realm_scheduler_get_frozen() -> OpaquePointer? { nil }
 
@@ -107,15 +129,22 @@ public func realm_scheduler_get_frozen() -> OpaquePointer? { nil }
 public func crealm_scheduler_get_fd(_ scheduler: OpaquePointer?, _ out: UnsafeMutablePointer<Int32>?) -> Bool {
     anywhere(.scheduler, scheduler, false) { (h) throws(RealmError) in
         guard let out else { throw nullArgument() }
-        guard let s = h.scheduler as? ThreadScheduler else { throw RealmError(.notSupported, "Only a default scheduler has a descriptor") }
+        guard let s = h.scheduler as? ThreadScheduler else {
+            throw RealmError(.notSupported, "Only a default scheduler has a descriptor")
+        }
         out.pointee = s.descriptor
         return true
     }
 }
+
 @_cdecl("crealm_scheduler_run")
-public func crealm_scheduler_run(_ scheduler: OpaquePointer?, _ timeout: Int32, _ didWork: UnsafeMutablePointer<Bool>?) -> Bool {
+public func crealm_scheduler_run(_ scheduler: OpaquePointer?, _ timeout: Int32, _ didWork: UnsafeMutablePointer<Bool>?)
+    -> Bool
+{
     anywhere(.scheduler, scheduler, false) { (h) throws(RealmError) in
-        guard let s = h.scheduler as? ThreadScheduler else { throw RealmError(.notSupported, "Only a default scheduler can be run") }
+        guard let s = h.scheduler as? ThreadScheduler else {
+            throw RealmError(.notSupported, "Only a default scheduler can be run")
+        }
         guard s.isOnThread else { throw RealmError(.wrongThread, "A scheduler runs on the thread it was made on") }
         let did = s.runPending(timeout: timeout)
         didWork?.pointee = did

@@ -5,21 +5,29 @@ import CoreEngine
 
 final class SchemaHandle: Handle {
     let schema: Schema
+
     init(_ schema: Schema) {
         self.schema = schema
         super.init(.schema)
     }
+
     override func isEqual(to other: Handle) -> Bool { (other as? SchemaHandle)?.schema == schema }
+
     override func cloned() -> Handle? { SchemaHandle(schema) }
 }
 
 /// The schema behind a second handle of a function.
-private func schema(_ s: OpaquePointer?) throws(RealmError) -> Schema { try borrow(.schema, s) { (s) throws(RealmError) in s.schema } }
+private func schema(_ s: OpaquePointer?) throws(RealmError) -> Schema {
+    try borrow(.schema, s) { (s) throws(RealmError) in s.schema }
+}
 
 private let flagNullable: Int32 = 1, flagPrimary: Int32 = 2, flagIndexed: Int32 = 4, flagFullText: Int32 = 8
 
 private func nameArgument(_ p: UnsafePointer<CChar>?) throws(RealmError) -> Name { Name(try text(p)) }
-private func optionalNameArgument(_ p: UnsafePointer<CChar>?) throws(RealmError) -> Name { p == nil ? "" : try nameArgument(p) }
+
+private func optionalNameArgument(_ p: UnsafePointer<CChar>?) throws(RealmError) -> Name {
+    p == nil ? "" : try nameArgument(p)
+}
 
 private func property(_ i: realm_property_info_t) throws(RealmError) -> Property {
     let name = try nameArgument(i.name)
@@ -27,20 +35,26 @@ private func property(_ i: realm_property_info_t) throws(RealmError) -> Property
         throw RealmError(.invalidArgument, "Property '\(name)' has an unknown type (\(i.type.rawValue))")
     }
     guard let collection = CollectionKind(rawValue: Int32(truncatingIfNeeded: i.collection_type.rawValue)) else {
-        throw RealmError(.invalidArgument, "Property '\(name)' has an unknown collection type (\(i.collection_type.rawValue))")
+        throw RealmError(
+            .invalidArgument, "Property '\(name)' has an unknown collection type (\(i.collection_type.rawValue))")
     }
     return Property(
-        name, type, nullable: i.flags & flagNullable != 0, collection: collection, target: try optionalNameArgument(i.link_target),
-        origin: try optionalNameArgument(i.link_origin_property_name), primary: i.flags & flagPrimary != 0, indexed: i.flags & flagIndexed != 0,
+        name, type, nullable: i.flags & flagNullable != 0, collection: collection,
+        target: try optionalNameArgument(i.link_target),
+        origin: try optionalNameArgument(i.link_origin_property_name), primary: i.flags & flagPrimary != 0,
+        indexed: i.flags & flagIndexed != 0,
         fullText: i.flags & flagFullText != 0, publicName: try optionalNameArgument(i.public_name))
 }
 
 @_cdecl("realm_schema_new")
 public func realm_schema_new(
-    _ classes: UnsafePointer<realm_class_info_t>?, _ count: Int, _ properties: UnsafeMutablePointer<UnsafePointer<realm_property_info_t>?>?
+    _ classes: UnsafePointer<realm_class_info_t>?, _ count: Int,
+    _ properties: UnsafeMutablePointer<UnsafePointer<realm_property_info_t>?>?
 ) -> OpaquePointer? {
     attemptPointer { () throws(RealmError) in
-        guard count >= 0, count <= 1 << 20 else { throw RealmError(.invalidArgument, "An impossible number of classes (\(count))") }
+        guard count >= 0, count <= 1 << 20 else {
+            throw RealmError(.invalidArgument, "An impossible number of classes (\(count))")
+        }
         guard count == 0 || (classes != nil && properties != nil) else { throw nullArgument() }
         var all: [ObjectSchema] = []
         for i in 0..<count {
@@ -58,11 +72,15 @@ public func realm_schema_new(
             var list: [Property] = []
             for j in 0..<(n + computed) { if let p = properties[i] { list.append(try property(p[j])) } }
             let pk = try optionalNameArgument(c.primary_key)
-            all.append(ObjectSchema(name: name, kind: kind, primaryKey: pk, persisted: Array(list.prefix(n)), computed: Array(list.dropFirst(n))))
+            all.append(
+                ObjectSchema(
+                    name: name, kind: kind, primaryKey: pk, persisted: Array(list.prefix(n)),
+                    computed: Array(list.dropFirst(n))))
         }
         return SchemaHandle(Schema(all)).out()
     }
 }
+
 @_cdecl("realm_schema_validate")
 public func realm_schema_validate(_ s: OpaquePointer?, _ mode: UInt64) -> Bool {
     anywhere(.schema, s, false) { (s) throws(RealmError) in
@@ -70,12 +88,16 @@ public func realm_schema_validate(_ s: OpaquePointer?, _ mode: UInt64) -> Bool {
         return true
     }
 }
+
 @_cdecl("realm_get_schema")
 public func realm_get_schema(_ r: OpaquePointer?) -> OpaquePointer? {
     anywhere(.realm, r, nil) { (r) throws(RealmError) in SchemaHandle(r.schema).out() }
 }
+
 @_cdecl("realm_get_schema_version")
-public func realm_get_schema_version(_ r: OpaquePointer?) -> UInt64 { anywhere(.realm, r, .max) { (r) throws(RealmError) in r.schemaVersion } }
+public func realm_get_schema_version(_ r: OpaquePointer?) -> UInt64 {
+    anywhere(.realm, r, .max) { (r) throws(RealmError) in r.schemaVersion }
+}
 
 @_cdecl("realm_get_persisted_schema_version")
 public func realm_get_persisted_schema_version(_ c: OpaquePointer?) -> UInt64 {
@@ -90,6 +112,7 @@ private func fill(_ box: RealmBox, _ c: ObjectSchema, _ out: UnsafeMutablePointe
         name: box.view(c.name), primary_key: box.view(c.primaryKey), num_properties: c.properties.count,
         num_computed_properties: c.computedProperties.count, key: c.key.raw, flags: c.kind.rawValue)
 }
+
 private func fill(_ box: RealmBox, _ p: Property, _ out: UnsafeMutablePointer<realm_property_info_t>?) {
     guard let out else { return }
     var flags: Int32 = 0
@@ -98,24 +121,33 @@ private func fill(_ box: RealmBox, _ p: Property, _ out: UnsafeMutablePointer<re
     if p.isIndexed { flags |= flagIndexed }
     if p.isFullTextIndexed { flags |= flagFullText }
     out.pointee = realm_property_info_t(
-        name: box.view(p.name), public_name: box.view(p.publicName), type: realm_property_type_e(rawValue: UInt32(p.type.rawValue)),
-        collection_type: realm_collection_type_e(rawValue: UInt32(p.collection.rawValue)), link_target: box.view(p.linkTarget),
+        name: box.view(p.name), public_name: box.view(p.publicName),
+        type: realm_property_type_e(rawValue: UInt32(p.type.rawValue)),
+        collection_type: realm_collection_type_e(rawValue: UInt32(p.collection.rawValue)),
+        link_target: box.view(p.linkTarget),
         link_origin_property_name: box.view(p.linkOrigin), key: p.key.raw, flags: flags)
 }
+
 func fillProperty(
-    _ box: RealmBox, _ schema: Schema, _ table: TableKey, _ column: ColKey, _ out: UnsafeMutablePointer<realm_property_info_t>?
+    _ box: RealmBox, _ schema: Schema, _ table: TableKey, _ column: ColKey,
+    _ out: UnsafeMutablePointer<realm_property_info_t>?
 ) throws(RealmError) {
     fill(box, try findProperty(try findClass(schema, table.raw), column.raw), out)
 }
+
 /// 2014 once the Realm is closed.
 private func findClass(_ r: RealmHandle, _ key: UInt32) throws(RealmError) -> ObjectSchema {
     if r.isClosed { throw RealmError(.closedRealm, "Cannot access realm that has been closed.") }
     return try findClass(r.schema, key)
 }
+
 private func findClass(_ schema: Schema, _ key: UInt32) throws(RealmError) -> ObjectSchema {
-    guard let i = schema.index(of: TableKey(key)) else { throw RealmError(.noSuchTable, "No class with key \(key) in the schema") }
+    guard let i = schema.index(of: TableKey(key)) else {
+        throw RealmError(.noSuchTable, "No class with key \(key) in the schema")
+    }
     return schema.classes[i]
 }
+
 private func findProperty(_ c: ObjectSchema, _ key: Int64) throws(RealmError) -> Property {
     // Properties without a column all have the same key, the null key: it finds the first of them.
     guard let p = (c.properties + c.computedProperties).first(where: { $0.key.raw == key }) else {
@@ -125,23 +157,31 @@ private func findProperty(_ c: ObjectSchema, _ key: Int64) throws(RealmError) ->
 }
 
 @_cdecl("realm_get_num_classes")
-public func realm_get_num_classes(_ r: OpaquePointer?) -> Int { anywhere(.realm, r, 0) { (r) throws(RealmError) in r.schema.classes.count } }
+public func realm_get_num_classes(_ r: OpaquePointer?) -> Int {
+    anywhere(.realm, r, 0) { (r) throws(RealmError) in r.schema.classes.count }
+}
 
 /// Copies `values` out when there is room for all of them; reports their number.
-private func deliver<T>(_ values: [T], _ out: UnsafeMutablePointer<T>?, _ max: Int, _ count: UnsafeMutablePointer<Int>?) {
+private func deliver<T>(_ values: [T], _ out: UnsafeMutablePointer<T>?, _ max: Int, _ count: UnsafeMutablePointer<Int>?)
+{
     if let out, max >= values.count { for (i, v) in values.enumerated() { out[i] = v } }
     count?.pointee = values.count
 }
+
 @_cdecl("realm_get_class_keys")
-public func realm_get_class_keys(_ r: OpaquePointer?, _ out: UnsafeMutablePointer<UInt32>?, _ max: Int, _ count: UnsafeMutablePointer<Int>?) -> Bool {
+public func realm_get_class_keys(
+    _ r: OpaquePointer?, _ out: UnsafeMutablePointer<UInt32>?, _ max: Int, _ count: UnsafeMutablePointer<Int>?
+) -> Bool {
     anywhere(.realm, r, false) { (r) throws(RealmError) in
         deliver(r.schema.classes.map(\.key.raw), out, max, count)
         return true
     }
 }
+
 @_cdecl("realm_find_class")
 public func realm_find_class(
-    _ r: OpaquePointer?, _ name: UnsafePointer<CChar>?, _ found: UnsafeMutablePointer<Bool>?, _ out: UnsafeMutablePointer<realm_class_info_t>?
+    _ r: OpaquePointer?, _ name: UnsafePointer<CChar>?, _ found: UnsafeMutablePointer<Bool>?,
+    _ out: UnsafeMutablePointer<realm_class_info_t>?
 ) -> Bool {
     anywhere(.realm, r, false) { (r) throws(RealmError) in
         let c = r.schema[try nameArgument(name)]
@@ -150,16 +190,21 @@ public func realm_find_class(
         return true
     }
 }
+
 @_cdecl("realm_get_class")
-public func realm_get_class(_ r: OpaquePointer?, _ key: UInt32, _ out: UnsafeMutablePointer<realm_class_info_t>?) -> Bool {
+public func realm_get_class(_ r: OpaquePointer?, _ key: UInt32, _ out: UnsafeMutablePointer<realm_class_info_t>?)
+    -> Bool
+{
     anywhere(.realm, r, false) { (r) throws(RealmError) in
         fill(r.box, try findClass(r, key), out)
         return true
     }
 }
+
 @_cdecl("realm_get_class_properties")
 public func realm_get_class_properties(
-    _ r: OpaquePointer?, _ key: UInt32, _ out: UnsafeMutablePointer<realm_property_info_t>?, _ max: Int, _ count: UnsafeMutablePointer<Int>?
+    _ r: OpaquePointer?, _ key: UInt32, _ out: UnsafeMutablePointer<realm_property_info_t>?, _ max: Int,
+    _ count: UnsafeMutablePointer<Int>?
 ) -> Bool {
     anywhere(.realm, r, false) { (r) throws(RealmError) in
         let c = try findClass(r, key)
@@ -169,9 +214,11 @@ public func realm_get_class_properties(
         return true
     }
 }
+
 @_cdecl("realm_get_property_keys")
 public func realm_get_property_keys(
-    _ r: OpaquePointer?, _ key: UInt32, _ out: UnsafeMutablePointer<Int64>?, _ max: Int, _ count: UnsafeMutablePointer<Int>?
+    _ r: OpaquePointer?, _ key: UInt32, _ out: UnsafeMutablePointer<Int64>?, _ max: Int,
+    _ count: UnsafeMutablePointer<Int>?
 ) -> Bool {
     anywhere(.realm, r, false) { (r) throws(RealmError) in
         let c = try findClass(r, key)
@@ -179,13 +226,17 @@ public func realm_get_property_keys(
         return true
     }
 }
+
 @_cdecl("realm_get_property")
-public func realm_get_property(_ r: OpaquePointer?, _ table: UInt32, _ key: Int64, _ out: UnsafeMutablePointer<realm_property_info_t>?) -> Bool {
+public func realm_get_property(
+    _ r: OpaquePointer?, _ table: UInt32, _ key: Int64, _ out: UnsafeMutablePointer<realm_property_info_t>?
+) -> Bool {
     anywhere(.realm, r, false) { (r) throws(RealmError) in
         fill(r.box, try findProperty(try findClass(r, table), key), out)
         return true
     }
 }
+
 @_cdecl("realm_find_property")
 public func realm_find_property(
     _ r: OpaquePointer?, _ table: UInt32, _ name: UnsafePointer<CChar>?, _ found: UnsafeMutablePointer<Bool>?,
@@ -198,6 +249,7 @@ public func realm_find_property(
         return true
     }
 }
+
 @_cdecl("realm_find_property_by_public_name")
 public func realm_find_property_by_public_name(
     _ r: OpaquePointer?, _ table: UInt32, _ name: UnsafePointer<CChar>?, _ found: UnsafeMutablePointer<Bool>?,
@@ -206,26 +258,35 @@ public func realm_find_property_by_public_name(
     anywhere(.realm, r, false) { (r) throws(RealmError) in
         let c = try findClass(r, table)
         let wanted = try nameArgument(name)
-        let p = (c.properties + c.computedProperties).first { $0.publicName.isEmpty ? $0.name == wanted : $0.publicName == wanted }
+        let p = (c.properties + c.computedProperties).first {
+            $0.publicName.isEmpty ? $0.name == wanted : $0.publicName == wanted
+        }
         found?.pointee = p != nil
         if let p { fill(r.box, p, out) }
         return true
     }
 }
+
 @_cdecl("realm_get_value_by_property_index")
-public func realm_get_value_by_property_index(_ o: OpaquePointer?, _ index: Int, _ out: UnsafeMutablePointer<realm_value_t>?) -> Bool {
+public func realm_get_value_by_property_index(
+    _ o: OpaquePointer?, _ index: Int, _ out: UnsafeMutablePointer<realm_value_t>?
+) -> Bool {
     inside(.object, o) { (o, realm) throws(RealmError) in
         guard let out else { throw nullArgument() }
         let c = try findClass(realm.schema, o.table.raw)
         guard index >= 0, index < c.properties.count else {
-            throw RealmError(.indexOutOfBounds, "Property index \(index) is out of range: class '\(c.name)' has \(c.properties.count) properties")
+            throw RealmError(
+                .indexOutOfBounds,
+                "Property index \(index) is out of range: class '\(c.name)' has \(c.properties.count) properties")
         }
         store(try realm.value(o.table, o.key, c.properties[index].key), out)
     }
 }
+
 @_cdecl("realm_find_primary_key_property")
 public func realm_find_primary_key_property(
-    _ r: OpaquePointer?, _ table: UInt32, _ found: UnsafeMutablePointer<Bool>?, _ out: UnsafeMutablePointer<realm_property_info_t>?
+    _ r: OpaquePointer?, _ table: UInt32, _ found: UnsafeMutablePointer<Bool>?,
+    _ out: UnsafeMutablePointer<realm_property_info_t>?
 ) -> Bool {
     anywhere(.realm, r, false) { (r) throws(RealmError) in
         let p = try findClass(r, table).properties.first(where: \.isPrimary)
@@ -241,37 +302,47 @@ public func realm_find_primary_key_property(
 public func realm_update_schema(_ r: OpaquePointer?, _ s: OpaquePointer?) -> Bool {
     inside(.realm, r, outcomeStands: true) { (_, realm) throws(RealmError) in try realm.updateSchema(try schema(s)) }
 }
+
 @_cdecl("realm_update_schema_advanced")
 public func realm_update_schema_advanced(
-    _ r: OpaquePointer?, _ s: OpaquePointer?, _ version: UInt64, _ migrate: realm_migration_func_t?, _ migrateData: UnsafeMutableRawPointer?,
+    _ r: OpaquePointer?, _ s: OpaquePointer?, _ version: UInt64, _ migrate: realm_migration_func_t?,
+    _ migrateData: UnsafeMutableRawPointer?,
     _ initialize: realm_data_initialization_func_t?, _ initializeData: UnsafeMutableRawPointer?, _ isInTransaction: Bool
 ) -> Bool {
     inside(.realm, r, outcomeStands: true) { (_, realm) throws(RealmError) in
         try realm.updateSchema(
             try schema(s), version: version, migrate: migrate.map { migration($0, UserData(migrateData, nil)) },
-            initialize: initialize.map { initialization($0, UserData(initializeData, nil)) }, inTransaction: isInTransaction)
+            initialize: initialize.map { initialization($0, UserData(initializeData, nil)) },
+            inTransaction: isInTransaction)
     }
 }
+
 @_cdecl("realm_schema_rename_property")
 public func realm_schema_rename_property(
-    _ r: OpaquePointer?, _ s: OpaquePointer?, _ objectType: UnsafePointer<CChar>?, _ old: UnsafePointer<CChar>?, _ new: UnsafePointer<CChar>?
+    _ r: OpaquePointer?, _ s: OpaquePointer?, _ objectType: UnsafePointer<CChar>?, _ old: UnsafePointer<CChar>?,
+    _ new: UnsafePointer<CChar>?
 ) -> Bool {
     inside(.realm, r) { (_, realm) throws(RealmError) in
         _ = try schema(s)
         try realm.renameProperty(try nameArgument(objectType), from: try nameArgument(old), to: try nameArgument(new))
     }
 }
+
 @_cdecl("realm_remove_table")
-public func realm_remove_table(_ r: OpaquePointer?, _ name: UnsafePointer<CChar>?, _ deleted: UnsafeMutablePointer<Bool>?) -> Bool {
+public func realm_remove_table(
+    _ r: OpaquePointer?, _ name: UnsafePointer<CChar>?, _ deleted: UnsafeMutablePointer<Bool>?
+) -> Bool {
     deleted?.pointee = false
     return inside(.realm, r) { (_, realm) throws(RealmError) in
         let did = try realm.removeClass(try nameArgument(name))
         deleted?.pointee = did
     }
 }
+
 @_cdecl("realm_add_schema_changed_callback")
 public func realm_add_schema_changed_callback(
-    _ r: OpaquePointer?, _ callback: realm_on_schema_change_func_t?, _ userdata: UnsafeMutableRawPointer?, _ free: realm_free_userdata_func_t?
+    _ r: OpaquePointer?, _ callback: realm_on_schema_change_func_t?, _ userdata: UnsafeMutableRawPointer?,
+    _ free: realm_free_userdata_func_t?
 ) -> OpaquePointer? {
     let data = UserData(userdata, free)
     return handle(.realm, r) { (_, realm) throws(RealmError) in
@@ -279,7 +350,9 @@ public func realm_add_schema_changed_callback(
         let id = try realm.addSchemaCallback { schema in
             // The handle is borrowed: good inside the call only.
             let handle = SchemaHandle(schema)
-            withExtendedLifetime(handle) { callback(data.pointer, OpaquePointer(Unmanaged.passUnretained(handle).toOpaque())) }
+            withExtendedLifetime(handle) {
+                callback(data.pointer, OpaquePointer(Unmanaged.passUnretained(handle).toOpaque()))
+            }
         }
         return TokenHandle(realm, id)
     }

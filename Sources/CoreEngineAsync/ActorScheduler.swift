@@ -1,26 +1,31 @@
 import CHints
 import CoreEngine
 
-/// Confines a Realm to an actor: it is used in the actor's functions, on whichever thread these run, and what the Realm tells is told there.
+/// Confines a Realm to an actor: it is used in the actor's functions, on whichever thread these run, and what the Realm
+/// tells is told there.
 ///
 ///     actor Store {
 ///         private var realm: Realm?
 ///         func open(_ configuration: RealmConfiguration) throws { realm = try Realm(configuration, actor: self) }
 ///     }
 ///
-/// The scheduler does not keep the actor alive. When the actor is gone nobody may use the Realm any more, except to close it.
+/// The scheduler does not keep the actor alive. When the actor is gone nobody may use the Realm any more, except to
+/// close it.
 ///
-/// `MainActor.shared` is an actor like others: on Linux its code moves from thread to thread once `main` has awaited something, and the Realm
-/// stays right.
+/// `MainActor.shared` is an actor like others: on Linux its code moves from thread to thread once `main` has awaited
+/// something, and the Realm stays right.
 public final class ActorScheduler: Scheduler, EngineScheduler {
     /// What is asked whether it is the present one.
     private let executor: UnownedSerialExecutor
     private weak let actor: (any Actor)?
+
     private struct Pending {
         var work = WorkList()
+
         /// A task is on its way to the actor.
         var isCalled = false
     }
+
     private let pending = Lock(initial: Pending())
 
     /// Any thread.
@@ -28,21 +33,27 @@ public final class ActorScheduler: Scheduler, EngineScheduler {
         self.actor = actor
         executor = actor.unownedExecutor
     }
+
     /// Whether the caller is one of the actor's functions.
     public var isOnThread: Bool {
         guard let actor else { return false }
         return withExtendedLifetime(actor) { isCurrent(executor) }
     }
+
     /// Whether both are of the same actor.
     public func isSame(as other: any Scheduler) -> Bool {
         guard let other = other as? ActorScheduler, let actor else { return other === self }
         return other.actor === actor
     }
+
     /// Whether the actor is still there.
     public var canDeliver: Bool { actor != nil }
+
     /// Runs `work` on the actor, in a task.
     public func post(_ work: @escaping @Sendable () -> Void) { add(nil, work) }
+
     package func post(for owner: AnyObject, _ work: @escaping @Sendable () -> Void) { add(owner, work) }
+
     private func add(_ owner: AnyObject?, _ work: @escaping @Sendable () -> Void) {
         guard let actor else { return }
         let (gone, mustCall) = pending.with { p in
@@ -53,6 +64,7 @@ public final class ActorScheduler: Scheduler, EngineScheduler {
         // One task takes all that waits, so that tasks which pass one another change no order.
         if mustCall { Task { [self] in await run(on: actor) } }
     }
+
     private func run(on actor: isolated any Actor) {
         let work = pending.with { p in
             p.isCalled = false
@@ -60,16 +72,22 @@ public final class ActorScheduler: Scheduler, EngineScheduler {
         }
         for w in work { w() }
     }
+
     package var place: UInt { actor.map { Self.place($0) } ?? 0 }
+
     package var threadCheck: ThreadCheck? {
-        { context in context.map { Unmanaged<ActorScheduler>.fromOpaque($0)._withUnsafeGuaranteedRef { $0.isOnThread } } ?? false }
+        { context in
+            context.map { Unmanaged<ActorScheduler>.fromOpaque($0)._withUnsafeGuaranteedRef { $0.isOnThread } } ?? false
+        }
     }
+
     package var threadCheckContext: UnsafeMutableRawPointer? { Unmanaged.passUnretained(self).toOpaque() }
 }
 
 /// What `assumeIsolated` asks, which ends the program where the answer is no.
 private func isCurrent(_ executor: UnownedSerialExecutor) -> Bool {
-    let (identity, implementation) = unsafeBitCast(executor, to: (UnsafeMutableRawPointer?, UnsafeMutableRawPointer?).self)
+    let (identity, implementation) = unsafeBitCast(
+        executor, to: (UnsafeMutableRawPointer?, UnsafeMutableRawPointer?).self)
     return hint_is_current_executor(identity, implementation)
 }
 
@@ -78,7 +96,8 @@ extension RealmOpening where Self == Realm {
     ///
     /// - Parameters:
     ///   - configuration: its scheduler does not count.
-    ///   - actor: to which the Realm belongs from now on; in its functions, `self`. `MainActor.shared` for the main actor.
+    ///   - actor: to which the Realm belongs from now on; in its functions, `self`. `MainActor.shared` for the main
+    ///     actor.
     /// - Throws: as opening without an actor.
     public init(_ configuration: RealmConfiguration, actor: isolated any Actor) throws(RealmError) {
         var configuration = configuration

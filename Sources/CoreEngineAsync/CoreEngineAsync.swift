@@ -1,4 +1,5 @@
-/// The engine for programs with tasks and actors: changes as sequences, writes to be awaited, an executor for actors that own a Realm.
+/// The engine for programs with tasks and actors: changes as sequences, writes to be awaited, an executor for actors
+/// that own a Realm.
 ///
 ///     for await change in try results.changes() { … }
 ///     let id = try await realm.writeAsync { try realm.create("Person", primaryKey: 1).key }

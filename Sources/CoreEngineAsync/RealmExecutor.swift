@@ -1,7 +1,8 @@
 import CoreEngine
 import Synchronization
 
-/// A thread for an actor that owns a Realm: what the actor does and what the Realm tells run there, one after the other.
+/// A thread for an actor that owns a Realm: what the actor does and what the Realm tells run there, one after the
+/// other.
 ///
 ///     actor Store {
 ///         private let executor: RealmExecutor
@@ -34,6 +35,7 @@ public final class RealmExecutor: SerialExecutor {
         scheduler = made.wait { $0 }
         self.life = life
     }
+
     deinit {
         scheduler.post { [life] in life.isOver.store(true, ordering: .releasing) }
     }
@@ -43,6 +45,7 @@ public final class RealmExecutor: SerialExecutor {
         let job = UnownedJob(job)
         scheduler.post { [self] in job.runSynchronously(on: asUnownedSerialExecutor()) }
     }
+
     /// Whether the caller is on the thread.
     public func isIsolatingCurrentContext() -> Bool? { scheduler.isOnThread }
 }

@@ -1,5 +1,5 @@
-/// The engine for programs with Foundation: Realms that belong to a dispatch queue or a run loop, `Date`, `Data` and `UUID` as values, errors with a
-/// localized description.
+/// The engine for programs with Foundation: Realms that belong to a dispatch queue or a run loop, `Date`, `Data` and
+/// `UUID` as values, errors with a localized description.
 ///
 ///     let realm = try Realm(configuration, queue: .main)
 ///     try person.set("born", Date())

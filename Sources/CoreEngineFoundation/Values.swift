@@ -7,12 +7,16 @@ extension Date: RealmConvertible {
         guard case .date(let t) = realmValue else { return nil }
         self.init(t)
     }
+
     public var realmValue: RealmValue { .date(Timestamp(self)) }
+
     /// The same point in time.
     public init(_ t: Timestamp) { self.init(timeIntervalSince1970: Double(t.seconds) + Double(t.nanoseconds) / 1e9) }
 }
+
 extension Timestamp {
-    /// The same point in time, to the nanosecond. What lies outside of the 292 billion years around 1970 becomes their end.
+    /// The same point in time, to the nanosecond. What lies outside of the 292 billion years around 1970 becomes their
+    /// end.
     public init(_ date: Date) {
         let interval = date.timeIntervalSince1970, whole = interval.rounded(.towardZero)
         guard let seconds = Int64(exactly: whole) else {
@@ -34,6 +38,7 @@ extension Data: RealmConvertible {
         guard case .data(let bytes) = realmValue else { return nil }
         self.init(bytes)
     }
+
     public var realmValue: RealmValue { .data(Array(self)) }
 }
 
@@ -42,7 +47,9 @@ extension UUID: RealmConvertible {
         guard case .uuid(let v) = realmValue else { return nil }
         self.init(v)
     }
+
     public var realmValue: RealmValue { .uuid(UUIDValue(self)) }
+
     /// The same sixteen bytes.
     public init(_ value: UUIDValue) {
         var bytes: uuid_t = (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
@@ -50,6 +57,7 @@ extension UUID: RealmConvertible {
         self.init(uuid: bytes)
     }
 }
+
 extension UUIDValue {
     /// The same sixteen bytes.
     public init(_ uuid: UUID) {
@@ -61,6 +69,7 @@ extension UUIDValue {
 extension RealmError: LocalizedError {
     /// The message.
     public var errorDescription: String? { message }
+
     /// The number, as the C API and the documentation have it.
     public var failureReason: String? { "Realm error \(code.rawValue)\(path.map { ", \($0)" } ?? "")" }
 }

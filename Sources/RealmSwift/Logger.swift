@@ -18,6 +18,7 @@ public enum LogLevel: UInt, Sendable, CaseIterable {
         case .all: .all
         }
     }
+
     fileprivate init(_ level: CoreEngine.LogLevel) {
         self =
             switch level {
@@ -48,6 +49,7 @@ public final class Logger: Sendable {
         function = logFunction
         kept = Lock(initial: level)
     }
+
     /// What is logged; of the shared logger, at once.
     public var level: LogLevel {
         get { kept.with { $0 } }
@@ -56,13 +58,17 @@ public final class Logger: Sendable {
             if Self.shared === self { _ = Log.setLevel(newValue.engine, for: .realm) }
         }
     }
+
     /// Gives a message to the function, where the level asks for it.
     public func log(level: LogLevel, message: String) {
         if level != .off, level.rawValue <= self.level.rawValue { function(level, message) }
     }
 
     private static let current = Lock<Logger>(
-        initial: Logger(level: .info) { level, message in FileHandle.standardError.write(Data("Realm \(level): \(message)\n".utf8)) })
+        initial: Logger(level: .info) { level, message in
+            FileHandle.standardError.write(Data("Realm \(level): \(message)\n".utf8))
+        })
+
     /// The one that is told. At the beginning it writes to standard error what is of level `info` or above.
     public static var shared: Logger {
         get { current.with { $0 } }

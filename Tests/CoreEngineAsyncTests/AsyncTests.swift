@@ -1,6 +1,6 @@
 import CoreEngineAsync
-// Tasks and actors: an actor owns a Realm and its thread; changes come as sequences, writes are awaited, frozen objects go anywhere.
-// The target is built with warnings as errors: this is also what programs may write in Swift 6.
+// Tasks and actors: an actor owns a Realm and its thread; changes come as sequences, writes are awaited, frozen objects
+// go anywhere. The target is built with warnings as errors: this is also what programs may write in Swift 6.
 import Foundation
 import Testing
 
@@ -17,10 +17,12 @@ private let schema = Schema([
 final class Place: Sendable {
     let folder: URL
     var path: String { folder.appendingPathComponent("test.realm").path }
+
     init() throws {
         folder = FileManager.default.temporaryDirectory.appendingPathComponent("crealm-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     }
+
     deinit { try? FileManager.default.removeItem(at: folder) }
 }
 
@@ -28,8 +30,10 @@ private struct Refusal: Error {}
 
 /// What goes from task to task.
 private struct Parts: Sendable {
-    let object: Frozen<RealmObject>, list: Frozen<RealmList>, set: Frozen<RealmSet>, map: Frozen<RealmDictionary>, results: Frozen<Results>
+    let object: Frozen<RealmObject>, list: Frozen<RealmList>, set: Frozen<RealmSet>, map: Frozen<RealmDictionary>,
+        results: Frozen<Results>
 }
+
 /// What does not, unless somebody says that they know better.
 private struct Stolen: @unchecked Sendable {
     let realm: Realm, object: RealmObject
@@ -47,6 +51,7 @@ private actor Store {
         executor = try RealmExecutor()
         realm = try await Self.open(place.path, executor.scheduler)
     }
+
     /// On any thread: the Realm lives where its scheduler is.
     private static func open(_ path: String, _ scheduler: ThreadScheduler) async throws -> Realm {
         var configuration = RealmConfiguration(path: path, schema: schema, schemaVersion: 1)
@@ -57,6 +62,7 @@ private actor Store {
     func add(_ ids: [Int]) throws {
         try realm.write { for id in ids { try realm.create("Thing", primaryKey: .int(Int64(id))) } }
     }
+
     /// A function that awaits its write; the closure belongs to the actor and uses what it has.
     func addLater(_ id: Int) async throws -> Int {
         log.append("ask \(id)")
@@ -68,17 +74,22 @@ private actor Store {
         log.append("done \(id)")
         return count
     }
+
     func refuse(_ id: Int) async throws {
         try await realm.writeAsync {
             try self.realm.create("Thing", primaryKey: .int(Int64(id)))
             throw Refusal()
         }
     }
+
     func set(_ id: Int, _ name: Name, _ value: RealmValue) throws {
         try realm.write { try thing(id).set(name, value) }
     }
+
     func delete(_ id: Int) throws { try realm.write { try thing(id).delete() } }
+
     func close() { realm.close() }
+
     /// While it has the write lock.
     func holding<R: Sendable>(_ body: @Sendable () async throws -> R) async throws -> R {
         try realm.beginWrite()
@@ -86,22 +97,35 @@ private actor Store {
         try realm.cancelWrite()
         return result
     }
+
     func hasAsked(_ count: Int) -> Bool { log.count { $0.hasPrefix("ask") } == count }
+
     private func thing(_ id: Int) throws -> RealmObject {
         guard let found = try realm.object("Thing", primaryKey: .int(Int64(id))) else { throw Refusal() }
         return found
     }
+
     func ids() throws -> [Int] {
         try realm.refresh()
         return Self.ids(try realm.objects("Thing"))
     }
-    static func ids(_ things: Results) -> [Int] { things.map { if case .int(let id) = $0["id"] { Int(id) } else { -1 } } }
+
+    static func ids(_ things: Results) -> [Int] {
+        things.map { if case .int(let id) = $0["id"] { Int(id) } else { -1 } }
+    }
 
     func versions() throws -> AsyncStream<UInt64> { try realm.changes() }
+
     func objectChanges(_ id: Int) throws -> AsyncStream<ObjectChangeSet> { try thing(id).changes(keyPaths: ["n"]) }
-    func resultChanges() throws -> AsyncStream<CollectionChangeSet> { try realm.objects("Thing").where("n >= 0").changes() }
+
+    func resultChanges() throws -> AsyncStream<CollectionChangeSet> {
+        try realm.objects("Thing").where("n >= 0").changes()
+    }
+
     func listChanges(_ id: Int) throws -> AsyncStream<CollectionChangeSet> { try thing(id).list("list").changes() }
+
     func setChanges(_ id: Int) throws -> AsyncStream<CollectionChangeSet> { try thing(id).set("set").changes() }
+
     func mapChanges(_ id: Int) throws -> AsyncStream<DictionaryChangeSet> { try thing(id).dictionary("map").changes() }
 
     /// What is told is told on the actor.
@@ -113,13 +137,17 @@ private actor Store {
     }
 
     func frozen() throws -> Frozen<Realm> { try Frozen(realm) }
+
     func frozenParts(_ id: Int) throws -> Parts {
         let t = try thing(id)
         return try Parts(
-            object: Frozen(t), list: Frozen(t.list("list")), set: Frozen(t.set("set")), map: Frozen(t.dictionary("map")),
+            object: Frozen(t), list: Frozen(t.list("list")), set: Frozen(t.set("set")),
+            map: Frozen(t.dictionary("map")),
             results: Frozen(realm.objects("Thing").where("n > 0")))
     }
+
     func live(_ object: Frozen<RealmObject>) throws -> RealmValue? { try object.value.resolved(in: realm)?["n"] }
+
     func references(_ id: Int) throws -> [ThreadSafeReference] {
         let t = try thing(id)
         return try [
@@ -127,13 +155,16 @@ private actor Store {
             ThreadSafeReference(to: t.dictionary("map")), ThreadSafeReference(to: realm.objects("Thing")),
         ]
     }
+
     func read(_ references: [ThreadSafeReference]) throws -> [Int] {
         func count(_ collection: some LiveCollection) -> Int { collection.isValid ? collection.count : 0 }
         return try [
-            references[0].object(in: realm).isValid ? 1 : 0, count(references[1].list(in: realm)), count(references[2].set(in: realm)),
+            references[0].object(in: realm).isValid ? 1 : 0, count(references[1].list(in: realm)),
+            count(references[2].set(in: realm)),
             count(references[3].dictionary(in: realm)), count(references[4].results(in: realm)),
         ]
     }
+
     /// For those who may not use it.
     func stolen() throws -> Stolen { Stolen(realm: realm, object: try thing(1)) }
 }
@@ -162,8 +193,10 @@ private actor Store {
 @Test func changesComeAsSequences() async throws {
     let place = try Place(), store = try await Store(place), other = try await Store(place)
     try await store.add([1])
-    var results = try await store.resultChanges().makeAsyncIterator(), object = try await store.objectChanges(1).makeAsyncIterator()
-    var list = try await store.listChanges(1).makeAsyncIterator(), set = try await store.setChanges(1).makeAsyncIterator()
+    var results = try await store.resultChanges().makeAsyncIterator(),
+        object = try await store.objectChanges(1).makeAsyncIterator()
+    var list = try await store.listChanges(1).makeAsyncIterator(),
+        set = try await store.setChanges(1).makeAsyncIterator()
     var map = try await store.mapChanges(1).makeAsyncIterator()
     // The first one is empty.
     #expect(await results.next()?.insertions == [])
@@ -258,7 +291,8 @@ private actor Store {
 }
 
 @Test func writesThatAreCancelledOrClosed() async throws {
-    let place = try Place(), store = try await Store(place), other = try await Store(place), closed = try await Store(place)
+    let place = try Place(), store = try await Store(place), other = try await Store(place),
+        closed = try await Store(place)
     let (waiting, dropped) = try await other.holding {
         let waiting = Task { try await store.addLater(1) }, dropped = Task { try await closed.addLater(2) }
         while await !store.hasAsked(1) { await Task.yield() }
@@ -297,7 +331,8 @@ private actor Store {
             group.addTask {
                 (0..<50).allSatisfy { _ in
                     let object = parts.object.value, list = parts.list.value
-                    return object["n"] == 5 && list.count == 3 && list[2] == 3 && parts.set.value[0] == 4 && parts.map.count == 1
+                    return object["n"] == 5 && list.count == 3 && list[2] == 3 && parts.set.value[0] == 4
+                        && parts.map.count == 1
                         && Store.ids(parts.results.value) == [1] && (try? realm.value.objects("Thing").count) == 2
                 }
             }
@@ -305,7 +340,9 @@ private actor Store {
         return await group.reduce(true) { $0 && $1 }
     }
     #expect(right)
-    #expect(realm.isFrozen && parts.object.isFrozen && parts.list.isFrozen && parts.set.isFrozen && parts.map.isFrozen && parts.results.isFrozen)
+    #expect(
+        realm.isFrozen && parts.object.isFrozen && parts.list.isFrozen && parts.set.isFrozen && parts.map.isFrozen
+            && parts.results.isFrozen)
     #expect(try Frozen(parts.object.value) == parts.object)
     #expect(try await store.live(parts.object) == 6)
     // On this thread, in a Realm of its own.

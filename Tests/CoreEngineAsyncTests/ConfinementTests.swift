@@ -1,26 +1,36 @@
-// A Realm belongs to a place, not to the number of a thread: queues, actors, run loops and threads, each with what is right on it and wrong elsewhere.
+// A Realm belongs to a place, not to the number of a thread: queues, actors, run loops and threads, each with what is
+// right on it and wrong elsewhere.
 import CoreEngineAsync
 import CoreEngineFoundation
 import Dispatch
 import Foundation
 import Testing
 
-private let schema = Schema([ObjectSchema("Thing", properties: [Property("id", .int, primary: true), Property("n", .int)])])
-private func configuration(_ place: Place) -> RealmConfiguration { RealmConfiguration(path: place.path, schema: schema, schemaVersion: 1) }
+private let schema = Schema([
+    ObjectSchema("Thing", properties: [Property("id", .int, primary: true), Property("n", .int)])
+])
+
+private func configuration(_ place: Place) -> RealmConfiguration {
+    RealmConfiguration(path: place.path, schema: schema, schemaVersion: 1)
+}
 
 /// The compiler would refuse what these tests try.
 private struct Unchecked<Value>: @unchecked Sendable { var value: Value }
+
 private func isRefused(_ realm: Realm) -> Bool {
     do { _ = try realm.objects("Thing") } catch { return error.code == .wrongThread }
     return false
 }
+
 /// Of what is told on another thread.
 private final class Told: @unchecked Sendable {
     private let lock = NSLock()
     private var all: [String] = []
+
     func add(_ text: String) { lock.withLock { all.append(text) } }
     var texts: [String] { lock.withLock { all } }
     var count: Int { texts.count }
+
     func wait(for count: Int) async { while self.count < count { await Task.yield() } }
 }
 
@@ -79,10 +89,13 @@ private final class Told: @unchecked Sendable {
 
 @Test func globalQueuesAreRefusedAndCachesAreByQueue() throws {
     let place = try Place(), queue = DispatchQueue(label: "own"), other = DispatchQueue(label: "other")
-    #expect { _ = try Realm(configuration(place), queue: .global()) } throws: { ($0 as? RealmError)?.code == .invalidArgument }
+    #expect { _ = try Realm(configuration(place), queue: .global()) } throws: {
+        ($0 as? RealmError)?.code == .invalidArgument
+    }
     var cached = configuration(place)
     cached.isCached = true
-    let first = try Realm(cached, queue: queue), same = try Realm(cached, queue: queue), different = try Realm(cached, queue: other)
+    let first = try Realm(cached, queue: queue), same = try Realm(cached, queue: queue),
+        different = try Realm(cached, queue: other)
     #expect(first === same && first !== different)
     let here = try Realm(cached)
     #expect(try here !== first && here === Realm(cached) && here === Realm.open(cached), "opening finds what is cached")
@@ -95,8 +108,11 @@ private actor Keeper {
     private var realm: Realm?
     private var observation: Observation?
     private let told: Told
+
     init(_ told: Told) { self.told = told }
+
     func open(_ place: Place) throws { realm = try Realm(configuration(place), actor: self) }
+
     func add(_ id: Int) throws -> Int {
         guard let realm else { return -1 }
         return try realm.write {
@@ -104,13 +120,17 @@ private actor Keeper {
             return try realm.objects("Thing").count
         }
     }
+
     func addAfterRests(_ id: Int) async throws -> Int {
         _ = try add(id)
         for _ in 0..<20 { await Task.yield() }
         return try realm?.objects("Thing").count ?? -1
     }
+
     func begin() throws { try realm?.beginWrite() }
+
     func cancel() throws { try realm?.cancelWrite() }
+
     /// The error of a write that waits a moment for others.
     func tryWriting(_ place: Place) throws -> RealmError.Code? {
         var own = configuration(place)
@@ -123,19 +143,26 @@ private actor Keeper {
         } catch { return error.code }
         return nil
     }
+
     func addLater(_ id: Int) async throws -> Int? {
         try await realm?.writeAsync {
             try self.realm?.create("Thing", primaryKey: .int(Int64(id)))
             return try self.realm?.objects("Thing").count
         }
     }
+
     func observe() throws {
         observation = try realm?.objects("Thing").observe { change in
             self.assumeIsolated { $0.told.add("\(change.insertions)") }
         }
     }
-    func reference() throws -> ThreadSafeReference? { try realm.flatMap { try ThreadSafeReference(to: $0.objects("Thing")) } }
+
+    func reference() throws -> ThreadSafeReference? {
+        try realm.flatMap { try ThreadSafeReference(to: $0.objects("Thing")) }
+    }
+
     func stolen() -> Unchecked<Realm?> { Unchecked(value: realm) }
+
     func close() { realm?.close() }
 }
 
@@ -162,7 +189,9 @@ private actor Keeper {
     for keeper in keepers { try await keeper.open(place) }
     try await withThrowingTaskGroup(of: Void.self) { group in
         for id in 0..<50 {
-            group.addTask { _ = id % 2 == 0 ? try await keepers[id % 4].add(id) : try await keepers[id % 4].addLater(id) ?? 0 }
+            group.addTask {
+                _ = id % 2 == 0 ? try await keepers[id % 4].add(id) : try await keepers[id % 4].addLater(id) ?? 0
+            }
         }
         try await group.waitForAll()
     }
@@ -199,7 +228,8 @@ private actor Keeper {
 }
 
 @MainActor @Test func theMainActorKeepsItsRealm() async throws {
-    let place = try Place(), realm = try Realm(configuration(place), actor: MainActor.shared), queued = try Realm(configuration(place), queue: .main)
+    let place = try Place(), realm = try Realm(configuration(place), actor: MainActor.shared),
+        queued = try Realm(configuration(place), queue: .main)
     for id in 0..<20 {
         try realm.write { try realm.create("Thing", primaryKey: .int(Int64(id))) }
         await Task.yield()
@@ -220,9 +250,12 @@ private final class OneThreadQueue: EngineScheduler {
     var isOnThread: Bool { pthread_equal(pthread_self(), owner) != 0 }
     var surelyThreadId: UInt { UInt(owner) }
     var canDeliver: Bool { true }
+
     func isSame(as other: any Scheduler) -> Bool { other === self }
+
     func post(_ work: @escaping @Sendable () -> Void) {}
 }
+
 /// Who comes in without being asked stops doing so when another thread takes the Realm over.
 @Test func aThreadThatNeedsNoCheckLosesItsRealm() throws {
     let place = try Place()
@@ -236,9 +269,12 @@ private final class OneThreadQueue: EngineScheduler {
         // The accessors of properties, which ask least.
         for _ in 0..<3 { #expect(try realm.readInteger(things.key, key, column) == 1) }
         let box = Unchecked(value: (realm, try ThreadSafeReference(realm)))
-        let taken = DispatchSemaphore(value: 0), looked = DispatchSemaphore(value: 0), ended = DispatchSemaphore(value: 0)
+        let taken = DispatchSemaphore(value: 0), looked = DispatchSemaphore(value: 0),
+            ended = DispatchSemaphore(value: 0)
         let thread = Thread {
-            do { #expect(try box.value.1.takeRealm(to: ThreadScheduler.current).objects("Thing").count == 1) } catch { Issue.record("\(error)") }
+            do { #expect(try box.value.1.takeRealm(to: ThreadScheduler.current).objects("Thing").count == 1) } catch {
+                Issue.record("\(error)")
+            }
             taken.signal()
             looked.wait()
             box.value.0.close()
@@ -252,6 +288,7 @@ private final class OneThreadQueue: EngineScheduler {
         ended.wait()
     }
 }
+
 /// Runs `body` on a thread of its own, to its end.
 private func onNewThread(_ body: @escaping @Sendable () throws -> Void) throws {
     let done = DispatchSemaphore(value: 0), told = Told()
@@ -287,6 +324,7 @@ private func onNewThread(_ body: @escaping @Sendable () throws -> Void) throws {
     #expect(box.value.realm != nil && box.value.passed == 0)
     box.value.realm?.close()
 }
+
 private final class Holder {
     var realm: Realm?
     var passed = 0
@@ -298,7 +336,8 @@ private final class Holder {
         do {
             var own = configuration(place)
             own.scheduler = RunLoopScheduler()
-            let realm = try Realm(own), observation = try realm.objects("Thing").observe { told.add("\($0.insertions)") }
+            let realm = try Realm(own),
+                observation = try realm.objects("Thing").observe { told.add("\($0.insertions)") }
             ready.add("open")
             while told.count < 2 { _ = RunLoop.current.run(mode: .default, before: Date(timeIntervalSinceNow: 0.01)) }
             observation.invalidate()
@@ -320,10 +359,13 @@ private final class Holder {
 private final class Own: Scheduler, @unchecked Sendable {
     private let thread = pthread_self()
     var isOnThread: Bool { pthread_equal(thread, pthread_self()) != 0 }
+
     func isSame(as other: any Scheduler) -> Bool { other === self }
     var canDeliver: Bool { false }
+
     func post(_ work: @escaping @Sendable () -> Void) {}
 }
+
 @Test func aSchedulerOfTheProgram() throws {
     let place = try Place(), own = Own()
     var own1 = configuration(place)

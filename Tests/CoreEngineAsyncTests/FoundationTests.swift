@@ -23,11 +23,15 @@ private let schema = Schema([
         return thing
     }
     #expect(
-        try thing.get("id", as: UUID.self) == id && thing.get("data", as: Data.self) == Data([1, 2, 3]) && thing.get("at", as: Date?.self) == now)
-    #expect(try thing.get("dates", as: [Date].self) == [now, before] && realm.object("Thing", primaryKey: RealmValue(id)) == thing)
+        try thing.get("id", as: UUID.self) == id && thing.get("data", as: Data.self) == Data([1, 2, 3])
+            && thing.get("at", as: Date?.self) == now)
+    #expect(
+        try thing.get("dates", as: [Date].self) == [now, before]
+            && realm.object("Thing", primaryKey: RealmValue(id)) == thing)
     #expect(
         thing["dates"] == [
-            .date(Timestamp(seconds: 1_700_000_000, nanoseconds: 250_000_000)), .date(Timestamp(seconds: -1, nanoseconds: -500_000_000)),
+            .date(Timestamp(seconds: 1_700_000_000, nanoseconds: 250_000_000)),
+            .date(Timestamp(seconds: -1, nanoseconds: -500_000_000)),
         ])
     #expect(try realm.objects("Thing").where("at == $0 AND id == $1", RealmValue(now), RealmValue(id)).count == 1)
     #expect(UUIDValue(id).description == id.uuidString.lowercased())
@@ -37,9 +41,13 @@ private let schema = Schema([
 }
 
 @Test func datesAtTheirLimits() {
-    for interval in [0, 0.5, -0.5, 1e-9, -1e-9, 123_456.789, -62_135_596_800, 253_402_300_799.999, 0.999_999_999_9, -0.999_999_999_9] {
+    for interval in [
+        0, 0.5, -0.5, 1e-9, -1e-9, 123_456.789, -62_135_596_800, 253_402_300_799.999, 0.999_999_999_9, -0.999_999_999_9,
+    ] {
         let t = Timestamp(Date(timeIntervalSince1970: interval))
-        #expect(t.isValid && abs(Date(t).timeIntervalSince1970 - interval) < 1e-6 * max(1, abs(interval) / 1e9), "\(interval) \(t)")
+        #expect(
+            t.isValid && abs(Date(t).timeIntervalSince1970 - interval) < 1e-6 * max(1, abs(interval) / 1e9),
+            "\(interval) \(t)")
     }
     #expect(Timestamp(.distantFuture).isValid && Date(Timestamp(.distantPast)) == .distantPast)
     for interval in [Double.infinity, -.infinity, .nan, 1e300, -1e300] {

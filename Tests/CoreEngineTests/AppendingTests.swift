@@ -1,16 +1,19 @@
-// Rows made in a row, whose columns stay open meanwhile, and lists of indexes that are remembered: against a model, with the invariants of
-// trees and indexes checked on the way.
+// Rows made in a row, whose columns stay open meanwhile, and lists of indexes that are remembered: against a model,
+// with the invariants of trees and indexes checked on the way.
 import Testing
 
 @testable import CoreEngine
 
 private var allKinds: [(LeafKind, Mixed)] {
     [
-        (.int, .int(0)), (.bool, .bool(false)), (.bool, .null), (.double, .double(0)), (.double, .null), (.float, .float(0)), (.float, .null),
-        (.link, .null), (.string, .string(Bytes(start: nil, count: 0))), (.string, .null), (.nullableInt, .null), (.timestamp, .null),
+        (.int, .int(0)), (.bool, .bool(false)), (.bool, .null), (.double, .double(0)), (.double, .null),
+        (.float, .float(0)), (.float, .null),
+        (.link, .null), (.string, .string(Bytes(start: nil, count: 0))), (.string, .null), (.nullableInt, .null),
+        (.timestamp, .null),
         (.slot, .slot(RefOrTagged(.null))), (.binary, .null), (.mixed, .null),
     ]
 }
+
 /// What a value looks like.
 private func text(_ v: Mixed?) -> String {
     guard let v else { return "nothing" }
@@ -29,7 +32,8 @@ private func text(_ v: Mixed?) -> String {
     var model: [Int64: [String]] = [:]
     func value(_ column: Int) -> Mixed {
         switch kinds[column].0 {
-        case .int, .nullableInt: return .int([0, 1, 7, 100, -1, 70_000, 1 << 40][random.below(random.below(20) == 0 ? 7 : 3)])
+        case .int, .nullableInt:
+            return .int([0, 1, 7, 100, -1, 70_000, 1 << 40][random.below(random.below(20) == 0 ? 7 : 3)])
         case .bool: return .bool(random.below(2) == 0)
         case .double: return random.below(9) == 0 ? kinds[column].1 : .double(Double(random.below(100)))
         case .float: return .float(Float(random.below(100)))
@@ -57,7 +61,9 @@ private func text(_ v: Mixed?) -> String {
             #expect(try tree.erase(k) == (model.removeValue(forKey: k.raw) != nil))
         case 2:
             let k = ObjKey(Int64(random.below(Int(key) + 1)))
-            for column in 0..<columns.count { #expect(text(try tree.get(k, column)) == model[k.raw]?[column] ?? "nothing") }
+            for column in 0..<columns.count {
+                #expect(text(try tree.get(k, column)) == model[k.raw]?[column] ?? "nothing")
+            }
         default:
             if random.below(400) == 0 { key += 1000 }
             let first = value(0)
@@ -86,6 +92,7 @@ private func text(_ v: Mixed?) -> String {
     }
     #expect(quick > model.count * 4)
 }
+
 /// Behind a read the column's leaf is open: numbers and texts are there without a descent, and are the same.
 /// - Returns: 1 where the value was.
 private func verifyOpened(_ tree: ClusterTree, _ key: ObjKey, _ column: Int, _ kind: LeafKind, _ v: Mixed?) -> Int {
@@ -112,7 +119,8 @@ private func verifyOpened(_ tree: ClusterTree, _ key: ObjKey, _ column: Int, _ k
         ObjectSchema(
             "Item",
             properties: [
-                Property("id", .int, primary: true), Property("city", .string, nullable: true, indexed: true), Property("n", .int, indexed: true),
+                Property("id", .int, primary: true), Property("city", .string, nullable: true, indexed: true),
+                Property("n", .int, indexed: true),
                 Property("long", .string, indexed: true), Property("flag", .bool, indexed: true),
             ])
     ])
@@ -126,11 +134,15 @@ private func verifyOpened(_ tree: ClusterTree, _ key: ObjKey, _ column: Int, _ k
             let id = Int64(random.below(1 << 30))
             switch random.below(40) {
             case 0:
-                guard let old = model.keys.randomElement(using: &random), let o = try realm.object("Item", primaryKey: .int(old)) else { continue }
+                guard let old = model.keys.randomElement(using: &random),
+                    let o = try realm.object("Item", primaryKey: .int(old))
+                else { continue }
                 try o.delete()
                 model[old] = nil
             case 1:
-                guard let old = model.keys.randomElement(using: &random), let o = try realm.object("Item", primaryKey: .int(old)) else { continue }
+                guard let old = model.keys.randomElement(using: &random),
+                    let o = try realm.object("Item", primaryKey: .int(old))
+                else { continue }
                 let city = cities[random.below(cities.count)]
                 try o.set("city", .string(city))
                 model[old]?.city = city
@@ -155,7 +167,11 @@ private func verifyOpened(_ tree: ClusterTree, _ key: ObjKey, _ column: Int, _ k
             let found = try realm.objects("Item").where("city == $0", .string(city)).count
             #expect(found == model.values.filter { $0.city == city }.count, "\(city)")
         }
-        for n in 0..<3 { #expect(try realm.objects("Item").where("n == $0", .int(Int64(n))).count == model.values.filter { $0.n == n }.count) }
+        for n in 0..<3 {
+            #expect(
+                try realm.objects("Item").where("n == $0", .int(Int64(n))).count
+                    == model.values.filter { $0.n == n }.count)
+        }
         #expect(try realm.objects("Item").where("city == nil").count == model.values.filter { $0.city == nil }.count)
         try realm.commitWrite()
     }

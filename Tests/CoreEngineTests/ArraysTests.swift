@@ -1,10 +1,12 @@
-// Leaves against plain Swift arrays. Small spaces are exhausted (widths × boundary values × places); the rest is seeded random.
+// Leaves against plain Swift arrays. Small spaces are exhausted (widths × boundary values × places); the rest is seeded
+// random.
 import Testing
 
 @testable import CoreEngine
 
 private let boundaries: [Int64] = [
-    0, 1, 2, 3, 4, 15, 16, -1, 127, 128, -128, -129, 32767, 32768, -32768, -32769, 2_147_483_647, 2_147_483_648, -2_147_483_648, -2_147_483_649, .max,
+    0, 1, 2, 3, 4, 15, 16, -1, 127, 128, -128, -129, 32767, 32768, -32768, -32769, 2_147_483_647, 2_147_483_648,
+    -2_147_483_648, -2_147_483_649, .max,
     .min,
 ]
 
@@ -51,7 +53,8 @@ private let boundaries: [Int64] = [
     var model: [Int64?] = []
     for _ in 0..<600 {
         let v: Int64? =
-            random.below(4) == 0 ? nil : (random.below(2) == 0 ? boundaries[random.below(boundaries.count)] : Int64(random.below(300)) - 100)
+            random.below(4) == 0
+            ? nil : (random.below(2) == 0 ? boundaries[random.below(boundaries.count)] : Int64(random.below(300)) - 100)
         switch random.below(model.isEmpty ? 1 : 4) {
         case 0, 1:
             let i = random.below(model.count + 1)
@@ -115,21 +118,31 @@ private let boundaries: [Int64] = [
 
 private func sample(_ kind: LeafKind, _ random: inout Seeded) -> Mixed {
     switch kind {
-    case .float: return random.below(5) == 0 ? .null : .float(Float(bitPattern: UInt32(truncatingIfNeeded: random.next())))
+    case .float:
+        return random.below(5) == 0 ? .null : .float(Float(bitPattern: UInt32(truncatingIfNeeded: random.next())))
     case .double: return random.below(5) == 0 ? .null : .double(Double(bitPattern: random.next()))
     case .timestamp:
-        return random.below(5) == 0 ? .null : .timestamp(Timestamp(seconds: Int64(bitPattern: random.next()), nanoseconds: Int32(random.below(1000))))
+        return random.below(5) == 0
+            ? .null
+            : .timestamp(Timestamp(seconds: Int64(bitPattern: random.next()), nanoseconds: Int32(random.below(1000))))
     case .decimal:
         switch random.below(6) {
         case 0: return .null
         case 1: return .decimal(Decimal128(0))
         case 2: return .decimal(Decimal128(negative: true, coefficient: 0, exponent: 0))
-        case 3: return .decimal(Decimal128(negative: false, coefficient: UInt128(random.next()), exponent: random.below(12000) - 6000))
+        case 3:
+            return .decimal(
+                Decimal128(negative: false, coefficient: UInt128(random.next()), exponent: random.below(12000) - 6000))
         case 4: return .decimal(Decimal128(low: 0, high: 0x7800_0000_0000_0000))
         default:
-            return .decimal(Decimal128(negative: random.below(2) == 0, coefficient: UInt128(random.below(1 << 23)), exponent: random.below(180) - 90))
+            return .decimal(
+                Decimal128(
+                    negative: random.below(2) == 0, coefficient: UInt128(random.below(1 << 23)),
+                    exponent: random.below(180) - 90))
         }
-    case .objectId: return random.below(5) == 0 ? .null : .objectId(ObjectId(high: random.next(), low: UInt32(truncatingIfNeeded: random.next())))
+    case .objectId:
+        return random.below(5) == 0
+            ? .null : .objectId(ObjectId(high: random.next(), low: UInt32(truncatingIfNeeded: random.next())))
     case .uuid: return random.below(5) == 0 ? .null : .uuid(UUIDValue(high: random.next(), low: random.next()))
     case .bool: return [Mixed.null, .bool(true), .bool(false)][random.below(3)]
     case .link: return random.below(4) == 0 ? .null : .link(ObjKey(Int64(random.below(1 << 20))))
@@ -147,6 +160,7 @@ private func sample(_ kind: LeafKind, _ random: inout Seeded) -> Mixed {
         }
     }
 }
+
 /// Bits, so that NaNs and −0 must come back as they went in.
 private func bits(_ v: Mixed) -> String {
     switch v {
@@ -197,7 +211,8 @@ func fixedLeavesAgainstAModel(kind: LeafKind, seed: Int) throws {
     if cut < model.count { #expect(bits(try kind.get(s, other, 0)).first == bits(model[cut]).first) }
 }
 
-/// realm-core inserts and erases in the keys of nested collections without a look at their number: they are as many as the values.
+/// realm-core inserts and erases in the keys of nested collections without a look at their number: they are as many as
+/// the values.
 @Test(arguments: 1...12) func mixedLeavesHoldAsManyKeysAsValues(seed: Int) throws {
     var random = Seeded(UInt64(seed))
     let s = try memoryStore()

@@ -1,5 +1,5 @@
-// Arrays as foreign programs make them: in all layouts that the interface allows for the same values, with elements before the first one that
-// nobody may read, and rubbish where a value is null.
+// Arrays as foreign programs make them: in all layouts that the interface allows for the same values, with elements
+// before the first one that nobody may read, and rubbish where a value is null.
 @testable import CoreEngine
 
 /// A value of an array in the making.
@@ -10,6 +10,7 @@ indirect enum Cell {
     case map([(String, Cell)])
     case structure([Cell])
 }
+
 /// How the values of an array are laid out.
 indirect enum Layout {
     case integer(String)
@@ -24,7 +25,9 @@ final class ArrowMaker {
     typealias Pair = (schema: UnsafeMutablePointer<ArrowSchema>, array: UnsafeMutablePointer<ArrowArray>)
     private var random: Seeded
     private var kept: [UnsafeMutableRawPointer] = []
+
     init(seed: UInt64) { random = Seeded(seed) }
+
     deinit { for p in kept { p.deallocate() } }
 
     private func memory(_ bytes: [UInt8]) -> UnsafeRawPointer {
@@ -33,19 +36,25 @@ final class ArrowMaker {
         kept.append(p)
         return UnsafeRawPointer(p)
     }
+
     private func keep<T>(_ value: T) -> UnsafeMutablePointer<T> {
         let p = UnsafeMutablePointer<T>.allocate(capacity: 1)
         p.initialize(to: value)
         kept.append(UnsafeMutableRawPointer(p))
         return p
     }
+
     private func list<T>(_ values: [T]) -> UnsafeMutablePointer<T> {
         let p = UnsafeMutablePointer<T>.allocate(capacity: max(1, values.count))
         p.initialize(from: values, count: values.count)
         kept.append(UnsafeMutableRawPointer(p))
         return p
     }
-    private func text(_ s: String) -> UnsafePointer<CChar> { memory(Array(s.utf8) + [0]).assumingMemoryBound(to: CChar.self) }
+
+    private func text(_ s: String) -> UnsafePointer<CChar> {
+        memory(Array(s.utf8) + [0]).assumingMemoryBound(to: CChar.self)
+    }
+
     private func bytes<T: BitwiseCopyable>(_ v: T) -> [UInt8] { withUnsafeBytes(of: v) { Array($0) } }
 
     /// - Parameter metadata: pairs of texts.
@@ -62,7 +71,8 @@ final class ArrowMaker {
         array.nullCount = -1
         if !metadata.isEmpty {
             schema.metadata = memory(
-                bytes(Int32(metadata.count)) + metadata.flatMap { [$0.0, $0.1] }.flatMap { bytes(Int32($0.utf8.count)) + Array($0.utf8) }
+                bytes(Int32(metadata.count))
+                    + metadata.flatMap { [$0.0, $0.1] }.flatMap { bytes(Int32($0.utf8.count)) + Array($0.utf8) }
             ).assumingMemoryBound(to: CChar.self)
         }
         var bits = [UInt8](repeating: 0, count: (all.count + 7) / 8), anyNull = false
@@ -106,7 +116,8 @@ final class ArrowMaker {
         case .structure(let fields):
             schema.format = text("+s")
             for (n, field) in fields.enumerated() {
-                children.append(make(field.name, field.layout, all.map { if case .structure(let s) = $0 { s[n] } else { .null } }))
+                children.append(
+                    make(field.name, field.layout, all.map { if case .structure(let s) = $0 { s[n] } else { .null } }))
             }
         }
         array.bufferCount = Int64(buffers.count)
@@ -117,9 +128,12 @@ final class ArrowMaker {
         array.children = list(children.map { Optional($0.array) })
         return (keep(schema), keep(array))
     }
+
     /// Rows of a table.
     func rows(_ columns: [(name: String, layout: Layout, cells: [Cell], isLink: Bool)], count: Int) -> Pair {
-        let parts = columns.map { make($0.name, $0.layout, $0.cells, metadata: $0.isLink ? [("a", ""), ("realm.link", "Item")] : []) }
+        let parts = columns.map {
+            make($0.name, $0.layout, $0.cells, metadata: $0.isLink ? [("a", ""), ("realm.link", "Item")] : [])
+        }
         var schema = ArrowSchema(), array = ArrowArray()
         schema.format = text("+s")
         schema.release = { _ in }
@@ -138,7 +152,9 @@ final class ArrowMaker {
         if case .bool = layout {
             schema.format = text("b")
             out = [UInt8](repeating: 0, count: (cells.count + 7) / 8)
-            for (i, cell) in cells.enumerated() { if case .value(.bool(true)) = cell { out[i / 8] |= 1 << UInt8(i % 8) } }
+            for (i, cell) in cells.enumerated() {
+                if case .value(.bool(true)) = cell { out[i / 8] |= 1 << UInt8(i % 8) }
+            }
             return memory(out)
         }
         for cell in cells {
@@ -185,6 +201,7 @@ final class ArrowMaker {
         }
         return memory(out)
     }
+
     private func content(_ cell: Cell) -> [UInt8] {
         switch cell {
         case .value(.string(let s)): Array(s.utf8)
@@ -193,6 +210,7 @@ final class ArrowMaker {
         default: random.below(4) == 0 ? [0xFF, 0xC0] : []
         }
     }
+
     private func offsets(_ cells: [Cell], _ isWide: Bool, _ add: (Cell) -> Void, _ count: () -> Int) -> [UInt8] {
         var out = isWide ? bytes(Int64(count())) : bytes(Int32(count()))
         for cell in cells {
@@ -201,6 +219,7 @@ final class ArrowMaker {
         }
         return out
     }
+
     private func bytes(_ schema: inout ArrowSchema, _ layout: Layout, _ cells: [Cell]) -> [UnsafeRawPointer?] {
         var isWide = false
         switch layout {
@@ -217,6 +236,7 @@ final class ArrowMaker {
         }
         return [memory(ends), memory(data)]
     }
+
     private func views(_ schema: inout ArrowSchema, _ cells: [Cell]) -> [UnsafeRawPointer?] {
         schema.format = text("vu")
         var out: [UInt8] = [], data: [[UInt8]] = [[], []]
@@ -231,8 +251,12 @@ final class ArrowMaker {
                 data[n] += b
             }
         }
-        return [memory(out), memory(data[0]), memory(data[1]), memory(bytes(Int64(data[0].count)) + bytes(Int64(data[1].count)))]
+        return [
+            memory(out), memory(data[0]), memory(data[1]),
+            memory(bytes(Int64(data[0].count)) + bytes(Int64(data[1].count))),
+        ]
     }
+
     private func numbers(_ schema: inout ArrowSchema, _ array: inout ArrowArray, _ cells: [Cell]) -> UnsafeRawPointer {
         var values: [String] = [], out: [UInt8] = []
         for cell in cells {

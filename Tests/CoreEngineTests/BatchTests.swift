@@ -1,5 +1,6 @@
-// Batches of objects against the same objects made by single calls in a second file: every value, all keys and the index entries agree, and both
-// independent checkers accept both files. And arrays that break the rules of the interface.
+// Batches of objects against the same objects made by single calls in a second file: every value, all keys and the
+// index entries agree, and both independent checkers accept both files. And arrays that break the rules of the
+// interface.
 import Foundation
 import Testing
 
@@ -9,26 +10,42 @@ private let schema = Schema([
     ObjectSchema(
         "Item",
         properties: [
-            Property("id", .int, primary: true), Property("n", .int, indexed: true), Property("m", .int, nullable: true), Property("flag", .bool),
+            Property("id", .int, primary: true), Property("n", .int, indexed: true),
+            Property("m", .int, nullable: true), Property("flag", .bool),
             Property("d", .double, nullable: true), Property("f", .float),
             Property("name_", .string, nullable: true, indexed: true, publicName: "name"),
-            Property("text", .string, fullText: true), Property("data", .data, nullable: true), Property("when", .date, nullable: true),
-            Property("oid", .objectId), Property("uuid", .uuid, nullable: true, indexed: true), Property("price", .decimal),
-            Property("any", .mixed, nullable: true, indexed: true), Property("next", .object, nullable: true, target: "Item"),
+            Property("text", .string, fullText: true), Property("data", .data, nullable: true),
+            Property("when", .date, nullable: true),
+            Property("oid", .objectId), Property("uuid", .uuid, nullable: true, indexed: true),
+            Property("price", .decimal),
+            Property("any", .mixed, nullable: true, indexed: true),
+            Property("next", .object, nullable: true, target: "Item"),
             Property("place", .object, nullable: true, target: "Place"), Property("numbers", .int, collection: .list),
-            Property("tags", .string, nullable: true, collection: .list, indexed: true), Property("words", .string, collection: .set),
-            Property("friends", .object, collection: .list, target: "Item"), Property("map", .int, nullable: true, collection: .dictionary),
-            Property("part", .object, nullable: true, target: "Part"), Property("parts", .object, collection: .list, target: "Part"),
+            Property("tags", .string, nullable: true, collection: .list, indexed: true),
+            Property("words", .string, collection: .set),
+            Property("friends", .object, collection: .list, target: "Item"),
+            Property("map", .int, nullable: true, collection: .dictionary),
+            Property("part", .object, nullable: true, target: "Part"),
+            Property("parts", .object, collection: .list, target: "Part"),
         ]),
     ObjectSchema("Place", properties: [Property("code", .string, primary: true), Property("x", .int)]),
     ObjectSchema(
         "Part", kind: .embedded,
-        properties: [Property("x", .int), Property("label", .string, nullable: true), Property("at", .object, nullable: true, target: "Place")]),
+        properties: [
+            Property("x", .int), Property("label", .string, nullable: true),
+            Property("at", .object, nullable: true, target: "Place"),
+        ]),
     ObjectSchema(
-        "Plain", properties: [Property("a", .int), Property("b", .string, indexed: true), Property("to", .object, nullable: true, target: "Item")]),
+        "Plain",
+        properties: [
+            Property("a", .int), Property("b", .string, indexed: true),
+            Property("to", .object, nullable: true, target: "Item"),
+        ]),
 ])
 
-private func open(_ path: String) throws -> Realm { try Realm(RealmConfiguration(path: path, schema: schema, schemaVersion: 1)) }
+private func open(_ path: String) throws -> Realm {
+    try Realm(RealmConfiguration(path: path, schema: schema, schemaVersion: 1))
+}
 
 /// A column of random values: how single calls take them, and how an array has them.
 private struct RandomColumn {
@@ -37,9 +54,11 @@ private struct RandomColumn {
     var cells: [Cell] = []
     var isLink = false
 }
+
 private struct Values {
     var random: Seeded
     let ids: [Int64]
+
     mutating func layout(_ p: Property) -> Layout {
         switch p.name.text {
         case "part": return .structure(parts)
@@ -64,29 +83,40 @@ private struct Values {
         default: return .fixed(16)
         }
     }
+
     private let parts: [(name: String, layout: Layout)] = [("x", .integer("i")), ("label", .text), ("at", .text)]
+
     init(seed: UInt64, ids: [Int64]) {
         random = Seeded(seed)
         self.ids = ids
     }
+
     mutating func text() -> String {
         random.below(9) == 0 ? String(repeating: "größer ", count: random.below(14)) : "City\(random.below(30))"
     }
+
     private mutating func part() -> Cell {
         .structure([
             .value(.int(Int64(random.below(100)))), random.below(2) == 0 ? .null : .value(.string(text())),
             random.below(3) == 0 ? .value(.string("p\(random.below(5))")) : .null,
         ])
     }
+
     mutating func cell(_ p: Property) -> Cell {
         if p.collection != .none {
             let n = random.below(4)
             switch p.name.text {
             case "parts": return .list((0..<n).map { _ in part() })
-            case "map": return .map((0..<n).map { ("k\($0)", random.below(3) == 0 ? .null : .value(.int(Int64(random.below(50))))) })
-            case "numbers": return random.below(5) == 0 ? .null : .list((0..<n * 40).map { _ in .value(.int(Int64(random.below(100)))) })
+            case "map":
+                return .map(
+                    (0..<n).map { ("k\($0)", random.below(3) == 0 ? .null : .value(.int(Int64(random.below(50))))) })
+            case "numbers":
+                return random.below(5) == 0
+                    ? .null : .list((0..<n * 40).map { _ in .value(.int(Int64(random.below(100)))) })
             case "friends": return .list((0..<n).map { _ in .value(.int(ids[random.below(ids.count)])) })
-            case "tags": return .list((0..<n).map { _ in random.below(5) == 0 ? .null : .value(.string("tag\(random.below(6))")) })
+            case "tags":
+                return .list(
+                    (0..<n).map { _ in random.below(5) == 0 ? .null : .value(.string("tag\(random.below(6))")) })
             default: return .list((0..<n).map { _ in .value(.string("tag\(random.below(6))")) })
             }
         }
@@ -123,13 +153,21 @@ private func write(_ cell: Cell, _ p: Property, _ o: RealmObject, isNew: Bool, i
                 try part.set(name, .null)
                 continue
             }
-            if name == "at" { try part.set(name, to: try realm.object("Place", primaryKey: v)) } else { try part.set(name, v) }
+            if name == "at" {
+                try part.set(name, to: try realm.object("Place", primaryKey: v))
+            } else {
+                try part.set(name, v)
+            }
         }
     }
     switch (cell, p.collection) {
     case (.null, .none): if !isNew { try o.set(p.name, .null) }
     case (.structure(let cells), .none):
-        if isModified, !isNew, let old = try o.object(p.name) { try fill(cells, old) } else { try fill(cells, try o.setEmbedded(p.name)) }
+        if isModified, !isNew, let old = try o.object(p.name) {
+            try fill(cells, old)
+        } else {
+            try fill(cells, try o.setEmbedded(p.name))
+        }
     case (.value(let v), .none): try o.set(p.name, p.type == .object ? try key(v) : v)
     case (_, .list):
         let list = try o.list(p.name)
@@ -150,7 +188,9 @@ private func write(_ cell: Cell, _ p: Property, _ o: RealmObject, isNew: Bool, i
         let map = try o.dictionary(p.name)
         if !isNew { try map.removeAll() }
         if case .map(let m) = cell {
-            for (k, c) in m { if case .value(let v) = c { try map.set(v, for: Name(k)) } else { try map.set(.null, for: Name(k)) } }
+            for (k, c) in m {
+                if case .value(let v) = c { try map.set(v, for: Name(k)) } else { try map.set(.null, for: Name(k)) }
+            }
         }
     default: break
     }
@@ -179,6 +219,7 @@ private func expectSame(_ a: Realm, _ b: Realm, _ context: String) throws {
         }
     }
 }
+
 private func create(
     _ realm: Realm, _ c: Name, _ rows: ArrowMaker.Pair, _ mode: Batch.Mode = .error, _ fault: inout BatchFault,
     keys: UnsafeMutablePointer<Int64>? = nil
@@ -203,19 +244,28 @@ private func create(
         var ids: [Int64] = []
         for i in 0..<count {
             let isOld = mode != .error && !made.isEmpty && random.below(2) == 0
-            ids.append(isOld ? made[random.below(made.count)] : (seed % 2 == 0 ? Int64(round * 1000 + i) : Int64(random.below(1 << 40))))
+            ids.append(
+                isOld
+                    ? made[random.below(made.count)]
+                    : (seed % 2 == 0 ? Int64(round * 1000 + i) : Int64(random.below(1 << 40))))
         }
-        if mode == .error { ids = Array(Set(ids)).sorted { seed % 3 == 0 ? $0 < $1 : $0 & 0xFF < $1 & 0xFF || ($0 & 0xFF == $1 & 0xFF && $0 < $1) } }
+        if mode == .error {
+            ids = Array(Set(ids)).sorted {
+                seed % 3 == 0 ? $0 < $1 : $0 & 0xFF < $1 & 0xFF || ($0 & 0xFF == $1 & 0xFF && $0 < $1)
+            }
+        }
         made = Array(Set(made + ids)).sorted()
         var values = Values(seed: random.next(), ids: made.isEmpty ? [0] : made)
         let c = schema["Item"]!
         var columns: [RandomColumn] = []
         for p in c.properties where !p.isPrimary && random.below(3) > 0 && !(made.isEmpty && p.linkTarget == "Item") {
-            columns.append(RandomColumn(property: p.name, layout: values.layout(p), cells: ids.map { _ in values.cell(p) }))
+            columns.append(
+                RandomColumn(property: p.name, layout: values.layout(p), cells: ids.map { _ in values.cell(p) }))
         }
         let maker = ArrowMaker(seed: random.next())
         var fields = columns.map { ($0.property == "name_" ? "name" : $0.property.text, $0.layout, $0.cells, false) }
-        fields.insert(("id", Layout.integer("l"), ids.map { .value(.int($0)) }, false), at: random.below(fields.count + 1))
+        fields.insert(
+            ("id", Layout.integer("l"), ids.map { .value(.int($0)) }, false), at: random.below(fields.count + 1))
         for r in realms { try r.beginWrite() }
         var fault = BatchFault()
         var keys = [Int64](repeating: -1, count: max(1, ids.count))
@@ -232,7 +282,9 @@ private func create(
         #expect(objects.map(\.key.raw) == Array(keys.prefix(ids.count)))
         for (i, o) in objects.enumerated() {
             for column in columns {
-                try write(column.cells[i], c.property(named: column.property)!, o, isNew: fresh[i], isModified: mode == .modified)
+                try write(
+                    column.cells[i], c.property(named: column.property)!, o, isNew: fresh[i],
+                    isModified: mode == .modified)
             }
         }
         try expectSame(together, single, "seed \(seed), round \(round), in the transaction")
@@ -277,12 +329,17 @@ private func create(
     let realm = try open(folder.file())
     try realm.write { _ = try realm.create("Item", primaryKey: 5) }
     let maker = ArrowMaker(seed: 1)
-    func column(_ name: String, _ layout: Layout, _ cells: [Cell]) -> (name: String, layout: Layout, cells: [Cell], isLink: Bool) {
+    func column(_ name: String, _ layout: Layout, _ cells: [Cell]) -> (
+        name: String, layout: Layout, cells: [Cell], isLink: Bool
+    ) {
         (name, layout, cells, false)
     }
     let ids = column("id", .integer("l"), [.value(1), .value(2), .value(3)])
     func text(_ a: String, _ b: String, _ c: String) -> [Cell] { [a, b, c].map { .value(.string($0)) } }
-    typealias Refusal = (columns: [(name: String, layout: Layout, cells: [Cell], isLink: Bool)], code: RealmError.Code, row: Int, property: Name?)
+    typealias Refusal = (
+        columns: [(name: String, layout: Layout, cells: [Cell], isLink: Bool)], code: RealmError.Code, row: Int,
+        property: Name?
+    )
     let refusals: [Refusal] = [
         ([ids, column("nobody", .integer("l"), ids.cells)], .invalidProperty, -1, nil),
         ([ids, ids], .invalidProperty, -1, "id"),
@@ -294,19 +351,37 @@ private func create(
         ([ids, column("n", .text, text("a", "b", "c"))], .typeMismatch, 0, "n"),
         ([ids, column("n", .integer("L"), [.value(4), .value(-1), .value(6)])], .limitExceeded, 1, "n"),
         ([ids, column("d", .integer("l"), [.value(4), .value(.int(1 << 53 + 1)), .value(6)])], .typeMismatch, 1, "d"),
-        ([ids, column("f", .double, [.value(.double(0.5)), .value(.double(0.1)), .value(.double(2))])], .typeMismatch, 1, "f"),
+        (
+            [ids, column("f", .double, [.value(.double(0.5)), .value(.double(0.1)), .value(.double(2))])],
+            .typeMismatch, 1, "f"
+        ),
         ([ids, column("next", .integer("l"), [.value(5), .value(3), .value(77)])], .noSuchObject, 2, "next"),
         ([ids, column("place", .text, text("p", "q", "r"))], .noSuchObject, 0, "place"),
-        ([ids, column("map", .map(.integer("l")), [.null, .map([("a.b", .value(1))]), .null])], .invalidDictionaryKey, 1, "map"),
+        (
+            [ids, column("map", .map(.integer("l")), [.null, .map([("a.b", .value(1))]), .null])],
+            .invalidDictionaryKey, 1, "map"
+        ),
         ([ids, column("numbers", .integer("l"), ids.cells)], .typeMismatch, -1, "numbers"),
-        ([ids, column("numbers", .list(.integer("l")), [.list([]), .list([.value(1), .null]), .null])], .notNullable, 1, "numbers"),
+        (
+            [ids, column("numbers", .list(.integer("l")), [.list([]), .list([.value(1), .null]), .null])], .notNullable,
+            1, "numbers"
+        ),
         ([ids, column("parts", .list(.integer("l")), [.list([]), .null, .null])], .typeMismatch, -1, "parts"),
         (
-            [ids, column("part", .structure([("x", .integer("l")), ("y", .integer("l"))]), [.null, .null, .structure([.value(1), .value(2)])])],
+            [
+                ids,
+                column(
+                    "part", .structure([("x", .integer("l")), ("y", .integer("l"))]),
+                    [.null, .null, .structure([.value(1), .value(2)])]),
+            ],
             .invalidProperty, -1, nil
         ),
         (
-            [ids, column("tags", .list(.text), [.null, .null, .list([.value(.string(String(repeating: "x", count: 200)))])])], .limitExceeded, 2,
+            [
+                ids,
+                column(
+                    "tags", .list(.text), [.null, .null, .list([.value(.string(String(repeating: "x", count: 200)))])]),
+            ], .limitExceeded, 2,
             "tags"
         ),
     ]
@@ -321,7 +396,11 @@ private func create(
             #expect(fault.row == refusal.row, "batch \(i): \(error)")
             let key = refusal.property.flatMap { realm.schema["Item"]!.property(named: $0)?.key } ?? .null
             #expect(refusal.property == nil || fault.property == key, "batch \(i): \(error)")
-            if refusal.row >= 0 { #expect(error.message.hasPrefix("Row \(refusal.row), property 'Item.\(refusal.property ?? "")'"), "\(error)") }
+            if refusal.row >= 0 {
+                #expect(
+                    error.message.hasPrefix("Row \(refusal.row), property 'Item.\(refusal.property ?? "")'"), "\(error)"
+                )
+            }
         }
         #expect(try realm.objects("Item").count == 1)
     }
@@ -340,7 +419,9 @@ private func create(
         _ breakIt: (UnsafeMutablePointer<ArrowSchema>, UnsafeMutablePointer<ArrowArray>) -> Void
     ) throws {
         let maker = ArrowMaker(seed: 2)
-        let rows = maker.rows([("id", .integer("l"), [.value(1), .value(2), .value(3)], false), (property, layout, cells, false)], count: 3)
+        let rows = maker.rows(
+            [("id", .integer("l"), [.value(1), .value(2), .value(3)], false), (property, layout, cells, false)],
+            count: 3)
         breakIt(rows.schema.pointee.children![1]!, rows.array.pointee.children![1]!)
         var fault = BatchFault()
         #expect(sourceLocation: sourceLocation) {
@@ -366,20 +447,24 @@ private func create(
         s.pointee.format = UnsafePointer(strdup("w:99999999999999999999"))
     }
     for bad in ["w:-1", "ts", "d:1", "d:5,2,256", "+w:3", "", "lx", "tss"] {
-        try refused(.integer("l"), "n", numbers, .notSupported) { s, _ in s.pointee.format = UnsafePointer(strdup(bad)) }
+        try refused(.integer("l"), "n", numbers, .notSupported) { s, _ in s.pointee.format = UnsafePointer(strdup(bad))
+        }
     }
     try refused(.text, "text", texts) { $1.pointee.buffers![2] = nil }
     try refused(.text, "text", texts) { _, a in
         let at = Int(a.pointee.offset) + 1
-        UnsafeMutableRawPointer(mutating: a.pointee.buffers![1]!).storeBytes(of: -5, toByteOffset: at * 4, as: Int32.self)
+        UnsafeMutableRawPointer(mutating: a.pointee.buffers![1]!).storeBytes(
+            of: -5, toByteOffset: at * 4, as: Int32.self)
     }
     try refused(.textWide, "text", texts) { _, a in
         let at = Int(a.pointee.offset) + 2
-        UnsafeMutableRawPointer(mutating: a.pointee.buffers![1]!).storeBytes(of: 1, toByteOffset: at * 8, as: Int64.self)
+        UnsafeMutableRawPointer(mutating: a.pointee.buffers![1]!).storeBytes(
+            of: 1, toByteOffset: at * 8, as: Int64.self)
     }
     try refused(.text, "text", texts) { _, a in
         let end = a.pointee.buffers![1]!.load(fromByteOffset: Int(a.pointee.offset) * 4, as: Int32.self)
-        UnsafeMutableRawPointer(mutating: a.pointee.buffers![2]!).storeBytes(of: 0xFF, toByteOffset: Int(end), as: UInt8.self)
+        UnsafeMutableRawPointer(mutating: a.pointee.buffers![2]!).storeBytes(
+            of: 0xFF, toByteOffset: Int(end), as: UInt8.self)
     }
     for (word, value) in [(8, Int32(7)), (8, -1), (12, -1), (12, 1 << 30), (0, -1), (0, .max)] {
         try refused(.textView, "text", texts) { _, a in
@@ -392,7 +477,9 @@ private func create(
     try refused(.textNumbered, "text", texts) { $1.pointee.dictionary!.pointee.length = 1 }
     try refused(.textNumbered, "text", texts) { $1.pointee.dictionary!.pointee.length = -1 }
     let lists: [Cell] = numbers.map { .list([$0]) }
-    try refused(.list(.integer("l")), "numbers", lists) { s, a in (s.pointee.childCount, a.pointee.childCount) = (1 << 40, 1 << 40) }
+    try refused(.list(.integer("l")), "numbers", lists) { s, a in
+        (s.pointee.childCount, a.pointee.childCount) = (1 << 40, 1 << 40)
+    }
     try refused(.list(.integer("l")), "numbers", lists) { $1.pointee.childCount = 0 }
     try refused(.list(.integer("l")), "numbers", lists) { $1.pointee.children = nil }
     try refused(.list(.integer("l")), "numbers", lists) { s, _ in s.pointee.children![0] = nil }

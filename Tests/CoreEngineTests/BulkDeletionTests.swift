@@ -1,5 +1,6 @@
-// Deleting many objects at once against deleting the same ones one by one in a second file with the same history: every value, the order of
-// backlinks and of lists included, and the indexes must agree; both independent checkers accept both files.
+// Deleting many objects at once against deleting the same ones one by one in a second file with the same history: every
+// value, the order of backlinks and of lists included, and the indexes must agree; both independent checkers accept
+// both files.
 import Testing
 
 @testable import CoreEngine
@@ -8,37 +9,48 @@ private let schema = Schema([
     ObjectSchema(
         "Node",
         properties: [
-            Property("id", .int, primary: true), Property("name", .string, nullable: true, indexed: true), Property("text", .string, fullText: true),
+            Property("id", .int, primary: true), Property("name", .string, nullable: true, indexed: true),
+            Property("text", .string, fullText: true),
             Property("when", .date, nullable: true), Property("next", .object, nullable: true, target: "Node"),
-            Property("friends", .object, collection: .list, target: "Node"), Property("circle", .object, collection: .set, target: "Node"),
-            Property("any", .mixed, nullable: true, indexed: true), Property("tags", .string, nullable: true, collection: .list, indexed: true),
-            Property("part", .object, nullable: true, target: "Part"), Property("parts", .object, collection: .list, target: "Part"),
-            Property("numbers", .int, collection: .list), Property("price", .decimal), Property("code", .uuid, nullable: true),
+            Property("friends", .object, collection: .list, target: "Node"),
+            Property("circle", .object, collection: .set, target: "Node"),
+            Property("any", .mixed, nullable: true, indexed: true),
+            Property("tags", .string, nullable: true, collection: .list, indexed: true),
+            Property("part", .object, nullable: true, target: "Part"),
+            Property("parts", .object, collection: .list, target: "Part"),
+            Property("numbers", .int, collection: .list), Property("price", .decimal),
+            Property("code", .uuid, nullable: true),
             Property("from", .linkingObjects, collection: .list, target: "Node", origin: "next"),
             Property("fans", .linkingObjects, collection: .list, target: "Node", origin: "friends"),
         ]),
     ObjectSchema(
         "Part", kind: .embedded,
         properties: [
-            Property("x", .int), Property("of", .object, nullable: true, target: "Node"), Property("child", .object, nullable: true, target: "Piece"),
+            Property("x", .int), Property("of", .object, nullable: true, target: "Node"),
+            Property("child", .object, nullable: true, target: "Piece"),
         ]),
     ObjectSchema("Piece", kind: .embedded, properties: [Property("of", .object, nullable: true, target: "Node")]),
     ObjectSchema(
         "Other",
         properties: [
-            Property("node", .object, nullable: true, target: "Node"), Property("any", .mixed, nullable: true, indexed: true),
+            Property("node", .object, nullable: true, target: "Node"),
+            Property("any", .mixed, nullable: true, indexed: true),
             Property("n", .int, indexed: true),
             Property("by", .object, nullable: true, collection: .dictionary, target: "Node"),
         ]),
 ])
 
-private func open(_ path: String) throws -> Realm { try Realm(RealmConfiguration(path: path, schema: schema, schemaVersion: 1)) }
+private func open(_ path: String) throws -> Realm {
+    try Realm(RealmConfiguration(path: path, schema: schema, schemaVersion: 1))
+}
 
 private func fill(_ realm: Realm, seed: UInt64, count: Int) throws {
     var random = Seeded(seed)
     try realm.beginWrite()
     var nodes: [RealmObject] = []
-    for i in 0..<count { nodes.append(try realm.create("Node", primaryKey: .int(Int64(i &* 2_654_435_761 & 0xFFFF_FFFF)))) }
+    for i in 0..<count {
+        nodes.append(try realm.create("Node", primaryKey: .int(Int64(i &* 2_654_435_761 & 0xFFFF_FFFF))))
+    }
     func any() -> RealmObject { nodes[random.below(count)] }
     func link(_ o: RealmObject) -> RealmValue { .link(o.table, o.key) }
     func part(_ p: RealmObject) throws {
@@ -49,7 +61,9 @@ private func fill(_ realm: Realm, seed: UInt64, count: Int) throws {
     for (i, o) in nodes.enumerated() {
         if random.below(9) > 0 { try o.set("name", .string("City\(random.below(40))")) }
         try o.set("text", .string(["red fox", "blue whale", "red whale", ""][random.below(4)]))
-        if random.below(2) == 0 { try o.set("when", .date(Timestamp(seconds: Int64(random.below(1 << 33)), nanoseconds: 7))) }
+        if random.below(2) == 0 {
+            try o.set("when", .date(Timestamp(seconds: Int64(random.below(1 << 33)), nanoseconds: 7)))
+        }
         if i > 0, random.below(5) > 0 { try o.set("next", to: random.below(2) == 0 ? nodes[i - 1] : any()) }
         for _ in 0..<random.below(4) {
             let friends = try o.list("friends")
@@ -63,7 +77,9 @@ private func fill(_ realm: Realm, seed: UInt64, count: Int) throws {
         case 4: try o.set("any", .list([link(any()), .int(1), .list([link(any())])]))
         default: break
         }
-        for _ in 0..<random.below(3) { try o.list("tags").insert(random.below(4) == 0 ? .null : .string("tag\(random.below(5))"), at: 0) }
+        for _ in 0..<random.below(3) {
+            try o.list("tags").insert(random.below(4) == 0 ? .null : .string("tag\(random.below(5))"), at: 0)
+        }
         if random.below(3) == 0 { try part(try o.setEmbedded("part")) }
         for _ in 0..<random.below(3) { try part(try o.list("parts").insertEmbedded(at: 0)) }
         for j in 0..<random.below(3) { try o.list("numbers").insert(.int(Int64(j)), at: 0) }

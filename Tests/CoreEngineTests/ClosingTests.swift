@@ -1,12 +1,18 @@
-// `close` closes the file, whatever variables still refer to the Realm: no descriptor and no map of it is left, and the file may be deleted.
+// `close` closes the file, whatever variables still refer to the Realm: no descriptor and no map of it is left, and the
+// file may be deleted.
 import Foundation
 import Testing
 
 @testable import CoreEngine
 
 private let schema = Schema([
-    ObjectSchema("Thing", properties: [Property("id", .int, primary: true), Property("n", .int), Property("list", .int, collection: .list)])
+    ObjectSchema(
+        "Thing",
+        properties: [
+            Property("id", .int, primary: true), Property("n", .int), Property("list", .int, collection: .list),
+        ])
 ])
+
 /// What this process has open or mapped of a folder.
 private func traces(of folder: String) throws -> [String] {
     let files = FileManager.default
@@ -16,8 +22,9 @@ private func traces(of folder: String) throws -> [String] {
     let maps = try String(contentsOfFile: "/proc/self/maps", encoding: .utf8).split(separator: "\n").map(String.init)
     return (open + maps).filter { $0.contains(folder) }
 }
-/// Deletes files that nobody has open any more. A child process on its way to its program has the locks of its parent for a moment, and other tests
-/// start some: so it is tried again.
+
+/// Deletes files that nobody has open any more. A child process on its way to its program has the locks of its parent
+/// for a moment, and other tests start some: so it is tried again.
 private func deleting(_ delete: () throws -> Bool) throws -> Bool {
     for _ in 0..<200 {
         if let done = try? delete() { return done }
@@ -25,6 +32,7 @@ private func deleting(_ delete: () throws -> Bool) throws -> Bool {
     }
     return try delete()
 }
+
 private func open(_ path: String, _ change: (inout RealmConfiguration) throws -> Void = { _ in }) throws -> Realm {
     var c = RealmConfiguration(path: path, schema: schema, schemaVersion: 1)
     try change(&c)
@@ -51,7 +59,9 @@ private func open(_ path: String, _ change: (inout RealmConfiguration) throws ->
     frozenThing.realm.close()
     #expect(try traces(of: folder.path) == [])
     expectMisuses([2010, 2009, 2009]) { thing["n"] == nil && some.isEmpty && fixed.isEmpty }
-    #expect(!list.isValid && loop.next()?.isValid == false && realm.versionCount == 0 && realm.isClosed && !realm.isWriting && realm.version == nil)
+    #expect(
+        !list.isValid && loop.next()?.isValid == false && realm.versionCount == 0 && realm.isClosed && !realm.isWriting
+            && realm.version == nil)
     observation.invalidate()
     realm.close()
     #expect(try deleting { try Realm.deleteFiles(at: path) })
@@ -64,7 +74,8 @@ private func open(_ path: String, _ change: (inout RealmConfiguration) throws ->
 
 @Test func anotherThreadClosesTheFile() throws {
     for round in 0..<20 {
-        let folder = try TemporaryFolder(), realm = try open(folder.file()), thing = try realm.write { try realm.create("Thing", ["id": 1]) }
+        let folder = try TemporaryFolder(), realm = try open(folder.file()),
+            thing = try realm.write { try realm.create("Thing", ["id": 1]) }
         let wait = start {
             for _ in 0..<(round * 50) { sched_yield() }
             realm.close()

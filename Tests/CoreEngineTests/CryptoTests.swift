@@ -1,6 +1,6 @@
-// Known answers: the primitives against published vectors, as they are called here; and everything that a file's layout derives from them
-// against values that Tests/Encryption/reader.py computes (`subkeys`, `make_key_block`, `wrapping_key`, `seal`), which is written from
-// docs/security.md over another library.
+// Known answers: the primitives against published vectors, as they are called here; and everything that a file's layout
+// derives from them against values that Tests/Encryption/reader.py computes (`subkeys`, `make_key_block`,
+// `wrapping_key`, `seal`), which is written from docs/security.md over another library.
 import COpenSSL
 import CSodium
 import Testing
@@ -11,38 +11,51 @@ private func hex(_ text: String) -> [UInt8] {
     let digits = text.utf8.map { UInt8($0 > 0x39 ? $0 - 87 : $0 - 48) }
     return stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
 }
+
 private func bytes(_ first: UInt8, _ count: Int) -> [UInt8] { (0..<count).map { first &+ UInt8($0) } }
+
 private func secret(_ bytes: [UInt8]) throws -> SecretKey { try bytes.withUnsafeBytes { try SecretKey(copying: $0) } }
-private func content(_ key: SecretKey) -> [UInt8] { key.with { Array(UnsafeBufferPointer(start: $0, count: key.count)) } }
+
+private func content(_ key: SecretKey) -> [UInt8] {
+    key.with { Array(UnsafeBufferPointer(start: $0, count: key.count)) }
+}
 
 // MARK: Published vectors
 
 /// draft-irtf-cfrg-xchacha-03, A.3.1.
 @Test func xchacha20Poly1305() {
-    let text = Array("Ladies and Gentlemen of the class of '99: If I could offer you only one tip for the future, sunscreen would be it.".utf8)
+    let text = Array(
+        "Ladies and Gentlemen of the class of '99: If I could offer you only one tip for the future, sunscreen would be it."
+            .utf8)
     let expected = hex(
         "bd6d179d3e83d43b9576579493c0e939572a1700252bfaccbed2902c21396cbb731c7f1b0b4aa6440bf3a82f4eda7e39ae64c6708c54c216cb96b72e1213b4522f8c"
-            + "9ba40db5d945b11b69b982c1bb9e3f3fac2bc369488f76b2383565d3fff921f9664c97637da9768812f615c68b13b52ec0875924c1c7987947deafd8780acf49")
+            + "9ba40db5d945b11b69b982c1bb9e3f3fac2bc369488f76b2383565d3fff921f9664c97637da9768812f615c68b13b52ec0875924c1c7987947deafd8780acf49"
+    )
     let ad = hex("50515253c0c1c2c3c4c5c6c7")
     var sealed = [UInt8](repeating: 0, count: text.count + 16)
     crypto_aead_xchacha20poly1305_ietf_encrypt(
         &sealed, nil, text, UInt64(text.count), ad, UInt64(ad.count), nil, bytes(0x40, 24), bytes(0x80, 32))
     #expect(sealed == expected)
 }
+
 /// McGrew and Viega, "The Galois/Counter Mode of Operation", test case 16.
 @Test func aes256GCM() {
     guard Crypto.ready, crypto_aead_aes256gcm_is_available() == 1 else { return }
     let text = hex(
-        "d9313225f88406e5a55909c5aff5269a86a7a9531534f7da2e4c303d8a318a721c3c0c95956809532fcf0e2449a6b525b16aedf5aa0de657ba637b39")
-    let key = hex("feffe9928665731c6d6a8f9467308308feffe9928665731c6d6a8f9467308308"), ad = hex("feedfacedeadbeeffeedfacedeadbeefabaddad2")
+        "d9313225f88406e5a55909c5aff5269a86a7a9531534f7da2e4c303d8a318a721c3c0c95956809532fcf0e2449a6b525b16aedf5aa0de657ba637b39"
+    )
+    let key = hex("feffe9928665731c6d6a8f9467308308feffe9928665731c6d6a8f9467308308"),
+        ad = hex("feedfacedeadbeeffeedfacedeadbeefabaddad2")
     var sealed = [UInt8](repeating: 0, count: text.count + 16)
-    crypto_aead_aes256gcm_encrypt(&sealed, nil, text, UInt64(text.count), ad, UInt64(ad.count), nil, hex("cafebabefacedbaddecaf888"), key)
+    crypto_aead_aes256gcm_encrypt(
+        &sealed, nil, text, UInt64(text.count), ad, UInt64(ad.count), nil, hex("cafebabefacedbaddecaf888"), key)
     #expect(
         sealed
             == hex(
                 "522dc1f099567d07f47f37a32a84427d643a8cdcbfe5c0c97598a2bd2555d1aa8cb08e48590dbb3da7b08b1056828838c5f61e6393ba7a0abcc9f662"
                     + "76fc6ece0f4e1768cddf8853bb2d551b"))
 }
+
 /// The first of the keyed vectors that come with BLAKE2.
 @Test func blake2bKeyed() {
     var out = [UInt8](repeating: 0, count: 64)
@@ -50,12 +63,15 @@ private func content(_ key: SecretKey) -> [UInt8] { key.with { Array(UnsafeBuffe
     #expect(
         out
             == hex(
-                "10ebb67700b1868efb4417987acf4690ae9d972fb7a590c2f02871799aaa4786b5e996e8f0f4eb981fc214b005f42d2ff4233499391653df7aefcbc13fc51568"))
+                "10ebb67700b1868efb4417987acf4690ae9d972fb7a590c2f02871799aaa4786b5e996e8f0f4eb981fc214b005f42d2ff4233499391653df7aefcbc13fc51568"
+            ))
 }
+
 /// NIST SP 800-38A, F.2.5.
 @Test func aes256CBC() throws {
     let text = hex(
-        "6bc1bee22e409f96e93d7e117393172aae2d8a571e03ac9c9eb76fac45af8e5130c81c46a35ce411e5fbc1191a0a52eff69f2445df4f9b17ad2b417be66c3710")
+        "6bc1bee22e409f96e93d7e117393172aae2d8a571e03ac9c9eb76fac45af8e5130c81c46a35ce411e5fbc1191a0a52eff69f2445df4f9b17ad2b417be66c3710"
+    )
     let key = hex("603deb1015ca71be2b73aef0857d77811f352c073b6108d72d9810a30914dff4")
     let context = try #require(EVP_CIPHER_CTX_new())
     defer { EVP_CIPHER_CTX_free(context) }
@@ -65,8 +81,10 @@ private func content(_ key: SecretKey) -> [UInt8] { key.with { Array(UnsafeBuffe
     #expect(
         out
             == hex(
-                "f58c4c04d6e5f1ba779eabfb5f7bfbd69cfc4e967edb808d679f777bc6702c7d39f23369a9d9bacfa530e26304231461b2eb05e2c39be9fcda6c19078c6a9d1b"))
+                "f58c4c04d6e5f1ba779eabfb5f7bfbd69cfc4e967edb808d679f777bc6702c7d39f23369a9d9bacfa530e26304231461b2eb05e2c39be9fcda6c19078c6a9d1b"
+            ))
 }
+
 /// RFC 4231, test case 1.
 @Test func hmacSHA224() {
     var out = [UInt8](repeating: 0, count: 28), n: UInt32 = 0
@@ -85,8 +103,10 @@ private let text = (0..<48).map { UInt8(truncatingIfNeeded: $0 * 13 + 5) }
     let hash = try Array("abc".utf8).withUnsafeBytes { try Crypto.hash($0, key: secret(fileKey)) }
     #expect(content(hash) == hex("8289adab35aefc87a3dad87d6fa15f43109bf30c4dd9f660d1e0bcb0fbfb16e9"))
     let expected = [
-        "e5fede0ff57524708400c10bbffb67d1cd9654a51e73588a1a2df37e0639a1f5", "c2566a1f31794a3dabac3e4932695cbd49ba86ddff80e4f371d4a7582a4a36cf",
-        "0ff04f47699d43105c54190e78d507d739508eab4f6508e1707ede1858367b9e", "20d8ee3354118d29d5eb180606d48ca9942fed91db82327545e0ef8d16a2b333",
+        "e5fede0ff57524708400c10bbffb67d1cd9654a51e73588a1a2df37e0639a1f5",
+        "c2566a1f31794a3dabac3e4932695cbd49ba86ddff80e4f371d4a7582a4a36cf",
+        "0ff04f47699d43105c54190e78d507d739508eab4f6508e1707ede1858367b9e",
+        "20d8ee3354118d29d5eb180606d48ca9942fed91db82327545e0ef8d16a2b333",
         "835d8fff0e9e7af87923a428decfa88c4644287ed887c4a1757a3c6220d2973d",
     ]
     #expect(try content(PageSeal.keys(secret(dataKey))) == hex(expected.joined()))
@@ -96,11 +116,13 @@ private let headOfKey =
     "435265616c6d45310100000005000000a0a1a2a3a4a5a6a7a8a9aaabacadaeafb0b1b2b3b4b5b6b7b8b9babbbcbdbebf00000000000000000000000000000000"
     + "c0c1c2c3c4c5c6c7c8c9cacbcccdcecfd0d1d2d3d4d5d6d76926ea8d357038ac054d1cb546f216492d7e001db056d75d3ded9b19ba523956aa682c7c7abdbfda"
     + "e8ec729724398f7ace9cd10e7dea365677f321cfd34c722e"
+
 /// Argon2id over 64 KiB in two passes.
 private let headOfPassphrase =
     "435265616c6d45310001000000000000a0a1a2a3a4a5a6a7a8a9aaabacadaeafb0b1b2b3b4b5b6b7b8b9babbbcbdbebf02000000000000000000010000000000"
     + "c0c1c2c3c4c5c6c7c8c9cacbcccdcecfd0d1d2d3d4d5d6d7c6db50c8f53efec675b0aeb23ddfe99804f0e93d68cf5036dc345bdbaee5519ade3e588088f5364a"
     + "ceec59e8c3d812bbd077d6fe18d649d0ef1742dc392310b5"
+
 private func block(_ head: String) throws -> KeyBlock {
     try (hex(head) + [UInt8](repeating: 0, count: 4096 - 152)).withUnsafeBytes { try KeyBlock(checking: $0) }
 }
@@ -114,13 +136,15 @@ private func block(_ head: String) throws -> KeyBlock {
     #expect(try b.unwrap(Encryption(words)).map(content) == dataKey)
     #expect(try a.unwrap(Encryption(words)) == nil && b.unwrap(Encryption(key)) == nil)
     #expect(
-        try a.unwrap(Encryption(.passphrase(secret(fileKey)))) == nil && a.unwrap(Encryption(.key(secret(Array(fileKey.dropLast()) + [0])))) == nil)
+        try a.unwrap(Encryption(.passphrase(secret(fileKey)))) == nil
+            && a.unwrap(Encryption(.key(secret(Array(fileKey.dropLast()) + [0])))) == nil)
     #expect(try b.unwrap(Encryption(.passphrase(secret(passphrase.dropLast())))) == nil)
     // Another secret, and back: the data key stays.
     let c = try a.rewrapped(secret(dataKey), Encryption(words))
     #expect(c.generation == 6 && c.wantsPassphrase && Array(c.fileIdentity) == identity)
     #expect(try c.unwrap(Encryption(words)).map(content) == dataKey && c.unwrap(Encryption(key)) == nil)
 }
+
 @Test func changedKeyBlocksAreRefused() throws {
     // The checksum finds damage, the wrap what somebody has changed on purpose, checksum included.
     for at in 0..<512 {
@@ -167,7 +191,8 @@ private func block(_ head: String) throws -> KeyBlock {
         var stamps = Set<UInt64>()
         for _ in 0..<100 {
             var block = [UInt8](repeating: 0, count: 88)
-            stamps.insert(block.withUnsafeMutableBytes { seal.seal(.root, 1, from: text, count: 48, into: $0.baseAddress!) })
+            stamps.insert(
+                block.withUnsafeMutableBytes { seal.seal(.root, 1, from: text, count: 48, into: $0.baseAddress!) })
             #expect(open(.root, 1, block) == text && open(.root, 0, block) == nil)
         }
         #expect(stamps.count == 100 && !stamps.contains(0))

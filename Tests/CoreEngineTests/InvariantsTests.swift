@@ -1,5 +1,5 @@
-// The checks beside the structures: that operations leave nothing behind but what is in use or free, and that each check finds what it is
-// there to find.
+// The checks beside the structures: that operations leave nothing behind but what is in use or free, and that each
+// check finds what it is there to find.
 import Testing
 
 @testable import CoreEngine
@@ -23,7 +23,8 @@ func finds(_ check: () throws -> Void) throws -> Bool {
     for step in 0..<600 {
         let text = [UInt8](repeating: 65, count: random.below(random.below(20) == 0 ? 300 : 12))
         try withBytes(text) { b in
-            let value: Mixed = kind == .int ? .int(Int64(bitPattern: random.next() >> UInt64(random.below(64)))) : .string(b)
+            let value: Mixed =
+                kind == .int ? .int(Int64(bitPattern: random.next() >> UInt64(random.below(64)))) : .string(b)
             switch random.below(step < 300 ? 4 : 8) {
             case 0...2:
                 try tree.insert(random.below(count + 1), value)
@@ -104,7 +105,8 @@ func finds(_ check: () throws -> Void) throws -> Bool {
         // A child without elements; a child that is a tree, where the others are leaves.
         s.setSlot(top, 1, try LeafKind.int.create(s))
         #expect(try finds { try tree.checkInvariants() })
-        let inner = try s.makeRefs([RefOrTagged(tagged: 4), child, RefOrTagged(tagged: try LeafKind.int.count(s, child.ref))], inner: true)
+        let inner = try s.makeRefs(
+            [RefOrTagged(tagged: 4), child, RefOrTagged(tagged: try LeafKind.int.count(s, child.ref))], inner: true)
         s.setSlot(top, 1, inner.ref)
         #expect(try finds { try tree.checkInvariants() })
         s.setSlot(top, 1, child)
@@ -176,7 +178,8 @@ func finds(_ check: () throws -> Void) throws -> Bool {
     #expect(try finds { try index.checkInvariants() })
     s.setSlot(top, 1, child)
     try index.checkInvariants()
-    // A root without children, as it was once left where everything went together: found, and the next insert makes an index of it.
+    // A root without children, as it was once left where everything went together: found, and the next insert makes an
+    // index of it.
     index.root = try SearchIndex.makeLeaf(s, inner: true).ref
     #expect(try finds { try index.checkInvariants() })
     #expect(try index.count(of: .int(0)) == 0)
@@ -187,7 +190,8 @@ func finds(_ check: () throws -> Void) throws -> Bool {
 
 @Test func brokenSlabsAreFound() throws {
     let s = try memoryStore()
-    let a = try s.makeIntegers([1, 2, 3]), b = try s.makeIntegers([4, 5, 6]), c = try s.makeRefs([RefOrTagged(a.ref), RefOrTagged(b.ref)])
+    let a = try s.makeIntegers([1, 2, 3]), b = try s.makeIntegers([4, 5, 6]),
+        c = try s.makeRefs([RefOrTagged(a.ref), RefOrTagged(b.ref)])
     try s.checkSlab(holding: [c.ref])
     // A node that nobody refers to, one with two owners, one that is in use and free, one that is free twice.
     #expect(try finds { try s.checkSlab(holding: [a.ref]) })
@@ -206,14 +210,19 @@ func finds(_ check: () throws -> Void) throws -> Bool {
     var space = FreeSpace(), end = Format.headerSize, taken: [FileChunk] = []
     for _ in 0..<60 {
         let chunk = FileChunk(offset: end + 8 * random.below(3), size: 8 * (1 + random.below(200)))
-        if random.below(3) == 0 { space.lockAtEnd(chunk, version: UInt64(random.below(3))) } else { space.appendAtEnd(chunk) }
+        if random.below(3) == 0 {
+            space.lockAtEnd(chunk, version: UInt64(random.below(3)))
+        } else {
+            space.appendAtEnd(chunk)
+        }
         end = chunk.end
         try space.checkInvariants()
     }
     let size = space.usableSize
     for _ in 0..<400 {
         switch random.below(6) {
-        case 0: if let c = space.takeExtent(wanted: 8 * random.below(300), least: 8, logicalSize: end) { taken.append(c) }
+        case 0:
+            if let c = space.takeExtent(wanted: 8 * random.below(300), least: 8, logicalSize: end) { taken.append(c) }
         case 3:
             let wanted = 8 * (1 + random.below(60))
             if let at = space.takeHole(wanted, below: 800) { taken.append(FileChunk(offset: at, size: wanted)) }
@@ -222,7 +231,11 @@ func finds(_ check: () throws -> Void) throws -> Bool {
             if let at = space.takeFront(wanted, least: 400) { taken.append(FileChunk(offset: at, size: wanted)) }
         case 1: if let c = space.takeTail(endingAt: end) { taken.append(c) }
         case 2:
-            if let u = space.usable.randomElement(using: &random), let c = space.takeExtent(startingAt: u.offset, wanted: 8) { taken.append(c) }
+            if let u = space.usable.randomElement(using: &random),
+                let c = space.takeExtent(startingAt: u.offset, wanted: 8)
+            {
+                taken.append(c)
+            }
         default:
             guard let i = taken.indices.randomElement(using: &random) else { continue }
             // A part of it may be used up.
@@ -235,7 +248,8 @@ func finds(_ check: () throws -> Void) throws -> Bool {
         #expect(space.usableSize + taken.reduce(0) { $0 + $1.size } == size)
         // No byte is handed out twice.
         var before = 0
-        for chunk in (taken + space.usable.filter { $0.size > 0 }).sorted(by: { $0.offset < $1.offset }) where chunk.size > 0 {
+        for chunk in (taken + space.usable.filter { $0.size > 0 }).sorted(by: { $0.offset < $1.offset })
+        where chunk.size > 0 {
             #expect(chunk.offset >= before)
             before = chunk.end
         }
@@ -243,8 +257,8 @@ func finds(_ check: () throws -> Void) throws -> Bool {
 }
 
 @Test(arguments: 1...20) func spaceBesidePinnedVersionsIsWhatNoneOfThemUses(seed: Int) throws {
-    // A file of 60 units of 8 bytes. Of every version the units in use are known: what is handed out must be in use in no pinned version, not
-    // in the version before the base and not in the base; and all of that must be handed out.
+    // A file of 60 units of 8 bytes. Of every version the units in use are known: what is handed out must be in use in
+    // no pinned version, not in the version before the base and not in the base; and all of that must be handed out.
     var random = Seeded(UInt64(seed))
     let units = 60, start = Format.headerSize
     let store = try memoryStore()
@@ -289,7 +303,9 @@ func finds(_ check: () throws -> Void) throws -> Bool {
         var versions: [Int: UInt64] = [:]
         for unit in usable.subtracting(taken) { versions[unit] = 0 }
         for locked in free.locked {
-            for unit in 0..<locked.chunk.size / 8 { versions[(locked.chunk.offset - start) / 8 + unit] = locked.version }
+            for unit in 0..<locked.chunk.size / 8 {
+                versions[(locked.chunk.offset - start) / 8 + unit] = locked.version
+            }
         }
         for unit in freed { versions[unit] = base + 1 }
         entries = versions.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }

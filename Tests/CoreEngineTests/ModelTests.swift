@@ -1,5 +1,6 @@
-// Random histories over a schema with every property type, against a model of plain Swift collections: same operations on both, then
-// everything must read the same, through reopening, rollback and in older snapshots. Both independent checkers accept every file left.
+// Random histories over a schema with every property type, against a model of plain Swift collections: same operations
+// on both, then everything must read the same, through reopening, rollback and in older snapshots. Both independent
+// checkers accept every file left.
 //
 // MODEL_OPS sets the number of operations (default 12,000), MODEL_SEED where they start.
 import Foundation
@@ -14,22 +15,33 @@ private let classes: [Name] = ["All", "Emb", "Emb2", "NoPk", "Oid", "Str", "Uid"
 private func makeSchema() -> Schema {
     let n = true
     let all: [Property] = [
-        Property("id", .int, primary: true), Property("i", .int), Property("i_n", .int, nullable: n), Property("i_x", .int, indexed: true),
-        Property("b", .bool), Property("b_n", .bool, nullable: n), Property("s", .string), Property("s_n", .string, nullable: n),
-        Property("s_x", .string, nullable: n, indexed: true), Property("d", .data), Property("d_n", .data, nullable: n), Property("t", .date),
-        Property("t_n", .date, nullable: n, indexed: true), Property("f", .float), Property("f_n", .float, nullable: n), Property("g", .double),
-        Property("g_n", .double, nullable: n), Property("dec", .decimal), Property("dec_n", .decimal, nullable: n), Property("o", .objectId),
-        Property("o_n", .objectId, nullable: n, indexed: true), Property("u", .uuid), Property("u_n", .uuid, nullable: n, indexed: true),
+        Property("id", .int, primary: true), Property("i", .int), Property("i_n", .int, nullable: n),
+        Property("i_x", .int, indexed: true),
+        Property("b", .bool), Property("b_n", .bool, nullable: n), Property("s", .string),
+        Property("s_n", .string, nullable: n),
+        Property("s_x", .string, nullable: n, indexed: true), Property("d", .data), Property("d_n", .data, nullable: n),
+        Property("t", .date),
+        Property("t_n", .date, nullable: n, indexed: true), Property("f", .float), Property("f_n", .float, nullable: n),
+        Property("g", .double),
+        Property("g_n", .double, nullable: n), Property("dec", .decimal), Property("dec_n", .decimal, nullable: n),
+        Property("o", .objectId),
+        Property("o_n", .objectId, nullable: n, indexed: true), Property("u", .uuid),
+        Property("u_n", .uuid, nullable: n, indexed: true),
         Property("m", .mixed, nullable: n), Property("m_x", .mixed, nullable: n, indexed: true),
         Property("link", .object, nullable: n, target: "Str"),
         Property("self", .object, nullable: n, target: "All"), Property("emb", .object, nullable: n, target: "Emb"),
         Property("l_i", .int, collection: .list), Property("l_in", .int, nullable: n, collection: .list),
-        Property("l_s", .string, nullable: n, collection: .list), Property("l_sx", .string, nullable: n, collection: .list, indexed: true),
-        Property("l_t", .date, collection: .list), Property("l_g", .double, collection: .list), Property("l_b", .bool, collection: .list),
-        Property("l_d", .data, collection: .list), Property("l_dec", .decimal, collection: .list), Property("l_u", .uuid, collection: .list),
+        Property("l_s", .string, nullable: n, collection: .list),
+        Property("l_sx", .string, nullable: n, collection: .list, indexed: true),
+        Property("l_t", .date, collection: .list), Property("l_g", .double, collection: .list),
+        Property("l_b", .bool, collection: .list),
+        Property("l_d", .data, collection: .list), Property("l_dec", .decimal, collection: .list),
+        Property("l_u", .uuid, collection: .list),
         Property("l_o", .objectId, collection: .list), Property("l_m", .mixed, nullable: n, collection: .list),
-        Property("l_link", .object, collection: .list, target: "Str"), Property("l_emb", .object, collection: .list, target: "Emb"),
-        Property("e_i", .int, collection: .set), Property("e_s", .string, collection: .set), Property("e_m", .mixed, nullable: n, collection: .set),
+        Property("l_link", .object, collection: .list, target: "Str"),
+        Property("l_emb", .object, collection: .list, target: "Emb"),
+        Property("e_i", .int, collection: .set), Property("e_s", .string, collection: .set),
+        Property("e_m", .mixed, nullable: n, collection: .set),
         Property("e_u", .uuid, collection: .set), Property("e_link", .object, collection: .set, target: "Str"),
         Property("h_i", .int, collection: .dictionary), Property("h_s", .string, nullable: n, collection: .dictionary),
         Property("h_m", .mixed, nullable: n, collection: .dictionary),
@@ -47,11 +59,16 @@ private func makeSchema() -> Schema {
         ObjectSchema(
             "Emb", kind: .embedded,
             properties: [
-                Property("x", .int), Property("name", .string, nullable: n), Property("child", .object, nullable: n, target: "Emb2"),
+                Property("x", .int), Property("name", .string, nullable: n),
+                Property("child", .object, nullable: n, target: "Emb2"),
             ]),
         ObjectSchema("Emb2", kind: .embedded, properties: [Property("x", .int)]),
         ObjectSchema(
-            "NoPk", properties: [Property("v", .int, indexed: true), Property("w", .string), Property("next", .object, nullable: n, target: "NoPk")]),
+            "NoPk",
+            properties: [
+                Property("v", .int, indexed: true), Property("w", .string),
+                Property("next", .object, nullable: n, target: "NoPk"),
+            ]),
         ObjectSchema("Oid", properties: [Property("_id", .objectId, primary: true), Property("v", .int)]),
         ObjectSchema("Uid", properties: [Property("_id", .uuid, primary: true), Property("v", .int)]),
     ])
@@ -74,6 +91,7 @@ private indirect enum Plain: Equatable {
         if case .link(c, k) = self { return true }
         return false
     }
+
     /// What is left when an object goes: links in lists vanish, others become null.
     func without(_ c: Name, _ k: Int64) -> Plain {
         switch self {
@@ -88,6 +106,7 @@ private indirect enum Plain: Equatable {
 
 private struct Model {
     var objects: [Name: [Int64: [Name: Plain]]] = [:]
+
     mutating func delete(_ c: Name, _ k: Int64) {
         objects[c]?[k] = nil
         for (other, rows) in objects {
@@ -107,6 +126,7 @@ private struct Model {
         }
     }
 }
+
 /// Links inside sets of the model, by class name: no table key is that of a class.
 private func linkMark(_ c: Name, _ k: Int64) -> RealmValue { .list([.string(c.text), .int(k)]) }
 
@@ -119,6 +139,7 @@ private final class Driver {
     let path: String
     var realm: Realm
     var model = Model()
+
     /// A reader that stays behind, with the model of its version.
     var behind: (Realm, Model)?
     let schema = makeSchema()
@@ -130,19 +151,24 @@ private final class Driver {
         realm = try Realm(RealmConfiguration(path: path, schema: schema, schemaVersion: 1))
         for c in classes { model.objects[c] = [:] }
     }
+
     private func below(_ n: Int) -> Int { random.below(n) }
+
     private func coin(_ oneIn: Int) -> Bool { below(oneIn) == 0 }
 
     // MARK: Values
 
     private func text() -> String {
-        let words = ["alpha", "Beta", "gamma delta", "Ærøskøbing", "straße", "日本語", "", "z", "The quick brown fox", "emoji 😀"]
+        let words = [
+            "alpha", "Beta", "gamma delta", "Ærøskøbing", "straße", "日本語", "", "z", "The quick brown fox", "emoji 😀",
+        ]
         switch below(100) {
         case 0..<50: return words[below(words.count)]
         case 50..<85: return String(repeating: Character(UnicodeScalar(UInt8(97 + below(26)))), count: below(20))
         default: return String((0..<below(180)).map { _ in Character(UnicodeScalar(UInt8(65 + below(26)))) })
         }
     }
+
     private func integer() -> Int64 {
         switch below(7) {
         case 0: Int64(below(2))
@@ -154,6 +180,7 @@ private final class Driver {
         default: Int64(below(4))
         }
     }
+
     private func scalar(_ type: PropertyType, nullable: Bool = false) -> RealmValue {
         if nullable && coin(5) { return .null }
         switch type {
@@ -166,35 +193,47 @@ private final class Driver {
             return .date(Timestamp(seconds: s, nanoseconds: Int32(below(1_000_000_000)) * (s < 0 ? -1 : 1)))
         case .float: return .float((Float(below(2_000_000)) - 1_000_000) / 8)
         case .double: return .double((Double(below(2_000_000_000)) - 1e9) / 7)
-        case .decimal: return .decimal(Decimal128(negative: coin(2), coefficient: UInt128(below(1_000_000)), exponent: -below(6)))
+        case .decimal:
+            return .decimal(Decimal128(negative: coin(2), coefficient: UInt128(below(1_000_000)), exponent: -below(6)))
         case .objectId: return .objectId(ObjectId(high: random.next(), low: UInt32(truncatingIfNeeded: random.next())))
         case .uuid: return .uuid(UUIDValue(high: random.next(), low: random.next()))
         case .mixed:
-            let types: [PropertyType] = [.int, .bool, .string, .data, .date, .float, .double, .decimal, .objectId, .uuid]
+            let types: [PropertyType] = [
+                .int, .bool, .string, .data, .date, .float, .double, .decimal, .objectId, .uuid,
+            ]
             return scalar(types[below(types.count)])
         case .object, .linkingObjects: return .null
         }
     }
+
     /// A value for a Mixed place: scalars, links, nested collections.
     private func mixed(_ depth: Int) -> Plain {
         switch below(10) {
         case 0 where depth < 4: return .list((0..<below(4)).map { _ in mixed(depth + 1) })
         case 1 where depth < 4:
-            return .dictionary(Dictionary((0..<below(4)).map { _ in (Name("k\(below(9))"), mixed(depth + 1)) }, uniquingKeysWith: { $1 }))
+            return .dictionary(
+                Dictionary(
+                    (0..<below(4)).map { _ in (Name("k\(below(9))"), mixed(depth + 1)) }, uniquingKeysWith: { $1 }))
         case 2: if let k = anyKey("Str") { return .link("Str", k) }
         case 3: return .value(.null)
         default: break
         }
         return .value(scalar(.mixed))
     }
+
     private func anyKey(_ c: Name) -> Int64? {
         guard let rows = model.objects[c], !rows.isEmpty else { return nil }
         let all = (try? realm.objects(c)) ?? nil
         guard let all, all.count > 0 else { return nil }
         return all[below(all.count)].key.raw
     }
+
     private func table(_ c: Name) -> TableKey { realm.schema[c]?.key ?? .null }
-    private func object(_ c: Name, _ k: Int64) -> RealmObject { RealmObject(realm: realm, table: table(c), key: ObjKey(k)) }
+
+    private func object(_ c: Name, _ k: Int64) -> RealmObject {
+        RealmObject(realm: realm, table: table(c), key: ObjKey(k))
+    }
+
     /// The model's value as the engine takes it.
     private func real(_ p: Plain) -> RealmValue {
         switch p {
@@ -205,6 +244,7 @@ private final class Driver {
         case .set, .embedded: .null
         }
     }
+
     private func defaults(_ c: Name) -> [Name: Plain] {
         var all: [Name: Plain] = [:]
         for p in schema[c]?.properties ?? [] {
@@ -248,10 +288,12 @@ private final class Driver {
             for _ in 0..<(1 + below(4)) { try change(k, properties[1 + below(properties.count - 1)]) }
         }
     }
+
     private func adopt(_ c: Name, _ o: RealmObject, _ values: [Name: Plain]) {
         if model.objects[c]?[o.key.raw] == nil { model.objects[c]?[o.key.raw] = defaults(c) }
         for (name, v) in values { model.objects[c]?[o.key.raw]?[name] = v }
     }
+
     private func create() throws {
         switch below(10) {
         case 0..<5:
@@ -269,18 +311,24 @@ private final class Driver {
             adopt("NoPk", o, ["v": .value(v), "w": .value(w), "next": next.map { .link("NoPk", $0) } ?? .value(.null)])
         case 8:
             let id = scalar(.objectId), v = scalar(.int)
-            adopt("Oid", try realm.create("Oid", primaryKey: id, update: true, ["v": v]), ["_id": .value(id), "v": .value(v)])
+            adopt(
+                "Oid", try realm.create("Oid", primaryKey: id, update: true, ["v": v]),
+                ["_id": .value(id), "v": .value(v)])
         default:
             let id = scalar(.uuid), v = scalar(.int)
-            adopt("Uid", try realm.create("Uid", primaryKey: id, update: true, ["v": v]), ["_id": .value(id), "v": .value(v)])
+            adopt(
+                "Uid", try realm.create("Uid", primaryKey: id, update: true, ["v": v]),
+                ["_id": .value(id), "v": .value(v)])
         }
     }
+
     private func delete() throws {
         let c: Name = ["All", "Str", "NoPk", "Oid", "Uid"][below(5)]
         guard let k = anyKey(c) else { return }
         try object(c, k).delete()
         model.delete(c, k)
     }
+
     /// Some objects of a class together, now and then all: in any order, with keys that occur twice or name nothing.
     private func deleteMany() throws {
         let c: Name = ["All", "Str", "NoPk", "Oid", "Uid"][below(5)]
@@ -292,6 +340,7 @@ private final class Driver {
         if coin(2) { keys.shuffle(using: &random) }
         try realm.delete(object(c, 0).table, keys.map { ObjKey($0) })
     }
+
     private func fill(_ e: RealmObject) throws -> Plain {
         let x = scalar(.int), name = scalar(.string, nullable: true)
         try e.set("x", x)
@@ -307,7 +356,9 @@ private final class Driver {
 
     private func change(_ k: Int64, _ p: Property) throws {
         let o = object("All", k)
-        guard let old = model.objects["All"]?[k]?[p.name] else { throw Mismatch(description: "the model has no All \(k)") }
+        guard let old = model.objects["All"]?[k]?[p.name] else {
+            throw Mismatch(description: "the model has no All \(k)")
+        }
         let isEmbedded = p.linkTarget == "Emb"
         func element() -> Plain? {
             if p.type == .object { return anyKey(p.linkTarget).map { .link(p.linkTarget, $0) } }
@@ -362,7 +413,9 @@ private final class Driver {
                     let targets = l
                     l = []
                     model.objects["All"]?[k]?[p.name] = .list([])
-                    for case .link(let c, let key) in targets where model.objects[c]?[key] != nil { model.delete(c, key) }
+                    for case .link(let c, let key) in targets where model.objects[c]?[key] != nil {
+                        model.delete(c, key)
+                    }
                 } else {
                     try list.removeAll()
                     l = []
@@ -385,11 +438,15 @@ private final class Driver {
             let present = values.firstIndex { same($0, mark) }
             if coin(3) {
                 let did = try set.remove(v)
-                guard did == (present != nil) else { throw Mismatch(description: "removing \(v) from \(p.name) said \(did)") }
+                guard did == (present != nil) else {
+                    throw Mismatch(description: "removing \(v) from \(p.name) said \(did)")
+                }
                 if let present { values.remove(at: present) }
             } else {
                 let did = try set.insert(v).inserted
-                guard did == (present == nil) else { throw Mismatch(description: "inserting \(v) into \(p.name) said \(did)") }
+                guard did == (present == nil) else {
+                    throw Mismatch(description: "inserting \(v) into \(p.name) said \(did)")
+                }
                 if present == nil { values.append(mark) }
             }
             new = .set(values)
@@ -418,15 +475,22 @@ private final class Driver {
         }
         model.objects["All"]?[k]?[p.name] = new
     }
+
     private func same(_ a: RealmValue, _ b: RealmValue) -> Bool {
         if case .list = a { return a == b }
         if case .list = b { return false }
-        return (try? a.withMixed { (x) throws(RealmError) in try b.withMixed { (y) throws(RealmError) in Mixed.compare(x, y) == 0 } }) ?? false
+        return
+            (try? a.withMixed { (x) throws(RealmError) in
+                try b.withMixed { (y) throws(RealmError) in Mixed.compare(x, y) == 0 }
+            }) ?? false
     }
 
     // MARK: Comparing
 
-    private func className(_ realm: Realm, _ t: TableKey) -> Name { realm.schema.index(of: t).map { realm.schema.classes[$0].name } ?? "?" }
+    private func className(_ realm: Realm, _ t: TableKey) -> Name {
+        realm.schema.index(of: t).map { realm.schema.classes[$0].name } ?? "?"
+    }
+
     private func agrees(_ realm: Realm, _ v: RealmValue, _ p: Plain) throws -> Bool {
         switch (v, p) {
         case (.link(let t, let k), .link(let c, let key)): return className(realm, t) == c && k.raw == key
@@ -456,6 +520,7 @@ private final class Driver {
         default: return false
         }
     }
+
     private func compare(_ realm: Realm, _ c: Name, _ k: Int64, _ wanted: [Name: Plain]) throws {
         let o = RealmObject(realm: realm, table: realm.schema[c]!.key, key: ObjKey(k))
         for (name, p) in wanted {
@@ -463,15 +528,20 @@ private final class Driver {
             if try !agrees(realm, v, p) { throw Mismatch(description: "\(c) \(k).\(name) is \(v), not \(p)") }
         }
     }
+
     /// Compares `objects` objects of each class, or all.
     func compare(_ realm: Realm, _ model: Model, objects: Int = .max) throws {
         var embedded = (first: 0, second: 0)
         for (c, rows) in model.objects where c != "Emb" && c != "Emb2" {
             let live = try realm.objects(c)
-            guard live.count == rows.count else { throw Mismatch(description: "\(live.count) objects of \(c), not \(rows.count)") }
+            guard live.count == rows.count else {
+                throw Mismatch(description: "\(live.count) objects of \(c), not \(rows.count)")
+            }
             if objects >= rows.count {
                 for o in live {
-                    guard let wanted = rows[o.key.raw] else { throw Mismatch(description: "\(c) \(o.key.raw) should be gone") }
+                    guard let wanted = rows[o.key.raw] else {
+                        throw Mismatch(description: "\(c) \(o.key.raw) should be gone")
+                    }
                     try compare(realm, c, o.key.raw, wanted)
                 }
                 for values in rows.values { for p in values.values { count(p, &embedded) } }
@@ -484,11 +554,16 @@ private final class Driver {
             }
             // Looking up by key, and back along links.
             if c == "All", let k = rows.keys.randomElement(using: &random), case .value(let id)? = rows[k]?["id"] {
-                guard try realm.object("All", primaryKey: id)?.key.raw == k else { throw Mismatch(description: "All with id \(id) is not \(k)") }
+                guard try realm.object("All", primaryKey: id)?.key.raw == k else {
+                    throw Mismatch(description: "All with id \(id) is not \(k)")
+                }
             }
             if c == "Str", let k = rows.keys.randomElement(using: &random) {
-                let linkers = (model.objects["All"] ?? [:]).values.filter { $0["link"]?.leads(to: "Str", k) ?? false }.count
-                guard case .list(let back) = try RealmObject(realm: realm, table: realm.schema[c]!.key, key: ObjKey(k)).get("linkers"),
+                let linkers = (model.objects["All"] ?? [:]).values.filter { $0["link"]?.leads(to: "Str", k) ?? false }
+                    .count
+                guard
+                    case .list(let back) = try RealmObject(realm: realm, table: realm.schema[c]!.key, key: ObjKey(k))
+                        .get("linkers"),
                     back.count == linkers
                 else {
                     throw Mismatch(description: "Str \(k) should have \(linkers) linkers")
@@ -497,9 +572,12 @@ private final class Driver {
         }
         if objects == .max {
             let counts = (try realm.objects("Emb").count, try realm.objects("Emb2").count)
-            guard counts == (embedded.first, embedded.second) else { throw Mismatch(description: "\(counts) embedded objects, not \(embedded)") }
+            guard counts == (embedded.first, embedded.second) else {
+                throw Mismatch(description: "\(counts) embedded objects, not \(embedded)")
+            }
         }
     }
+
     private func count(_ p: Plain, _ n: inout (first: Int, second: Int)) {
         switch p {
         case .embedded(let e):
@@ -547,6 +625,7 @@ private final class Driver {
             if transactions % 100 == 0 || done >= operations { try reopen() }
         }
     }
+
     private func reopen() throws {
         try compare(realm, model)
         behind?.0.close()
@@ -561,7 +640,8 @@ private final class Driver {
 @Suite struct ModelTests {
     @Test func historiesAgreeWithPlainCollections() throws {
         let environment = ProcessInfo.processInfo.environment
-        let operations = Int(environment["MODEL_OPS"] ?? "") ?? 12_000, seed = UInt64(environment["MODEL_SEED"] ?? "") ?? 1
+        let operations = Int(environment["MODEL_OPS"] ?? "") ?? 12_000,
+            seed = UInt64(environment["MODEL_SEED"] ?? "") ?? 1
         let folder = try TemporaryFolder()
         let driver = try Driver(seed: seed, path: folder.file())
         try driver.run(operations: operations)

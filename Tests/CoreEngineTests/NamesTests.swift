@@ -27,7 +27,8 @@ private let both = [Name(composed), Name(decomposed)]
                     properties: [
                         Property(both[0], .string, primary: true), Property(both[1], .int, publicName: "\u{212B}"),
                         Property("\u{C5}", .int, publicName: "A\u{30A}"),
-                        Property("links", .object, nullable: true, target: name), Property("words", .string, collection: .dictionary),
+                        Property("links", .object, nullable: true, target: name),
+                        Property("words", .string, collection: .dictionary),
                     ] + extra)
             })
     }
@@ -57,6 +58,8 @@ private let both = [Name(composed), Name(decomposed)]
         #expect(try o.dictionary("words").get(both[1]) == .string(decomposed))
         #expect(try realm.objects(c.name).where("\(decomposed) == 1").count == 1)
         #expect(try realm.objects(c.name).where("\u{212B} == 1 AND A\u{30A} == 2").count == 1)
-        #expect(try realm.objects(c.name).where("\(composed) IN $0", .list([.string(composed), .string(decomposed)])).count == 2)
+        #expect(
+            try realm.objects(c.name).where("\(composed) IN $0", .list([.string(composed), .string(decomposed)])).count
+                == 2)
     }
 }

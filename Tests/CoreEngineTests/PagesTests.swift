@@ -7,6 +7,7 @@ import Testing
 /// Pages of 4056 bytes that count what is asked of them.
 private final class FakeForm: PageForm {
     let pageSize = SealedForm.payload
+
     func position(ofPage page: Int) -> Int { page * pageSize }
     var pageCount: Int
     var fileSize: Int { pageCount * pageSize }
@@ -15,56 +16,83 @@ private final class FakeForm: PageForm {
     var reads = 0, forgotten = 0
 
     init(pages: Int) { pageCount = pages }
+
     func put(_ page: Int, _ byte: UInt8) {
         disk[page] = ([UInt8](repeating: byte, count: pageSize), next)
         next += 1
     }
+
     func stamp(of page: Int) throws(RealmError) -> UInt64 { disk[page]?.stamp ?? 0 }
+
     func read(_ page: Int, into to: UnsafeMutableRawPointer) throws(RealmError) -> UInt64 {
         guard let p = disk[page] else { throw RealmError(.decryptionFailed, "page \(page) was never written") }
         reads += 1
         p.bytes.withUnsafeBytes { Platform.copy(to, $0.baseAddress!, pageSize) }
         return p.stamp
     }
-    func write(_ first: Int, _ count: Int, from: UnsafeRawPointer, stamps: UnsafeMutablePointer<UInt64>) throws(RealmError) {
+
+    func write(_ first: Int, _ count: Int, from: UnsafeRawPointer, stamps: UnsafeMutablePointer<UInt64>)
+        throws(RealmError)
+    {
         for i in 0..<count {
             disk[first + i] = (Array(UnsafeRawBufferPointer(start: from + i * pageSize, count: pageSize)), next)
             stamps[i] = next
             next += 1
         }
     }
+
     func resize(to pages: Int, filled: Bool) throws(RealmError) { pageCount = pages }
+
     func readHeader(again: Bool) throws(RealmError) -> FileHeader { FileHeader() }
+
     func prepare(_ header: FileHeader, logicalSize: Int, announcing: Bool) throws(RealmError) -> Bool { announcing }
+
     func commit() throws(RealmError) {}
+
     func withdraw(_ header: FileHeader) throws(RealmError) {}
+
     func forget() { forgotten += 1 }
+
     func isInFile() -> Bool { true }
+
     func reader(of file: FileDescriptor) throws(RealmError) -> any PageForm { self }
+
     func sibling(in file: FileDescriptor) throws(RealmError) -> any PageForm { self }
+
     func release() {}
 }
+
 private let size = SealedForm.payload
 
 private func make(pages: Int, committed: Int, budget: Int = 16) throws -> (FakeForm, DecryptedPages, AddressSpace) {
-    let form = FakeForm(pages: pages), space = try AddressSpace(fileCapacity: 1 << 30, slabCapacity: 0, minimum: 1 << 20)
+    let form = FakeForm(pages: pages),
+        space = try AddressSpace(fileCapacity: 1 << 30, slabCapacity: 0, minimum: 1 << 20)
     try space.commitMemory(offset: 0, length: committed)
     let all = try DecryptedPages(form, space, budget: budget * size)
     all.noteCommitted(committed)
     return (form, all, space)
 }
+
 /// A reader with its mark.
 private final class Follower {
     let all: DecryptedPages, reader: DecryptedPages.Reader
     var mark = UInt64.max
+
     init(_ all: DecryptedPages) {
         self.all = all
         reader = all.addReader()
     }
+
     func move(to version: UInt64) { mark = all.move(reader, to: version) }
-    func touch(_ at: Int, _ count: Int) throws { try all.load(all.times.page(at), through: all.times.page(at + count - 1), mark) }
+
+    func touch(_ at: Int, _ count: Int) throws {
+        try all.load(all.times.page(at), through: all.times.page(at + count - 1), mark)
+    }
 }
-private func bytes(_ space: AddressSpace, _ page: Int) -> [UInt8] { Array(UnsafeRawBufferPointer(start: space.base + page * size, count: size)) }
+
+private func bytes(_ space: AddressSpace, _ page: Int) -> [UInt8] {
+    Array(UnsafeRawBufferPointer(start: space.base + page * size, count: size))
+}
 
 @Test func pagesOfACommitStayWhileReadersMove() throws {
     let (form, all, space) = try make(pages: 200, committed: 1 << 20)
@@ -102,7 +130,8 @@ private func bytes(_ space: AddressSpace, _ page: Int) -> [UInt8] { Array(Unsafe
     #expect(bytes(space, 120) == Array(content[20 * size..<21 * size]))
 }
 
-/// Readers of the same process come to pages of the commit before these are encrypted, when what the file has there is distrusted.
+/// Readers of the same process come to pages of the commit before these are encrypted, when what the file has there is
+/// distrusted.
 @Test func pagesOfACommitAreNotReadFromTheFile() throws {
     for distrusts in [false, true] {
         for comesBack in [false, true] {
@@ -129,7 +158,8 @@ private func bytes(_ space: AddressSpace, _ page: Int) -> [UInt8] { Array(Unsafe
             let end = comesBack ? 200 : 100
             let isWhole = form.disk[20]?.bytes == [UInt8](repeating: 7, count: size)
             #expect(isWhole)
-            let isPartlyFilled = form.disk[21]?.bytes == [UInt8](repeating: 7, count: end) + [UInt8](repeating: 0, count: size - end)
+            let isPartlyFilled =
+                form.disk[21]?.bytes == [UInt8](repeating: 7, count: end) + [UInt8](repeating: 0, count: size - end)
             #expect(isPartlyFilled, "distrusts: \(distrusts), comes back: \(comesBack)")
             reader.move(to: 3)
             try reader.touch(21 * size, size)

@@ -1,4 +1,5 @@
-// The query language from text to rows: tokens, the tree, conditions in every way they can answer, and the text they are printed as.
+// The query language from text to rows: tokens, the tree, conditions in every way they can answer, and the text they
+// are printed as.
 import Testing
 
 @testable import CoreEngine
@@ -7,17 +8,23 @@ import Testing
 
 /// What tokens are made of, and what is none.
 private let pieces = [
-    "age", "name", "_x1", "a\\ b", "é", "==", "!=", "<=", ">", "AND", "or", "NOT", "!", "&&", "||", "(", ")", "{", "}", "[c]", "[0]", "[FIRST]",
-    ",", ".", "@count", "@sum", "ANY", "NONE", "TRUEPREDICATE", "FALSEPREDICATE", "BETWEEN", "IN", "CONTAINS", "LIKE", "'text'", "\"a \\\" b\"",
-    "12", "-3", "0x1F", "1.5e3", ".5f", "nan", "-inf", "null", "$0", "$K1", "%@", "uuid(00000000-0000-0000-0000-000000000001)",
-    "oid(000000000000000000000001)", "2020-01-01@10:00:00", "T12:5", "B64\"AAEC\"", "O7", "L3:7", "SUBQUERY", "SORT", "DISTINCT", "LIMIT", "ASC",
+    "age", "name", "_x1", "a\\ b", "é", "==", "!=", "<=", ">", "AND", "or", "NOT", "!", "&&", "||", "(", ")", "{", "}",
+    "[c]", "[0]", "[FIRST]",
+    ",", ".", "@count", "@sum", "ANY", "NONE", "TRUEPREDICATE", "FALSEPREDICATE", "BETWEEN", "IN", "CONTAINS", "LIKE",
+    "'text'", "\"a \\\" b\"",
+    "12", "-3", "0x1F", "1.5e3", ".5f", "nan", "-inf", "null", "$0", "$K1", "%@",
+    "uuid(00000000-0000-0000-0000-000000000001)",
+    "oid(000000000000000000000001)", "2020-01-01@10:00:00", "T12:5", "B64\"AAEC\"", "O7", "L3:7", "SUBQUERY", "SORT",
+    "DISTINCT", "LIMIT", "ASC",
     "binary('x')", "obj('A', 1)", "geoBox", " ", "\t", "#", "'open", "\u{0}", "😀",
 ]
 
 @Test(arguments: 1...40) func tokensCoverTheTextInOrder(seed: Int) throws {
     var random = Seeded(UInt64(seed)), refused = 0
     for _ in 0..<50 {
-        let text = (0..<1 + random.below(12)).map { _ in pieces[random.below(pieces.count)] + (random.below(3) == 0 ? "" : " ") }.joined()
+        let text = (0..<1 + random.below(12)).map { _ in
+            pieces[random.below(pieces.count)] + (random.below(3) == 0 ? "" : " ")
+        }.joined()
         do {
             let (tokens, bytes) = try Lexer.tokens(of: text)
             var end = 0
@@ -28,7 +35,8 @@ private let pieces = [
             }
             #expect(tokens.last?.kind == .end && end == bytes.count, "\(text)")
             // The same tokens stand there with blanks between them.
-            let spaced = tokens.map { String(decoding: bytes[$0.start..<$0.end], as: UTF8.self) }.joined(separator: "  ")
+            let spaced = tokens.map { String(decoding: bytes[$0.start..<$0.end], as: UTF8.self) }.joined(
+                separator: "  ")
             #expect(try Lexer.tokens(of: spaced).tokens.map(\.kind) == tokens.map(\.kind), "\(text)")
         } catch {
             #expect(error.code == .invalidQueryString, "\(text)")
@@ -62,6 +70,7 @@ private func formula(_ random: inout Seeded, _ depth: Int) -> (text: String, val
         return (value ? "TRUEPREDICATE" : "FALSEPREDICATE", value, 3)
     }
 }
+
 private func value(_ p: PredicateSyntax) -> Bool? {
     switch p {
     case .constant(let b): return b
@@ -87,13 +96,18 @@ private struct Row {
     var n: Int64?
     var d: Double
     var s: String?
+
     /// Indexed.
     var t: String
     var flag: Bool
     var nums: [Int64]
     var friend: Int?
 }
-private let words = ["", "a", "ab", "abc", "Abc", "xabc", "bcd", "a much longer text than the others, so that leaves of all forms are met", "é"]
+
+private let words = [
+    "", "a", "ab", "abc", "Abc", "xabc", "bcd",
+    "a much longer text than the others, so that leaves of all forms are met", "é",
+]
 
 /// A class with rows in several clusters, with holes, and the same rows in memory.
 private struct World {
@@ -121,7 +135,8 @@ private struct World {
         try realm.write {
             for i in 0..<700 {
                 var row = Row(
-                    id: Int64(i) &* 7 - 100, n: nil, d: Double(random.below(40)) / 4, s: nil, t: words[random.below(5)], flag: random.below(2) == 0,
+                    id: Int64(i) &* 7 - 100, n: nil, d: Double(random.below(40)) / 4, s: nil, t: words[random.below(5)],
+                    flag: random.below(2) == 0,
                     nums: [], friend: nil)
                 if random.below(5) > 0 { row.n = Int64(random.below(20)) - 10 &+ (random.below(50) == 0 ? 1 << 40 : 0) }
                 // The first clusters hold short texts only.
@@ -130,7 +145,8 @@ private struct World {
                 let o = try r.create(
                     "Thing", primaryKey: .int(row.id),
                     [
-                        "n": row.n.map { .int($0) } ?? .null, "d": .double(row.d), "s": row.s.map { .string($0) } ?? .null, "t": .string(row.t),
+                        "n": row.n.map { .int($0) } ?? .null, "d": .double(row.d),
+                        "s": row.s.map { .string($0) } ?? .null, "t": .string(row.t),
                         "flag": .bool(row.flag),
                     ])
                 for v in row.nums { try o.list("nums").append(.int(v)) }
@@ -154,8 +170,10 @@ private struct World {
         let t = try group.table(named: "class_Thing")
         table = try #require(t)
     }
+
     /// By number, the deleted ones too: what links name.
     private let all: [Row]
+
     func friend(_ r: Row) -> Row? { r.friend.map { all[$0] } }
 }
 
@@ -165,9 +183,14 @@ private func query(_ random: inout Seeded, _ depth: Int, _ world: World) -> (tex
         let a = query(&random, depth - 1, world)
         if random.below(4) == 0 { return ("NOT (\(a.text))", { !a.holds($0) }) }
         let b = query(&random, depth - 1, world), isAnd = random.below(2) == 0
-        return ("(\(a.text)) \(isAnd ? "AND" : "OR") (\(b.text))", isAnd ? { a.holds($0) && b.holds($0) } : { a.holds($0) || b.holds($0) })
+        return (
+            "(\(a.text)) \(isAnd ? "AND" : "OR") (\(b.text))",
+            isAnd ? { a.holds($0) && b.holds($0) } : { a.holds($0) || b.holds($0) }
+        )
     }
-    func order<V: Comparable>(_ path: String, _ constant: String, _ v: V, _ of: @escaping (Row) -> V?) -> (String, (Row) -> Bool) {
+    func order<V: Comparable>(_ path: String, _ constant: String, _ v: V, _ of: @escaping (Row) -> V?) -> (
+        String, (Row) -> Bool
+    ) {
         switch random.below(6) {
         case 0: ("\(path) == \(constant)", { of($0) == v })
         case 1: ("\(path) != \(constant)", { of($0) != v })
@@ -190,7 +213,9 @@ private func query(_ random: inout Seeded, _ depth: Int, _ world: World) -> (tex
     case 7:
         let part = ["a", "AB", "bC", "x"][random.below(4)]
         return ("s CONTAINS[c] '\(part)'", { r in r.s.map { contains($0.lowercased(), part.lowercased()) } ?? false })
-    case 8: return random.below(2) == 0 ? ("t == '\(word)'", { $0.t == word }) : ("t IN {'\(word)', 'ab'}", { $0.t == word || $0.t == "ab" })
+    case 8:
+        return random.below(2) == 0
+            ? ("t == '\(word)'", { $0.t == word }) : ("t IN {'\(word)', 'ab'}", { $0.t == word || $0.t == "ab" })
     case 9: return ("flag == \(n > 0)", { $0.flag == (n > 0) })
     case 10:
         if random.below(2) == 0 { return ("n == NULL", { (r: Row) in r.n == nil }) }
@@ -207,9 +232,11 @@ private func query(_ random: inout Seeded, _ depth: Int, _ world: World) -> (tex
         return ("friend.n > \(n)", { r in (world.friend(r)?.n).map { $0 > n } ?? false })
     }
 }
+
 private func contains(_ text: String, _ part: String) -> Bool {
     let text = Array(text.utf8), part = Array(part.utf8)
-    return part.isEmpty || (0..<max(0, text.count - part.count + 1)).contains { text[$0..<$0 + part.count].elementsEqual(part) }
+    return part.isEmpty
+        || (0..<max(0, text.count - part.count + 1)).contains { text[$0..<$0 + part.count].elementsEqual(part) }
 }
 
 /// The condition, and those it is made of.
@@ -256,7 +283,9 @@ private func parts(_ c: Condition) -> [Condition] {
                 #expect(n == matching.count, "\(what)")
                 for limit in [0, 1, matching.count / 2, matching.count] {
                     let some = try c.tally(ClusterScan(table), limit: limit) ?? -1
-                    #expect(some >= min(limit, matching.count) && some <= matching.count, "\(what), at least \(limit) of \(matching.count): \(some)")
+                    #expect(
+                        some >= min(limit, matching.count) && some <= matching.count,
+                        "\(what), at least \(limit) of \(matching.count): \(some)")
                 }
                 byTally += 1
             } else {
@@ -303,7 +332,10 @@ private func parts(_ c: Condition) -> [Condition] {
 @Test func linksAreFollowedInBulkWhateverTheKeys() throws {
     let folder = try TemporaryFolder()
     let own = [Property("n", .int), Property("next", .object, nullable: true, target: "Plain")]
-    let keyed = [Property("id", .int, primary: true), Property("n", .int), Property("next", .object, nullable: true, target: "Keyed")]
+    let keyed = [
+        Property("id", .int, primary: true), Property("n", .int),
+        Property("next", .object, nullable: true, target: "Keyed"),
+    ]
     let schema = Schema([ObjectSchema("Plain", properties: own), ObjectSchema("Keyed", properties: keyed)])
     let realm = try Realm(RealmConfiguration(path: folder.file(), schema: schema, schemaVersion: 1))
     defer { realm.close() }
@@ -311,7 +343,10 @@ private func parts(_ c: Condition) -> [Condition] {
         try realm.beginWrite()
         var last: RealmObject?
         for i in 0..<2000 {
-            let o = try c == "Plain" ? realm.create(c, ["n": .int(Int64(i))]) : realm.create(c, primaryKey: .int(Int64(i)), ["n": .int(Int64(i))])
+            let o =
+                try c == "Plain"
+                ? realm.create(c, ["n": .int(Int64(i))])
+                : realm.create(c, primaryKey: .int(Int64(i)), ["n": .int(Int64(i))])
             if let last { try o.set("next", to: last) }
             last = o
         }
@@ -322,7 +357,10 @@ private func parts(_ c: Condition) -> [Condition] {
         #expect(try LinkReach(condition, on: table, rows: 2000, null: false) != nil, "\(c)")
         let query = try BoundQuery.parse("next.n > 5", group, table.key, QueryNames(), [])
         #expect(try query.count(group) == 1993, "\(c)")
-        #expect(try BoundQuery.parse("next.n == null", group, table.key, QueryNames(), []).run(group) == [try table.rows.key(at: 0)], "\(c)")
+        #expect(
+            try BoundQuery.parse("next.n == null", group, table.key, QueryNames(), []).run(group) == [
+                try table.rows.key(at: 0)
+            ], "\(c)")
     }
 }
 
@@ -360,7 +398,9 @@ private func repetitive(_ random: inout Seeded, _ count: Int) -> [UInt8] {
             #expect(first == places.first, "seed \(seed), \(pattern) in \(text)")
             if let first {
                 found += 1
-                #expect(try withBytes(text) { try search.find(in: $0, from: first + 1, &work) } == places.dropFirst().first, "seed \(seed)")
+                #expect(
+                    try withBytes(text) { try search.find(in: $0, from: first + 1, &work) } == places.dropFirst().first,
+                    "seed \(seed)")
             }
         }
     }
@@ -370,7 +410,9 @@ private func repetitive(_ random: inout Seeded, _ count: Int) -> [UInt8] {
 /// `LIKE` as it is defined, tried in every way.
 private func isLike(_ text: ArraySlice<UInt8>, _ pattern: ArraySlice<UInt8>) -> Bool {
     guard let first = pattern.first else { return text.isEmpty }
-    if first == 0x2A { return text.indices.contains { isLike(text[$0...], pattern.dropFirst()) } || isLike([], pattern.dropFirst()) }
+    if first == 0x2A {
+        return text.indices.contains { isLike(text[$0...], pattern.dropFirst()) } || isLike([], pattern.dropFirst())
+    }
     guard let c = text.first, first == 0x3F || first == c else { return false }
     return isLike(text.dropFirst(), pattern.dropFirst())
 }
@@ -402,8 +444,10 @@ private func isLike(_ text: ArraySlice<UInt8>, _ pattern: ArraySlice<UInt8>) -> 
 @Test func searchesOfHostileTextsAreLinear() throws {
     let text = [UInt8](repeating: 0x61, count: 50_000), run = [UInt8](repeating: 0x61, count: 5000)
     let patterns: [(CompareOperator, [UInt8])] = [
-        (.contains, run + [0x62]), (.contains, [0x62] + run), (.contains, run + [0x62] + run), (.like, [0x2A] + run + [0x62, 0x2A]),
-        (.like, [0x2A] + run + [0x62]), (.like, [0x2A] + run + [0x2A] + run + [0x62, 0x2A]), (.like, [0x2A, 0x62, 0x2A] + run),
+        (.contains, run + [0x62]), (.contains, [0x62] + run), (.contains, run + [0x62] + run),
+        (.like, [0x2A] + run + [0x62, 0x2A]),
+        (.like, [0x2A] + run + [0x62]), (.like, [0x2A] + run + [0x2A] + run + [0x62, 0x2A]),
+        (.like, [0x2A, 0x62, 0x2A] + run),
     ]
     for (op, pattern) in patterns {
         for folding: Folding in [[], .cases] {

@@ -1,5 +1,5 @@
-// Results as a Swift collection: queries with arguments, orders, aggregates; live while the data changes; what is asked of them when the Realm or
-// an object is gone is a misuse.
+// Results as a Swift collection: queries with arguments, orders, aggregates; live while the data changes; what is asked
+// of them when the Realm or an object is gone is a misuse.
 import Testing
 
 @testable import CoreEngine
@@ -8,24 +8,30 @@ private let schema = Schema([
     ObjectSchema(
         "Person",
         properties: [
-            Property("id", .int, primary: true), Property("name", .string), Property("age", .int, nullable: true), Property("weight", .decimal),
+            Property("id", .int, primary: true), Property("name", .string), Property("age", .int, nullable: true),
+            Property("weight", .decimal),
             Property("born", .date, nullable: true), Property("best", .object, nullable: true, target: "Person"),
             Property("dogs", .object, collection: .list, target: "Dog"),
             Property("tags", .string, collection: .list),
         ]),
     ObjectSchema("Dog", properties: [Property("name", .string), Property("bio", .string, fullText: true)]),
 ])
+
 private struct World {
     let folder: TemporaryFolder
     let realm: Realm
     var people: Results { get throws { try realm.objects("Person") } }
+
     init() throws {
         folder = try TemporaryFolder()
         realm = try Realm(RealmConfiguration(path: folder.file(), schema: schema, schemaVersion: 1))
         let r = realm
         try realm.write {
-            let rex = try r.create("Dog", ["name": "Rex", "bio": "quick fox"]), ida = try r.create("Dog", ["name": "Ida"])
-            for (id, name, age) in [(1, "Ann", 30), (2, "Bob", 20), (3, "Cid", 40), (4, "ann", 30)] as [(Int64, String, Int64)] {
+            let rex = try r.create("Dog", ["name": "Rex", "bio": "quick fox"]),
+                ida = try r.create("Dog", ["name": "Ida"])
+            for (id, name, age) in [(1, "Ann", 30), (2, "Bob", 20), (3, "Cid", 40), (4, "ann", 30)]
+                as [(Int64, String, Int64)]
+            {
                 let p = try r.create("Person", primaryKey: .int(id), ["name": .string(name), "age": .int(age)])
                 try p.list("dogs").append(id % 2 == 1 ? rex.link : ida.link)
                 if let bob = try r.object("Person", primaryKey: 2), id == 3 { try p.set("best", to: bob) }
@@ -34,23 +40,35 @@ private struct World {
         }
     }
 }
+
 private func ids(_ results: Results) -> [Int64] { results.map { $0["id"].int ?? -1 } }
 
 @Test func resultsAreACollection() throws {
     let world = try World(), people = try world.people
-    #expect(people.count == 5 && !people.isEmpty && people.first?["name"] == "Ann" && people.last?["id"] == 5 && people[2]["name"] == "Cid")
+    #expect(
+        people.count == 5 && !people.isEmpty && people.first?["name"] == "Ann" && people.last?["id"] == 5
+            && people[2]["name"] == "Cid")
     #expect(ids(people) == [1, 2, 3, 4, 5] && people.reversed().map { $0["id"].int } == [5, 4, 3, 2, 1])
-    #expect(people[1...2].map { $0["id"] } == [2, 3] && people.firstIndex { $0["age"] == 40 } == 2 && people.contains(people[3]))
+    #expect(
+        people[1...2].map { $0["id"] } == [2, 3] && people.firstIndex { $0["age"] == 40 } == 2
+            && people.contains(people[3]))
     #expect(try people.load() == 5 && people.find(people[3]) == 3 && people.where("id > 3").find(people[0]) == nil)
 }
 
 @Test func queriesTakeArguments() throws {
     let world = try World(), people = try world.people
     let age: Int64 = 25
-    #expect(try ids(people.where("age > $0", .int(age))) == [1, 3, 4] && ids(people.where("age > $0", 25)) == [1, 3, 4])
-    #expect(try ids(people.where("name BEGINSWITH[c] $0 AND age == $1", "a", 30)) == [1, 4] && ids(people.where("age == $0", nil)) == [5])
-    #expect(try ids(people.where("id IN $0", [1, 3, 9])) == [1, 3] && ids(people.where("id == $1 OR id == $0", arguments: [1, 2])) == [1, 2])
-    #expect(try ids(people.where("best == $0", people[1].link)) == [3] && ids(people.where("ANY dogs.name == 'Rex'")) == [1, 3])
+    #expect(
+        try ids(people.where("age > $0", .int(age))) == [1, 3, 4] && ids(people.where("age > $0", 25)) == [1, 3, 4])
+    #expect(
+        try ids(people.where("name BEGINSWITH[c] $0 AND age == $1", "a", 30)) == [1, 4]
+            && ids(people.where("age == $0", nil)) == [5])
+    #expect(
+        try ids(people.where("id IN $0", [1, 3, 9])) == [1, 3]
+            && ids(people.where("id == $1 OR id == $0", arguments: [1, 2])) == [1, 2])
+    #expect(
+        try ids(people.where("best == $0", people[1].link)) == [3]
+            && ids(people.where("ANY dogs.name == 'Rex'")) == [1, 3])
     #expect(try ids(people.where("weight == $0 AND born == $1", 0.0, nil)).count == 5)
     #expect(try ids(people.where("age >= 30").where("name > $0", "Ann")) == [3, 4])
     #expect(try ids(people.where("TRUEPREDICATE SORT(age DESC) LIMIT(2)")) == [3, 1])
@@ -65,13 +83,16 @@ private func ids(_ results: Results) -> [Int64] { results.map { $0["id"].int ?? 
 
 @Test func resultsAreOrderedAndLimited() throws {
     let world = try World(), people = try world.people
-    #expect(try ids(people.sorted(by: "age")) == [5, 2, 1, 4, 3] && ids(people.sorted(by: "age", ascending: false)) == [3, 1, 4, 2, 5])
+    #expect(
+        try ids(people.sorted(by: "age")) == [5, 2, 1, 4, 3]
+            && ids(people.sorted(by: "age", ascending: false)) == [3, 1, 4, 2, 5])
     #expect(
         try ids(people.sorted(by: "id", ascending: false).sorted(by: "age")) == [5, 2, 4, 1, 3]
             && ids(people.sorted(by: "best.age", ascending: false)).first != 3)
     #expect(try ids(people.distinct(by: "age")) == [1, 2, 3, 5] && ids(people.distinct(by: "age", "name")).count == 5)
     #expect(
-        try ids(people.sorted(by: "age").limit(2)) == [5, 2] && ids(people.limit(0)) == [] && ids(people.limit(-3)) == []
+        try ids(people.sorted(by: "age").limit(2)) == [5, 2] && ids(people.limit(0)) == []
+            && ids(people.limit(-3)) == []
             && ids(people.limit(.max)).count == 5)
     #expect { _ = try people.limit(2).where("age > 1") } throws: { ($0 as? RealmError)?.code == .illegalOperation }
     #expect { _ = try people.sorted(by: "nope") } throws: { ($0 as? RealmError)?.code == .invalidQuery }
@@ -82,7 +103,9 @@ private func ids(_ results: Results) -> [Int64] { results.map { $0["id"].int ?? 
 
 @Test func resultsAreSummedUp() throws {
     let world = try World(), people = try world.people, none = try people.where("id > 100")
-    #expect(try people.min(of: "age") == 20 && people.max(of: "age") == 40 && people.sum(of: "age") == 120 && people.average(of: "age") == 30.0)
+    #expect(
+        try people.min(of: "age") == 20 && people.max(of: "age") == 40 && people.sum(of: "age") == 120
+            && people.average(of: "age") == 30.0)
     #expect(try people.where("age == 30").sum(of: "id") == 5 && people.min(of: "born").isNull)
     #expect(try none.min(of: "age").isNull && none.sum(of: "age") == 0 && none.average(of: "age").isNull)
     #expect { _ = try people.sum(of: "name") } throws: { ($0 as? RealmError)?.code == .illegalOperation }
@@ -98,7 +121,9 @@ private func ids(_ results: Results) -> [Int64] { results.map { $0["id"].int ?? 
         try people[4].set("age", 30)
         #expect(ids(thirty) == [4, 5] && ids(fixed) == [1, 4])
         try people[3].delete()
-        #expect(ids(thirty) == [5] && fixed.count == 2 && fixed[0].isValid && !fixed[1].isValid && all.count == 5 && people.count == 4)
+        #expect(
+            ids(thirty) == [5] && fixed.count == 2 && fixed[0].isValid && !fixed[1].isValid && all.count == 5
+                && people.count == 4)
         #expect(try ids(fixed.where("id > 0")) == [5], "made from a snapshot is live")
     }
     // Deleting in a loop over what is deleted from.
@@ -112,7 +137,8 @@ private func ids(_ results: Results) -> [Int64] { results.map { $0["id"].int ?? 
 }
 
 @Test func resultsAreNeverEmptyByMistake() throws {
-    let world = try World(), people = try world.people, adults = try people.where("age > 18").sorted(by: "name"), fixed = try adults.snapshot()
+    let world = try World(), people = try world.people, adults = try people.where("age > 18").sorted(by: "name"),
+        fixed = try adults.snapshot()
     expectMisuses([3017, 3017, 3017]) { !people[5].isValid && !people[-1].isValid && !adults[99].isValid }
     #expect { _ = try people.object(at: 5) } throws: { ($0 as? RealmError)?.code == .indexOutOfBounds }
     #expect { _ = try adults.object(at: -1) } throws: { ($0 as? RealmError)?.code == .indexOutOfBounds }

@@ -3,7 +3,9 @@ import Testing
 
 @testable import CoreEngine
 
-private let types: [PropertyType] = [.int, .bool, .string, .data, .mixed, .date, .float, .double, .decimal, .objectId, .uuid, .object]
+private let types: [PropertyType] = [
+    .int, .bool, .string, .data, .mixed, .date, .float, .double, .decimal, .objectId, .uuid, .object,
+]
 
 /// A random schema that is sound: up to five classes.
 private func randomSchema(_ random: inout Seeded) -> Schema {
@@ -11,7 +13,8 @@ private func randomSchema(_ random: inout Seeded) -> Schema {
     var classes: [ObjectSchema] = []
     for name in names.isEmpty ? ["A"] : names {
         var properties: [Property] = []
-        for (i, property) in (["a", "b", "c", "d", "e", "f", "g", "h"] as [Name]).enumerated() where random.below(3) > 0 {
+        for (i, property) in (["a", "b", "c", "d", "e", "f", "g", "h"] as [Name]).enumerated() where random.below(3) > 0
+        {
             let collection = random.below(3) == 0 ? [CollectionKind.list, .set, .dictionary][random.below(3)] : .none
             let type = types[random.below(types.count)]
             let isSingle = collection == .none
@@ -19,17 +22,20 @@ private func randomSchema(_ random: inout Seeded) -> Schema {
             case .object:
                 let target = names.isEmpty ? "A" : names[random.below(names.count)]
                 let isNullable = isSingle || collection == .dictionary
-                properties.append(Property(property, .object, nullable: isNullable, collection: collection, target: target))
+                properties.append(
+                    Property(property, .object, nullable: isNullable, collection: collection, target: target))
             case .mixed:
                 let isIndexed = isSingle && random.below(3) == 0
-                properties.append(Property(property, .mixed, nullable: true, collection: collection, indexed: isIndexed))
+                properties.append(
+                    Property(property, .mixed, nullable: true, collection: collection, indexed: isIndexed))
             case .int, .string, .objectId, .uuid:
                 let isPrimary = i == 0 && isSingle
                 let isText = type == .string && isSingle && !isPrimary && random.below(3) == 0
                 let isIndexed = isSingle && !isText && random.below(3) == 0
                 properties.append(
                     Property(
-                        property, type, nullable: random.below(2) == 0, collection: collection, primary: isPrimary, indexed: isIndexed,
+                        property, type, nullable: random.below(2) == 0, collection: collection, primary: isPrimary,
+                        indexed: isIndexed,
                         fullText: isText))
             default: properties.append(Property(property, type, nullable: random.below(2) == 0, collection: collection))
             }
@@ -45,7 +51,8 @@ private func apply(_ changes: [SchemaChange], to file: Schema) -> Schema {
     var classes: [Name: ObjectSchema] = [:]
     for c in file.classes { classes[c.name] = c }
     func with(_ c: ObjectSchema, _ property: Name, _ body: (inout Property) -> Void) {
-        guard var changed = classes[c.name], let i = changed.properties.firstIndex(where: { $0.name == property }) else {
+        guard var changed = classes[c.name], let i = changed.properties.firstIndex(where: { $0.name == property })
+        else {
             Issue.record("no property \(property) in \(c.name)")
             return
         }
@@ -71,9 +78,11 @@ private func apply(_ changes: [SchemaChange], to file: Schema) -> Schema {
             }
         case .makeNullable(let c, let p): with(c, p.name) { $0.isNullable = true }
         case .makeRequired(let c, let p): with(c, p.name) { $0.isNullable = false }
-        case .addIndex(let c, let p, let fullText): with(c, p.name) { if fullText { $0.isFullTextIndexed = true } else { $0.isIndexed = true } }
+        case .addIndex(let c, let p, let fullText):
+            with(c, p.name) { if fullText { $0.isFullTextIndexed = true } else { $0.isIndexed = true } }
         case .removeIndex(let c, let p, fullText: true): with(c, p.name) { $0.isFullTextIndexed = false }
-        case .removeIndex(let c, let p, fullText: false): with(c, p.name) { ($0.isIndexed, $0.isPrimary) = (false, false) }
+        case .removeIndex(let c, let p, fullText: false):
+            with(c, p.name) { ($0.isIndexed, $0.isPrimary) = (false, false) }
         case .addProperty(let c, let p):
             #expect(classes[c.name]?.properties.contains { $0.name == p.name } == false)
             classes[c.name]?.properties.append(p)
@@ -88,8 +97,9 @@ private func apply(_ changes: [SchemaChange], to file: Schema) -> Schema {
     }
     return Schema(Array(classes.values))
 }
-/// The schema without what two schemas need not agree on: the order of properties, classes that were not asked for, and that the primary key
-/// follows from the class.
+
+/// The schema without what two schemas need not agree on: the order of properties, classes that were not asked for, and
+/// that the primary key follows from the class.
 private func normal(_ s: Schema, of wanted: Schema) -> [ObjectSchema] {
     s.classes.filter { wanted[$0.name] != nil }.map { c in
         var c = c
@@ -130,9 +140,12 @@ private func normal(_ s: Schema, of wanted: Schema) -> [ObjectSchema] {
         let wanted = randomSchema(&random)
         let realm = try Realm(RealmConfiguration(path: path, schema: wanted, schemaVersion: version))
         #expect(realm.schemaVersion == version && normal(realm.schema, of: wanted) == normal(wanted, of: wanted))
-        // One object of each class, so that there are values to convert, and no two with the same one that could become the key.
+        // One object of each class, so that there are values to convert, and no two with the same one that could become
+        // the key.
         try realm.write {
-            for c in realm.schema.classes where c.primaryKey.isEmpty { if try realm.objects(c.name).isEmpty { try realm.create(c.name) } }
+            for c in realm.schema.classes where c.primaryKey.isEmpty {
+                if try realm.objects(c.name).isEmpty { try realm.create(c.name) }
+            }
         }
         realm.close()
         // What the file says of itself is what was asked for, and asks for no further change.

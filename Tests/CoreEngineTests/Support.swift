@@ -1,5 +1,5 @@
-// What the engine's tests share: seeded random numbers, stores without a file, databases in temporary folders that are verified when they
-// are closed.
+// What the engine's tests share: seeded random numbers, stores without a file, databases in temporary folders that are
+// verified when they are closed.
 import Foundation
 import Testing
 
@@ -8,13 +8,16 @@ import Testing
 /// xorshift64*: the same sequence on every platform.
 struct Seeded: RandomNumberGenerator {
     private var state: UInt64
+
     init(_ seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 | 1 }
+
     mutating func next() -> UInt64 {
         state ^= state >> 12
         state ^= state << 25
         state ^= state >> 27
         return state &* 0x2545_F491_4F6C_DD1D
     }
+
     mutating func below(_ n: Int) -> Int { Int(next() % UInt64(n)) }
 }
 
@@ -26,24 +29,31 @@ func memoryStore() throws -> NodeStore {
     return store
 }
 
-func withBytes<R>(_ text: [UInt8], _ body: (Bytes) throws -> R) rethrows -> R { try text.withUnsafeBytes { try body($0) } }
+func withBytes<R>(_ text: [UInt8], _ body: (Bytes) throws -> R) rethrows -> R {
+    try text.withUnsafeBytes { try body($0) }
+}
 
 /// A folder that goes with the test.
 final class TemporaryFolder {
     let path: String
+
     init() throws {
         path = FileManager.default.temporaryDirectory.appendingPathComponent("crealm-\(UUID().uuidString)").path
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     }
+
     deinit { try? FileManager.default.removeItem(atPath: path) }
+
     func file(_ name: String = "test.realm") -> String { path + "/" + name }
 }
 
-let repository = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+let repository = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent()
 
 /// Mistakes are kept for the thread that expects them; elsewhere one of them stops the tests.
 private enum Expected {
     static let lists = Lock(initial: [UInt: [Misuse]]())
+
     static let isInstalled: Bool = {
         Misuse.handler = { misuse in
             lists.with { lists in
@@ -55,6 +65,7 @@ private enum Expected {
         return true
     }()
 }
+
 /// What `body` does wrong on this thread where it cannot be told by throwing.
 func misuses(_ body: () throws -> Void) rethrows -> [Misuse] {
     #expect(Expected.isInstalled)
@@ -64,6 +75,7 @@ func misuses(_ body: () throws -> Void) rethrows -> [Misuse] {
     try body()
     return Expected.lists.with { $0[me] } ?? []
 }
+
 /// Expects that `body` is true, and makes mistakes with these numbers.
 func expectMisuses(_ wanted: [Int32], _ body: () throws -> Bool, at place: SourceLocation = #_sourceLocation) rethrows {
     var isTrue = false
@@ -76,10 +88,12 @@ func elsewhere(_ body: @escaping () -> Void) {
     let done = start(body)
     done()
 }
+
 /// Runs `body` on a thread of its own. The result waits for it.
 func start(_ body: @escaping () -> Void) -> () -> Void {
     final class Work {
         let body: () -> Void
+
         init(_ body: @escaping () -> Void) { self.body = body }
     }
     var thread = pthread_t()

@@ -1,5 +1,5 @@
-// The Swift API off the Realm's thread: everything that can throw refuses with 2006, all else is a misuse with 2006; `close` from another thread ends the owner's work with
-// an error, and takes nothing away from a call that is running.
+// The Swift API off the Realm's thread: everything that can throw refuses with 2006, all else is a misuse with 2006;
+// `close` from another thread ends the owner's work with an error, and takes nothing away from a call that is running.
 import Glibc
 import Testing
 
@@ -9,27 +9,34 @@ private let schema = Schema([
     ObjectSchema(
         "Thing",
         properties: [
-            Property("id", .int, primary: true), Property("n", .int), Property("link", .object, nullable: true, target: "Thing"),
-            Property("list", .int, collection: .list), Property("set", .int, collection: .set), Property("map", .int, collection: .dictionary),
+            Property("id", .int, primary: true), Property("n", .int),
+            Property("link", .object, nullable: true, target: "Thing"),
+            Property("list", .int, collection: .list), Property("set", .int, collection: .set),
+            Property("map", .int, collection: .dictionary),
             Property("links", .object, collection: .list, target: "Thing"), Property("any", .mixed, nullable: true),
         ])
 ])
+
 private struct World {
     let folder: TemporaryFolder
     let realm: Realm
     let thing: RealmObject
+
     init() throws {
         folder = try TemporaryFolder()
         realm = try Realm(RealmConfiguration(path: folder.file(), schema: schema, schemaVersion: 1))
         let r = realm
         thing = try realm.write {
-            let t = try r.create("Thing", primaryKey: 1, ["n": 7, "list": [1], "map": .dictionary([RealmValue.Entry(key: "a", value: 1)])])
+            let t = try r.create(
+                "Thing", primaryKey: 1,
+                ["n": 7, "list": [1], "map": .dictionary([RealmValue.Entry(key: "a", value: 1)])])
             try t.set("set").insert(1)
             try t.list("links").append(t.link)
             return t
         }
     }
 }
+
 /// The number that a call fails with; 0 when it succeeds.
 private func number(_ body: () throws -> Void) -> Int32 {
     do { try body() } catch { return (error as? RealmError)?.code.rawValue ?? -1 }
@@ -135,7 +142,10 @@ private func number(_ body: () throws -> Void) -> Int32 {
         mistaken("object isValid") { !t.isValid }
         mistaken("version") { r.version == nil }
         // What any thread may ask.
-        anywhere += [!r.isClosed, !r.isWriting, r.schema["Thing"] != nil, r.schemaVersion == 1, r.versionCount > 0, t.className == "Thing"]
+        anywhere += [
+            !r.isClosed, !r.isWriting, r.schema["Thing"] != nil, r.schemaVersion == 1, r.versionCount > 0,
+            t.className == "Thing",
+        ]
     }
     for (what, numbers) in mistakes { #expect(numbers == [2006], "\(what) gives \(numbers)") }
     #expect(mistakes.count == 21)
@@ -167,7 +177,9 @@ private func number(_ body: () throws -> Void) -> Int32 {
         wait()
         #expect(r.isClosed && !r.isWriting && !list.isValid && !results.isValid && !t.isValid)
         expectMisuses([2010, 2009]) { list.isEmpty && results.isEmpty }
-        #expect(number { try r.beginRead() } == 2014 && number { _ = try t.get("n") } == 2010 && number { try results.load() } == 2009)
+        #expect(
+            number { try r.beginRead() } == 2014 && number { _ = try t.get("n") } == 2010
+                && number { try results.load() } == 2009)
         // Nothing is held any more: another Realm writes at once.
         let next = try Realm(RealmConfiguration(path: world.folder.file(), schema: schema, schemaVersion: 1))
         try next.write { try next.create("Thing", primaryKey: 2) }

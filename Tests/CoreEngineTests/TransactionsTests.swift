@@ -1,5 +1,5 @@
-// A seeded history of transactions against plain dictionaries: compared after every commit, rollback and reopen, and from older snapshots;
-// every file left is verified. And the rules of opening, growing and reusing space, one by one.
+// A seeded history of transactions against plain dictionaries: compared after every commit, rollback and reopen, and
+// from older snapshots; every file left is verified. And the rules of opening, growing and reusing space, one by one.
 import Foundation
 import Testing
 
@@ -9,17 +9,23 @@ private let schema = Schema([
     ObjectSchema(
         "Item",
         properties: [
-            Property("id", .int, primary: true), Property("name", .string, nullable: true, indexed: true), Property("n", .int, nullable: true),
+            Property("id", .int, primary: true), Property("name", .string, nullable: true, indexed: true),
+            Property("n", .int, nullable: true),
             Property("when", .date, indexed: true),
-            Property("data", .data), Property("next", .object, nullable: true, target: "Item"), Property("text", .string, fullText: true),
+            Property("data", .data), Property("next", .object, nullable: true, target: "Item"),
+            Property("text", .string, fullText: true),
         ]),
     ObjectSchema(
         "Plain",
         properties: [
-            Property("v", .double), Property("u", .uuid, nullable: true, indexed: true), Property("item", .object, nullable: true, target: "Item"),
+            Property("v", .double), Property("u", .uuid, nullable: true, indexed: true),
+            Property("item", .object, nullable: true, target: "Item"),
         ]),
 ])
-private func open(_ path: String) throws -> Realm { try Realm(RealmConfiguration(path: path, schema: schema, schemaVersion: 1)) }
+
+private func open(_ path: String) throws -> Realm {
+    try Realm(RealmConfiguration(path: path, schema: schema, schemaVersion: 1))
+}
 
 private struct Item: Equatable {
     var name: String?
@@ -71,7 +77,8 @@ private func read(_ realm: Realm) throws -> [Int64: Item] {
                     try o.set("name", v.map { .string($0) } ?? .null)
                     model[id]!.name = v
                 case 1:
-                    let v: Int64? = random.below(4) == 0 ? nil : Int64(bitPattern: random.next() >> UInt64(random.below(63)))
+                    let v: Int64? =
+                        random.below(4) == 0 ? nil : Int64(bitPattern: random.next() >> UInt64(random.below(63)))
                     try o.set("n", v.map { .int($0) } ?? .null)
                     model[id]!.n = v
                 case 2:
@@ -107,7 +114,9 @@ private func read(_ realm: Realm) throws -> [Int64: Item] {
             try realm.commitWrite()
         }
         #expect(try read(realm) == model, "seed \(seed), round \(round)")
-        if let o = older { #expect(try read(o.realm) == o.model, "an older snapshot changed: seed \(seed), round \(round)") }
+        if let o = older {
+            #expect(try read(o.realm) == o.model, "an older snapshot changed: seed \(seed), round \(round)")
+        }
         if round % 6 == 2 {
             older?.realm.close()
             let r = try open(folder.file())
@@ -135,8 +144,11 @@ private func read(_ realm: Realm) throws -> [Int64: Item] {
         var keys: [Int64] = []
         for _ in 0..<260 { keys.append(try realm.create("Plain").key.raw) }
         // Without a primary key the low byte of the sequence comes first, then a byte of file id.
-        #expect(keys[0..<256].elementsEqual(0..<256) && keys[256...].elementsEqual([0x10000, 0x10001, 0x10002, 0x10003]))
-        #expect(try (0..<300).map { try realm.create("Item", primaryKey: .int(Int64($0 * 7))).key.raw } == (0..<300).map { Int64($0) })
+        #expect(
+            keys[0..<256].elementsEqual(0..<256) && keys[256...].elementsEqual([0x10000, 0x10001, 0x10002, 0x10003]))
+        #expect(
+            try (0..<300).map { try realm.create("Item", primaryKey: .int(Int64($0 * 7))).key.raw }
+                == (0..<300).map { Int64($0) })
         try realm.object("Item", primaryKey: 0)?.delete()
         // Re-creating gives a new key.
         #expect(try realm.create("Item", primaryKey: 0).key.raw == 300)
@@ -150,7 +162,9 @@ private func read(_ realm: Realm) throws -> [Int64: Item] {
     let realm = try open(folder.file())
     var sizes = [try FileDescriptor(path: folder.file(), access: .readOnly).size()]
     for i in 0..<40 {
-        try realm.write { try realm.create("Item", primaryKey: .int(Int64(i)), ["data": .data([UInt8](repeating: 1, count: 30_000))]) }
+        try realm.write {
+            try realm.create("Item", primaryKey: .int(Int64(i)), ["data": .data([UInt8](repeating: 1, count: 30_000))])
+        }
         let size = try FileDescriptor(path: folder.file(), access: .readOnly).size()
         if size != sizes.last { sizes.append(size) }
     }
@@ -166,13 +180,18 @@ private func read(_ realm: Realm) throws -> [Int64: Item] {
     let folder = try TemporaryFolder()
     let writer = try open(folder.file()), reader = try open(folder.file())
     try writer.write {
-        for i in 0..<50 { try writer.create("Item", primaryKey: .int(Int64(i)), ["data": .data([UInt8](repeating: UInt8(i), count: 500))]) }
+        for i in 0..<50 {
+            try writer.create(
+                "Item", primaryKey: .int(Int64(i)), ["data": .data([UInt8](repeating: UInt8(i), count: 500))])
+        }
     }
     try reader.refresh()
     let seen = try read(reader)
     for round in 0..<30 {
         try writer.write {
-            for o in try writer.objects("Item") { try o.set("data", .data([UInt8](repeating: UInt8(100 + round), count: 400 + round))) }
+            for o in try writer.objects("Item") {
+                try o.set("data", .data([UInt8](repeating: UInt8(100 + round), count: 400 + round)))
+            }
         }
     }
     #expect(try read(reader) == seen)
@@ -180,7 +199,11 @@ private func read(_ realm: Realm) throws -> [Int64: Item] {
     try reader.refresh()
     #expect(try read(reader) == read(writer))
     for round in 0..<30 {
-        try writer.write { for o in try writer.objects("Item") { try o.set("data", .data([UInt8](repeating: UInt8(round), count: 400 + round))) } }
+        try writer.write {
+            for o in try writer.objects("Item") {
+                try o.set("data", .data([UInt8](repeating: UInt8(round), count: 400 + round)))
+            }
+        }
     }
     // With nobody behind, the file stays as large as the pinned history made it.
     #expect(try FileDescriptor(path: folder.file(), access: .readOnly).size() == pinned)
@@ -254,16 +277,26 @@ private func read(_ realm: Realm) throws -> [Int64: Item] {
     let dog = ObjectSchema("Dog", properties: [Property("name", .string)])
     #expect(problems(dog).isEmpty)
     #expect(problems(dog, dog).contains("more than once"))
-    #expect(problems(ObjectSchema("A", properties: [Property("d", .object, target: "Dog")]), dog).contains("must be nullable"))
     #expect(
-        problems(ObjectSchema("A", properties: [Property("d", .object, nullable: true, collection: .list, target: "Dog")]), dog).contains(
+        problems(ObjectSchema("A", properties: [Property("d", .object, target: "Dog")]), dog).contains(
+            "must be nullable"))
+    #expect(
+        problems(
+            ObjectSchema("A", properties: [Property("d", .object, nullable: true, collection: .list, target: "Dog")]),
+            dog
+        ).contains(
             "cannot be nullable"))
     #expect(problems(ObjectSchema("A", properties: [Property("m", .mixed)])).contains("must be nullable"))
     #expect(problems(ObjectSchema("A", properties: [Property("d", .double, primary: true)])).contains("primary key"))
-    #expect(problems(ObjectSchema("A", properties: [Property("d", .double, indexed: true)])).contains("cannot be indexed"))
-    #expect(problems(ObjectSchema("A", properties: [Property("d", .object, nullable: true, target: "Cat")])).contains("unknown object type"))
+    #expect(
+        problems(ObjectSchema("A", properties: [Property("d", .double, indexed: true)])).contains("cannot be indexed"))
+    #expect(
+        problems(ObjectSchema("A", properties: [Property("d", .object, nullable: true, target: "Cat")])).contains(
+            "unknown object type"))
     #expect(problems(ObjectSchema("A", primaryKey: "x", properties: [Property("d", .int)])).contains("does not exist"))
-    #expect(problems(ObjectSchema("E", kind: .embedded, properties: [Property("e", .object, nullable: true, target: "E")])).contains("Cycles"))
+    #expect(
+        problems(ObjectSchema("E", kind: .embedded, properties: [Property("e", .object, nullable: true, target: "E")]))
+            .contains("Cycles"))
 }
 
 @Test func extentsBesideASectionBoundaryAreNotTakenForNodesThatWouldCrossIt() {
@@ -275,9 +308,12 @@ private func read(_ realm: Realm) throws -> [Int64: Item] {
     #expect(FreeSpace.holds(FileChunk(offset: boundary - 64, size: 256), 96))
     #expect(FreeSpace.holds(FileChunk(offset: boundary - 64, size: 64), 64))
     free.appendAtEnd(FileChunk(offset: boundary + 4096, size: 400))
-    #expect(free.takeExtent(wanted: 100 * 8, least: 96, logicalSize: 1 << 30) == FileChunk(offset: boundary - 800, size: 864))
+    #expect(
+        free.takeExtent(wanted: 100 * 8, least: 96, logicalSize: 1 << 30)
+            == FileChunk(offset: boundary - 800, size: 864))
     free.giveBack(FileChunk(offset: boundary - 64, size: 128))
-    #expect(free.takeExtent(wanted: 96, least: 96, logicalSize: 1 << 30) == FileChunk(offset: boundary + 4096, size: 400))
+    #expect(
+        free.takeExtent(wanted: 96, least: 96, logicalSize: 1 << 30) == FileChunk(offset: boundary + 4096, size: 400))
     #expect(free.takeExtent(wanted: 96, least: 96, logicalSize: 1 << 30) == nil)
 }
 

@@ -47,15 +47,23 @@ import Testing
             return true
         }
         #expect(got == model)
-        for i in stride(from: 0, to: model.count, by: 17) { if case .int(let v) = try tree.get(i) { #expect(v == model[i]) } }
+        for i in stride(from: 0, to: model.count, by: 17) {
+            if case .int(let v) = try tree.get(i) { #expect(v == model[i]) }
+        }
     }
 }
 
 private func rows(_ s: NodeStore) throws -> ClusterTree {
-    let columns = [ClusterTree.Column(kind: .int, initial: .int(0), ownsTrees: false), .init(kind: .string, initial: .null, ownsTrees: false)]
+    let columns = [
+        ClusterTree.Column(kind: .int, initial: .int(0), ownsTrees: false),
+        .init(kind: .string, initial: .null, ownsTrees: false),
+    ]
     return ClusterTree(s, root: try ClusterTree.create(s, columns: columns), columns: columns)
 }
-private func compare(_ tree: ClusterTree, _ model: [Int64: Int64], sourceLocation: SourceLocation = #_sourceLocation) throws {
+
+private func compare(_ tree: ClusterTree, _ model: [Int64: Int64], sourceLocation: SourceLocation = #_sourceLocation)
+    throws
+{
     #expect(try tree.count() == model.count, sourceLocation: sourceLocation)
     var keys: [Int64] = []
     try tree.forEachKey { (k) throws(RealmError) in
@@ -125,7 +133,9 @@ private func compare(_ tree: ClusterTree, _ model: [Int64: Int64], sourceLocatio
         _ = try tree.set(ObjKey(k), 0, .int(k &* 3))
         // A cluster's strings are all short, or up to medium or big size.
         let longest = [4, 20, 80][Int(k >> 9) % 3]
-        try withBytes(Array(text[..<(Int(k) % longest)])) { _ = try tree.set(ObjKey(k), 1, k % 7 == 0 ? .null : .string($0)) }
+        try withBytes(Array(text[..<(Int(k) % longest)])) {
+            _ = try tree.set(ObjKey(k), 1, k % 7 == 0 ? .null : .string($0))
+        }
         model[k] = k &* 3
     }
     for i in 0..<Int64(seed % 4 == 3 ? 70_000 : 3000) {
@@ -180,11 +190,16 @@ private func compare(_ tree: ClusterTree, _ model: [Int64: Int64], sourceLocatio
         #expect(try tree.set(ObjKey(Int64(k)), 0, .int(Int64(k))))
         #expect(try tree.key(at: k) == ObjKey(Int64(k)))
     }
-    for k in stride(from: 0, to: count, by: 997) { if case .int(let v)? = try tree.get(ObjKey(Int64(k)), 0) { #expect(v == Int64(k)) } }
+    for k in stride(from: 0, to: count, by: 997) {
+        if case .int(let v)? = try tree.get(ObjKey(Int64(k)), 0) { #expect(v == Int64(k)) }
+    }
 
-    // Indices while no key is missing, then with more and more holes: where objects are counted by their keys, and where they are not.
+    // Indices while no key is missing, then with more and more holes: where objects are counted by their keys, and
+    // where they are not.
     var keys = (0..<Int64(count)).map { $0 }
-    for gone in [[], [Int64(count - 1)], [Int64(count - 2), 700], [0], Array(256..<512), Array(66_000..<66_100)] as [[Int64]] {
+    for gone in [[], [Int64(count - 1)], [Int64(count - 2), 700], [0], Array(256..<512), Array(66_000..<66_100)]
+        as [[Int64]]
+    {
         for k in gone { #expect(try tree.erase(ObjKey(k))) }
         keys.removeAll(where: gone.contains)
         try tree.checkInvariants()
@@ -207,7 +222,8 @@ private func compare(_ tree: ClusterTree, _ model: [Int64: Int64], sourceLocatio
     let long = String(repeating: "abcd", count: 60)
     let words: [String?] =
         [
-            nil, "", "X", "a", "ab", "abc", "abcX", "abcd", "abcdX", "abcdefgh", "abcdefghX", long, long + "1", long + "2", String(long.dropLast()),
+            nil, "", "X", "a", "ab", "abc", "abcX", "abcd", "abcdX", "abcdefgh", "abcdefghX", long, long + "1",
+            long + "2", String(long.dropLast()),
             "é", "ÿÿÿÿ",
         ]
         + (0..<40).map { "city\($0)" }
@@ -258,7 +274,9 @@ private func compare(_ tree: ClusterTree, _ model: [Int64: Int64], sourceLocatio
     var index = SearchIndex(s, root: try SearchIndex.create(s), rows: tree, column: column)
     index.capacity = seed < 5 ? 8 : 1000
     let long = String(repeating: "abcd", count: 60)
-    let words = ["", "X", "a", "abcd", "abcdX", "abcdefgh", long, long + "1", String(long.dropLast()), "é"] + (0..<40).map { "city\($0)" }
+    let words =
+        ["", "X", "a", "abcd", "abcdX", "abcdefgh", long, long + "1", String(long.dropLast()), "é"]
+        + (0..<40).map { "city\($0)" }
     var model: [Int64: Int] = [:]
     func with<R>(_ v: Int, _ body: (Mixed) throws -> R) rethrows -> R {
         if column == 0 { return try body(.int(Int64(v) &* 0x1_0000_0001)) }
@@ -311,7 +329,9 @@ private func compare(_ tree: ClusterTree, _ model: [Int64: Int64], sourceLocatio
 
 @Test func wordsOfText() throws {
     func tokens(_ text: String) throws -> Set<String> {
-        try withBytes(Array(text.utf8)) { Set(try FullTextTokenizer.tokens($0).map { String(decoding: $0, as: UTF8.self) }) }
+        try withBytes(Array(text.utf8)) {
+            Set(try FullTextTokenizer.tokens($0).map { String(decoding: $0, as: UTF8.self) })
+        }
     }
     #expect(try tokens("The quick, brown fox-THE") == ["the", "quick", "brown", "fox"])
     #expect(try tokens("Ærøskøbing Straße Ångström") == ["ærøskøbing", "straße", "ångstrom"])

@@ -12,11 +12,13 @@ func broken(_ text: String) -> Never {
     fflush(nil)
     exit(1)
 }
+
 func now() -> Int64 {
     var t = timespec()
     clock_gettime(CLOCK_MONOTONIC, &t)
     return Int64(t.tv_sec) * 1_000_000_000 + Int64(t.tv_nsec)
 }
+
 func integer(_ value: RealmValue) -> Int64 {
     guard case .int(let n) = value else { broken("\(value) is no integer") }
     return n
@@ -32,6 +34,7 @@ struct Board {
         numbers = try board.list("numbers")
         times = try board.list("times")
     }
+
     func writeOn(_ journalPath: String, _ seed: UInt32) throws -> Never {
         var seed = seed
         let journal = open(journalPath, O_WRONLY | O_CREAT | O_APPEND, 0o600)
@@ -69,9 +72,12 @@ final class Observer {
         copy = try board.numbers.values().map(integer)
         last = copy.last ?? 0
     }
+
     func told(_ change: CollectionChangeSet) {
         let arrived = now(), numbers = board.numbers
-        guard change.modifications.isEmpty, change.moves.isEmpty, !change.isCleared, !change.isDeleted else { broken("not an insertion: \(change)") }
+        guard change.modifications.isEmpty, change.moves.isEmpty, !change.isCleared, !change.isDeleted else {
+            broken("not an insertion: \(change)")
+        }
         for i in change.deletions.reversed() { copy.remove(at: i) }
         for i in change.insertions {
             if i != copy.count { broken("inserted at \(i) of \(copy.count)") }

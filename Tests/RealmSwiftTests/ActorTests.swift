@@ -7,14 +7,19 @@ private actor Store {
     private var tokens: [NotificationToken] = []
     private(set) var told: [String] = []
 
-    func open(_ configuration: Realm.Configuration) async throws { realm = try await Realm(configuration: configuration, actor: self) }
+    func open(_ configuration: Realm.Configuration) async throws {
+        realm = try await Realm(configuration: configuration, actor: self)
+    }
+
     func add(_ key: String) async throws {
         try await realm?.asyncWrite { _ = realm?.create(Base.self, value: [key, 1] as [Any]) }
     }
+
     /// Reads, waits for its turn, and adds one to what is there then.
     func increment(_ key: String) async throws {
         try await realm?.asyncWrite { realm?.object(ofType: Base.self, forPrimaryKey: key)?.first += 1 }
     }
+
     func refuse() async throws {
         struct Refused: Error {}
         try await realm?.asyncWrite {
@@ -22,18 +27,23 @@ private actor Store {
             throw Refused()
         }
     }
+
     func count() async -> Int {
         await realm?.asyncRefresh()
         return realm?.objects(Base.self).count ?? -1
     }
+
     func first(_ key: String) -> Int { realm?.object(ofType: Base.self, forPrimaryKey: key)?.first ?? -1 }
+
     func hear(_ text: String) { told.append(text) }
+
     /// Answers each change that it is told of, until there are `most` objects.
     func answer(_ found: Results<Base>, most: Int) throws {
         told.append("\(found.count)")
         let next = found.count
         if next < most { try realm?.write { _ = realm?.create(Base.self, value: ["answer\(next)", 1] as [Any]) } }
     }
+
     func answerAll(_ configuration: Realm.Configuration, most: Int) async throws {
         guard let all = realm?.objects(Base.self) else { return }
         tokens.append(
@@ -42,12 +52,14 @@ private actor Store {
                 #expect(throws: Never.self) { try store.answer(found, most: most) }
             })
     }
+
     func keep(_ token: NotificationToken) { tokens.append(token) }
 }
 
 struct ActorTests {
     @Test func writesOfManyTasks() async throws {
-        let folder = try Folder(), configuration = folder.configuration([Base.self]), stores = [Store(), Store(), Store()]
+        let folder = try Folder(), configuration = folder.configuration([Base.self]),
+            stores = [Store(), Store(), Store()]
         for store in stores { try await store.open(configuration) }
         try await stores[0].add("k")
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -62,6 +74,7 @@ struct ActorTests {
         } catch {}
         #expect(await stores[0].count() == 1)
     }
+
     @Test func anObserverThatWrites() async throws {
         let folder = try Folder(), configuration = folder.configuration([Base.self]), store = Store(), other = Store()
         try await store.open(configuration)
@@ -72,6 +85,7 @@ struct ActorTests {
         #expect(await store.told == (1...11).map { "\($0)" })
         #expect(await other.count() == 11)
     }
+
     @Test func observing() async throws {
         let folder = try Folder(), configuration = folder.configuration([Base.self]), store = Store(), other = Store()
         try await store.open(configuration)
@@ -88,6 +102,7 @@ struct ActorTests {
         #expect(await store.told == seen)
         token.invalidate()
     }
+
     /// From the main actor, on another one.
     @MainActor private func watch(
         _ configuration: Realm.Configuration, _ store: Store, _ tell: @escaping @Sendable (String) -> Void

@@ -10,15 +10,19 @@ struct ChainTests {
         @Persisted var inside: ChainInside?
         @Persisted var all: List<ChainLink>
     }
+
     class ChainInside: EmbeddedObject {
         @Persisted var number: Int
         @Persisted var next: ChainInner?
     }
+
     class ChainInner: EmbeddedObject {
         @Persisted var number: Int
         @Persisted var back: ChainLink?
     }
+
     private let length = 100_000
+
     /// The numbers along a chain that somebody else keeps.
     private func numbers(_ first: ChainLink) -> [Int] {
         var numbers: [Int] = [], at: ChainLink? = first
@@ -28,9 +32,12 @@ struct ChainTests {
         }
         return numbers
     }
+
     private func chain() -> ChainLink {
         var first = ChainLink(value: ["number": length - 1])
-        for n in (0..<length - 1).reversed() { first = ChainLink(value: ["number": n, "next": first] as [String: Any]) }
+        for n in (0..<length - 1).reversed() {
+            first = ChainLink(value: ["number": n, "next": first] as [String: Any])
+        }
         return first
     }
 
@@ -45,11 +52,14 @@ struct ChainTests {
         first = nil
         #expect(first == nil && last == nil)
     }
+
     @Test func chainsAreAddedAndCopied() throws {
         let (realm, folder) = try makeRealm(ChainLink.self, ChainInside.self, ChainInner.self)
         let first = chain()
         try realm.write { realm.add(first) }
-        #expect(realm.objects(ChainLink.self).count == length && first.isInvalidated == false && numbers(first) == Array(0..<length))
+        #expect(
+            realm.objects(ChainLink.self).count == length && first.isInvalidated == false
+                && numbers(first) == Array(0..<length))
         let copy = first.detach()
         #expect(copy.realm == nil && numbers(copy) == Array(0..<length))
         let (other, otherFolder) = try makeRealm(ChainLink.self, ChainInside.self, ChainInner.self)
@@ -58,6 +68,7 @@ struct ChainTests {
         #expect(other.objects(ChainLink.self).count == length && numbers(copied) == Array(0..<length))
         (_, _) = (folder, otherFolder)
     }
+
     /// All that is as many links away as was asked for, by the shortest way.
     @Test func depth() throws {
         let (realm, folder) = try makeRealm(ChainLink.self, ChainInside.self, ChainInner.self)
@@ -66,7 +77,8 @@ struct ChainTests {
             for (a, b) in zip(links, links.dropFirst()) { a.next = b }
             // A short way to 4, met behind the long one; and one from an object inside an object inside.
             links[0].all.append(objectsIn: [links[1], links[4]])
-            links[0].inside = ChainInside(value: ["number": 7, "next": ["number": 8, "back": links[3]] as [String: Any]] as [String: Any])
+            links[0].inside = ChainInside(
+                value: ["number": 7, "next": ["number": 8, "back": links[3]] as [String: Any]] as [String: Any])
             return links
         }
         func reached(_ first: ChainLink) -> Set<Int> {
@@ -80,7 +92,9 @@ struct ChainTests {
         }
         #expect(reached(links[0].detach(depth: 0)) == [0] && links[0].detach(depth: 0).inside?.next?.number == 8)
         #expect(reached(links[0].detach(depth: 1)) == [0, 1, 3, 4])
-        #expect(reached(links[0].detach(depth: 2)) == [0, 1, 2, 3, 4, 5] && reached(links[0].detach()) == [0, 1, 2, 3, 4, 5])
+        #expect(
+            reached(links[0].detach(depth: 2)) == [0, 1, 2, 3, 4, 5]
+                && reached(links[0].detach()) == [0, 1, 2, 3, 4, 5])
         _ = folder
     }
 }

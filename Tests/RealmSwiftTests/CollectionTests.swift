@@ -11,14 +11,18 @@ struct CollectionTests {
             let people = [1, 2, 3, 4].map { realm.create(Person.self, value: ["id": $0, "age": $0 % 2]) }
             people[0].best = people[1]
             let pack = realm.create(Pack.self, value: ["dogs": people])
-            #expect(Set(pack.dogs.value(forKey: "age").compactMap { $0 as? Int }) == [0, 1] && pack.dogs.value(forKey: "age").count == 2)
+            #expect(
+                Set(pack.dogs.value(forKey: "age").compactMap { $0 as? Int }) == [0, 1]
+                    && pack.dogs.value(forKey: "age").count == 2)
             #expect(pack.dogs.value(forKey: "best").count == 2 && pack.dogs.value(forKey: "id").count == 4)
             #expect((pack.dogs.value(forKeyPath: "best.age") as? [Any?])?.count == 2)
             #expect(realm.objects(Person.self).value(forKey: "age").count == 4)
         }
         _ = folder
     }
+
     private static let types: [ObjectBase.Type] = [Person.self, Dog.self, Address.self, Country.self]
+
     private func open() throws -> (Realm, Folder) {
         let folder = try Folder()
         return (try Realm(configuration: folder.configuration(Self.types)), folder)
@@ -37,10 +41,13 @@ struct CollectionTests {
         other.append(3)
         b.numbers.append(4)
         b.ages["k"] = 4
-        #expect(a.numbers === list && Array(list) == [1, 2] && Array(b.numbers) == [1, 2, 4] && a.ages["k"] == 3 && Array(b.names) == ["x"])
+        #expect(
+            a.numbers === list && Array(list) == [1, 2] && Array(b.numbers) == [1, 2, 4] && a.ages["k"] == 3
+                && Array(b.names) == ["x"])
         a.numbers = a.numbers
         #expect(Array(a.numbers) == [1, 2])
     }
+
     @Test func listsBehaveAsArrays() throws {
         let (realm, folder) = try makeRealm(Everything.self)
         let object = try realm.write { realm.create(Everything.self, value: ["id": ObjectId.generate()]) }
@@ -77,11 +84,15 @@ struct CollectionTests {
         }
         try realm.commitWrite()
         #expect(managed.max() == array.max() && managed.min() == array.min() && managed.sum() == array.reduce(0, +))
-        #expect(managed.index(of: array[3]) == array.firstIndex(of: array[3]) && managed.first == array.first && managed.last == array.last)
+        #expect(
+            managed.index(of: array[3]) == array.firstIndex(of: array[3]) && managed.first == array.first
+                && managed.last == array.last)
         try realm.write {
             managed.move(fromOffsets: IndexSet([0, 2]), toOffset: 4)
             plain.move(fromOffsets: IndexSet([0, 2]), toOffset: 4)
-            #expect(Array(managed) == [array[1], array[3], array[0], array[2]] + array.dropFirst(4) && Array(plain) == Array(managed))
+            #expect(
+                Array(managed) == [array[1], array[3], array[0], array[2]] + array.dropFirst(4)
+                    && Array(plain) == Array(managed))
             managed.remove(atOffsets: IndexSet([1, 3]))
             managed.removeFirst(2)
             #expect(Array(managed) == Array(array.dropFirst(4)))
@@ -94,6 +105,7 @@ struct CollectionTests {
         #expect(managed.isEmpty)
         _ = folder
     }
+
     @Test func setsHoldEachValueOnce() throws {
         let (realm, folder) = try open()
         let ida = try realm.write { realm.create(Person.self, value: ["id": 1, "nicknames": ["b", "a", "b"]]) }
@@ -115,12 +127,14 @@ struct CollectionTests {
         #expect(Array(ida.nicknames) == ["c"])
         _ = folder
     }
+
     @Test func mapsHoldKeysInTheOrderOfTheirBytes() throws {
         let (realm, folder) = try open()
         let ida = try realm.write { realm.create(Person.self, value: ["id": 1, "scores": ["b": 2, "a": 1]]) }
         let scores = ida.scores
         #expect(
-            scores.keys == ["a", "b"] && scores.values == [1, 2] && scores["a"] == 1 && scores["c"] == nil && scores.sum() == 3 && scores.max() == 2)
+            scores.keys == ["a", "b"] && scores.values == [1, 2] && scores["a"] == 1 && scores["c"] == nil
+                && scores.sum() == 3 && scores.max() == 2)
         try realm.write {
             scores["c"] = 3
             scores["a"] = nil
@@ -129,11 +143,14 @@ struct CollectionTests {
             ida.friends["none"] = .some(nil)
         }
         #expect(scores.map { "\($0.key)\($0.value)" } == ["b10", "c3", "d7"])
-        #expect(ida.friends.count == 2 && ida.friends["none"] == .some(nil) && ida.friends["self"]??.id == 1 && ida.friends["other"] == nil)
+        #expect(
+            ida.friends.count == 2 && ida.friends["none"] == .some(nil) && ida.friends["self"]??.id == 1
+                && ida.friends["other"] == nil)
         try realm.write { scores.removeAll() }
         #expect(scores.isEmpty)
         _ = folder
     }
+
     @Test func loopsGoOverWhatThereWas() throws {
         let (realm, folder) = try open()
         try realm.write {
@@ -154,31 +171,45 @@ struct CollectionTests {
         #expect(all.isEmpty && all.first == nil && all.last == nil && realm.isEmpty)
         _ = folder
     }
+
     @Test func sortingAndAggregates() throws {
         let (realm, folder) = try open()
         try realm.write {
             for (i, name) in ["c", "a", "b", "a"].enumerated() {
-                realm.create(Person.self, value: ["id": i, "name": name, "age": i * 10, "dogs": [["name": "d\(i)", "age": i]]])
+                realm.create(
+                    Person.self, value: ["id": i, "name": name, "age": i * 10, "dogs": [["name": "d\(i)", "age": i]]])
             }
             let best = realm.object(ofType: Person.self, forPrimaryKey: 0)
             realm.object(ofType: Person.self, forPrimaryKey: 1)?.best = best
         }
         let all = realm.objects(Person.self)
         #expect(all.sorted(byKeyPath: "name").map(\.id) == [1, 3, 2, 0])
-        #expect(all.sorted(by: [SortDescriptor(keyPath: "name"), SortDescriptor(keyPath: \Person.age, ascending: false)]).map(\.id) == [3, 1, 2, 0])
+        #expect(
+            all.sorted(by: [SortDescriptor(keyPath: "name"), SortDescriptor(keyPath: \Person.age, ascending: false)])
+                .map(\.id) == [3, 1, 2, 0])
         #expect(all.sorted(by: \.age, ascending: false).first?.id == 3 && all.sorted(by: ["name"]).last?.id == 0)
         #expect(all.distinct(by: [\Person.name]).count == 3 && all.distinct(by: ["name", "age"]).count == 4)
         // Where a link on the way is nil, the object comes last.
-        #expect(all.sorted(byKeyPath: "best.name").first?.id == 1 && all.sorted(byKeyPath: "best.name", ascending: false).last?.id == 1)
+        #expect(
+            all.sorted(byKeyPath: "best.name").first?.id == 1
+                && all.sorted(byKeyPath: "best.name", ascending: false).last?.id == 1)
         #expect(all.max(of: \.age) == 30 && all.min(ofProperty: "age") == 0 && all.sum(of: \.age) == 60)
-        #expect((all.average(ofProperty: "age") as Double?) == 15 && (all.filter("id > 99").max(ofProperty: "age") as Int?) == nil)
-        #expect(all.value(forKey: "name") as? [String] == ["c", "a", "b", "a"] && all.value(forKeyPath: "@max.age") as? Int == 30)
-        #expect(all.index(of: all[2]) == 2 && all.index(matching: "name == 'b'") == 2 && all.objects(at: [1, 2]).map(\.id) == [1, 2])
+        #expect(
+            (all.average(ofProperty: "age") as Double?) == 15
+                && (all.filter("id > 99").max(ofProperty: "age") as Int?) == nil)
+        #expect(
+            all.value(forKey: "name") as? [String] == ["c", "a", "b", "a"]
+                && all.value(forKeyPath: "@max.age") as? Int == 30)
+        #expect(
+            all.index(of: all[2]) == 2 && all.index(matching: "name == 'b'") == 2
+                && all.objects(at: [1, 2]).map(\.id) == [1, 2])
         let rex = try #require(realm.objects(Dog.self).first)
         #expect(
-            rex.owners.map(\.id) == [0] && rex.owners.filter("age == 0").count == 1 && rex.owners.first?.dogs.first?.isSameObject(as: rex) == true)
+            rex.owners.map(\.id) == [0] && rex.owners.filter("age == 0").count == 1
+                && rex.owners.first?.dogs.first?.isSameObject(as: rex) == true)
         _ = folder
     }
+
     /// Instances that the model or the program put into a property are not the collection of the row.
     @Test func collectionsOfTheRow() throws {
         let (realm, folder) = try makeRealm(Crowd.self)
@@ -194,18 +225,24 @@ struct CollectionTests {
         }
         #expect(Array(a.numbers) == [1, 2, 3] && Array(b.numbers) == [1, 2])
         let found = try #require(realm.object(ofType: Crowd.self, forPrimaryKey: 1))
-        #expect(Array(found.numbers) == [1, 2, 3] && Array(found.names) == ["x"] && found.ages["k"] == 1 && found.numbers === found.numbers)
+        #expect(
+            Array(found.numbers) == [1, 2, 3] && Array(found.names) == ["x"] && found.ages["k"] == 1
+                && found.numbers === found.numbers)
         try realm.write { b.numbers = found.numbers }
         #expect(Array(b.numbers) == [1, 2, 3] && b.numbers !== found.numbers)
         _ = folder
     }
+
     @Test func descriptions() throws {
         let (realm, folder) = try open()
         let ida = try realm.write {
-            realm.create(Person.self, value: ["id": 1, "name": "Ida", "dogs": [["name": "Rex"]], "address": ["street": "Long"]])
+            realm.create(
+                Person.self, value: ["id": 1, "name": "Ida", "dogs": [["name": "Rex"]], "address": ["street": "Long"]])
         }
         #expect(
-            ida.description.hasPrefix("Person {\n\tid = 1;\n\tname = Ida;\n\tage = 0;\n\tbest = (null);\n\taddress = Address {\n\t\tstreet = Long;"))
+            ida.description.hasPrefix(
+                "Person {\n\tid = 1;\n\tname = Ida;\n\tage = 0;\n\tbest = (null);\n\taddress = Address {\n\t\tstreet = Long;"
+            ))
         #expect(ida.dogs.description.hasPrefix("List<Dog> (\n\t[0] Dog {\n\t\tname = Rex;"))
         try realm.write { realm.delete(ida) }
         #expect(ida.description == "[invalid object]")

@@ -5,6 +5,7 @@ import Testing
 /// Computed properties have other values than the stored ones that they read: the engine cannot be asked for them.
 struct ComputedPropertyTests {
     private static let types: [ObjectBase.Type] = [Cupboard.self, Drawer.self]
+
     private func check(_ body: @escaping @Sendable (Results<Cupboard>) -> Void, _ line: Int = #line) throws {
         let folder = try Folder()
         let message = misuse {
@@ -13,6 +14,7 @@ struct ComputedPropertyTests {
         }
         #expect(message?.contains("'Cupboard' that is not stored") == true, "line \(line): \(message ?? "no misuse")")
     }
+
     @Test func conditions() throws {
         try check { _ = $0.where { $0.twice == 2 } }
         try check { _ = $0.where { $0.atLeastOne == 1 } }
@@ -30,6 +32,7 @@ struct ComputedPropertyTests {
         try check { _ = $0.where { $0.memory == 2 } }
         try check { _ = $0.index(matching: { $0.twice == 2 }) }
     }
+
     @Test func ordersAndAggregates() throws {
         try check { _ = $0.sorted(by: \.twice) }
         try check { _ = $0.sorted(by: [SortDescriptor(keyPath: \Cupboard.upper)]) }
@@ -41,22 +44,36 @@ struct ComputedPropertyTests {
         try check { _ = $0.sorted(by: \.slotName) }
         try check { _ = $0.sorted(by: \.shownNote) }
     }
+
     @Test func storedPropertiesOfAllTypes() throws {
         let (realm, folder) = try makeRealm(Cupboard.self, Drawer.self)
         try realm.write {
             for i in 1...3 {
                 realm.create(
                     Cupboard.self,
-                    value: ["number": i, "name": "n\(i)", "isFull": i == 2, "slot": ["name": "s\(4 - i)"], "size": Size.far, "tiny": i])
+                    value: [
+                        "number": i, "name": "n\(i)", "isFull": i == 2, "slot": ["name": "s\(4 - i)"], "size": Size.far,
+                        "tiny": i,
+                    ])
             }
         }
         let all = realm.objects(Cupboard.self)
-        #expect(all.where { $0.number == 2 && $0.isFull && $0.name == "n2" && $0.size == .far && $0.tiny == 2 }.count == 1)
-        #expect(all.where { $0.note == nil && $0.day < Date.distantFuture && $0.any == .none && $0.slot.name == "s3" }.count == 1)
-        #expect(all.where { $0.slots.count == 0 && $0.slots.name != "x" }.count == 0 && all.where { $0.weight == 0 && $0.ratio < 1 }.count == 3)
-        #expect(all.where { $0.bytes == Data() && $0.id == UUID() }.count == 0 && all.where { $0.key != ObjectId() && $0.money == 0 }.count == 3)
-        #expect(all.sorted(by: \.slot!.name).first?.number == 3 && all.sorted(by: \.slot?.name, ascending: false).first?.number == 1)
-        #expect(all.sorted(by: \.note).count == 3 && all.distinct(by: [\.isFull]).count == 2 && all.max(of: \.number) == 3)
+        #expect(
+            all.where { $0.number == 2 && $0.isFull && $0.name == "n2" && $0.size == .far && $0.tiny == 2 }.count == 1)
+        #expect(
+            all.where { $0.note == nil && $0.day < Date.distantFuture && $0.any == .none && $0.slot.name == "s3" }.count
+                == 1)
+        #expect(
+            all.where { $0.slots.count == 0 && $0.slots.name != "x" }.count == 0
+                && all.where { $0.weight == 0 && $0.ratio < 1 }.count == 3)
+        #expect(
+            all.where { $0.bytes == Data() && $0.id == UUID() }.count == 0
+                && all.where { $0.key != ObjectId() && $0.money == 0 }.count == 3)
+        #expect(
+            all.sorted(by: \.slot!.name).first?.number == 3
+                && all.sorted(by: \.slot?.name, ascending: false).first?.number == 1)
+        #expect(
+            all.sorted(by: \.note).count == 3 && all.distinct(by: [\.isFull]).count == 2 && all.max(of: \.number) == 3)
         #expect(realm.objects(Drawer.self).where { $0.shelves.number == 2 }.count == 1)
         // The same value by another name, and inherited ones.
         #expect(all.where { $0.alias == 2 }.count == 1)
@@ -65,13 +82,16 @@ struct ComputedPropertyTests {
         #expect(derived.objects(Derived.self).sorted(by: \.first).count == 0)
         _ = (folder, other)
     }
+
     /// Whoever wants to know on what a value depends may name a computed one.
     @Test func sectionsAndObservers() throws {
         let (realm, folder) = try makeRealm(Cupboard.self, Drawer.self)
         try realm.write { for name in ["b", "a"] { realm.create(Cupboard.self, value: ["name": name]) } }
         #expect(realm.objects(Cupboard.self).sectioned(by: \.upper).allKeys == ["A", "B"])
         var told = 0
-        let token = realm.objects(Cupboard.self)[0].observe(keyPaths: [\.upper]) { (_: ObjectChange<Cupboard>) in told += 1 }
+        let token = realm.objects(Cupboard.self)[0].observe(keyPaths: [\.upper]) { (_: ObjectChange<Cupboard>) in
+            told += 1
+        }
         realm.refresh()
         try realm.write { realm.objects(Cupboard.self)[0].name = "z" }
         realm.refresh()
@@ -80,11 +100,14 @@ struct ComputedPropertyTests {
         _ = folder
     }
 }
+
 enum Size: Int, PersistableEnum { case near = 1, far = 2 }
+
 private class Drawer: Object {
     @Persisted var name: String
     @Persisted(originProperty: "slot") var shelves: LinkingObjects<Cupboard>
 }
+
 private class Cupboard: Object {
     @Persisted var number: Int
     @Persisted var tiny: Int8

@@ -7,17 +7,21 @@ struct InvalidationTests {
     private func open(_ folder: Folder) throws -> Realm {
         try Realm(configuration: folder.configuration([Person.self, Dog.self, Address.self, Country.self]))
     }
+
     @Test func everythingIsInvalidAndTheRealmGoesOn() throws {
         let folder = try Folder(), realm = try open(folder)
         let ida: Person = try realm.write {
             realm.create(Person.self, value: ["id": 1, "name": "Ida", "dogs": [["name": "Rex"]], "scores": ["a": 1]])
         }
-        let dogs = ida.dogs, scores = ida.scores, all = realm.objects(Person.self), rex = ida.dogs[0], owners = ida.dogs[0].owners
+        let dogs = ida.dogs, scores = ida.scores, all = realm.objects(Person.self), rex = ida.dogs[0],
+            owners = ida.dogs[0].owners
         let frozen = ida.freeze()
         #expect(all.count == 1 && !ida.isInvalidated && !dogs.isInvalidated && !all.isInvalidated)
         let same = realm
         realm.invalidate()
-        #expect(ida.isInvalidated && rex.isInvalidated && dogs.isInvalidated && scores.isInvalidated && all.isInvalidated && owners.isInvalidated)
+        #expect(
+            ida.isInvalidated && rex.isInvalidated && dogs.isInvalidated && scores.isInvalidated && all.isInvalidated
+                && owners.isInvalidated)
         #expect(all.isEmpty && dogs.isEmpty && scores.isEmpty && frozen.name == "Ida" && !frozen.isInvalidated)
         #expect(ida.description == "[invalid object]" && ida.realm == realm)
         // The Realm, each copy of it, and what is opened again are one and the same.
@@ -29,6 +33,7 @@ struct InvalidationTests {
         let ada = try #require(realm.object(ofType: Person.self, forPrimaryKey: 1))
         #expect(ada.name == "Ada" && frozen.thaw()?.name == "Ada")
     }
+
     @Test func whatWasBeingWrittenIsUndone() throws {
         let folder = try Folder(), realm = try open(folder)
         realm.beginWrite()
@@ -38,6 +43,7 @@ struct InvalidationTests {
         try realm.write { realm.create(Person.self, value: ["id": 2]) }
         #expect(realm.objects(Person.self).map(\.id) == [2])
     }
+
     @Test func use() throws {
         func check(_ part: String, _ body: @escaping @Sendable (Realm, Person) throws -> Void) throws {
             let message = misuse {
@@ -54,16 +60,22 @@ struct InvalidationTests {
         try check("invalidated") { realm, ida in try realm.write { ida.age = 3 } }
         try check("invalidated") { realm, ida in try realm.write { ida.dogs.append(Dog("x")) } }
         try check("invalidated") { realm, ida in try realm.write { realm.add(ida) } }
-        try check("invalidated") { realm, ida in _ = try realm.write { realm.create(Person.self, value: ["id": 2, "best": ida]) } }
+        try check("invalidated") { realm, ida in
+            _ = try realm.write { realm.create(Person.self, value: ["id": 2, "best": ida]) }
+        }
     }
+
     /// In memory there is nothing but what is open.
     @Test func inMemory() throws {
         let realm = try Realm(
-            configuration: .init(inMemoryIdentifier: UUID().uuidString, objectTypes: [Dog.self, Person.self, Address.self, Country.self]))
+            configuration: .init(
+                inMemoryIdentifier: UUID().uuidString, objectTypes: [Dog.self, Person.self, Address.self, Country.self])
+        )
         try realm.write { realm.add(Dog("Rex")) }
         realm.invalidate()
         #expect(realm.objects(Dog.self).first?.name == "Rex")
     }
+
     @Test func observersOfTheRealmStay() throws {
         let folder = try Folder(), realm = try open(folder)
         var told = 0
@@ -87,9 +99,12 @@ struct InvalidationTests {
         #expect(told == after)
         results.invalidate()
     }
-    /// What a program has of the Realm leads to the newest at once, however often it was invalidated; and nothing keeps the file open.
+
+    /// What a program has of the Realm leads to the newest at once, however often it was invalidated; and nothing keeps
+    /// the file open.
     @Test func nothingIsKept() throws {
-        let folder = try Folder(), configuration = folder.configuration([Person.self, Dog.self, Address.self, Country.self])
+        let folder = try Folder(),
+            configuration = folder.configuration([Person.self, Dog.self, Address.self, Country.self])
         do {
             let realm = try open(folder)
             let ida: Person = try realm.write { realm.create(Person.self, value: ["id": 1]) }
@@ -100,8 +115,10 @@ struct InvalidationTests {
         }
         #expect(try deleting { try Realm.deleteFiles(for: configuration) })
     }
+
     private actor Store {
         var hasBegun = false
+
         /// What a write that waits while its Realm is invalidated throws; nil when it was done.
         func invalidatedWhileWaiting(_ configuration: Realm.Configuration) async throws -> String? {
             let realm = try await Realm(configuration: configuration, actor: self)
@@ -115,8 +132,10 @@ struct InvalidationTests {
             return await waiting.value
         }
     }
+
     @Test func aWriteThatWaitsFails() async throws {
-        let folder = try Folder(), configuration = folder.configuration([Person.self, Dog.self, Address.self, Country.self])
+        let folder = try Folder(),
+            configuration = folder.configuration([Person.self, Dog.self, Address.self, Country.self])
         let isWriting = DispatchSemaphore(value: 0), mayEnd = DispatchSemaphore(value: 0)
         let writer = Thread {
             let realm = try? Realm(configuration: configuration)
@@ -136,6 +155,7 @@ struct InvalidationTests {
         #expect(error?.contains("closed") == true, "\(error ?? "nothing was thrown")")
         mayEnd.signal()
     }
+
     @Test func safeVariablesOfReadOnlyRealms() throws {
         let folder = try Folder()
         do {

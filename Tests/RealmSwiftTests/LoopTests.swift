@@ -7,10 +7,13 @@ final class Row: Object {
     @Persisted var numbers: List<Int>
     @Persisted var next: Row?
     nonisolated(unsafe) static var made = 0
+
     required init() { Self.made += 1 }
 }
+
 final class Marked: Object {
     @Persisted(primaryKey: true) var id: Int
+
     /// Not stored: it belongs to the instance.
     var mark: Int?
 }
@@ -38,12 +41,16 @@ final class Marked: Object {
         #expect(Row.made - before < 10)
         _ = folder
     }
+
     private struct Unowned { unowned let row: Row }
-    /// A program that refers to some of the rows, in each way that there is, and goes on using all of them behind the loop.
+
+    /// A program that refers to some of the rows, in each way that there is, and goes on using all of them behind the
+    /// loop.
     @Test(arguments: 0..<20) func whatIsKeptStaysItsRow(seed: Int) throws {
         let (realm, folder) = try rows(300)
         var random = Numbers(seed: UInt64(seed) + 1)
-        var kept: [(Int, Row)] = [], weak: [(Int, () -> Row?)] = [], unowned: [(Unowned, Int, Row)] = [], lists: [(Int, List<Int>)] = []
+        var kept: [(Int, Row)] = [], weak: [(Int, () -> Row?)] = [], unowned: [(Unowned, Int, Row)] = [],
+            lists: [(Int, List<Int>)] = []
         var calls: [(Int, () -> Int)] = [], identifiers: Set<ObjectIdentifier> = []
         for row in realm.objects(Row.self).sorted(byKeyPath: "id", ascending: seed % 2 == 0) {
             let id = row.id
@@ -72,6 +79,7 @@ final class Marked: Object {
         for (id, list) in lists { #expect(Array(list) == [id, id * 2]) }
         _ = folder
     }
+
     @Test func whatIsNotStoredBelongsToOneRow() throws {
         let (realm, folder) = try rows(100)
         for object in realm.objects(Marked.self) {
@@ -80,6 +88,7 @@ final class Marked: Object {
         }
         _ = folder
     }
+
     /// Rows that the loop writes, deletes and adds; an instance of a row that a rollback took away never shows another.
     @Test func loopsThatWrite() throws {
         let (realm, folder) = try rows(100)
@@ -107,6 +116,7 @@ final class Marked: Object {
         #expect(lost.isInvalidated)
         _ = folder
     }
+
     /// What an observer was given, and what observes.
     @Test func observedRowsStayTheirs() throws {
         let (realm, folder) = try rows(20)
@@ -125,10 +135,13 @@ final class Marked: Object {
         _ = folder
     }
 }
+
 /// The same numbers for the same seed.
 private struct Numbers {
     var state: UInt64
+
     init(seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 }
+
     mutating func next() -> UInt64 {
         state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
         return state >> 33

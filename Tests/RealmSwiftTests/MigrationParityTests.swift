@@ -10,11 +10,13 @@ struct MigrationParityTests {
         (c.schemaVersion, c.migrationBlock) = (version, block)
         return try Realm(configuration: c)
     }
+
     private func filled() throws -> Folder {
         let folder = try Folder(), realm = try opened(folder)
         try realm.write { for n in 1...3 { realm.add(Dog("d\(n)", n)) } }
         return folder
     }
+
     /// What came or went in the migration itself is not gone over.
     @Test func whatIsGoneOver() throws {
         let folder = try filled(), seen = Mutex<[String]>([])
@@ -33,8 +35,11 @@ struct MigrationParityTests {
             #expect(rest == 2)
             migration.enumerateObjects(ofType: "NoSuchClass") { _, _ in _ = Issue.record("no such class") }
         }
-        #expect(seen.withLock { $0 } == ["d1", "d2", "d3"] && Set(realm.objects(Dog.self).map { $0.name }) == ["d1", "d3", "new"])
+        #expect(
+            seen.withLock { $0 } == ["d1", "d2", "d3"]
+                && Set(realm.objects(Dog.self).map { $0.name }) == ["d1", "d3", "new"])
     }
+
     @Test func dataOfAClassThatStays() throws {
         let folder = try filled()
         let realm = try opened(folder, version: 1) { migration, _ in
@@ -45,11 +50,13 @@ struct MigrationParityTests {
         }
         #expect(realm.objects(Dog.self).map(\.name) == ["blue", "1,2"] && realm.objects(Dog.self)[0].age == 9)
     }
+
     /// When the callback runs, nothing but what it was given keeps the file open.
     @Test func openedInTheBackground() throws {
         let folder = try filled()
         for _ in 0..<20 {
-            let configuration = folder.configuration([Dog.self, Person.self, Address.self, Country.self]), done = DispatchSemaphore(value: 0)
+            let configuration = folder.configuration([Dog.self, Person.self, Address.self, Country.self]),
+                done = DispatchSemaphore(value: 0)
             let queue = DispatchQueue(label: "callback")
             Realm.asyncOpen(configuration: configuration, callbackQueue: queue) { result in
                 #expect((try? result.get().objects(Dog.self).count) == 3)
@@ -60,6 +67,7 @@ struct MigrationParityTests {
         }
         #expect(try deleting { try Realm.deleteFiles(for: folder.configuration([Dog.self])) })
     }
+
     /// A variable for any thread shows what the Realm of each shows.
     @Test func threadSafeVariables() throws {
         let folder = try filled(), realm = try opened(folder)

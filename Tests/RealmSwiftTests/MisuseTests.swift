@@ -6,23 +6,28 @@ import Testing
 /// Each kind of misuse has one answer, which names it. The list is that of docs/realmswift.md.
 struct MisuseTests {
     private static let types: [ObjectBase.Type] = [Person.self, Dog.self, Address.self, Country.self]
+
     private func check(_ part: String, _ body: @escaping @Sendable (Realm, Person) throws -> Void) throws {
         let folder = try Folder()
         let file = folder.url.appendingPathComponent("m.realm")
         let message = misuse {
             let realm = try Realm(configuration: Realm.Configuration(fileURL: file, objectTypes: Self.types))
-            let ida = try realm.write { realm.create(Person.self, value: ["id": 1, "name": "Ida", "dogs": [["name": "Rex"]]]) }
+            let ida = try realm.write {
+                realm.create(Person.self, value: ["id": 1, "name": "Ida", "dogs": [["name": "Rex"]]])
+            }
             try body(realm, ida)
         }
         #expect(message?.contains(part) == true, "\(message ?? "no misuse")")
         _ = folder
     }
+
     @Test func writingOutsideOfATransaction() throws {
         try check("outside of a write transaction") { _, ida in ida.age = 3 }
         try check("outside of a write transaction") { _, ida in ida.dogs.removeAll() }
         try check("outside of a write transaction") { realm, _ in realm.add(Person(value: [2])) }
         try check("outside of a write transaction") { realm, ida in realm.delete(ida) }
     }
+
     @Test func whatIsGone() throws {
         try check("invalidated") { realm, ida in
             try realm.write { realm.delete(ida) }
@@ -34,6 +39,7 @@ struct MisuseTests {
         try check("Index -1 is out of bounds") { realm, _ in _ = realm.objects(Person.self).filter("age == 0")[-1] }
         try check("Primary key can't be changed") { realm, ida in try realm.write { ida.id = 9 } }
     }
+
     /// Sections keep what was found out last, which is not shown on other threads either.
     @Test func sectionsOnAnotherThread() throws {
         let (realm, folder) = try makeRealm(Person.self, Dog.self, Address.self, Country.self)
@@ -42,20 +48,30 @@ struct MisuseTests {
         #expect(misuse { _ = sections.count }?.contains("incorrect thread") == true)
         _ = folder
     }
+
     /// A truth value is no `Double`, and an object no other class's.
     @Test func valuesOfOtherKinds() throws {
-        for (name, value) in [("double", true), ("float", false), ("optDouble", true), ("optDoubles", ["x": true])] as [(String, any Sendable)] {
+        for (name, value) in [("double", true), ("float", false), ("optDouble", true), ("optDoubles", ["x": true])]
+            as [(String, any Sendable)]
+        {
             try check("Invalid value") { _, _ in _ = Everything(value: [name: value]) }
         }
         try check("Invalid value") { _, _ in _ = Person(value: ["best": Dog("Rex")]) }
         try check("Invalid value") { _, _ in _ = Person(value: ["dogs": [Person()]]) }
-        try check("Invalid value") { realm, _ in try realm.write { _ = realm.create(Person.self, value: ["id": 3, "best": Dog("Rex")]) } }
-        try check("Invalid value") { realm, _ in try realm.write { _ = realm.create(Person.self, value: ["id": 3, "address": Dog("Rex")]) } }
-        try check("Invalid value") { realm, _ in try realm.write { _ = realm.create(Person.self, value: ["id": 3, "dogs": [Person()]]) } }
+        try check("Invalid value") { realm, _ in
+            try realm.write { _ = realm.create(Person.self, value: ["id": 3, "best": Dog("Rex")]) }
+        }
+        try check("Invalid value") { realm, _ in
+            try realm.write { _ = realm.create(Person.self, value: ["id": 3, "address": Dog("Rex")]) }
+        }
+        try check("Invalid value") { realm, _ in
+            try realm.write { _ = realm.create(Person.self, value: ["id": 3, "dogs": [Person()]]) }
+        }
         try check("'Person.best' links to objects of another class") { realm, ida in
             try realm.write { _ = realm.create(Person.self, value: ["id": 3, "best": ida.dogs[0]]) }
         }
     }
+
     /// A slice keeps its bounds while the results behind it shrink: what is not there any more is no element.
     @Test func slicesThatShrink() throws {
         try check("Index 2 is out of bounds (must be less than 1)") { realm, ida in
@@ -75,6 +91,7 @@ struct MisuseTests {
         try check("negative value") { realm, ida in try realm.write { ida.dogs.remove(at: -1) } }
         try check("Index 2 is out of bounds") { realm, ida in try realm.write { ida.dogs.move(from: 0, to: 2) } }
     }
+
     @Test func otherRealms() throws {
         // A Realm for each: a thread that misused one keeps its write transaction for ever.
         let folder = try Folder(), second = ["a", "b", "c"].map { folder.configuration(Self.types, name: $0) }
@@ -92,6 +109,7 @@ struct MisuseTests {
             try other.write { other.delete(ida) }
         }
     }
+
     @Test func frozenAndDeleted() throws {
         try check("outside of a write transaction") { realm, ida in ida.freeze().age = 3 }
         try check("frozen") { realm, _ in realm.freeze().beginWrite() }
@@ -117,11 +135,13 @@ struct MisuseTests {
         #expect(throws: Realm.Error.self) { try realm.freeze().write {} }
         _ = folder
     }
+
     @Test func otherThreads() throws {
         struct Carried<T>: @unchecked Sendable { let value: T }
         let (realm, folder) = try makeRealm(Person.self, Dog.self, Address.self, Country.self)
         let ida = try realm.write { realm.create(Person.self, value: ["id": 1, "dogs": [["name": "Rex"]]]) }
-        let object = Carried(value: ida), list = Carried(value: ida.dogs), rows = Carried(value: realm.objects(Person.self))
+        let object = Carried(value: ida), list = Carried(value: ida.dogs),
+            rows = Carried(value: realm.objects(Person.self))
         #expect(misuse { _ = object.value.name }?.contains("incorrect thread") == true)
         #expect(misuse { _ = object.value.age }?.contains("incorrect thread") == true)
         #expect(misuse { _ = list.value[0] }?.contains("incorrect thread") == true)
@@ -132,18 +152,24 @@ struct MisuseTests {
         #expect(ida.dogs[0].name == "Rex")
         _ = folder
     }
-    /// Every call from elsewhere is found out before anything is read, while the Realm is written, refreshed and read where it lives. Sanitizers run
-    /// this one, too.
+
+    /// Every call from elsewhere is found out before anything is read, while the Realm is written, refreshed and read
+    /// where it lives. Sanitizers run this one, too.
     @Test func manyThreadsMisuseOne() throws {
         struct Carried<T>: @unchecked Sendable { let value: T }
         let (realm, folder) = try makeRealm(Person.self, Dog.self, Address.self, Country.self)
-        let ida = try realm.write { realm.create(Person.self, value: ["id": 1, "dogs": [["name": "Rex"]], "scores": ["a": 1]]) }
-        let o = Carried(value: ida), dogs = Carried(value: ida.dogs), scores = Carried(value: ida.scores), home = Carried(value: realm)
+        let ida = try realm.write {
+            realm.create(Person.self, value: ["id": 1, "dogs": [["name": "Rex"]], "scores": ["a": 1]])
+        }
+        let o = Carried(value: ida), dogs = Carried(value: ida.dogs), scores = Carried(value: ida.scores),
+            home = Carried(value: realm)
         let rows = Carried(value: realm.objects(Person.self).filter("age >= 0")), done = Counter()
         let calls: [@Sendable () -> Void] = [
-            { _ = o.value.name }, { o.value.age = 5 }, { _ = o.value["age"] }, { _ = o.value.dogs }, { _ = dogs.value[0] },
+            { _ = o.value.name }, { o.value.age = 5 }, { _ = o.value["age"] }, { _ = o.value.dogs },
+            { _ = dogs.value[0] },
             { dogs.value.removeAll() },
-            { _ = scores.value["a"] }, { _ = rows.value.count }, { _ = rows.value.first }, { for _ in rows.value {} }, { home.value.beginWrite() },
+            { _ = scores.value["a"] }, { _ = rows.value.count }, { _ = rows.value.first }, { for _ in rows.value {} },
+            { home.value.beginWrite() },
             { home.value.deleteAll() }, { _ = home.value.objects(Person.self).count }, { home.value.refresh() },
         ]
         for round in 0..<3 {
@@ -168,6 +194,7 @@ struct MisuseTests {
         #expect(ida.dogs.count == 121 && ida.scores.count == 41 && ida.age == 39)
         _ = folder
     }
+
     @Test func wrongNamesAndTypes() throws {
         try check("Invalid property name 'nome'") { _, ida in _ = ida["nome"] }
         try check("Invalid value 'x'") { realm, ida in try realm.write { ida["age"] = "x" } }
@@ -182,11 +209,13 @@ struct MisuseTests {
         try check("already in a write transaction") { realm, _ in try realm.write { try realm.write {} } }
     }
 }
+
 /// Answers of many threads.
 private final class Counter: Sendable {
     private let told = Mutex<(all: Int, wrong: [String])>((0, []))
     var all: Int { told.withLock { $0.all } }
     var wrong: [String] { told.withLock { $0.wrong } }
+
     func add(_ isRight: Bool, _ message: String) {
         told.withLock { t in
             t.all += 1

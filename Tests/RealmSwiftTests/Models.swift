@@ -16,47 +16,59 @@ class Person: Object {
     @Persisted var former: List<Address>
 
     var shout: String { name.uppercased() + "\(age)" }
+
     /// Not stored.
     var isSelected = false
 }
+
 class Dog: Object {
     @Persisted var name: String
     @Persisted var age: Int
     @Persisted(originProperty: "dogs") var owners: LinkingObjects<Person>
+
     convenience init(_ name: String, _ age: Int = 1) {
         self.init()
         self.name = name
         self.age = age
     }
 }
+
 class Address: EmbeddedObject {
     @Persisted var street: String
     @Persisted var country: Country?
 }
+
 class Country: EmbeddedObject {
     @Persisted var name = "nowhere"
 }
 
 enum Color: String, PersistableEnum { case red, green, blue }
+
 enum Level: Int, PersistableEnum { case low = 1, high = 9 }
 
 struct Point: CustomPersistable, Hashable {
     typealias PersistedType = String
     var x = 0, y = 0
+
     init(x: Int, y: Int) { (self.x, self.y) = (x, y) }
+
     init(persistedValue: String) {
         let parts = persistedValue.split(separator: ",").compactMap { Int($0) }
         if parts.count == 2 { (x, y) = (parts[0], parts[1]) }
     }
+
     var persistableValue: String { "\(x),\(y)" }
 }
+
 struct Even: FailableCustomPersistable, Hashable {
     typealias PersistedType = Int
     let value: Int
+
     init?(persistedValue: Int) {
         guard persistedValue % 2 == 0 else { return nil }
         value = persistedValue
     }
+
     var persistableValue: Int { value }
 }
 
@@ -114,9 +126,11 @@ class Base: Object {
     @Persisted(primaryKey: true) var key: String
     @Persisted var first: Int
 }
+
 class Derived: Base {
     @Persisted var second: String
 }
+
 /// Collections with default values, as many models have them.
 class Crowd: Object {
     @Persisted(primaryKey: true) var id = 0
@@ -124,13 +138,16 @@ class Crowd: Object {
     @Persisted var names = MutableSet<String>()
     @Persisted var ages = Map<String, Int>()
 }
+
 /// The file has other names.
 class Renamed: Object {
     @Persisted(primaryKey: true) var id: Int
     @Persisted var title: String
     @Persisted var other: Renamed?
+
     override class func propertiesMapping() -> [String: String] { ["title": "name", "other": "link"] }
 }
+
 /// What not every stored value can be shown as.
 class Evens: Object {
     @Persisted(primaryKey: true) var id = 0
@@ -139,14 +156,18 @@ class Evens: Object {
     @Persisted var evens: List<Even>
     @Persisted var byName: Map<String, Even>
 }
+
 /// Stored as an object of its own.
 struct Street: CustomPersistable, Hashable {
     typealias PersistedType = Address
     var name = ""
+
     init(_ name: String) { self.name = name }
+
     init(persistedValue: Address) { name = persistedValue.street }
     var persistableValue: Address { Address(value: [name]) }
 }
+
 class Town: Object {
     @Persisted(primaryKey: true) var id = 0
     @Persisted var main: Street

@@ -2,7 +2,8 @@ import Foundation
 import RealmSwift
 import Testing
 
-/// Lists and maps in values of any type, stored over themselves, over what they are a part of, and over their neighbours.
+/// Lists and maps in values of any type, stored over themselves, over what they are a part of, and over their
+/// neighbours.
 struct NestedValueTests {
     class Nest: Object {
         @Persisted(primaryKey: true) var id: Int
@@ -10,21 +11,28 @@ struct NestedValueTests {
         @Persisted var list: List<AnyRealmValue>
         @Persisted var map: Map<String, AnyRealmValue>
     }
+
     private func value() -> AnyRealmValue {
-        .fromDictionary(["a": .fromArray([1, .none, .fromDictionary(["deep": .fromArray(["x"])])]), "b": .none, "c": .fromArray([])])
+        .fromDictionary([
+            "a": .fromArray([1, .none, .fromDictionary(["deep": .fromArray(["x"])])]), "b": .none, "c": .fromArray([]),
+        ])
     }
+
     /// A value as plain text.
     private func text(_ v: AnyRealmValue) -> String {
         switch v {
         case .list(let l): "[" + Array(l).map(text).joined(separator: ",") + "]"
         case .dictionary(let d):
-            "{" + d.asKeyValueSequence().sorted { $0.key < $1.key }.map { $0.key + ":" + text($0.value) }.joined(separator: ",") + "}"
+            "{"
+                + d.asKeyValueSequence().sorted { $0.key < $1.key }.map { $0.key + ":" + text($0.value) }.joined(
+                    separator: ",") + "}"
         case .int(let i): "\(i)"
         case .string(let s): s
         case .none: "-"
         default: "?"
         }
     }
+
     private let whole = "{a:[1,-,{deep:[x]}],b:-,c:[]}"
 
     @Test func storedOverThemselves() throws {
@@ -46,11 +54,14 @@ struct NestedValueTests {
             #expect(text(n.list[0]) == whole && text(n.list[1]) == "[2]" && text(n.map["m"] ?? .none) == whole)
             for policy in [Realm.UpdatePolicy.all, .modified] {
                 realm.create(Nest.self, value: n, update: policy)
-                #expect(text(n.any) == whole && n.list.map(text) == [whole, "[2]", "-"] && text(n.map["m"] ?? .none) == whole && n.map.count == 2)
+                #expect(
+                    text(n.any) == whole && n.list.map(text) == [whole, "[2]", "-"]
+                        && text(n.map["m"] ?? .none) == whole && n.map.count == 2)
             }
         }
         _ = folder
     }
+
     @Test func storedOverWhatTheyArePartOf() throws {
         let (realm, folder) = try makeRealm(Nest.self)
         try realm.write {
@@ -73,12 +84,16 @@ struct NestedValueTests {
             n.map["m"] = .dictionary(n.map)
             #expect(text(n.map["m"] ?? .none) == "{m:{}}")
             realm.create(
-                Nest.self, value: ["id": 1, "list": Array(n.list).reversed() as [AnyRealmValue], "any": ["p": n.any]] as [String: Any],
+                Nest.self,
+                value: ["id": 1, "list": Array(n.list).reversed() as [AnyRealmValue], "any": ["p": n.any]]
+                    as [String: Any],
                 update: .modified)
-            #expect(n.list.map(text) == [whole, "1", whole] && text(n.any) == "{p:[[1,-,{deep:[x]}],[1,-,{deep:[x]}]]}")
+            #expect(
+                n.list.map(text) == [whole, "1", whole] && text(n.any) == "{p:[[1,-,{deep:[x]}],[1,-,{deep:[x]}]]}")
         }
         _ = folder
     }
+
     @Test func detached() throws {
         let (realm, folder) = try makeRealm(Nest.self)
         let n = try realm.write { () -> Nest in

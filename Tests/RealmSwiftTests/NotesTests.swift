@@ -3,8 +3,9 @@ import Testing
 
 /// The program of examples/swift/notes, as somebody at a terminal uses it: each call is a process of its own.
 struct NotesTests {
-    private static let program = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent().appendingPathComponent(
-        "realm-swift-notes")
+    private static let program = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
+        .appendingPathComponent(
+            "realm-swift-notes")
 
     private func start(_ arguments: [String]) throws -> (Process, FileHandle) {
         let process = Process(), output = Pipe()
@@ -13,6 +14,7 @@ struct NotesTests {
         try process.run()
         return (process, output.fileHandleForReading)
     }
+
     @discardableResult
     private func notes(_ arguments: String...) throws -> String {
         let (process, output) = try start(arguments)
@@ -34,6 +36,7 @@ struct NotesTests {
         #expect(try notes(file, "clean") == "0 ")
         #expect(try notes(file, "list") == "0 [ ] Buy milk +shop\n-- 1 open of 1\n")
     }
+
     @Test func filesOfTheFirstVersion() throws {
         let folder = try Folder(), file = folder.url.appendingPathComponent("notes.realm").path
         #expect(try notes(file, "first-version", "Old", "Urgent!") == "0 ")
@@ -41,6 +44,7 @@ struct NotesTests {
         // The first version does not open it any more.
         #expect(try notes(file, "first-version", "Late").hasPrefix("1 notes: "))
     }
+
     /// The list shows what three other processes do, in turn.
     @Test func liveList() throws {
         let folder = try Folder(), file = folder.url.appendingPathComponent("notes.realm").path
@@ -51,7 +55,9 @@ struct NotesTests {
         var seen = ""
         func wait(for part: String) {
             // Blocks until the list says something; the end of its output is empty.
-            while !seen.hasSuffix(part), case let more = output.availableData, !more.isEmpty { seen += String(decoding: more, as: UTF8.self) }
+            while !seen.hasSuffix(part), case let more = output.availableData, !more.isEmpty {
+                seen += String(decoding: more, as: UTF8.self)
+            }
         }
         wait(for: "-- 1 open of 1\n")
         try notes(file, "add", "Second")
@@ -64,8 +70,10 @@ struct NotesTests {
         let lines = seen.split(separator: "\n").map(String.init)
         #expect(
             lines == [
-                "[ ] First", "-- 1 open of 1", "-- changed: 1 new, 0 modified, 0 gone", "[ ] First", "[ ] Second", "-- 2 open of 2",
-                lines.count > 6 ? lines[6] : "", "[ ] Second", "[x] First", "-- 1 open of 2", "-- changed: 0 new, 0 modified, 1 gone", "[ ] Second",
+                "[ ] First", "-- 1 open of 1", "-- changed: 1 new, 0 modified, 0 gone", "[ ] First", "[ ] Second",
+                "-- 2 open of 2",
+                lines.count > 6 ? lines[6] : "", "[ ] Second", "[x] First", "-- 1 open of 2",
+                "-- changed: 0 new, 0 modified, 1 gone", "[ ] Second",
                 "-- 1 open of 1",
             ])
         #expect(process.terminationStatus == 0)

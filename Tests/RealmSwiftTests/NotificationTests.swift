@@ -5,10 +5,15 @@ import Testing
 
 struct NotificationTests {
     private static let types: [ObjectBase.Type] = [Person.self, Dog.self, Address.self, Country.self]
+
     private func open() throws -> (Realm, Folder) {
         let folder = try Folder()
         let realm = try Realm(configuration: folder.configuration(Self.types))
-        try realm.write { for i in 0..<3 { realm.create(Person.self, value: ["id": i, "name": "p\(i)", "dogs": [["name": "d\(i)"]]]) } }
+        try realm.write {
+            for i in 0..<3 {
+                realm.create(Person.self, value: ["id": i, "name": "p\(i)", "dogs": [["name": "d\(i)"]]])
+            }
+        }
         return (realm, folder)
     }
 
@@ -48,6 +53,7 @@ struct NotificationTests {
         withExtendedLifetime(token) {}
         _ = folder
     }
+
     /// The first transaction of a Realm that was only opened is no news; the version that another thread wrote is.
     @Test func silentCommitsOfARealm() throws {
         let (realm, folder) = try makeRealm(Crowd.self)
@@ -63,6 +69,7 @@ struct NotificationTests {
         #expect(told == 1)
         _ = folder
     }
+
     @Test func objects() throws {
         let (realm, folder) = try open()
         let p = try #require(realm.object(ofType: Person.self, forPrimaryKey: 1))
@@ -70,7 +77,9 @@ struct NotificationTests {
         func text(_ change: ObjectChange<Person>) -> String {
             switch change {
             case .change(let o, let properties):
-                "\(o.id): " + properties.map { "\($0.name) \($0.oldValue ?? "nil")→\($0.newValue ?? "nil")" }.joined(separator: ", ")
+                "\(o.id): "
+                    + properties.map { "\($0.name) \($0.oldValue ?? "nil")→\($0.newValue ?? "nil")" }.joined(
+                        separator: ", ")
             case .deleted: "deleted"
             case .error(let e): "\(e)"
             }
@@ -99,6 +108,7 @@ struct NotificationTests {
         withExtendedLifetime((token, best)) {}
         _ = folder
     }
+
     @Test func maps() throws {
         let (realm, folder) = try open()
         let p = try #require(realm.objects(Person.self).first)
@@ -119,9 +129,11 @@ struct NotificationTests {
         withExtendedLifetime(token) {}
         _ = folder
     }
+
     /// What a list was told: how many insertions, in how many calls.
     private struct Heard: Sendable, Equatable {
         var calls = 0, insertions = 0
+
         mutating func hear<C: RealmCollection>(_ change: RealmCollectionChange<C>) -> Bool {
             guard case .update(_, let deletions, let insertions, let modifications) = change else { return false }
             #expect(deletions.isEmpty && modifications.isEmpty)
@@ -130,13 +142,18 @@ struct NotificationTests {
             return true
         }
     }
-    /// Two observers of a list: the first one answers each change with an insertion of its own, until there are `most` elements. The second one
-    /// may be told of two at once, as it is not called while the first one writes.
-    private static func observe(_ list: List<Int>, most: Int, _ heard: @escaping (Heard, Heard) -> Void) -> [NotificationToken] {
+
+    /// Two observers of a list: the first one answers each change with an insertion of its own, until there are `most`
+    /// elements. The second one may be told of two at once, as it is not called while the first one writes.
+    private static func observe(_ list: List<Int>, most: Int, _ heard: @escaping (Heard, Heard) -> Void)
+        -> [NotificationToken]
+    {
         nonisolated(unsafe) var first = Heard()
         nonisolated(unsafe) var second = Heard()
         let writer = list.observe { change in
-            if first.hear(change), list.count < most, let realm = list.realm { #expect(throws: Never.self) { try realm.write { list.append(0) } } }
+            if first.hear(change), list.count < most, let realm = list.realm {
+                #expect(throws: Never.self) { try realm.write { list.append(0) } }
+            }
             heard(first, second)
         }
         let reader = list.observe { change in
@@ -145,6 +162,7 @@ struct NotificationTests {
         }
         return [writer, reader]
     }
+
     @Test func anObserverThatWritesOnAQueue() throws {
         let folder = try Folder(), configuration = folder.configuration([Crowd.self])
         let queue = DispatchQueue(label: "writers"), done = DispatchSemaphore(value: 0), last = Mutex<[Heard]>([])
@@ -169,8 +187,10 @@ struct NotificationTests {
         queue.sync { kept = [] }
         _ = folder
     }
+
     @MainActor @Test func anObserverThatWritesOnTheMainQueue() async throws {
-        let folder = try Folder(), realm = try Realm(configuration: folder.configuration([Crowd.self]), queue: .main), crowd = Crowd()
+        let folder = try Folder(), realm = try Realm(configuration: folder.configuration([Crowd.self]), queue: .main),
+            crowd = Crowd()
         try realm.write { realm.add(crowd) }
         var last: [Heard] = []
         let tokens = Self.observe(crowd.numbers, most: 11) { last = [$0, $1] }
@@ -181,7 +201,9 @@ struct NotificationTests {
         withExtendedLifetime(tokens) {}
         _ = folder
     }
-    /// A transaction that begins tells what happened before, and those who are told write: each in a transaction of its own.
+
+    /// A transaction that begins tells what happened before, and those who are told write: each in a transaction of its
+    /// own.
     @Test func observersThatWriteWhenATransactionBegins() throws {
         let (realm, folder) = try makeRealm(Crowd.self)
         let crowd = Crowd()
@@ -192,7 +214,9 @@ struct NotificationTests {
         tokens.append(
             realm.observe { _, realm in
                 moves += 1
-                if moves % 5 == 0, moves < 40 { #expect(throws: Never.self) { try realm.write { crowd.names.insert("\(moves)") } } }
+                if moves % 5 == 0, moves < 40 {
+                    #expect(throws: Never.self) { try realm.write { crowd.names.insert("\(moves)") } }
+                }
             })
         realm.refresh()
         try realm.write { crowd.numbers.append(0) }
@@ -221,6 +245,7 @@ struct NotificationTests {
         withExtendedLifetime((tokens, refusing)) {}
         _ = folder
     }
+
     @Test func onAQueue() throws {
         let (realm, folder) = try open()
         let queue = DispatchQueue(label: "observers"), told = Mutex<[String]>([]), arrived = DispatchSemaphore(value: 0)
@@ -243,6 +268,7 @@ struct NotificationTests {
         token.invalidate()
         _ = folder
     }
+
     @Test func aRealmOfAQueue() throws {
         let folder = try Folder(), configuration = folder.configuration(Self.types)
         let queue = DispatchQueue(label: "owner"), done = DispatchSemaphore(value: 0), result = Mutex<[String]>([])
@@ -259,6 +285,7 @@ struct NotificationTests {
         }
         #expect(done.wait(timeout: .now() + 20) == .success && result.withLock { $0 } == ["true", "async"])
     }
+
     @Test func frozenObjectsGoAnywhere() throws {
         struct Carried<T>: @unchecked Sendable { let value: T }
         let (realm, folder) = try open()
@@ -278,16 +305,22 @@ struct NotificationTests {
             seen.withLock { $0.append(live?.name ?? "") }
             object.age = 1
         }
-        #expect(seen.withLock { $0 } == ["p1", "3", "d1", "1", "later"] && message?.contains("outside of a write transaction") == true)
+        #expect(
+            seen.withLock { $0 } == ["p1", "3", "d1", "1", "later"]
+                && message?.contains("outside of a write transaction") == true)
         let now = p.freeze()
-        #expect(frozen.value.0.thaw()?.isSameObject(as: p) == true && now == p.freeze() && now != frozen.value.0 && now.realm == p.freeze().realm)
+        #expect(
+            frozen.value.0.thaw()?.isSameObject(as: p) == true && now == p.freeze() && now != frozen.value.0
+                && now.realm == p.freeze().realm)
         _ = folder
     }
+
     @Test func referencesLeadToOtherThreads() throws {
         let (realm, folder) = try open()
         let p = try #require(realm.object(ofType: Person.self, forPrimaryKey: 1)),
             gone = try #require(realm.object(ofType: Person.self, forPrimaryKey: 2))
-        let reference = ThreadSafeReference(to: p), list = ThreadSafeReference(to: p.dogs), deleted = ThreadSafeReference(to: gone)
+        let reference = ThreadSafeReference(to: p), list = ThreadSafeReference(to: p.dogs),
+            deleted = ThreadSafeReference(to: gone)
         let results = ThreadSafeReference(to: realm.objects(Person.self).filter("id > 0"))
         let wrapped = ThreadSafe(wrappedValue: p), configuration = realm.configuration, seen = Mutex<[String]>([])
         try realm.write { realm.delete(gone) }
@@ -313,12 +346,15 @@ private class Card: Projection<Person> {
     @Projected(\Person.best?.name) var bestName
     @Projected(\Person.age) var age
 }
+
 private class DogName: Projection<Dog> {
     @Projected(\Dog.name) var name
 }
+
 private class LongCard: Card {
     @Projected(\Person.dogs) var dogs
 }
+
 struct ProjectionTests {
     /// What a projection inherits is observed and printed, too.
     @Test func inheritedProperties() throws {
@@ -337,6 +373,7 @@ struct ProjectionTests {
         withExtendedLifetime(token) {}
         _ = folder
     }
+
     /// Also of classes without a primary key, whose objects are equal only as instances.
     @Test func equalOnesHashTheSame() throws {
         let (realm, folder) = try makeRealm(Person.self, Dog.self, Address.self, Country.self)
@@ -346,14 +383,23 @@ struct ProjectionTests {
         #expect(Set([Card(projecting: Person()), Card(projecting: Person())]).count == 2)
         _ = folder
     }
+
     @Test func projections() throws {
         let (realm, folder) = try makeRealm(Person.self, Dog.self, Address.self, Country.self)
-        let ida = try realm.write { realm.create(Person.self, value: ["id": 1, "name": "Ida", "best": ["id": 2, "name": "Al"]]) }
+        let ida = try realm.write {
+            realm.create(Person.self, value: ["id": 1, "name": "Ida", "best": ["id": 2, "name": "Al"]])
+        }
         let card = try #require(realm.objects(Card.self).first)
-        #expect(card.headline == "Ida" && card.bestName == "Al" && card.rootObject == ida && card == Card(projecting: ida) && card.realm == realm)
+        #expect(
+            card.headline == "Ida" && card.bestName == "Al" && card.rootObject == ida && card == Card(projecting: ida)
+                && card.realm == realm)
         var told: [String] = []
         let token = card.observe { change in
-            if case .change(let c, let p) = change { told.append("\(c.headline) \(p.map(\.name))") } else { told.append("deleted") }
+            if case .change(let c, let p) = change {
+                told.append("\(c.headline) \(p.map(\.name))")
+            } else {
+                told.append("deleted")
+            }
         }
         realm.refresh()
         try realm.write {
@@ -363,7 +409,9 @@ struct ProjectionTests {
         realm.refresh()
         try realm.write { ida.best?.name = "Ed" }
         realm.refresh()
-        #expect(told == ["Eve [\"headline\"]", "Eve [\"bestName\"]"] && card.freeze().headline == "Eve" && card.freeze().isFrozen)
+        #expect(
+            told == ["Eve [\"headline\"]", "Eve [\"bestName\"]"] && card.freeze().headline == "Eve"
+                && card.freeze().isFrozen)
         try realm.write { realm.delete(ida) }
         realm.refresh()
         #expect(told.last == "deleted" && card.isInvalidated)
@@ -375,17 +423,26 @@ struct ProjectionTests {
 struct SectionTests {
     @Test func sections() throws {
         let (realm, folder) = try makeRealm(Person.self, Dog.self, Address.self, Country.self)
-        try realm.write { for (i, name) in ["Ida", "Al", "Ivo", "Ann"].enumerated() { realm.create(Person.self, value: ["id": i, "name": name]) } }
+        try realm.write {
+            for (i, name) in ["Ida", "Al", "Ivo", "Ann"].enumerated() {
+                realm.create(Person.self, value: ["id": i, "name": name])
+            }
+        }
         let all = realm.objects(Person.self)
         let sections = all.sectioned(by: { String($0.name.prefix(1)) }, sortDescriptors: ["name"])
-        #expect(sections.allKeys == ["A", "I"] && sections.map { $0.map(\.name) } == [["Al", "Ann"], ["Ida", "Ivo"]])
-        #expect(sections[IndexPath(indexes: [1, 0])].name == "Ida" && sections[0].key == "A" && all.sectioned(by: \.age).allKeys == [0])
+        #expect(
+            sections.allKeys == ["A", "I"] && sections.map { $0.map(\.name) } == [["Al", "Ann"], ["Ida", "Ivo"]])
+        #expect(
+            sections[IndexPath(indexes: [1, 0])].name == "Ida" && sections[0].key == "A"
+                && all.sectioned(by: \.age).allKeys == [0])
         var told: [String] = []
         let token = sections.observe { change in
             switch change {
             case .initial(let s): told.append("initial \(s.count)")
             case .update(let s, let d, let i, let m, let new, let gone):
-                told.append("\(s.allKeys) -\(d.map(Array.init)) +\(i.map(Array.init)) *\(m.map(Array.init)) +\(Array(new)) -\(Array(gone))")
+                told.append(
+                    "\(s.allKeys) -\(d.map(Array.init)) +\(i.map(Array.init)) *\(m.map(Array.init)) +\(Array(new)) -\(Array(gone))"
+                )
             }
         }
         realm.refresh()
@@ -398,7 +455,8 @@ struct SectionTests {
         realm.refresh()
         try realm.write { for p in all where p.name.hasPrefix("A") { p.name = "I" + p.name } }
         realm.refresh()
-        // Ida, Ivo, IAl, IAnn by their names: IAl, IAnn, Ida, Ivo. One that is modified and has another place afterwards went and came.
+        // Ida, Ivo, IAl, IAnn by their names: IAl, IAnn, Ida, Ivo. One that is modified and has another place
+        // afterwards went and came.
         try realm.write {
             realm.delete(all.filter("name == 'IAl'"))
             for p in all where p.name == "IAnn" { p.age = 1 }
@@ -408,8 +466,10 @@ struct SectionTests {
         realm.refresh()
         #expect(
             told == [
-                "initial 2", "[\"A\", \"B\", \"I\"] -[] +[[1, 0]] *[] +[1] -[]", "[\"A\", \"I\"] -[] +[] *[[2, 0]] +[] -[1]",
-                "[\"I\"] -[] +[[0, 0], [0, 1]] *[] +[] -[0]", "[\"I\"] -[[0, 0], [0, 1]] +[[0, 0]] *[] +[] -[]", "[\"I\"] -[] +[] *[[0, 2]] +[] -[]",
+                "initial 2", "[\"A\", \"B\", \"I\"] -[] +[[1, 0]] *[] +[1] -[]",
+                "[\"A\", \"I\"] -[] +[] *[[2, 0]] +[] -[1]",
+                "[\"I\"] -[] +[[0, 0], [0, 1]] *[] +[] -[0]", "[\"I\"] -[[0, 0], [0, 1]] +[[0, 0]] *[] +[] -[]",
+                "[\"I\"] -[] +[] *[[0, 2]] +[] -[]",
             ])
         let frozen = sections.freeze()
         try realm.write { realm.deleteAll() }
@@ -417,6 +477,7 @@ struct SectionTests {
         withExtendedLifetime(token) {}
         _ = folder
     }
+
     /// A commit that the observers are not told of: the next change is told by what that commit left.
     @Test func silentCommits() throws {
         let (realm, folder) = try makeRealm(Person.self, Dog.self, Address.self, Country.self)
@@ -424,11 +485,14 @@ struct SectionTests {
             for (i, name) in ["Al", "Ann"].enumerated() { realm.create(Person.self, value: ["id": i, "name": name]) }
             return realm.create(Person.self, value: ["id": 9, "name": "Ida", "nicknames": ["b", "d"]])
         }
-        let all = realm.objects(Person.self), sections = all.sectioned(by: { String($0.name.prefix(1)) }, sortDescriptors: ["name"])
+        let all = realm.objects(Person.self),
+            sections = all.sectioned(by: { String($0.name.prefix(1)) }, sortDescriptors: ["name"])
         var told: [String] = [], ofSection: [String] = [], ofNames: [String] = []
         let tokens = [
             sections.observe { told += texts($0) }, sections[0].observe { ofSection += texts($0) },
-            ida.nicknames.sorted().observe { if case .update(_, let d, let i, _) = $0 { ofNames.append("-\(d) +\(i)") } },
+            ida.nicknames.sorted().observe {
+                if case .update(_, let d, let i, _) = $0 { ofNames.append("-\(d) +\(i)") }
+            },
         ]
         realm.refresh()
         try realm.write(withoutNotifying: tokens) {
@@ -442,7 +506,9 @@ struct SectionTests {
             ida.nicknames.insert("c")
         }
         realm.refresh()
-        #expect(told == ["-[[0, 1], [1, 4]] +[] *[[2, 0]] +[] -[]"] && ofSection == ["-[[0, 1]] +[] *[] +[] -[]"] && ofNames == ["-[] +[2]"])
+        #expect(
+            told == ["-[[0, 1], [1, 4]] +[] *[[2, 0]] +[] -[]"] && ofSection == ["-[[0, 1]] +[] *[] +[] -[]"]
+                && ofNames == ["-[] +[2]"])
         realm.beginWrite()
         realm.delete(all.filter("name != 'Ida'"))
         try realm.commitWrite(withoutNotifying: tokens)
@@ -455,6 +521,7 @@ struct SectionTests {
         #expect(told.count == 2 && all.isInvalidated)
         _ = folder
     }
+
     private func texts<C>(_ change: SectionedResultsChange<C>) -> [String] {
         guard case .update(_, let d, let i, let m, let new, let gone) = change else { return [] }
         return ["-\(d.map(Array.init)) +\(i.map(Array.init)) *\(m.map(Array.init)) +\(Array(new)) -\(Array(gone))"]

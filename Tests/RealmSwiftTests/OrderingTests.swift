@@ -17,8 +17,12 @@ struct OrderingTests {
         let up = object.ints.sorted(), down = object.ints.sorted(ascending: false), once = object.ints.distinct()
         for step in 0..<20 {
             let firsts = numbers.enumerated().filter { numbers.firstIndex(of: $1) == $0 }.map(\.element)
-            #expect(Array(up) == numbers.sorted() && Array(down) == numbers.sorted(by: >) && Array(once) == firsts, "seed \(seed)")
-            #expect(Array(up.distinct()) == numbers.sorted().reduce(into: []) { if $0.last != $1 { $0.append($1) } }, "seed \(seed)")
+            #expect(
+                Array(up) == numbers.sorted() && Array(down) == numbers.sorted(by: >) && Array(once) == firsts,
+                "seed \(seed)")
+            #expect(
+                Array(up.distinct()) == numbers.sorted().reduce(into: []) { if $0.last != $1 { $0.append($1) } },
+                "seed \(seed)")
             #expect(
                 up.max() == numbers.max() && up.sum() == numbers.reduce(0, +)
                     && up.index(of: numbers[0]) == numbers.sorted().firstIndex(of: numbers[0]))
@@ -32,6 +36,7 @@ struct OrderingTests {
         #expect(Array(up.freeze()) == numbers.sorted())
         _ = folder
     }
+
     @Test func nullsComeFirst() throws {
         let (realm, folder) = try makeRealm(Everything.self)
         let object = Everything()
@@ -39,13 +44,16 @@ struct OrderingTests {
             realm.add(object)
             object.optStrings.append(objectsIn: ["b", nil, "a", nil])
         }
-        #expect(Array(object.optStrings.sorted()) == [nil, nil, "a", "b"] && Array(object.optStrings.distinct()) == ["b", nil, "a"])
+        #expect(
+            Array(object.optStrings.sorted()) == [nil, nil, "a", "b"]
+                && Array(object.optStrings.distinct()) == ["b", nil, "a"])
         let said = misuse {
             let realm = try Realm(configuration: folder.configuration([Everything.self]))
             _ = realm.objects(Everything.self).first?.ints.sorted(byKeyPath: "name")
         }
         #expect(said?.contains("'self'") == true)
     }
+
     @Test func changesOfSortedValues() throws {
         let (realm, folder) = try makeRealm(Everything.self)
         let object = Everything()
@@ -76,6 +84,7 @@ struct OrderingTests {
         token.invalidate()
         _ = folder
     }
+
     @Test func sections() throws {
         let (realm, folder) = try makeRealm(Everything.self)
         let object = Everything()
@@ -84,10 +93,14 @@ struct OrderingTests {
             object.ints.append(objectsIn: [5, 2, 4, 1, 3])
         }
         let sections = object.ints.sectioned(by: { $0 % 2 }, ascending: true)
-        #expect(sections.allKeys == [1, 0] && sections.map { Array($0) } == [[1, 3, 5], [2, 4]] && sections == sections)
-        #expect(sections != object.ints.sectioned(by: { $0 % 2 }) && sections[IndexPath(indexes: [1, 1])] == 4 && sections.freeze().isFrozen)
+        #expect(
+            sections.allKeys == [1, 0] && sections.map { Array($0) } == [[1, 3, 5], [2, 4]] && sections == sections)
+        #expect(
+            sections != object.ints.sectioned(by: { $0 % 2 }) && sections[IndexPath(indexes: [1, 1])] == 4
+                && sections.freeze().isFrozen)
         _ = folder
     }
+
     @Test func aggregatesOfUnmanagedCollections() {
         let list = List<Double>()
         #expect(list.min() == nil && list.sum() == 0 && list.average() as Double? == nil)
@@ -97,6 +110,8 @@ struct OrderingTests {
         map["a"] = 1
         map["b"] = .some(nil)
         map["c"] = 4
-        #expect(map.min() == 1 && map.max() == 4 && map.sum() == 5 && map.average() == 2.5 && map.contains { $0 == "c" && $1 == 4 })
+        #expect(
+            map.min() == 1 && map.max() == 4 && map.sum() == 5 && map.average() == 2.5
+                && map.contains { $0 == "c" && $1 == 4 })
     }
 }

@@ -11,10 +11,14 @@ struct PortingTests {
         let person = try realm.write {
             realm.create(
                 Person.self,
-                value: ["id": 1, "name": "Ida", "best": ["id": 2, "name": "Eve"], "dogs": [["name": "Rex", "age": 3], ["name": "Ace", "age": 3]]])
+                value: [
+                    "id": 1, "name": "Ida", "best": ["id": 2, "name": "Eve"],
+                    "dogs": [["name": "Rex", "age": 3], ["name": "Ace", "age": 3]],
+                ])
         }
         return (realm, folder, person)
     }
+
     private func onAnotherThread(_ body: @escaping @Sendable () throws -> Void) {
         let done = DispatchSemaphore(value: 0)
         Thread.detachNewThread {
@@ -29,12 +33,14 @@ struct PortingTests {
         let (realm, folder, person) = try filled()
         let all = realm.objects(Dog.self), again = realm.objects(Dog.self), owners = person.dogs[0].owners
         #expect(all == all && all != again && owners == owners && owners != person.dogs[0].owners)
-        #expect(AnyRealmCollection(all) == AnyRealmCollection(all) && AnyRealmCollection(all) != AnyRealmCollection(again))
+        #expect(
+            AnyRealmCollection(all) == AnyRealmCollection(all) && AnyRealmCollection(all) != AnyRealmCollection(again))
         #expect(AnyRealmCollection(person.dogs) == AnyRealmCollection(person.dogs) && person.dogs == person.dogs)
         let copy = AnyRealmCollection(owners)
         #expect(copy == copy && LinkingObjects<Person>(fromType: Person.self, property: "dogs") != owners)
         _ = folder
     }
+
     @Test func slicesAreAssigned() throws {
         nonisolated(unsafe) let numbers = List<Int>()
         numbers.append(objectsIn: [0, 1, 2, 3, 4])
@@ -57,33 +63,46 @@ struct PortingTests {
         #expect(misuse { _ = others[2..<4] }?.contains("out of bounds") == true)
         _ = folder
     }
+
     @Test func keyPathsWithUnions() throws {
         let (realm, folder, person) = try filled()
         let dogs = person.dogs
         #expect(dogs.value(forKeyPath: "@unionOfObjects.name") as? [String] == ["Rex", "Ace"])
         #expect(dogs.value(forKeyPath: "@distinctUnionOfObjects.age") as? [Int] == [3])
-        #expect((realm.objects(Person.self).value(forKeyPath: "@unionOfArrays.dogs") as? [Dog])?.map(\.name) == ["Rex", "Ace"])
+        #expect(
+            (realm.objects(Person.self).value(forKeyPath: "@unionOfArrays.dogs") as? [Dog])?.map(\.name) == [
+                "Rex", "Ace",
+            ])
         #expect((realm.objects(Person.self).value(forKeyPath: "@distinctUnionOfArrays.dogs") as? [Any])?.count == 2)
         #expect(realm.objects(Person.self).value(forKeyPath: "@unionOfObjects.best.name") as? [String] == ["Eve"])
         nonisolated(unsafe) let free = List<Dog>()
         free.append(objectsIn: [Dog("a", 4), Dog("b", 5)])
         #expect(free.value(forKeyPath: "@sum.age") as? Int == 9 && free.value(forKeyPath: "@max.age") as? Int == 5)
-        #expect(free.value(forKeyPath: "@unionOfObjects.name") as? [String] == ["a", "b"] && free.value(forKeyPath: "@count") as? Int == 2)
+        #expect(
+            free.value(forKeyPath: "@unionOfObjects.name") as? [String] == ["a", "b"]
+                && free.value(forKeyPath: "@count") as? Int == 2)
         try realm.write { realm.objects(Person.self).filter("best != nil").setValue("New", forKeyPath: "best.name") }
         #expect(person.best?.name == "New")
         #expect(misuse { _ = free.value(forKeyPath: "@everyOther.name") }?.contains("Unsupported key path") == true)
         _ = folder
     }
+
     /// Conditions are the engine's, which has rows: what no Realm manages is copied for the call.
     @Test func indexesInUnmanagedCollections() throws {
         let dogs = List<Dog>()
         dogs.append(objectsIn: [Dog("a", 1), Dog("b", 2), Dog("c", 2)])
-        #expect(dogs.index(matching: "age == %@", 2) == 1 && dogs.index(matching: { $0.name == "c" }) == 2 && dogs.index(matching: "age > 2") == nil)
-        #expect(dogs.index(matching: NSPredicate(format: "name BEGINSWITH 'A'")) == nil && List<Dog>().index(matching: "age == 1") == nil)
+        #expect(
+            dogs.index(matching: "age == %@", 2) == 1 && dogs.index(matching: { $0.name == "c" }) == 2
+                && dogs.index(matching: "age > 2") == nil)
+        #expect(
+            dogs.index(matching: NSPredicate(format: "name BEGINSWITH 'A'")) == nil
+                && List<Dog>().index(matching: "age == 1") == nil)
         let people = List<Person>()
         people.append(Person(value: ["id": 1, "name": "first", "best": ["id": 1, "name": "other"]]))
         people.append(Person(value: ["id": 1, "name": "second", "dogs": [["name": "Rex"]]]))
-        #expect(people.index(matching: { $0.name == "second" }) == 1 && people.index(matching: "ANY dogs.name == 'Rex'") == 1)
+        #expect(
+            people.index(matching: { $0.name == "second" }) == 1
+                && people.index(matching: "ANY dogs.name == 'Rex'") == 1)
         let set = MutableSet<Dog>()
         set.insert(Dog("x", 9))
         #expect(set.index(matching: "age == 9") == 0 && dogs.allSatisfy { $0.realm == nil })
@@ -97,6 +116,7 @@ struct PortingTests {
         #expect(misuse { _ = numbers.index(matching: "self == 1") }?.contains("can be searched") == true)
         _ = folder
     }
+
     /// An old value is that of the version before others wrote; what the Realm writes itself has none.
     @Test func oldValues() throws {
         let (realm, folder, person) = try filled()
@@ -124,12 +144,15 @@ struct PortingTests {
         token.invalidate()
         _ = folder
     }
+
     @Test func linkingObjectsInChanges() throws {
         let (realm, folder, person) = try filled()
         let dog = person.dogs[0], told = Mutex<[String]>([])
         let token = dog.observe(keyPaths: ["owners", "name"]) { (change: ObjectChange<Dog>) in
             guard case .change(_, let properties) = change else { return }
-            told.withLock { $0 += properties.map { "\($0.name) \(($0.newValue as? LinkingObjects<Person>)?.count ?? -1)" } }
+            told.withLock {
+                $0 += properties.map { "\($0.name) \(($0.newValue as? LinkingObjects<Person>)?.count ?? -1)" }
+            }
         }
         realm.refresh()
         try realm.write { person.best?.dogs.append(dog) }
@@ -138,10 +161,13 @@ struct PortingTests {
         token.invalidate()
         _ = folder
     }
+
     /// Where a Realm does not move by itself it is told that it could.
     @Test func refreshRequired() async throws {
-        let folder = try Folder(), configuration = folder.configuration([Dog.self, Person.self, Address.self, Country.self])
-        let queue = DispatchQueue(label: "home"), told = Mutex<[Realm.Notification]>([]), heard = DispatchSemaphore(value: 0)
+        let folder = try Folder(),
+            configuration = folder.configuration([Dog.self, Person.self, Address.self, Country.self])
+        let queue = DispatchQueue(label: "home"), told = Mutex<[Realm.Notification]>([]),
+            heard = DispatchSemaphore(value: 0)
         nonisolated(unsafe) var kept: (Realm, NotificationToken)?
         try queue.sync {
             let realm = try Realm(configuration: configuration, queue: queue)
@@ -168,18 +194,22 @@ struct PortingTests {
             kept = nil
         }
     }
+
     @Test func distinctByObjects() throws {
         let (realm, folder, _) = try filled()
         nonisolated(unsafe) let all = realm.objects(Person.self)
         for path in ["best", "dogs", "best.dogs", "nicknames", "dogs.name"] {
             let configuration = realm.configuration
-            let message = misuse { _ = try Realm(configuration: configuration).objects(Person.self).distinct(by: [path]) }
+            let message = misuse {
+                _ = try Realm(configuration: configuration).objects(Person.self).distinct(by: [path])
+            }
             #expect(message?.contains("distinct by '\(path)'") == true, "\(path)")
         }
         // Who has no best has none of its names.
         #expect(all.distinct(by: ["best.name", "age"]).count == 1 && all.distinct(by: ["id", "age"]).count == 2)
         _ = folder
     }
+
     /// Decimals, whether a Realm manages them or not.
     @Test func sumsOfValuesOfAnyType() throws {
         let (realm, folder) = try makeRealm(Everything.self)
@@ -194,12 +224,15 @@ struct PortingTests {
         #expect(object.anyMap.sum() == .int(0))
         _ = folder
     }
+
     @Test func classesWithoutARealm() {
         #expect(Person.sharedSchema()?.properties.first?.name == "id" && Address.sharedSchema()?.isEmbedded == true)
-        #expect(Object.sharedSchema() == nil && EmbeddedObject.sharedSchema() == nil && ObjectBase.sharedSchema() == nil)
+        #expect(
+            Object.sharedSchema() == nil && EmbeddedObject.sharedSchema() == nil && ObjectBase.sharedSchema() == nil)
         #expect(autoreleasepool { 3 } == 3)
         #expect(throws: CancellationError.self) { try autoreleasepool { throw CancellationError() } }
     }
+
     @Test func loggers() throws {
         let earlier = Logger.shared, told = Mutex<[(LogLevel, String)]>([])
         defer { Logger.shared = earlier }
@@ -210,7 +243,10 @@ struct PortingTests {
         #expect(told.withLock { $0.isEmpty })
         logger.level = .debug
         do { _ = try makeRealm(Dog.self, Person.self, Address.self, Country.self) }
-        #expect(told.withLock { all in all.contains { $0.0 == .detail } && all.allSatisfy { $0.0.rawValue <= LogLevel.debug.rawValue } })
+        #expect(
+            told.withLock { all in
+                all.contains { $0.0 == .detail } && all.allSatisfy { $0.0.rawValue <= LogLevel.debug.rawValue }
+            })
         logger.level = .error
         told.withLock { $0 = [] }
         logger.log(level: .warn, message: "not")

@@ -13,22 +13,30 @@ struct ReferenceTests {
         }
         done.wait()
     }
+
     private func filled() throws -> (Realm, Folder, Person) {
         let (realm, folder) = try makeRealm(Person.self, Dog.self, Address.self, Country.self)
         let person = try realm.write {
             realm.create(
                 Person.self,
-                value: ["id": 1, "name": "Ida", "dogs": [["name": "Rex"]], "nicknames": ["i"], "scores": ["a": 1], "address": ["street": "s"]])
+                value: [
+                    "id": 1, "name": "Ida", "dogs": [["name": "Rex"]], "nicknames": ["i"], "scores": ["a": 1],
+                    "address": ["street": "s"],
+                ])
         }
         return (realm, folder, person)
     }
+
     /// The Realm that made the references goes on, so that nobody but they keep the version.
     @Test func whatWasDeletedIsFoundAtTheVersionOfTheReference() throws {
         let (realm, folder, person) = try filled()
-        let object = ThreadSafeReference(to: person), list = ThreadSafeReference(to: person.dogs), set = ThreadSafeReference(to: person.nicknames)
+        let object = ThreadSafeReference(to: person), list = ThreadSafeReference(to: person.dogs),
+            set = ThreadSafeReference(to: person.nicknames)
         let map = ThreadSafeReference(to: person.scores), owners = ThreadSafeReference(to: person.dogs[0].owners)
-        let results = ThreadSafeReference(to: realm.objects(Person.self).filter("id == 1")), late = ThreadSafeReference(to: person)
-        let any = ThreadSafeReference(to: AnyRealmCollection(person.dogs)), inner = ThreadSafeReference(to: try #require(person.address))
+        let results = ThreadSafeReference(to: realm.objects(Person.self).filter("id == 1")),
+            late = ThreadSafeReference(to: person)
+        let any = ThreadSafeReference(to: AnyRealmCollection(person.dogs)),
+            inner = ThreadSafeReference(to: try #require(person.address))
         let lateList = ThreadSafeReference(to: person.dogs)
         try realm.write { realm.deleteAll() }
         realm.refresh()
@@ -37,8 +45,12 @@ struct ReferenceTests {
             let realm = try Realm(configuration: configuration)
             let person = realm.resolve(object)
             #expect(person?.name == "Ida" && object.isInvalidated)
-            #expect(realm.resolve(list)?.first?.name == "Rex" && realm.resolve(set)?.first == "i" && realm.resolve(map)?["a"] == 1)
-            #expect(realm.resolve(owners)?.count == 1 && realm.resolve(results)?.first?.name == "Ida" && realm.resolve(any)?.count == 1)
+            #expect(
+                realm.resolve(list)?.first?.name == "Rex" && realm.resolve(set)?.first == "i"
+                    && realm.resolve(map)?["a"] == 1)
+            #expect(
+                realm.resolve(owners)?.count == 1 && realm.resolve(results)?.first?.name == "Ida"
+                    && realm.resolve(any)?.count == 1)
             #expect(realm.resolve(inner)?.street == "s")
             // Behind the deletion there is nothing that could be shown.
             realm.refresh()
@@ -47,6 +59,7 @@ struct ReferenceTests {
         }
         _ = folder
     }
+
     @Test func aRealmThatIsAheadStays() throws {
         let (realm, folder, person) = try filled()
         let reference = ThreadSafeReference(to: person), gone = ThreadSafeReference(to: person.dogs[0])
@@ -61,10 +74,12 @@ struct ReferenceTests {
         }
         _ = folder
     }
+
     @Test func aRealmThatIsBehindMoves() throws {
         let (realm, folder, person) = try filled()
         let configuration = realm.configuration
-        let isOpen = DispatchSemaphore(value: 0), isWritten = DispatchSemaphore(value: 0), done = DispatchSemaphore(value: 0)
+        let isOpen = DispatchSemaphore(value: 0), isWritten = DispatchSemaphore(value: 0),
+            done = DispatchSemaphore(value: 0)
         let carried = Mutex<ThreadSafeReference<Person>?>(nil)
         Thread.detachNewThread {
             do {
@@ -84,13 +99,16 @@ struct ReferenceTests {
         done.wait()
         _ = folder
     }
+
     /// Of an object that no commit has made yet: it is found once there was one, and nobody's in another file.
     @Test func referencesMadeInAWriteTransaction() throws {
         let (realm, folder, _) = try filled()
-        let configuration = realm.configuration, other = folder.configuration([Dog.self, Person.self, Address.self, Country.self], name: "other")
+        let configuration = realm.configuration,
+            other = folder.configuration([Dog.self, Person.self, Address.self, Country.self], name: "other")
         realm.beginWrite()
         let dog = realm.create(Dog.self, value: ["name": "new"])
-        let early = ThreadSafeReference(to: dog), later = ThreadSafeReference(to: dog), elsewhere = ThreadSafeReference(to: dog)
+        let early = ThreadSafeReference(to: dog), later = ThreadSafeReference(to: dog),
+            elsewhere = ThreadSafeReference(to: dog)
         let undone = ThreadSafeReference(to: realm.create(Dog.self, value: ["name": "undone"]))
         onAnotherThread {
             let found = try Realm(configuration: configuration).resolve(early)
@@ -98,11 +116,13 @@ struct ReferenceTests {
         }
         try realm.commitWrite()
         onAnotherThread {
-            let name = try Realm(configuration: configuration).resolve(later)?.name, nobody = try Realm(configuration: other).resolve(elsewhere)
+            let name = try Realm(configuration: configuration).resolve(later)?.name,
+                nobody = try Realm(configuration: other).resolve(elsewhere)
             #expect(name == "new" && nobody == nil)
         }
         _ = undone
     }
+
     /// Nobody keeps the version of a reference that was resolved or let go of.
     @Test func referencesLetGo() throws {
         let folder = try Folder()
@@ -123,6 +143,7 @@ struct ReferenceTests {
             }
         }
     }
+
     @Test func unmanagedValuesAreNoThreadSafeVariables() throws {
         #expect(misuse { _ = ThreadSafe(wrappedValue: Dog("free")) }?.contains("Only managed objects") == true)
         #expect(misuse { _ = ThreadSafeReference(to: Dog("free")) }?.contains("unmanaged object") == true)

@@ -1,15 +1,18 @@
-// Realms that other threads close while their own threads are in the middle of everything: under a sanitizer, and in plain release builds.
+// Realms that other threads close while their own threads are in the middle of everything: under a sanitizer, and in
+// plain release builds.
 //
 //     closing FOLDER [ROUNDS [SEED]]
 //
-// Each round opens a file, and does one kind of work until the close is noticed. What is noticed is an error (or, where nothing can be thrown, a
-// misuse), never a wrong value: each kind says what it must have read as long as there was no error.
+// Each round opens a file, and does one kind of work until the close is noticed. What is noticed is an error (or, where
+// nothing can be thrown, a misuse), never a wrong value: each kind says what it must have read as long as there was no
+// error.
 import CoreEngine
 import Glibc
 import Synchronization
 
 struct Seeded {
     var state: UInt64
+
     mutating func below(_ n: Int) -> Int {
         state ^= state >> 12
         state ^= state << 25
@@ -17,13 +20,16 @@ struct Seeded {
         return Int((state &* 0x2545_F491_4F6C_DD1D) >> 33) % n
     }
 }
+
 /// The threads of this program know what they do.
 struct Unchecked<Value>: @unchecked Sendable { var value: Value }
 
 final class Work: Sendable {
     let body: @Sendable () -> Void
+
     init(_ body: @escaping @Sendable () -> Void) { self.body = body }
 }
+
 /// Runs `body` on a thread of its own. The result waits for it.
 func start(_ body: @escaping @Sendable () -> Void) -> () -> Void {
     var thread = pthread_t()
@@ -41,6 +47,7 @@ Misuse.handler = { _ in
     mistakes.add(1, ordering: .relaxed)
     return .goOn
 }
+
 /// A value that was read without an error must be this one.
 func demand(_ isRight: Bool, _ what: String) {
     if !isRight, wrong.add(1, ordering: .relaxed).newValue < 20 { print("  wrong: \(what)") }
@@ -52,14 +59,20 @@ let schema = Schema([
         properties: [
             Property("id", .int, primary: true), Property("n", .int), Property("text", .string),
             Property("link", .object, nullable: true, target: "Thing"),
-            Property("list", .string, collection: .list), Property("set", .int, collection: .set), Property("map", .int, collection: .dictionary),
+            Property("list", .string, collection: .list), Property("set", .int, collection: .set),
+            Property("map", .int, collection: .dictionary),
         ])
 ])
-func open(_ path: String) throws -> Realm { try Realm(RealmConfiguration(path: path, schema: schema, schemaVersion: 1)) }
+
+func open(_ path: String) throws -> Realm {
+    try Realm(RealmConfiguration(path: path, schema: schema, schemaVersion: 1))
+}
+
 func fill(_ realm: Realm) throws {
     try realm.write {
         for id in 0..<40 {
-            let t = try realm.create("Thing", primaryKey: .int(Int64(id)), ["n": .int(Int64(id)), "text": .string("text of \(id)")])
+            let t = try realm.create(
+                "Thing", primaryKey: .int(Int64(id)), ["n": .int(Int64(id)), "text": .string("text of \(id)")])
             try t.set("link", to: t)
             for i in 0..<20 {
                 try t.list("list").append(.string("element \(i)"))
@@ -84,6 +97,7 @@ func untilClosed(_ realm: Realm, _ body: (Int) throws -> Void) {
     }
     calls.add(i, ordering: .relaxed)
 }
+
 let kinds: [(name: String, work: (Realm) throws -> Void)] = [
     (
         "properties",
@@ -99,7 +113,8 @@ let kinds: [(name: String, work: (Realm) throws -> Void)] = [
     (
         "collections",
         { realm in
-            let t = try realm.objects("Thing").object(at: 7), list = try t.list("list"), set = try t.set("set"), map = try t.dictionary("map")
+            let t = try realm.objects("Thing").object(at: 7), list = try t.list("list"), set = try t.set("set"),
+                map = try t.dictionary("map")
             untilClosed(realm) { i in
                 demand(try list.load() == 20 && set.load() == 20 && map.load() == 20, "counts")
                 demand(try list.get(i % 20) == .string("element \(i % 20)"), "an element")
@@ -110,10 +125,14 @@ let kinds: [(name: String, work: (Realm) throws -> Void)] = [
     (
         "what cannot throw",
         { realm in
-            let things = try realm.objects("Thing"), t = things[7], list = try t.list("list"), map = try t.dictionary("map")
+            let things = try realm.objects("Thing"), t = things[7], list = try t.list("list"),
+                map = try t.dictionary("map")
             untilClosed(realm) { i in
                 let before = mistakes.load(ordering: .relaxed)
-                let all = [things.count, list.count, Array(things).count, list[2..<8].count, map.keys.count, things.map { $0.key }.count]
+                let all = [
+                    things.count, list.count, Array(things).count, list[2..<8].count, map.keys.count,
+                    things.map { $0.key }.count,
+                ]
                 let value = t["n"], isValid = t.isValid && things.isValid && list.isValid
                 for thing in things { _ = thing["text"] }
                 if mistakes.load(ordering: .relaxed) == before, !realm.isClosed {
@@ -126,7 +145,8 @@ let kinds: [(name: String, work: (Realm) throws -> Void)] = [
         "queries",
         { realm in
             untilClosed(realm) { i in
-                let some = try realm.objects("Thing").where("n > $0 AND ANY list == 'element 3'", .int(Int64(i % 30))).sorted(by: "text")
+                let some = try realm.objects("Thing").where("n > $0 AND ANY list == 'element 3'", .int(Int64(i % 30)))
+                    .sorted(by: "text")
                 demand(try some.load() == 39 - i % 30, "count of a query")
                 demand(try some.max(of: "n") == 39, "greatest")
             }
@@ -172,6 +192,7 @@ let kinds: [(name: String, work: (Realm) throws -> Void)] = [
         }
     ),
 ]
+
 /// A frozen Realm that four threads read and one closes.
 func closeFrozen(_ realm: Realm, after spins: Int) throws {
     let frozen = try Frozen(realm), object = try Frozen(realm.objects("Thing").object(at: 7)),
@@ -209,7 +230,9 @@ for round in 0..<rounds {
     }
     // Each starts with the data as they were filled.
     do { try kinds[round % (kinds.count + 1)].work(realm) } catch {
-        demand([.closedRealm, .invalidatedObject, .staleAccessor].contains((error as? RealmError)?.code), "the error \(error)")
+        demand(
+            [.closedRealm, .invalidatedObject, .staleAccessor].contains((error as? RealmError)?.code),
+            "the error \(error)")
     }
     wait()
     demand(realm.isClosed && !realm.isWriting, "closed")
@@ -220,6 +243,7 @@ for round in 0..<rounds {
     }
     next.close()
 }
+
 let ok = wrong.load(ordering: .relaxed) == 0
 print(
     "\(rounds) rounds, \(calls.load(ordering: .relaxed)) turns, \(mistakes.load(ordering: .relaxed)) misuses told, \(ok ? "nothing wrong" : "WRONG VALUES")"

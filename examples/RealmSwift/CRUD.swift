@@ -19,7 +19,9 @@ func crud(_ folder: URL) throws {
         guide.anything = .string("signed")
         realm.create(Book.self, value: ["id": guide.id, "pages": 321], update: .modified)
     }
-    expect(guide.pages == 321 && guide.rating == 4.5 && guide.anything.stringValue == "signed", "an update leaves the rest")
+    expect(
+        guide.pages == 321 && guide.rating == 4.5 && guide.anything.stringValue == "signed", "an update leaves the rest"
+    )
 
     struct ChangedMyMind: Error {}
     do {

@@ -22,6 +22,7 @@ class Book: Object {
         self.pages = pages
     }
 }
+
 class Author: Object {
     @Persisted(primaryKey: true) var name: String
     @Persisted(originProperty: "author") var books: LinkingObjects<Book>
@@ -29,7 +30,8 @@ class Author: Object {
 
 /// A Realm for a chapter. Without `objectTypes` it has every class of the program.
 func open(_ folder: URL, _ types: ObjectBase.Type...) throws -> Realm {
-    try Realm(configuration: Realm.Configuration(fileURL: folder.appendingPathComponent("library.realm"), objectTypes: types))
+    try Realm(
+        configuration: Realm.Configuration(fileURL: folder.appendingPathComponent("library.realm"), objectTypes: types))
 }
 
 /// Models are classes; what is stored says `@Persisted`.
@@ -37,5 +39,7 @@ func define(_ folder: URL) throws {
     let everything = try Realm(configuration: Realm.Configuration(fileURL: folder.appendingPathComponent("all.realm")))
     expect(everything.schema["Book"]?.primaryKeyProperty?.name == "id", "classes are found without being listed")
     let book = Book("A Field Guide", pages: 640)
-    expect(book.realm == nil && book.isLong && book.rating == nil && book.shelf == .fiction, "an object is first unmanaged")
+    expect(
+        book.realm == nil && book.isLong && book.rating == nil && book.shelf == .fiction, "an object is first unmanaged"
+    )
 }

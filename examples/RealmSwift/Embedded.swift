@@ -6,9 +6,11 @@ class House: Object {
     @Persisted var door: Door?
     @Persisted var windows: List<Window>
 }
+
 class Door: EmbeddedObject {
     @Persisted var color = "green"
 }
+
 class Window: EmbeddedObject {
     @Persisted var panes: Int
 }
@@ -24,6 +26,8 @@ func embedded(_ folder: URL) throws {
         house.door = Door()
         house.windows.removeFirst()
     }
-    expect(house.door?.color == "green" && old?.isInvalidated == true && house.windows[0].panes == 4, "what is replaced is deleted")
+    expect(
+        house.door?.color == "green" && old?.isInvalidated == true && house.windows[0].panes == 4,
+        "what is replaced is deleted")
     expect(realm.objects(House.self).where { $0.windows.panes > 3 }.count == 1, "queries look into them")
 }

@@ -4,12 +4,16 @@ import RealmSwift
 class PetOfOld: Object {
     @Persisted var name: String
     @Persisted var ageInMonths: Int
+
     override class func className() -> String { "Pet" }
+
     override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
+
 class Pet: Object {
     @Persisted var fullName: String
     @Persisted var age: Double
+
     override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
 
@@ -17,7 +21,8 @@ class Pet: Object {
 func migration(_ folder: URL) throws {
     let file = folder.appendingPathComponent("pets.realm")
     func old() throws {
-        let realm = try Realm(configuration: Realm.Configuration(fileURL: file, schemaVersion: 1, objectTypes: [PetOfOld.self]))
+        let realm = try Realm(
+            configuration: Realm.Configuration(fileURL: file, schemaVersion: 1, objectTypes: [PetOfOld.self]))
         try realm.write { realm.create(PetOfOld.self, value: ["Rex", 30] as [Any]) }
     }
     try old()

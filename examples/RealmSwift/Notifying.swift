@@ -27,7 +27,8 @@ func notifications(_ folder: URL) throws {
     try realm.write(withoutNotifying: [token]) { book.pages = 10 }
     realm.refresh()
     expect(
-        told == ["initial 0", "1: -[] +[0] *[]", "1: -[] +[] *[0]", "title"] || told == ["initial 0", "1: -[] +[0] *[]", "title", "1: -[] +[] *[0]"],
+        told == ["initial 0", "1: -[] +[0] *[]", "1: -[] +[] *[0]", "title"]
+            || told == ["initial 0", "1: -[] +[0] *[]", "title", "1: -[] +[] *[0]"],
         "\(told)")
     token.invalidate()
     names.invalidate()

@@ -15,5 +15,6 @@ func projections(_ folder: URL) throws {
     guard let card = cards.first else { return expect(false, "there is one") }
     expect(card.headline == "Tides" && card.writtenBy == "Mira" && card.isLong, "reads through to the object")
     try realm.write { card.headline = "High Tides" }
-    expect(realm.objects(Book.self).first?.title == "High Tides" && cards.filter("pages > 500").count == 1, "and writes")
+    expect(
+        realm.objects(Book.self).first?.title == "High Tides" && cards.filter("pages > 500").count == 1, "and writes")
 }

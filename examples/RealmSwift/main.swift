@@ -1,11 +1,13 @@
-// The chapters of a first day with Realm, each a small program: what is written here compiles against Realm's own package on Apple's systems, too,
-// but for the lines that end with "here only".   realm-swift-chapters [chapter …]
+// The chapters of a first day with Realm, each a small program: what is written here compiles against Realm's own
+// package on Apple's systems, too, but for the lines that end with "here only".   realm-swift-chapters [chapter …]
 import Foundation
 import RealmSwift
 
 let chapters: [(name: String, run: (URL) throws -> Void)] = [
-    ("define", define), ("crud", crud), ("links", links), ("embedded", embedded), ("collections", collections), ("filter", filter),
-    ("type-safe-query", typeSafeQuery), ("migration", migration), ("notifications", notifications), ("threading", threading),
+    ("define", define), ("crud", crud), ("links", links), ("embedded", embedded), ("collections", collections),
+    ("filter", filter),
+    ("type-safe-query", typeSafeQuery), ("migration", migration), ("notifications", notifications),
+    ("threading", threading),
     ("encryption", encryption), ("projections", projections), ("json", json),
 ]
 

@@ -17,7 +17,8 @@ nonisolated(unsafe) private let emptyBytes: UnsafePointer<UInt8> = {  // Never w
         out.pointee.type = RLM_TYPE_INT
     case .string(let b):
         out.pointee.string = realm_string_t(
-            data: UnsafeRawPointer(b.baseAddress ?? UnsafeRawPointer(emptyBytes)).assumingMemoryBound(to: CChar.self), size: b.count)
+            data: UnsafeRawPointer(b.baseAddress ?? UnsafeRawPointer(emptyBytes)).assumingMemoryBound(to: CChar.self),
+            size: b.count)
         out.pointee.type = RLM_TYPE_STRING
     case .double(let d):
         out.pointee.dnum = d
@@ -28,6 +29,7 @@ nonisolated(unsafe) private let emptyBytes: UnsafePointer<UInt8> = {  // Never w
     default: storeOther(v, out)
     }
 }
+
 private func storeOther(_ v: Mixed, _ out: UnsafeMutablePointer<realm_value_t>) {
     switch v {
     case .bool(let b):
@@ -35,7 +37,8 @@ private func storeOther(_ v: Mixed, _ out: UnsafeMutablePointer<realm_value_t>) 
         out.pointee.type = RLM_TYPE_BOOL
     case .binary(let b):
         out.pointee.binary = realm_binary_t(
-            data: UnsafeRawPointer(b.baseAddress ?? UnsafeRawPointer(emptyBytes)).assumingMemoryBound(to: UInt8.self), size: b.count)
+            data: UnsafeRawPointer(b.baseAddress ?? UnsafeRawPointer(emptyBytes)).assumingMemoryBound(to: UInt8.self),
+            size: b.count)
         out.pointee.type = RLM_TYPE_BINARY
     case .timestamp(let t):
         out.pointee.timestamp = realm_timestamp_t(seconds: t.seconds, nanoseconds: t.nanoseconds)
@@ -74,14 +77,19 @@ private func storeOther(_ v: Mixed, _ out: UnsafeMutablePointer<realm_value_t>) 
         return .string(b)
     case RLM_TYPE_DOUBLE: return .number(v.dnum)
     // A link to nothing is null.
-    case RLM_TYPE_LINK: return v.link.target == -1 ? .null : .typedLink(TableKey(v.link.target_table), ObjKey(v.link.target))
+    case RLM_TYPE_LINK:
+        return v.link.target == -1 ? .null : .typedLink(TableKey(v.link.target_table), ObjKey(v.link.target))
     default: return try loadOther(v)
     }
 }
+
 private func length(_ size: Int) throws(RealmError) -> Int {
-    guard size >= 0, size <= 1 << 40 else { throw RealmError(.invalidArgument, "A string or binary argument has an impossible size") }
+    guard size >= 0, size <= 1 << 40 else {
+        throw RealmError(.invalidArgument, "A string or binary argument has an impossible size")
+    }
     return size
 }
+
 private func loadOther(_ v: realm_value_t) throws(RealmError) -> Mixed {
     switch v.type {
     case RLM_TYPE_NULL: return .null
@@ -91,7 +99,8 @@ private func loadOther(_ v: realm_value_t) throws(RealmError) -> Mixed {
         let b = v.binary
         guard let p = b.data else { return .null }
         return .binary(Bytes(start: p, count: try length(b.size)))
-    case RLM_TYPE_TIMESTAMP: return .timestamp(Timestamp(seconds: v.timestamp.seconds, nanoseconds: v.timestamp.nanoseconds))
+    case RLM_TYPE_TIMESTAMP:
+        return .timestamp(Timestamp(seconds: v.timestamp.seconds, nanoseconds: v.timestamp.nanoseconds))
     case RLM_TYPE_FLOAT: return .number(v.fnum)
     case RLM_TYPE_DECIMAL128: return .number(Decimal128(low: v.decimal128.w.0, high: v.decimal128.w.1))
     case RLM_TYPE_OBJECT_ID: return .objectId(withUnsafeBytes(of: v.object_id) { ObjectId(bytes: $0.baseAddress!) })

@@ -3,9 +3,10 @@ import CoreEngine
 
 /// # The door
 ///
-/// Every exported function that takes a handle comes through one of these, and what a handle leads to is visible in this file only. So there is
-/// no way from C to a Realm without these checks: a pointer, of the right kind, to something whose Realm is open, on the Realm's own thread,
-/// in a file that has all its pages; and while the function runs nobody takes the Realm away.
+/// Every exported function that takes a handle comes through one of these, and what a handle leads to is visible in
+/// this file only. So there is no way from C to a Realm without these checks: a pointer, of the right kind, to
+/// something whose Realm is open, on the Realm's own thread, in a file that has all its pages; and while the function
+/// runs nobody takes the Realm away.
 ///
 ///     inside(.list, l) { (list, realm) in … }      bool functions:     what is confined to the Realm's thread
 ///     from(.list, l) { (list, realm) in … }        pointer functions:  the same
@@ -18,37 +19,53 @@ import CoreEngine
 /// What a handle keeps alive; only the door opens it.
 struct Sealed<Content: AnyObject> {
     fileprivate let content: Unmanaged<Content>
+
     init(_ content: Content) { self.content = .passUnretained(content) }
 }
+
 /// Which kind of handle a pointer is; nil for NULL. For functions that take handles of several kinds.
-func kind(of p: UnsafeRawPointer?) -> Handle.Kind? { p.map { Unmanaged<Handle>.fromOpaque($0)._withUnsafeGuaranteedRef { $0.kind } } }
+func kind(of p: UnsafeRawPointer?) -> Handle.Kind? {
+    p.map { Unmanaged<Handle>.fromOpaque($0)._withUnsafeGuaranteedRef { $0.kind } }
+}
+
 /// A handle of something in a Realm.
 protocol Confined: Handle {
     associatedtype Content: AnyObject
+
     /// Decides how the caller learns that the Realm was closed.
     static var accessor: Realm.Accessor { get }
+
     /// Callbacks run inside its functions, and may release the handle.
     static var runsCallbacks: Bool { get }
     var box: RealmBox { get }
     var realm: Sealed<Realm> { get }
     var content: Sealed<Content> { get }
 }
+
 extension Confined { static var runsCallbacks: Bool { false } }
+
 extension Confined where Content == Realm {
     var content: Sealed<Realm> { @inline(__always) get { realm } }
 }
 
 @inline(never) func nullArgument() -> RealmError { RealmError(.invalidArgument, "A required argument is NULL") }
-@inline(never) private func otherKind() -> RealmError { RealmError(.invalidArgument, "A handle of another kind was passed") }
 
-/// Runs `body` on the handle without counting a reference: the caller of the C function holds one. For second handles that lead to no Realm.
-@inline(__always) func borrow<H: Handle, R>(_ door: Door<H>, _ p: OpaquePointer?, _ body: (H) throws(RealmError) -> R) throws(RealmError) -> R {
+@inline(never) private func otherKind() -> RealmError {
+    RealmError(.invalidArgument, "A handle of another kind was passed")
+}
+
+/// Runs `body` on the handle without counting a reference: the caller of the C function holds one. For second handles
+/// that lead to no Realm.
+@inline(__always) func borrow<H: Handle, R>(_ door: Door<H>, _ p: OpaquePointer?, _ body: (H) throws(RealmError) -> R)
+    throws(RealmError) -> R
+{
     guard let p else { throw nullArgument() }
     return try Unmanaged<H>.fromOpaque(UnsafeRawPointer(p)).borrow { (h: H) throws(RealmError) -> R in
         guard h.kind == door.kind else { throw otherKind() }
         return try body(h)
     }
 }
+
 /// For second handles of a function, and where closed Realms are no error.
 @inline(__always) func visit<H: Confined, R>(
     _ door: Door<H>, _ p: OpaquePointer?, outcomeStands: Bool = false, _ body: (H, H.Content) throws(RealmError) -> R
@@ -57,16 +74,20 @@ extension Confined where Content == Realm {
         try h.visit(outcomeStands: outcomeStands) { (content) throws(RealmError) in try body(h, content) }
     }
 }
+
 extension Confined {
     /// - Parameter outcomeStands: what was done is done, whatever happens to the file afterwards.
-    @inline(__always) func visit<R>(outcomeStands: Bool = false, _ body: (Content) throws(RealmError) -> R) throws(RealmError) -> R {
+    @inline(__always) func visit<R>(outcomeStands: Bool = false, _ body: (Content) throws(RealmError) -> R)
+        throws(RealmError) -> R
+    {
         let alive = Self.runsCallbacks ? box : nil
         defer { withExtendedLifetime(alive) {} }
         return try realm.content.borrow { (realm: Realm) throws(RealmError) -> R in
             try realm.enter(Self.accessor)
             let result: Result<R, RealmError>
             do throws(RealmError) {
-                result = .success(try content.content.borrow { (content: Content) throws(RealmError) in try body(content) })
+                result = .success(
+                    try content.content.borrow { (content: Content) throws(RealmError) in try body(content) })
             } catch { result = .failure(error) }
             let anyLost = realm.leave()
             // Whatever the call found or complained of: it may have read zeros in place of lost pages.
@@ -75,6 +96,7 @@ extension Confined {
         }
     }
 }
+
 @inline(__always) func inside<H: Confined>(
     _ door: Door<H>, _ p: OpaquePointer?, outcomeStands: Bool = false, _ body: (H, H.Content) throws(RealmError) -> Void
 ) -> Bool {
@@ -83,18 +105,25 @@ extension Confined {
         return true
     } catch { return failed(error) }
 }
+
 /// nil without an error is allowed.
-@inline(__always) func from<H: Confined, R>(_ door: Door<H>, _ p: OpaquePointer?, _ body: (H, H.Content) throws(RealmError) -> R?) -> R? {
+@inline(__always) func from<H: Confined, R>(
+    _ door: Door<H>, _ p: OpaquePointer?, _ body: (H, H.Content) throws(RealmError) -> R?
+) -> R? {
     do throws(RealmError) { return try visit(door, p, body) } catch { return fail(error) }
 }
+
 /// The same, for a new handle.
 @inline(__always) func handle<H: Confined>(
     _ door: Door<H>, _ p: OpaquePointer?, _ body: (H, H.Content) throws(RealmError) -> Handle?
 ) -> OpaquePointer? {
     do throws(RealmError) { return try visit(door, p, body)?.out() } catch { return fail(error) }
 }
+
 /// - Parameter failure: what the function returns when it fails.
-@inline(__always) func anywhere<H: Handle, R>(_ door: Door<H>, _ p: OpaquePointer?, _ failure: R, _ body: (H) throws(RealmError) -> R) -> R {
+@inline(__always) func anywhere<H: Handle, R>(
+    _ door: Door<H>, _ p: OpaquePointer?, _ failure: R, _ body: (H) throws(RealmError) -> R
+) -> R {
     do throws(RealmError) {
         return try borrow(door, p) { (h: H) throws(RealmError) -> R in
             if h.isInherited { throw Realm.inheritedError() }
@@ -111,19 +140,28 @@ extension Confined {
 /// The value of a property.
 @inline(__always) func readProperty(_ o: OpaquePointer?, _ property: Int64) throws(RealmError) -> Mixed {
     try borrow(.object, o) { (h: ObjectHandle) throws(RealmError) -> Mixed in
-        try h.realm.content.borrow { (realm: Realm) throws(RealmError) in try realm.read(h.table, h.key, ColKey(property)) }
+        try h.realm.content.borrow { (realm: Realm) throws(RealmError) in
+            try realm.read(h.table, h.key, ColKey(property))
+        }
     }
 }
-@inline(__always) func writeProperty(_ o: OpaquePointer?, _ property: Int64, _ value: realm_value_t) throws(RealmError) {
+
+@inline(__always) func writeProperty(_ o: OpaquePointer?, _ property: Int64, _ value: realm_value_t) throws(RealmError)
+{
     try borrow(.object, o) { (h: ObjectHandle) throws(RealmError) in
-        try h.realm.content.borrow { (realm: Realm) throws(RealmError) in try realm.write(h.table, h.key, ColKey(property), try load(value)) }
+        try h.realm.content.borrow { (realm: Realm) throws(RealmError) in
+            try realm.write(h.table, h.key, ColKey(property), try load(value))
+        }
     }
 }
+
 /// A handle of the object in a row of results.
 @inline(__always) func readObject(_ r: OpaquePointer?, _ index: Int) throws(RealmError) -> OpaquePointer {
     try borrow(.results, r) { (h: ResultsHandle) throws(RealmError) -> OpaquePointer in
         let (table, named) = try h.realm.content.borrow { (realm: Realm) throws(RealmError) in
-            try h.content.content.borrow { (results: ResultSet) throws(RealmError) in try realm.object(of: results, at: index) }
+            try h.content.content.borrow { (results: ResultSet) throws(RealmError) in
+                try realm.object(of: results, at: index)
+            }
         }
         return ObjectHandle.make(h.box, table, named)
     }
@@ -136,10 +174,12 @@ final class RealmBox {
     private let kept: Realm
     let realm: Sealed<Realm>
     let texts = TextPool()
+
     init(_ realm: Realm) {
         kept = realm
         self.realm = Sealed(realm)
     }
+
     /// A C string that lives as long as the Realm.
     func view(_ text: Name) -> UnsafePointer<CChar> { texts.view(text) }
 }
@@ -149,12 +189,18 @@ final class RealmHandle: Handle, Confined {
     static var runsCallbacks: Bool { true }
     let box: RealmBox
     var realm: Sealed<Realm> { box.realm }
+
     init(_ box: RealmBox) {
         self.box = box
         super.init(.realm)
     }
+
     override var isFrozen: Bool { everywhere.isFrozen }
-    override func isEqual(to other: Handle) -> Bool { (other as? RealmHandle)?.realm.content.toOpaque() == realm.content.toOpaque() }
+
+    override func isEqual(to other: Handle) -> Bool {
+        (other as? RealmHandle)?.realm.content.toOpaque() == realm.content.toOpaque()
+    }
+
     override func cloned() -> Handle? { RealmHandle(box) }
 
     // What any thread may ask.
@@ -163,30 +209,39 @@ final class RealmHandle: Handle, Confined {
     var isWriting: Bool { everywhere.isWritingOrWaiting }
     var schema: Schema { everywhere.schema }
     var schemaVersion: UInt64 { everywhere.schemaVersion }
+
     func close() { everywhere.close() }
+
     func interrupt() { everywhere.interrupt() }
+
     func reference() throws(RealmError) -> ThreadSafeReference { try ThreadSafeReference(everywhere) }
 }
 
 /// An object: its Realm and its keys.
 ///
-/// Programs make and release these by the million, so released ones wait in a pool of their thread for the next use. An object handle is
-/// referred to by its C pointer only, never from inside the library; that is what makes recycling it at release right.
+/// Programs make and release these by the million, so released ones wait in a pool of their thread for the next use. An
+/// object handle is referred to by its C pointer only, never from inside the library; that is what makes recycling it
+/// at release right.
 final class ObjectHandle: Handle, Confined {
     static var accessor: Realm.Accessor { .object }
+
     /// Owned; empty while in a pool.
     private var ownedBox: Unmanaged<RealmBox>
     private(set) var realm: Sealed<Realm>
     private(set) var table: TableKey
     private(set) var named: BornKey { didSet { birth = named.birth.map { .passUnretained($0) } } }
+
     /// The object's birth, kept alive by `named`.
     private var birth: Unmanaged<Birth>?
+
     /// Null once the transaction that made the object was rolled back.
     @inline(__always) var key: ObjKey {
         guard let birth, birth._withUnsafeGuaranteedRef({ $0.isUndone }) else { return named.made }
         return .null
     }
+
     private var isPooled = false
+
     /// Its callbacks end with the handle.
     var notifier: Notifier?
     var box: RealmBox { ownedBox.takeUnretainedValue() }
@@ -199,6 +254,7 @@ final class ObjectHandle: Handle, Confined {
         birth = named.birth.map { .passUnretained($0) }
         super.init(.object)
     }
+
     deinit {
         notifier?.end()
         if !isPooled { ownedBox.release() }
@@ -208,6 +264,7 @@ final class ObjectHandle: Handle, Confined {
     @inline(__always) static func make(_ box: RealmBox, _ table: TableKey, _ key: ObjKey) -> OpaquePointer {
         make(box, table, BornKey(key, box.realm.content._withUnsafeGuaranteedRef { $0.birth(table, key) }))
     }
+
     @inline(__always) static func make(_ box: RealmBox, _ table: TableKey, _ named: BornKey) -> OpaquePointer {
         if let u = ObjectPool.current?.pop() {
             u._withUnsafeGuaranteedRef { h in
@@ -223,33 +280,41 @@ final class ObjectHandle: Handle, Confined {
         }
         return ObjectHandle(box, table, named).out()
     }
+
     /// C gives its reference back.
     @inline(__always) static func recycle(_ u: Unmanaged<ObjectHandle>) {
-        guard u._withUnsafeGuaranteedRef({ $0.notifier == nil }), let pool = ObjectPool.current, pool.hasRoom else { return u.release() }
+        guard u._withUnsafeGuaranteedRef({ $0.notifier == nil }), let pool = ObjectPool.current, pool.hasRoom else {
+            return u.release()
+        }
         u._withUnsafeGuaranteedRef { h in
             h.ownedBox.release()
             h.named = BornKey(.null, nil)
             h.isPooled = true
         }
-        // The last reference to a Realm may have gone, and functions of the program with it, which released other objects.
+        // The last reference to a Realm may have gone, and functions of the program with it, which released other
+        // objects.
         guard pool.hasRoom else { return u.release() }
         pool.push(u)
     }
+
     override func isEqual(to other: Handle) -> Bool {
         guard let o = other as? ObjectHandle else { return false }
         return o.realm.content.toOpaque() == realm.content.toOpaque() && o.table == table && o.named == named
     }
+
     override var isFrozen: Bool { realm.content.takeUnretainedValue().isFrozen }
+
     /// On a foreign thread it only tells that the Realm is open.
     var isValid: Bool {
         let realm = realm.content.takeUnretainedValue()
         return realm.isOnThread ? realm.isValid(table, key) : !realm.isClosed
     }
+
     override func clonedPointer() -> OpaquePointer? { ObjectHandle.make(box, table, named) }
 }
 
-/// A list, set or dictionary: where it stands. What was resolved is kept while the Realm's state does not change; that of a frozen Realm is kept
-/// by the readers of the threads, since all of them may use the handle at once.
+/// A list, set or dictionary: where it stands. What was resolved is kept while the Realm's state does not change; that
+/// of a frozen Realm is kept by the readers of the threads, since all of them may use the handle at once.
 final class CollectionHandle: Handle, Confined {
     static var accessor: Realm.Accessor { .collection }
     let box: RealmBox
@@ -259,11 +324,15 @@ final class CollectionHandle: Handle, Confined {
     private var elements: ElementList?
     private var entries: ElementDictionary?
     private var resolvedAt = UInt64.max
+
     /// Index of the last insertion: the next one behind it makes it worth to keep the list open.
     private var lastInserted = -2
+
     /// Its callbacks end with the handle.
     var notifier: Notifier?
+
     deinit { notifier?.end() }
+
     init(_ kind: Kind, _ box: RealmBox, _ path: CollectionPath) {
         self.box = box
         self.path = path
@@ -271,6 +340,7 @@ final class CollectionHandle: Handle, Confined {
         isOfFrozen = realm.content._withUnsafeGuaranteedRef { $0.isFrozen }
         super.init(kind)
     }
+
     override var isFrozen: Bool { isOfFrozen }
     // What follows is for calls inside the Realm's door.
 
@@ -280,6 +350,7 @@ final class CollectionHandle: Handle, Confined {
             if resolvedAt != realm.stateCount { try resolveAnew(realm) }
         }
     }
+
     @inline(never) private func resolveAnew(_ realm: Realm) throws(RealmError) {
         (elements, entries) = (nil, nil)
         resolvedAt = .max
@@ -289,6 +360,7 @@ final class CollectionHandle: Handle, Confined {
         }
         resolvedAt = realm.stateCount
     }
+
     private func found(_ realm: Realm) throws(RealmError) -> CollectionContent {
         switch try realm.collection(path) {
         case .list(let l)? where kind != .dictionary: return .list(l)
@@ -296,17 +368,24 @@ final class CollectionHandle: Handle, Confined {
         default: throw gone()
         }
     }
-    @inline(never) private func gone() -> RealmError { RealmError(.invalidatedObject, "The collection has been deleted or replaced") }
+
+    @inline(never) private func gone() -> RealmError {
+        RealmError(.invalidatedObject, "The collection has been deleted or replaced")
+    }
 
     /// Whether the collection is there at the present version; an error where that cannot be asked.
     func isThere() throws(RealmError) -> Bool {
-        guard try realm.content.borrow({ (realm: Realm) throws(RealmError) in try realm.isAlive(path.table, path.object) }) else { return false }
+        guard
+            try realm.content.borrow({ (realm: Realm) throws(RealmError) in try realm.isAlive(path.table, path.object) }
+            )
+        else { return false }
         do throws(RealmError) { _ = try contents() } catch {
             if error.code == .invalidatedObject { return false }
             throw error
         }
         return true
     }
+
     /// The collection at the present version; 2010 when it is gone.
     func contents() throws(RealmError) -> CollectionContent {
         if isOfFrozen { return try realm.content.borrow { (realm: Realm) throws(RealmError) in try found(realm) } }
@@ -315,14 +394,17 @@ final class CollectionHandle: Handle, Confined {
         if let entries { return .dictionary(entries) }
         throw gone()
     }
+
     func list() throws(RealmError) -> ElementList {
         guard case .list(let l) = try contents() else { throw gone() }
         return l
     }
+
     func dictionary() throws(RealmError) -> ElementDictionary {
         guard case .dictionary(let d) = try contents() else { throw gone() }
         return d
     }
+
     @inline(__always) func size() throws(RealmError) -> Int {
         if isOfFrozen {
             switch try contents() {
@@ -334,6 +416,7 @@ final class CollectionHandle: Handle, Confined {
         if let elements { return elements.count }
         return entries?.count ?? 0
     }
+
     /// Element of a list or set.
     @inline(__always) func element(_ i: Int, _ out: UnsafeMutablePointer<realm_value_t>?) throws(RealmError) {
         let v: Mixed
@@ -346,23 +429,28 @@ final class CollectionHandle: Handle, Confined {
         }
         if let out { store(v, out) }
     }
+
     func insert(_ v: Mixed, _ i: Int) throws(RealmError) {
         try realm.content.borrow { (realm: Realm) throws(RealmError) in
             if isOfFrozen { return try realm.insert(v, at: i, in: path) }
             if i == lastInserted &+ 1, resolvedAt != realm.stateCount { try resolve() }
             lastInserted = i
-            if resolvedAt == realm.stateCount, let elements, i == elements.count, try realm.appendInPlace(v, to: elements, path) {
+            if resolvedAt == realm.stateCount, let elements, i == elements.count,
+                try realm.appendInPlace(v, to: elements, path)
+            {
                 resolvedAt = realm.stateCount
                 return
             }
             try realm.insert(v, at: i, in: path)
         }
     }
+
     override func isEqual(to other: Handle) -> Bool {
         guard let o = other as? CollectionHandle else { return false }
         guard o.kind == kind, o.realm.content.toOpaque() == realm.content.toOpaque() else { return false }
         return o.path.table == path.table && o.path.object == path.object && o.path.column == path.column
     }
+
     override func cloned() -> Handle? { CollectionHandle(kind, box, path) }
 }
 
@@ -373,9 +461,12 @@ final class ResultsHandle: Handle, Confined {
     let realm: Sealed<Realm>
     let content: Sealed<ResultSet>
     private let kept: ResultSet
+
     /// Its callbacks end with the handle.
     var notifier: Notifier?
+
     deinit { notifier?.end() }
+
     init(_ box: RealmBox, _ results: ResultSet) {
         self.box = box
         realm = box.realm
@@ -383,8 +474,10 @@ final class ResultsHandle: Handle, Confined {
         content = Sealed(results)
         super.init(.results)
     }
+
     var isClosed: Bool { realm.content.takeUnretainedValue().isClosed }
     override var isFrozen: Bool { realm.content.takeUnretainedValue().isFrozen }
+
     override func cloned() -> Handle? { ResultsHandle(box, kept) }
 }
 
@@ -394,8 +487,10 @@ final class QueryHandle: Handle, Confined {
     let realm: Sealed<Realm>
     let content: Sealed<ObjectQuery>
     private let kept: ObjectQuery
+
     /// The text handed out last; replaced by the next call where that may say something else.
     private let description = Lock(initial: UnsafeMutablePointer<CChar>?.none)
+
     init(_ box: RealmBox, _ query: ObjectQuery) {
         self.box = box
         realm = box.realm
@@ -403,8 +498,11 @@ final class QueryHandle: Handle, Confined {
         content = Sealed(query)
         super.init(.query)
     }
+
     deinit { description.with { $0?.deallocate() } }
+
     override func cloned() -> Handle? { QueryHandle(box, kept) }
+
     func show(_ text: String) -> UnsafePointer<CChar> {
         let isFixed = realm.content._withUnsafeGuaranteedRef { $0.isFrozen }
         return description.with { last in

@@ -4,6 +4,7 @@ import CoreEngine
 /// The error slot of a thread: the failure that happened last. A successful call leaves it alone.
 final class ErrorSlot {
     let code: Int32
+
     /// nil: there was no memory for it.
     let message: UnsafeMutablePointer<CChar>?
     let path: UnsafeMutablePointer<CChar>?
@@ -15,11 +16,14 @@ final class ErrorSlot {
         self.path = path.flatMap { CMemory.copy($0) }
         self.userCode = userCode
     }
+
     deinit {
         CMemory.release(message)
         CMemory.release(path)
     }
+
     var text: String { message.map { String(cString: $0) } ?? "" }
+
     func fill(_ out: UnsafeMutablePointer<realm_error_t>) {
         out.pointee.error = realm_errno_e(rawValue: UInt32(bitPattern: code))
         out.pointee.categories = categories(of: code)
@@ -48,13 +52,16 @@ enum ThreadSlots {
     private static let error = ThreadSlot { p in
         if let p { Unmanaged<ErrorSlot>.fromOpaque(p).release() }
     }
+
     static let objectPool = ThreadSlot { p in
         if let p { ObjectPool.destroy(p) }
     }
+
     /// The pointer that a callback registered just before it failed; the program's.
     static let userCode = ThreadSlot()
 
     static var current: ErrorSlot? { error.pointer.map { Unmanaged<ErrorSlot>.fromOpaque($0).takeUnretainedValue() } }
+
     static func set(_ slot: ErrorSlot?) {
         let earlier = error.pointer
         let new = slot.map { Unmanaged.passRetained($0) }
@@ -64,6 +71,7 @@ enum ThreadSlots {
         }
         if let earlier { Unmanaged<ErrorSlot>.fromOpaque(earlier).release() }
     }
+
     static func takeUserCode() -> UnsafeMutableRawPointer? {
         let p = userCode.pointer
         userCode.set(nil)
@@ -83,6 +91,7 @@ enum ThreadSlots {
     setLastError(e)
     return nil
 }
+
 @inline(never) func failed(_ e: RealmError) -> Bool {
     setLastError(e)
     return false
@@ -95,20 +104,24 @@ enum ThreadSlots {
         return true
     } catch { return failed(error) }
 }
+
 @inline(__always) func attemptPointer(_ body: () throws(RealmError) -> OpaquePointer?) -> OpaquePointer? {
     do throws(RealmError) { return try body() } catch { return fail(error) }
 }
 
 final class AsyncErrorHandle: Handle {
     let slot: ErrorSlot
+
     init(_ slot: ErrorSlot) {
         self.slot = slot
         super.init(.asyncError)
     }
+
     override func isEqual(to other: Handle) -> Bool {
         guard let o = other as? AsyncErrorHandle else { return false }
         return o.slot.code == slot.code && Name(o.slot.text) == Name(slot.text)
     }
+
     override func cloned() -> Handle? { AsyncErrorHandle(slot) }
 }
 
@@ -118,12 +131,14 @@ public func realm_get_last_error(_ out: UnsafeMutablePointer<realm_error_t>?) ->
     if let out { slot.fill(out) }
     return true
 }
+
 @_cdecl("realm_clear_last_error")
 public func realm_clear_last_error() -> Bool {
     let had = ThreadSlots.current != nil
     if had { ThreadSlots.set(nil) }
     return had
 }
+
 @_cdecl("realm_get_last_error_as_async_error")
 public func realm_get_last_error_as_async_error() -> OpaquePointer? {
     guard let s = ThreadSlots.current else { return nil }
@@ -131,6 +146,7 @@ public func realm_get_last_error_as_async_error() -> OpaquePointer? {
         ErrorSlot(code: s.code, message: s.text, path: s.path.map { String(cString: $0) }, userCode: s.userCode)
     ).out()
 }
+
 @_cdecl("realm_get_async_error")
 public func realm_get_async_error(_ error: OpaquePointer?, _ out: UnsafeMutablePointer<realm_error_t>?) -> Bool {
     guard error != nil else { return false }
@@ -139,6 +155,7 @@ public func realm_get_async_error(_ error: OpaquePointer?, _ out: UnsafeMutableP
         return true
     }
 }
+
 @_cdecl("realm_register_user_code_callback_error")
 public func realm_register_user_code_callback_error(_ userCode: UnsafeMutableRawPointer?) {
     ThreadSlots.userCode.set(userCode)

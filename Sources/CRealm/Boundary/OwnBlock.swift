@@ -7,25 +7,30 @@ struct OwnBlock {
     /// nil while the room is added up.
     private let base: UnsafeMutableRawPointer?
     private var size = 0
+
     private init(_ base: UnsafeMutableRawPointer?) { self.base = base }
 
     static func make<T>(_ body: (inout OwnBlock) -> T) throws(RealmError) -> UnsafeMutablePointer<T> {
         var plan = OwnBlock(nil)
         _ = plan.room(T.self, 1)
         _ = body(&plan)
-        guard let memory = CMemory.allocate(plan.size) else { throw RealmError(.outOfMemory, "Not enough memory for \(plan.size) bytes of answer") }
+        guard let memory = CMemory.allocate(plan.size) else {
+            throw RealmError(.outOfMemory, "Not enough memory for \(plan.size) bytes of answer")
+        }
         var block = OwnBlock(memory)
         _ = block.room(T.self, 1)
         let content = memory.bindMemory(to: T.self, capacity: 1)
         content.initialize(to: body(&block))
         return content
     }
+
     private mutating func room<T>(_: T.Type, _ count: Int) -> UnsafeMutablePointer<T>? {
         size = (size + MemoryLayout<T>.alignment - 1) & ~(MemoryLayout<T>.alignment - 1)
         let at = size
         size += count * MemoryLayout<T>.stride
         return base.map { ($0 + at).bindMemory(to: T.self, capacity: count) }
     }
+
     /// A text with a zero byte behind it; NULL for nil.
     mutating func text(_ text: String?) -> UnsafePointer<CChar>? {
         guard let text else { return nil }
@@ -39,8 +44,11 @@ struct OwnBlock {
         at.initialize(to: 0)
         return UnsafePointer(start)
     }
+
     /// NULL for none.
-    mutating func array<Element, T>(_ elements: [Element], _ make: (inout OwnBlock, Element) -> T) -> UnsafeMutablePointer<T>? {
+    mutating func array<Element, T>(_ elements: [Element], _ make: (inout OwnBlock, Element) -> T)
+        -> UnsafeMutablePointer<T>?
+    {
         guard !elements.isEmpty else { return nil }
         let start = room(T.self, elements.count)
         for (i, element) in elements.enumerated() {

@@ -1,6 +1,7 @@
 import CoreEngine
 
-/// C strings that live as long as the pool: what views point to, however many threads ask for them. Each text is there once.
+/// C strings that live as long as the pool: what views point to, however many threads ask for them. Each text is there
+/// once.
 final class TextPool: Sendable {
     private let texts = Lock(initial: [Name: UnsafeMutablePointer<CChar>]())
 
@@ -15,5 +16,6 @@ final class TextPool: Sendable {
             return UnsafePointer(p)
         }
     }
+
     deinit { for p in texts.with({ $0 }).values { p.deallocate() } }
 }

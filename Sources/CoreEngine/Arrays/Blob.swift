@@ -7,6 +7,7 @@ extension NodeStore {
         if terminated { n.payload.storeBytes(of: 0, toByteOffset: bytes.count, as: UInt8.self) }
         return n
     }
+
     /// A blob of any size: one node, or a list of full nodes and a rest.
     func makeLongBlob(_ bytes: Bytes) throws(RealmError) -> Node {
         if bytes.count <= Format.maxBlobSize { return try makeBlob(bytes) }
@@ -19,6 +20,7 @@ extension NodeStore {
         }
         return try makeRefs(parts, context: true)
     }
+
     /// Replaces bytes `[at, at + old)` of a blob by `new`, plus a zero byte when `terminated`.
     func replaceBytes(_ n: inout Node, at: Int, old: Int, with new: Bytes, terminated: Bool) throws(RealmError) {
         let added = new.count &+ (terminated ? 1 : 0)

@@ -1,4 +1,5 @@
-/// Ordinary integer arrays (signed from 8 bits up) and unsigned arrays (cluster keys, tree offsets). Format: storage §2.4.
+/// Ordinary integer arrays (signed from 8 bits up) and unsigned arrays (cluster keys, tree offsets). Format: storage
+/// §2.4.
 extension NodeStore {
     /// A new array of `count` equal elements at the least width.
     func makeIntegers(count: Int = 0, value: Int64 = 0, minimumWidth: Int = 0) throws(RealmError) -> Node {
@@ -12,6 +13,7 @@ extension NodeStore {
         }
         return n
     }
+
     func makeIntegers(_ values: some Sequence<Int64>) throws(RealmError) -> Node {
         var n = try makeIntegers()
         for v in values { try appendInteger(&n, v) }
@@ -26,7 +28,9 @@ extension NodeStore {
             try widen(&n, to: Widths.minimal(for: v), count: count)
         }
     }
-    /// Re-encodes at `width` with room for `count` elements. Works on any integer array whose values keep their meaning at that width.
+
+    /// Re-encodes at `width` with room for `count` elements. Works on any integer array whose values keep their meaning
+    /// at that width.
     @inline(never) func widen(_ n: inout Node, to width: Int, count: Int) throws(RealmError) {
         let old = n
         let needed = (count &* width &+ 7) >> 3
@@ -54,15 +58,22 @@ extension NodeStore {
         try prepare(&n, count: n.count, for: v)
         n.put(i, v)
     }
-    @inline(__always) func appendInteger(_ n: inout Node, _ v: Int64) throws(RealmError) { try insertInteger(&n, n.count, v) }
+
+    @inline(__always) func appendInteger(_ n: inout Node, _ v: Int64) throws(RealmError) {
+        try insertInteger(&n, n.count, v)
+    }
+
     @inline(__always) func insertInteger(_ n: inout Node, _ i: Int, _ v: Int64) throws(RealmError) {
-        guard n.count < Format.maxElementCount else { throw RealmError(.limitExceeded, "Too many elements in one node") }
+        guard n.count < Format.maxElementCount else {
+            throw RealmError(.limitExceeded, "Too many elements in one node")
+        }
         try prepare(&n, count: n.count &+ 1, for: v)
         if i < n.count { shift(n, from: i, by: 1) }
         n.count &+= 1
         n.put(i, v)
         storeHeader(n)
     }
+
     /// Removes elements `[i, i + length)`; an emptied array goes back to width 0.
     func eraseIntegers(_ n: inout Node, _ i: Int, _ length: Int = 1) throws(RealmError) {
         n = try writable(n)
@@ -71,9 +82,11 @@ extension NodeStore {
         if n.count == 0 { setWidth(&n, 0) }
         storeHeader(n)
     }
+
     func truncateIntegers(_ n: inout Node, to count: Int) throws(RealmError) {
         if count < n.count { try eraseIntegers(&n, count, n.count - count) }
     }
+
     @inline(__always) func setWidth(_ n: inout Node, _ width: Int) {
         n.width = width
         n.flags = n.flags & 0xF8 | NodeHeader.widthCode(width)
@@ -107,26 +120,32 @@ extension NodeStore {
     /// A new unsigned array, wide enough for `bound`.
     func makeUnsigned(_ values: [UInt64] = [], bound: UInt64 = 0) throws(RealmError) -> Node {
         let width = Widths.minimalUnsigned(for: max(bound, values.max() ?? 0))
-        let n = try allocate(NodeHeader(width: width, count: values.count), capacity: max(values.count * width >> 3, 24))
+        let n = try allocate(
+            NodeHeader(width: width, count: values.count), capacity: max(values.count * width >> 3, 24))
         for (i, v) in values.enumerated() { n.put(i, Int64(bitPattern: v)) }
         return n
     }
+
     @inline(__always) private func prepareUnsigned(_ n: inout Node, count: Int, for v: UInt64) throws(RealmError) {
         let width = Widths.minimalUnsigned(for: v)
         if width <= n.width {
             n = try writable(n, capacity: count &* n.width >> 3)
             return
         }
-        var new = try allocate(NodeHeader(flags: n.flags & 0xF8 | NodeHeader.widthCode(width), count: n.count), capacity: count &* width >> 3)
+        var new = try allocate(
+            NodeHeader(flags: n.flags & 0xF8 | NodeHeader.widthCode(width), count: n.count),
+            capacity: count &* width >> 3)
         for i in 0..<n.count { new.put(i, Int64(bitPattern: n.getUnsigned(i))) }
         free(n)
         new.count = n.count
         n = new
     }
+
     func setUnsigned(_ n: inout Node, _ i: Int, _ v: UInt64) throws(RealmError) {
         try prepareUnsigned(&n, count: n.count, for: v)
         n.put(i, Int64(bitPattern: v))
     }
+
     func insertUnsigned(_ n: inout Node, _ i: Int, _ v: UInt64) throws(RealmError) {
         try prepareUnsigned(&n, count: n.count &+ 1, for: v)
         if i < n.count { shift(n, from: i, by: 1) }
@@ -134,6 +153,7 @@ extension NodeStore {
         n.put(i, Int64(bitPattern: v))
         storeHeader(n)
     }
+
     func eraseUnsigned(_ n: inout Node, _ i: Int, _ length: Int = 1) throws(RealmError) {
         n = try writable(n)
         if i &+ length < n.count { shift(n, from: i &+ length, by: -length) }

@@ -3,6 +3,7 @@ struct KeptRows {
     /// Ascending, each below `total`.
     let rows: UnsafePointer<UInt16>
     let count: Int
+
     /// Rows of the leaf before.
     let total: Int
 
@@ -11,6 +12,7 @@ struct KeptRows {
         self.count = count
         self.total = total
     }
+
     @inline(__always) subscript(i: Int) -> Int { Int(rows[i]) }
 
     /// Moves kept elements to the front.
@@ -18,6 +20,7 @@ struct KeptRows {
         let q = p.assumingMemoryBound(to: T.self)
         for i in 0..<count { q[i] = q[Int(rows[i])] }
     }
+
     fileprivate func close(_ p: UnsafeMutableRawPointer, bytes: Int) {
         switch bytes {
         case 0: return
@@ -29,6 +32,7 @@ struct KeptRows {
         default: for i in 0..<count where i < self[i] { Platform.copy(p + i &* bytes, p + self[i] &* bytes, bytes) }
         }
     }
+
     fileprivate func check(_ n: Node, first: Int = 0) throws(RealmError) {
         guard n.count >= total &+ first else { throw .corrupt("leaf is too short", at: n.ref.offset) }
     }
@@ -48,6 +52,7 @@ extension NodeStore {
         if n.count == 0 { setWidth(&n, 0) }
         storeHeader(n)
     }
+
     /// The same for an unsigned array, which is at least 8 wide.
     func keepUnsigned(_ n: inout Node, _ kept: KeptRows) throws(RealmError) {
         try keepIntegers(&n, kept)
@@ -56,7 +61,9 @@ extension NodeStore {
             storeHeader(n)
         }
     }
-    /// Keeps elements of a has-refs node, and the `first` before them; what the others refer to is the caller's business.
+
+    /// Keeps elements of a has-refs node, and the `first` before them; what the others refer to is the caller's
+    /// business.
     func keepSlots(_ n: inout Node, _ kept: KeptRows, first: Int = 0) throws(RealmError) {
         try kept.check(n, first: first)
         n = try writableRefs(n)
@@ -64,6 +71,7 @@ extension NodeStore {
         n.count = kept.count &+ first
         storeHeader(n)
     }
+
     /// Keeps slots of a leaf whose width counts bytes; `narrows`: an emptied one goes back to width 0.
     fileprivate func keepFixed(_ n: inout Node, _ kept: KeptRows, narrows: Bool) throws(RealmError) {
         try kept.check(n)
@@ -91,7 +99,9 @@ extension LeafKind {
         case .string:
             var n = try s.node(ref)
             if !n.hasRefs {
-                guard n.widthType == 1 else { throw RealmError(.notSupported, "Enumerated string columns are read only") }
+                guard n.widthType == 1 else {
+                    throw RealmError(.notSupported, "Enumerated string columns are read only")
+                }
                 try s.keepFixed(&n, kept, narrows: true)
                 return n.ref
             }
@@ -119,11 +129,13 @@ extension LeafKind {
             return ref
         }
     }
+
     private func keepNullable(_ s: NodeStore, _ ref: Ref, _ kept: KeptRows) throws(RealmError) -> Ref {
         var n = try s.integers(ref)
         try s.keepIntegers(&n, kept, first: 1)
         return n.ref
     }
+
     private func keepBytes(_ s: NodeStore, _ leaf: Node, _ kept: KeptRows) throws(RealmError) -> Ref {
         var n = try s.writableRefs(leaf)
         guard n.context else {
@@ -150,10 +162,13 @@ extension MediumLeaf {
             let first = kept[i]
             var length = 1
             while i + length < kept.count && kept[i + length] == first + length { length += 1 }
-            // Ends before the present row are not needed any more, except the last, which stands where it did or is the same.
+            // Ends before the present row are not needed any more, except the last, which stands where it did or is the
+            // same.
             let start = first == 0 ? 0 : Int(truncatingIfNeeded: p.ends.get(first &- 1))
             let end = Int(truncatingIfNeeded: p.ends.get(first &+ length &- 1))
-            guard start >= at, end >= start, end <= p.blob.count else { throw .corrupt("offsets out of order", at: p.ends.ref.offset) }
+            guard start >= at, end >= start, end <= p.blob.count else {
+                throw .corrupt("offsets out of order", at: p.ends.ref.offset)
+            }
             if start > at { Platform.move(p.blob.payload + at, p.blob.payload + start, end &- start) }
             if i < first {
                 for j in 0..<length { p.ends.put(i &+ j, p.ends.get(first &+ j) &- Int64(start &- at)) }

@@ -1,9 +1,11 @@
-/// Whether leaves of texts and binaries are written in the form that the format says, also where a reader does not look. Format: logical §6.4.
+/// Whether leaves of texts and binaries are written in the form that the format says, also where a reader does not
+/// look. Format: logical §6.4.
 enum LeafForm {
     struct Fault {
         /// A text that does not end as texts do; else a node whose parts do not fit together.
         let isValue: Bool
         let what: String
+
         /// The node concerned.
         let ref: Ref
     }
@@ -13,12 +15,16 @@ enum LeafForm {
     static func texts(_ s: NodeStore, _ n: Node) throws(RealmError) -> [Fault] {
         guard !n.hasRefs else { return try pieces(s, n, endInZero: true) }
         guard n.width > 0 else { return [] }
-        guard n.widthType == 1 else { return [Fault(isValue: false, what: "numbers where texts are expected", ref: n.ref)] }
+        guard n.widthType == 1 else {
+            return [Fault(isValue: false, what: "numbers where texts are expected", ref: n.ref)]
+        }
         for i in 0..<n.count {
             let slot = Bytes(start: n.payload + i * n.width, count: n.width), padding = Int(slot[n.width - 1])
             // A null has whatever was there before it.
             guard padding < n.width else {
-                if padding > n.width { return [Fault(isValue: true, what: "a padding of \(padding) bytes: element \(i)", ref: n.ref)] }
+                if padding > n.width {
+                    return [Fault(isValue: true, what: "a padding of \(padding) bytes: element \(i)", ref: n.ref)]
+                }
                 continue
             }
             if slot[(n.width - 1 - padding)..<(n.width - 1)].contains(where: { $0 != 0 }) {
@@ -27,6 +33,7 @@ enum LeafForm {
         }
         return []
     }
+
     /// Blobs, or parts of one: what they add up to, and that texts among them end in zero.
     static func pieces(_ s: NodeStore, _ n: Node, endInZero: Bool) throws(RealmError) -> [Fault] {
         guard n.hasRefs else { return [] }
@@ -42,10 +49,13 @@ enum LeafForm {
         let ends = try s.integers(try n.child(0)), blob = try s.blob(try n.child(1))
         let nulls = n.count > 2 ? try s.integers(try n.child(2)) : nil
         var found: [Fault] = []
-        if let nulls, nulls.count != ends.count { found.append(Fault(isValue: false, what: "offsets and nulls of unequal length", ref: n.ref)) }
+        if let nulls, nulls.count != ends.count {
+            found.append(Fault(isValue: false, what: "offsets and nulls of unequal length", ref: n.ref))
+        }
         let last = ends.count == 0 ? 0 : ends.get(ends.count - 1)
         if last != Int64(blob.count) {
-            found.append(Fault(isValue: false, what: "\(blob.count) bytes where the offsets tell of \(last)", ref: blob.ref))
+            found.append(
+                Fault(isValue: false, what: "\(blob.count) bytes where the offsets tell of \(last)", ref: blob.ref))
         }
         var start: Int64 = 0
         // Which of the flags says null differs between formats: an element without bytes is not looked at.
@@ -54,11 +64,14 @@ enum LeafForm {
             if endInZero, end > start, end <= Int64(blob.count), blob.blob[Int(end) - 1] != 0 {
                 return found + [Fault(isValue: true, what: "a text without its end: element \(i)", ref: blob.ref)]
             }
-            if end < start { return found + [Fault(isValue: false, what: "offsets out of order: element \(i)", ref: ends.ref)] }
+            if end < start {
+                return found + [Fault(isValue: false, what: "offsets out of order: element \(i)", ref: ends.ref)]
+            }
             start = end
         }
         return found
     }
+
     /// The same of a text that has a node of its own. One of several nodes ends in the last.
     static func endsInZero(_ s: NodeStore, _ ref: Ref) throws(RealmError) -> Bool {
         let n = try s.node(ref)

@@ -88,6 +88,7 @@ extension LeafKind {
         default: return try getOther(s, ref, i)
         }
     }
+
     private func getOther(_ s: NodeStore, _ ref: Ref, _ i: Int) throws(RealmError) -> Mixed {
         switch self {
         case .bool:
@@ -108,7 +109,9 @@ extension LeafKind {
             let n = try s.integers(ref)
             guard i >= 0, i * 2 + 1 < n.count else { throw short(ref) }
             let t = n.get(i * 2)
-            return t == 0 ? .null : .typedLink(TableKey(UInt32(truncatingIfNeeded: t &- 1) & 0x7FFF_FFFF), ObjKey(n.get(i * 2 + 1) &- 1))
+            return t == 0
+                ? .null
+                : .typedLink(TableKey(UInt32(truncatingIfNeeded: t &- 1) & 0x7FFF_FFFF), ObjKey(n.get(i * 2 + 1) &- 1))
         case .nullableInt:
             guard let v = try NullableIntLeaf.get(try s.integers(ref), i) else { return .null }
             return .int(v)
@@ -139,7 +142,9 @@ extension LeafKind {
     }
 
     // The caller has checked types: a value that does not belong in the leaf is our own bug and is refused, not stored.
-    @inline(__always) private func misfit() -> RealmError { RealmError(.typeMismatch, "The value does not fit the column") }
+    @inline(__always) private func misfit() -> RealmError {
+        RealmError(.typeMismatch, "The value does not fit the column")
+    }
 
     func insert(_ s: NodeStore, _ ref: Ref, _ i: Int, _ v: Mixed) throws(RealmError) -> Ref {
         switch self {
@@ -300,6 +305,7 @@ extension LeafKind {
         default: throw misfit()
         }
     }
+
     @inline(__always) private func bytes(_ v: Mixed) throws(RealmError) -> Bytes? {
         switch v {
         case .string(let b): return b
@@ -308,6 +314,7 @@ extension LeafKind {
         default: throw misfit()
         }
     }
+
     @inline(__always) private func optionalInt(_ v: Mixed) throws(RealmError) -> Int64? {
         switch v {
         case .int(let i): return i
@@ -315,6 +322,7 @@ extension LeafKind {
         default: throw misfit()
         }
     }
+
     private func doubleBits(_ v: Mixed) throws(RealmError) -> UInt64 {
         switch v {
         // The one NaN that means null is stored as another NaN.
@@ -323,6 +331,7 @@ extension LeafKind {
         default: throw misfit()
         }
     }
+
     private func floatBits(_ v: Mixed) throws(RealmError) -> UInt32 {
         switch v {
         case .float(let f): return f.bitPattern == FloatLeaf.nullFloat ? Float.nan.bitPattern : f.bitPattern
@@ -330,6 +339,7 @@ extension LeafKind {
         default: throw misfit()
         }
     }
+
     private func timestamp(_ v: Mixed) throws(RealmError) -> Timestamp? {
         switch v {
         case .timestamp(let t): return t
@@ -337,6 +347,7 @@ extension LeafKind {
         default: throw misfit()
         }
     }
+
     private func decimal(_ v: Mixed) throws(RealmError) -> Decimal128? {
         switch v {
         case .decimal(let d): return d == Decimal128.null ? Decimal128(low: 0, high: 0x7C00_0000_0000_0000) : d
@@ -344,6 +355,7 @@ extension LeafKind {
         default: throw misfit()
         }
     }
+
     private func typedPair(_ v: Mixed) throws(RealmError) -> (Int64, Int64) {
         switch v {
         case .typedLink(let t, let k): return ((Int64(t.raw) + 1) & 0x7FFF_FFFF, k.raw &+ 1)
@@ -351,12 +363,16 @@ extension LeafKind {
         default: throw misfit()
         }
     }
-    private func withFixed(_ v: Mixed, _ body: (UnsafeRawPointer?, Int) throws(RealmError) -> Ref) throws(RealmError) -> Ref {
+
+    private func withFixed(_ v: Mixed, _ body: (UnsafeRawPointer?, Int) throws(RealmError) -> Ref) throws(RealmError)
+        -> Ref
+    {
         let width = self == .objectId ? 12 : 16
         var buffer: (UInt64, UInt64) = (0, 0)
         switch v {
         case .null: return try body(nil, width)
-        case .objectId(let o) where self == .objectId: withUnsafeMutableBytes(of: &buffer) { o.copy(to: $0.baseAddress!) }
+        case .objectId(let o) where self == .objectId:
+            withUnsafeMutableBytes(of: &buffer) { o.copy(to: $0.baseAddress!) }
         case .uuid(let u) where self == .uuid: withUnsafeMutableBytes(of: &buffer) { u.copy(to: $0.baseAddress!) }
         default: throw misfit()
         }

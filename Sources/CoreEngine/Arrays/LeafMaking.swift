@@ -5,31 +5,45 @@ extension StringLeaf {
         let longest = values.lazy.map { $0?.count ?? -1 }.max() ?? -1
         if longest <= smallLimit { return try makeSmall(s, values, longest) }
         if longest > mediumLimit {
-            let new = try s.allocate(NodeHeader(hasRefs: true, context: true, width: 64, count: values.count), capacity: max(24, values.count * 8))
+            let new = try s.allocate(
+                NodeHeader(hasRefs: true, context: true, width: 64, count: values.count),
+                capacity: max(24, values.count * 8))
             for (i, v) in values.enumerated() {
-                s.setSlot(new, i, try v.map { (b) throws(RealmError) in try s.makeBlob(b, terminated: true).ref } ?? .null)
+                s.setSlot(
+                    new, i, try v.map { (b) throws(RealmError) in try s.makeBlob(b, terminated: true).ref } ?? .null)
             }
             return new.ref
         }
         return try MediumLeaf.make(s, values, terminated: true)
     }
+
     private static func makeSmall(_ s: NodeStore, _ values: [Bytes?], _ longest: Int) throws(RealmError) -> Ref {
         var width = longest < 0 ? 0 : 1
         while width < longest + 1 { width <<= 1 }
-        let new = try s.allocate(NodeHeader(widthType: .multiply, width: width, count: values.count), capacity: max(24, values.count * width))
+        let new = try s.allocate(
+            NodeHeader(widthType: .multiply, width: width, count: values.count), capacity: max(24, values.count * width)
+        )
         for (i, v) in values.enumerated() { putSmall(new, i, v) }
         return new.ref
     }
 }
+
 extension BinaryLeaf {
     /// nil is null. The bytes stay where they are until this returns.
     static func make(_ s: NodeStore, _ values: [Bytes?]) throws(RealmError) -> Ref {
-        guard values.contains(where: { $0?.count ?? 0 > smallLimit }) else { return try MediumLeaf.make(s, values, terminated: false) }
-        let new = try s.allocate(NodeHeader(hasRefs: true, context: true, width: 64, count: values.count), capacity: max(24, values.count * 8))
-        for (i, v) in values.enumerated() { s.setSlot(new, i, try v.map { (b) throws(RealmError) in try s.makeLongBlob(b).ref } ?? .null) }
+        guard values.contains(where: { $0?.count ?? 0 > smallLimit }) else {
+            return try MediumLeaf.make(s, values, terminated: false)
+        }
+        let new = try s.allocate(
+            NodeHeader(hasRefs: true, context: true, width: 64, count: values.count),
+            capacity: max(24, values.count * 8))
+        for (i, v) in values.enumerated() {
+            s.setSlot(new, i, try v.map { (b) throws(RealmError) in try s.makeLongBlob(b).ref } ?? .null)
+        }
         return new.ref
     }
 }
+
 extension MediumLeaf {
     /// Values of which none is long: end offsets, bytes, nulls.
     /// - Parameter terminated: a zero byte follows each, also a null.
@@ -50,6 +64,8 @@ extension MediumLeaf {
             at += extra
         }
         let nulls = try s.makeIntegers(values.map { $0 == nil ? 1 : 0 })
-        return try s.makeRefs([RefOrTagged(try s.makeIntegers(ends).ref), RefOrTagged(blob.ref), RefOrTagged(nulls.ref)]).ref
+        return try s.makeRefs([
+            RefOrTagged(try s.makeIntegers(ends).ref), RefOrTagged(blob.ref), RefOrTagged(nulls.ref),
+        ]).ref
     }
 }

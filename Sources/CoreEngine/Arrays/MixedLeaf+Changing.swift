@@ -1,5 +1,5 @@
-/// Changing Mixed leaves. Payloads are kept dense: removing one moves the last payload into the hole and repairs the one composite
-/// element that pointed to it. Format: logical §6.11.
+/// Changing Mixed leaves. Payloads are kept dense: removing one moves the last payload into the hole and repairs the
+/// one composite element that pointed to it. Format: logical §6.11.
 extension MixedLeaf {
     /// The leaf opened for change: six slots, and as many keys as values where there are keys.
     private struct Open {
@@ -7,8 +7,9 @@ extension MixedLeaf {
         var composite: Node
         var keys: Node?
     }
-    /// A reader takes missing keys for 0, but realm-core changes keys without a look at their number: those of a leaf that was written with
-    /// fewer than its values are filled up.
+
+    /// A reader takes missing keys for 0, but realm-core changes keys without a look at their number: those of a leaf
+    /// that was written with fewer than its values are filled up.
     private static func open(_ s: NodeStore, _ ref: Ref) throws(RealmError) -> Open {
         var leaf = try s.writableRefs(try s.refsNode(ref))
         while leaf.count < 6 { try s.insertSlot(&leaf, leaf.count, RefOrTagged(.null)) }
@@ -21,6 +22,7 @@ extension MixedLeaf {
         }
         return o
     }
+
     private static func close(_ s: NodeStore, _ o: Open) -> Ref {
         s.setSlot(o.leaf, 0, o.composite.ref)
         if let keys = o.keys { s.setSlot(o.leaf, 5, keys.ref) }
@@ -39,7 +41,8 @@ extension MixedLeaf {
         return close(s, o)
     }
 
-    /// Replaces the value at `i`; a collection that stood there goes with all its nodes, unless `value` is that same collection type.
+    /// Replaces the value at `i`; a collection that stood there goes with all its nodes, unless `value` is that same
+    /// collection type.
     static func set(_ s: NodeStore, _ ref: Ref, _ i: Int, _ value: Mixed, key: Int64 = 0) throws(RealmError) -> Ref {
         var o = try open(s, ref)
         guard i < o.composite.count else { throw .corrupt("leaf of Mixed values is too short", at: ref.offset) }
@@ -62,7 +65,9 @@ extension MixedLeaf {
         return close(s, o)
     }
 
-    static func erase(_ s: NodeStore, _ ref: Ref, _ i: Int) throws(RealmError) -> Ref { try erase(s, ref, i, destroying: true) }
+    static func erase(_ s: NodeStore, _ ref: Ref, _ i: Int) throws(RealmError) -> Ref {
+        try erase(s, ref, i, destroying: true)
+    }
 
     private static func erase(_ s: NodeStore, _ ref: Ref, _ i: Int, destroying: Bool) throws(RealmError) -> Ref {
         var o = try open(s, ref)
@@ -95,7 +100,9 @@ extension MixedLeaf {
         if c == 0 { return }
         let slot = Int(c >> 5 & 7)
         if slot != 0 {
-            guard slot < 5, c >> 8 >= 0, c >> 8 < 1 << 24 else { throw .corrupt("Mixed value without its payload", at: o.leaf.ref.offset) }
+            guard slot < 5, c >> 8 >= 0, c >> 8 < 1 << 24 else {
+                throw .corrupt("Mixed value without its payload", at: o.leaf.ref.offset)
+            }
             let hole = Int(c >> 8)
             let last: Int
             let payload = try o.leaf.child(slot)
@@ -115,7 +122,9 @@ extension MixedLeaf {
                 last = try StringLeaf.count(s, r) - 1
                 guard hole <= last else { throw .corrupt("Mixed value without its payload", at: o.leaf.ref.offset) }
                 if hole != last {
-                    r = try StringLeaf.set(s, r, hole, try StringLeaf.get(s, r, last).map { (b) throws(RealmError) in try s.stable(b, .moved) })
+                    r = try StringLeaf.set(
+                        s, r, hole,
+                        try StringLeaf.get(s, r, last).map { (b) throws(RealmError) in try s.stable(b, .moved) })
                 }
                 s.setSlot(o.leaf, 3, try StringLeaf.erase(s, r, last))
             default:
@@ -146,6 +155,7 @@ extension MixedLeaf {
         try setKey(s, &o, i, key)
         return close(s, o)
     }
+
     private static func setKey(_ s: NodeStore, _ o: inout Open, _ i: Int, _ key: Int64) throws(RealmError) {
         if o.keys == nil && key != 0 { o.keys = try s.makeIntegers(count: o.composite.count) }
         guard var keys = o.keys else { return }
@@ -154,7 +164,8 @@ extension MixedLeaf {
     }
 
     /// Stores into the cleared element `i`.
-    private static func store(_ s: NodeStore, _ o: inout Open, _ i: Int, _ value: Mixed, key: Int64) throws(RealmError) {
+    private static func store(_ s: NodeStore, _ o: inout Open, _ i: Int, _ value: Mixed, key: Int64) throws(RealmError)
+    {
         func tag(_ type: ColumnType) -> Int64 { Int64(type.rawValue + 1) }
         func pushIntegers(_ slot: Int, _ a: Int64, _ b: Int64?) throws(RealmError) -> Int64 {
             let ref = try o.leaf.child(slot)
@@ -199,7 +210,8 @@ extension MixedLeaf {
             withUnsafeMutableBytes(of: &raw) { id.copy(to: $0.baseAddress!) }
             c = try withBytes(raw, 16, pushBytes) | tag(.uuid)
         case .timestamp(let t): c = try pushIntegers(2, t.seconds, Int64(t.nanoseconds)) | tag(.timestamp)
-        case .decimal(let d): c = try pushIntegers(2, Int64(bitPattern: d.low), Int64(bitPattern: d.high)) | tag(.decimal)
+        case .decimal(let d):
+            c = try pushIntegers(2, Int64(bitPattern: d.low), Int64(bitPattern: d.high)) | tag(.decimal)
         case .typedLink(let t, let k): c = try pushIntegers(2, Int64(t.raw), k.raw) | tag(.typedLink)
         case .list(let r): c = try pushRef(r) | tag(.list)
         case .dictionary(let r): c = try pushRef(r) | tag(.dictionary)
@@ -208,7 +220,10 @@ extension MixedLeaf {
         try s.setInteger(&o.composite, i, c)
         if key != 0 { try setKey(s, &o, i, key) }
     }
-    private static func withBytes(_ raw: (UInt64, UInt64), _ count: Int, _ body: (Bytes) throws(RealmError) -> Int64) throws(RealmError) -> Int64 {
+
+    private static func withBytes(_ raw: (UInt64, UInt64), _ count: Int, _ body: (Bytes) throws(RealmError) -> Int64)
+        throws(RealmError) -> Int64
+    {
         var failure: RealmError?
         let result = withUnsafeBytes(of: raw) { b -> Int64 in
             do throws(RealmError) { return try body(Bytes(rebasing: b[0..<count])) } catch {

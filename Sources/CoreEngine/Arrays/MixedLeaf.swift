@@ -13,7 +13,10 @@ enum MixedLeaf {
         let composite = try s.makeIntegers().ref
         return try s.makeRefs([RefOrTagged(composite)] + [RefOrTagged](repeating: RefOrTagged(.null), count: 5)).ref
     }
-    static func count(_ s: NodeStore, _ ref: Ref) throws(RealmError) -> Int { try s.integers(try s.refsNode(ref).child(0)).count }
+
+    static func count(_ s: NodeStore, _ ref: Ref) throws(RealmError) -> Int {
+        try s.integers(try s.refsNode(ref).child(0)).count
+    }
 
     static func get(_ s: NodeStore, _ ref: Ref, _ i: Int) throws(RealmError) -> Mixed {
         let n = try s.refsNode(ref)
@@ -21,6 +24,7 @@ enum MixedLeaf {
         guard i >= 0, i < composite.count else { throw .corrupt("leaf of Mixed values is too short", at: ref.offset) }
         return try decode(s, n, composite.get(i))
     }
+
     /// Stable key of the nested collection at `i`; 0 when there is none.
     static func key(_ s: NodeStore, _ ref: Ref, _ i: Int) throws(RealmError) -> Int64 {
         let n = try s.refsNode(ref)
@@ -40,7 +44,9 @@ enum MixedLeaf {
 
     private static func decode(_ s: NodeStore, _ n: Node, _ c: Int64) throws(RealmError) -> Mixed {
         if c == 0 { return .null }
-        guard let type = ColumnType(rawValue: Int(c & 0x1F) - 1) else { throw .corrupt("unknown type in a Mixed value", at: n.ref.offset) }
+        guard let type = ColumnType(rawValue: Int(c & 0x1F) - 1) else {
+            throw .corrupt("unknown type in a Mixed value", at: n.ref.offset)
+        }
         let slot = Int(c >> 5 & 7)
         let index = c >> 8
         if slot == 0 {
@@ -52,7 +58,9 @@ enum MixedLeaf {
         }
         guard slot < n.count else { throw .corrupt("Mixed value without its payload", at: n.ref.offset) }
         let payload = try n.child(slot)
-        guard !payload.isNull, index >= 0, index < 1 << 24 else { throw .corrupt("Mixed value without its payload", at: n.ref.offset) }
+        guard !payload.isNull, index >= 0, index < 1 << 24 else {
+            throw .corrupt("Mixed value without its payload", at: n.ref.offset)
+        }
         let i = Int(index)
         switch (slot, type) {
         case (1, .int), (1, .float), (1, .double), (1, .link), (1, .bool):

@@ -7,6 +7,7 @@ enum NullableIntLeaf {
         let v = n.get(i &+ 1)
         return v == n.get(0) ? nil : v
     }
+
     /// Makes room for a non-null `v`: a width that holds it and a sentinel that differs from it.
     private static func makeRoom(_ s: NodeStore, _ n: inout Node, count: Int, for v: Int64) throws(RealmError) {
         let w = n.width
@@ -30,6 +31,7 @@ enum NullableIntLeaf {
         }
         for i in 0..<n.count where n.get(i) == old { n.put(i, sentinel) }
     }
+
     /// A 64-bit value that is neither `v` nor anywhere in the array. With at most 2^24 elements a short walk finds one.
     private static func freeValue(_ n: Node, except v: Int64) -> Int64 {
         var candidate: Int64 = .max
@@ -38,13 +40,17 @@ enum NullableIntLeaf {
         while candidate == v || used.contains(candidate) { candidate -= 1 }
         return candidate
     }
+
     static func insert(_ s: NodeStore, _ ref: Ref, _ i: Int, _ value: Int64?) throws(RealmError) -> Ref {
         var n = try s.integers(ref)
-        guard n.count > 0, i <= n.count - 1 else { throw .corrupt("nullable integer leaf is too short", at: ref.offset) }
+        guard n.count > 0, i <= n.count - 1 else {
+            throw .corrupt("nullable integer leaf is too short", at: ref.offset)
+        }
         if let value { try makeRoom(s, &n, count: n.count + 1, for: value) }
         try s.insertInteger(&n, i + 1, value ?? n.get(0))
         return n.ref
     }
+
     static func set(_ s: NodeStore, _ ref: Ref, _ i: Int, _ value: Int64?) throws(RealmError) -> Ref {
         var n = try s.integers(ref)
         guard i < n.count - 1 else { throw .corrupt("nullable integer leaf is too short", at: ref.offset) }
@@ -52,6 +58,7 @@ enum NullableIntLeaf {
         try s.setInteger(&n, i + 1, value ?? n.get(0))
         return n.ref
     }
+
     static func erase(_ s: NodeStore, _ ref: Ref, _ i: Int) throws(RealmError) -> Ref {
         var n = try s.integers(ref)
         guard i < n.count - 1 else { throw .corrupt("nullable integer leaf is too short", at: ref.offset) }
@@ -68,18 +75,29 @@ enum FloatLeaf {
     static func create(_ s: NodeStore, width: Int) throws(RealmError) -> Ref {
         try s.allocate(NodeHeader(widthType: .multiply, width: width, count: 0), capacity: 24).ref
     }
+
     @inline(__always) static func node(_ s: NodeStore, _ ref: Ref, width: Int) throws(RealmError) -> Node {
         let n = try s.node(ref)
-        guard n.widthType == 1, n.width == width, !n.hasRefs else { throw .corrupt("not a floating-point leaf", at: ref.offset) }
+        guard n.widthType == 1, n.width == width, !n.hasRefs else {
+            throw .corrupt("not a floating-point leaf", at: ref.offset)
+        }
         return n
     }
-    @inline(__always) static func float(_ n: Node, _ i: Int) -> UInt32 { n.payload.load(fromByteOffset: i &* 4, as: UInt32.self) }
-    @inline(__always) static func double(_ n: Node, _ i: Int) -> UInt64 { n.payload.load(fromByteOffset: i &* 8, as: UInt64.self) }
+
+    @inline(__always) static func float(_ n: Node, _ i: Int) -> UInt32 {
+        n.payload.load(fromByteOffset: i &* 4, as: UInt32.self)
+    }
+
+    @inline(__always) static func double(_ n: Node, _ i: Int) -> UInt64 {
+        n.payload.load(fromByteOffset: i &* 8, as: UInt64.self)
+    }
 
     /// Opens a gap at `i` (insert) or only makes writable (set), and returns the node.
     static func open(_ s: NodeStore, _ ref: Ref, _ i: Int, width: Int, inserting: Bool) throws(RealmError) -> Node {
         var n = try node(s, ref, width: width)
-        guard i < n.count || (inserting && i == n.count) else { throw .corrupt("floating-point leaf is too short", at: ref.offset) }
+        guard i < n.count || (inserting && i == n.count) else {
+            throw .corrupt("floating-point leaf is too short", at: ref.offset)
+        }
         n = try s.writable(n, capacity: (n.count + (inserting ? 1 : 0)) * width)
         if inserting {
             Platform.move(n.payload + (i + 1) * width, n.payload + i * width, (n.count - i) * width)
@@ -88,6 +106,7 @@ enum FloatLeaf {
         }
         return n
     }
+
     static func erase(_ s: NodeStore, _ ref: Ref, _ i: Int, width: Int) throws(RealmError) -> Ref {
         var n = try s.writable(try node(s, ref, width: width))
         guard i < n.count else { throw .corrupt("floating-point leaf is too short", at: ref.offset) }
@@ -104,9 +123,11 @@ enum TimestampLeaf {
         let seconds = try NullableIntLeaf.create(s), nanos = try s.makeIntegers().ref
         return try s.makeRefs([RefOrTagged(seconds), RefOrTagged(nanos)]).ref
     }
+
     static func count(_ s: NodeStore, _ ref: Ref) throws(RealmError) -> Int {
         max(0, try s.integers(try s.refsNode(ref).child(0)).count - 1)
     }
+
     @inline(__always) static func get(_ s: NodeStore, _ ref: Ref, _ i: Int) throws(RealmError) -> Timestamp? {
         let n = try s.refsNode(ref)
         guard let seconds = try NullableIntLeaf.get(try s.integers(try n.child(0)), i) else { return nil }
@@ -114,12 +135,18 @@ enum TimestampLeaf {
         guard i < nanos.count else { throw .corrupt("timestamp leaf is too short", at: ref.offset) }
         return Timestamp(seconds: seconds, nanoseconds: Int32(truncatingIfNeeded: nanos.get(i)))
     }
+
     private enum Change { case insert, set, erase }
-    private static func change(_ s: NodeStore, _ ref: Ref, _ i: Int, _ value: Timestamp?, _ what: Change) throws(RealmError) -> Ref {
+
+    private static func change(_ s: NodeStore, _ ref: Ref, _ i: Int, _ value: Timestamp?, _ what: Change)
+        throws(RealmError) -> Ref
+    {
         let n = try s.writableRefs(try s.refsNode(ref))
         let seconds = try n.child(0)
         var nanos = try s.integers(try n.child(1))
-        guard i < nanos.count || (what == .insert && i == nanos.count) else { throw .corrupt("timestamp leaf is too short", at: ref.offset) }
+        guard i < nanos.count || (what == .insert && i == nanos.count) else {
+            throw .corrupt("timestamp leaf is too short", at: ref.offset)
+        }
         switch what {
         case .insert:
             s.setSlot(n, 0, try NullableIntLeaf.insert(s, seconds, i, value?.seconds))
@@ -134,9 +161,18 @@ enum TimestampLeaf {
         s.setSlot(n, 1, nanos.ref)
         return n.ref
     }
-    static func insert(_ s: NodeStore, _ ref: Ref, _ i: Int, _ v: Timestamp?) throws(RealmError) -> Ref { try change(s, ref, i, v, .insert) }
-    static func set(_ s: NodeStore, _ ref: Ref, _ i: Int, _ v: Timestamp?) throws(RealmError) -> Ref { try change(s, ref, i, v, .set) }
-    static func erase(_ s: NodeStore, _ ref: Ref, _ i: Int) throws(RealmError) -> Ref { try change(s, ref, i, nil, .erase) }
+
+    static func insert(_ s: NodeStore, _ ref: Ref, _ i: Int, _ v: Timestamp?) throws(RealmError) -> Ref {
+        try change(s, ref, i, v, .insert)
+    }
+
+    static func set(_ s: NodeStore, _ ref: Ref, _ i: Int, _ v: Timestamp?) throws(RealmError) -> Ref {
+        try change(s, ref, i, v, .set)
+    }
+
+    static func erase(_ s: NodeStore, _ ref: Ref, _ i: Int) throws(RealmError) -> Ref {
+        try change(s, ref, i, nil, .erase)
+    }
 }
 
 /// Decimal128 in slots of 0, 4, 8 or 16 bytes. Format: logical §6.8.
@@ -144,6 +180,7 @@ enum DecimalLeaf {
     static func create(_ s: NodeStore) throws(RealmError) -> Ref {
         try s.allocate(NodeHeader(widthType: .multiply, width: 0, count: 0), capacity: 32).ref
     }
+
     private static func node(_ s: NodeStore, _ ref: Ref) throws(RealmError) -> Node {
         let n = try s.node(ref)
         guard n.widthType == 1, !n.hasRefs, n.width == 0 || n.width == 4 || n.width == 8 || n.width == 16 else {
@@ -151,6 +188,7 @@ enum DecimalLeaf {
         }
         return n
     }
+
     private static func read(_ n: Node, _ i: Int) -> Decimal128? {
         switch n.width {
         case 4:
@@ -161,16 +199,19 @@ enum DecimalLeaf {
             return v == 0x7C00_0000_0000_00AA ? nil : Decimal128(bid64: v)
         case 16:
             let v = Decimal128(
-                low: n.payload.load(fromByteOffset: i * 16, as: UInt64.self), high: n.payload.load(fromByteOffset: i * 16 + 8, as: UInt64.self))
+                low: n.payload.load(fromByteOffset: i * 16, as: UInt64.self),
+                high: n.payload.load(fromByteOffset: i * 16 + 8, as: UInt64.self))
             return v == Decimal128.null ? nil : v
         default: return n.context ? Decimal128.zero : nil
         }
     }
+
     static func get(_ s: NodeStore, _ ref: Ref, _ i: Int) throws(RealmError) -> Decimal128? {
         let n = try node(s, ref)
         guard i >= 0, i < n.count else { throw .corrupt("decimal leaf is too short", at: ref.offset) }
         return read(n, i)
     }
+
     static func count(_ s: NodeStore, _ ref: Ref) throws(RealmError) -> Int { try node(s, ref).count }
 
     private static func write(_ n: Node, _ i: Int, _ v: Decimal128?) {
@@ -184,17 +225,21 @@ enum DecimalLeaf {
         default: break
         }
     }
+
     private static func prepare(_ s: NodeStore, _ n: inout Node, count: Int, for v: Decimal128?) throws(RealmError) {
         let needed = v.map { $0.width(zeroLeaf: n.context) } ?? (n.context ? 4 : 0)
         if needed <= n.width {
             n = try s.writable(n, capacity: count * n.width)
             return
         }
-        let new = try s.allocate(NodeHeader(flags: n.flags & 0xF8 | NodeHeader.widthCode(needed), count: n.count), capacity: max(count, 16) * needed)
+        let new = try s.allocate(
+            NodeHeader(flags: n.flags & 0xF8 | NodeHeader.widthCode(needed), count: n.count),
+            capacity: max(count, 16) * needed)
         for i in 0..<n.count { write(new, i, read(n, i)) }
         s.free(n)
         n = new
     }
+
     static func insert(_ s: NodeStore, _ ref: Ref, _ i: Int, _ v: Decimal128?) throws(RealmError) -> Ref {
         var n = try node(s, ref)
         guard i <= n.count else { throw .corrupt("decimal leaf is too short", at: ref.offset) }
@@ -203,12 +248,15 @@ enum DecimalLeaf {
             s.setFlags(&n, context: true)
         }
         try prepare(s, &n, count: n.count + 1, for: v)
-        if i < n.count { Platform.move(n.payload + (i + 1) * n.width, n.payload + i * n.width, (n.count - i) * n.width) }
+        if i < n.count {
+            Platform.move(n.payload + (i + 1) * n.width, n.payload + i * n.width, (n.count - i) * n.width)
+        }
         n.count += 1
         write(n, i, v)
         s.storeHeader(n)
         return n.ref
     }
+
     static func set(_ s: NodeStore, _ ref: Ref, _ i: Int, _ v: Decimal128?) throws(RealmError) -> Ref {
         var n = try node(s, ref)
         guard i < n.count else { throw .corrupt("decimal leaf is too short", at: ref.offset) }
@@ -216,6 +264,7 @@ enum DecimalLeaf {
         write(n, i, v)
         return n.ref
     }
+
     static func erase(_ s: NodeStore, _ ref: Ref, _ i: Int) throws(RealmError) -> Ref {
         var n = try s.writable(try node(s, ref))
         guard i < n.count else { throw .corrupt("decimal leaf is too short", at: ref.offset) }
@@ -226,34 +275,49 @@ enum DecimalLeaf {
     }
 }
 
-/// ObjectIds (12 bytes) and UUIDs (16): blocks of a null bitmap byte and eight values; the node's count is in bytes. Format: logical §6.9.
+/// ObjectIds (12 bytes) and UUIDs (16): blocks of a null bitmap byte and eight values; the node's count is in bytes.
+/// Format: logical §6.9.
 enum FixedBytesLeaf {
     static func create(_ s: NodeStore) throws(RealmError) -> Ref {
         try s.allocate(NodeHeader(widthType: .multiply, width: 0, count: 0), capacity: 40).ref
     }
+
     private static func node(_ s: NodeStore, _ ref: Ref) throws(RealmError) -> Node {
         let n = try s.node(ref)
-        guard n.widthType == 1, !n.hasRefs, n.width == 1 || n.count == 0 else { throw .corrupt("not a leaf of fixed-size bytes", at: ref.offset) }
+        guard n.widthType == 1, !n.hasRefs, n.width == 1 || n.count == 0 else {
+            throw .corrupt("not a leaf of fixed-size bytes", at: ref.offset)
+        }
         return n
     }
+
     @inline(__always) private static func elements(_ n: Node, _ w: Int) -> Int {
         let block = 8 &* w &+ 1
         return (n.count &- (n.count &+ block &- 1) / block) / w
     }
-    @inline(__always) private static func bytes(_ elements: Int, _ w: Int) -> Int { elements &* w &+ (elements &+ 7) / 8 }
-    static func count(_ s: NodeStore, _ ref: Ref, width w: Int) throws(RealmError) -> Int { elements(try node(s, ref), w) }
+
+    @inline(__always) private static func bytes(_ elements: Int, _ w: Int) -> Int {
+        elements &* w &+ (elements &+ 7) / 8
+    }
+
+    static func count(_ s: NodeStore, _ ref: Ref, width w: Int) throws(RealmError) -> Int {
+        elements(try node(s, ref), w)
+    }
 
     /// Address of value `i`, nil when null.
     static func get(_ s: NodeStore, _ ref: Ref, _ i: Int, width w: Int) throws(RealmError) -> UnsafeRawPointer? {
         let n = try node(s, ref)
-        guard i >= 0, i < elements(n, w) else { throw .corrupt("leaf of fixed-size bytes is too short", at: ref.offset) }
+        guard i >= 0, i < elements(n, w) else {
+            throw .corrupt("leaf of fixed-size bytes is too short", at: ref.offset)
+        }
         return at(n, i, w)
     }
+
     private static func at(_ n: Node, _ i: Int, _ w: Int) -> UnsafeRawPointer? {
         let block = n.payload + (i >> 3) &* (8 &* w &+ 1)
         if block.load(as: UInt8.self) >> UInt8(i & 7) & 1 != 0 { return nil }
         return UnsafeRawPointer(block + 1 + (i & 7) &* w)
     }
+
     private static func put(_ n: Node, _ i: Int, _ w: Int, _ value: UnsafeRawPointer?) {
         let block = n.payload + (i >> 3) &* (8 &* w &+ 1)
         let bit = UInt8(1) << UInt8(i & 7)
@@ -269,7 +333,10 @@ enum FixedBytesLeaf {
             for j in 0..<w { to.storeBytes(of: pattern[j & 3], toByteOffset: j, as: UInt8.self) }
         }
     }
-    static func insert(_ s: NodeStore, _ ref: Ref, _ i: Int, width w: Int, _ value: UnsafeRawPointer?) throws(RealmError) -> Ref {
+
+    static func insert(_ s: NodeStore, _ ref: Ref, _ i: Int, width w: Int, _ value: UnsafeRawPointer?)
+        throws(RealmError) -> Ref
+    {
         var n = try node(s, ref)
         let count = elements(n, w)
         guard i <= count else { throw .corrupt("leaf of fixed-size bytes is too short", at: ref.offset) }
@@ -289,12 +356,16 @@ enum FixedBytesLeaf {
         put(n, i, w, value)
         return n.ref
     }
-    static func set(_ s: NodeStore, _ ref: Ref, _ i: Int, width w: Int, _ value: UnsafeRawPointer?) throws(RealmError) -> Ref {
+
+    static func set(_ s: NodeStore, _ ref: Ref, _ i: Int, width w: Int, _ value: UnsafeRawPointer?) throws(RealmError)
+        -> Ref
+    {
         let n = try s.writable(try node(s, ref))
         guard i < elements(n, w) else { throw .corrupt("leaf of fixed-size bytes is too short", at: ref.offset) }
         put(n, i, w, value)
         return n.ref
     }
+
     static func erase(_ s: NodeStore, _ ref: Ref, _ i: Int, width w: Int) throws(RealmError) -> Ref {
         var n = try s.writable(try node(s, ref))
         let count = elements(n, w)

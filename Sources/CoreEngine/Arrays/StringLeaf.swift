@@ -24,17 +24,22 @@ enum StringLeaf {
     @inline(__always) static func get(_ s: NodeStore, _ ref: Ref, _ i: Int) throws(RealmError) -> Bytes? {
         try get(s, try s.node(ref), i)
     }
+
     @inline(__always) static func get(_ s: NodeStore, _ n: Node, _ i: Int) throws(RealmError) -> Bytes? {
         if n.hasRefs {
             return n.context ? try getBig(s, n, i) : try getMedium(s, n, i)
         }
-        guard n.widthType == 1, i >= 0, i < n.count else { throw .corrupt("string leaf is too short or of no known form", at: n.ref.offset) }
+        guard n.widthType == 1, i >= 0, i < n.count else {
+            throw .corrupt("string leaf is too short or of no known form", at: n.ref.offset)
+        }
         return try getSmall(n, i)
     }
+
     @inline(__always) static func getSmall(_ n: Node, _ i: Int) throws(RealmError) -> Bytes? {
         guard let text = small(n, i) else { throw .corrupt("string padding exceeds its slot", at: n.ref.offset) }
         return text
     }
+
     /// The text in a slot, which may be null; nil where the slot is not in order.
     @inline(__always) static func small(_ n: Node, _ i: Int) -> Bytes?? {
         let w = n.width
@@ -44,16 +49,24 @@ enum StringLeaf {
         if padding >= w { return padding == w ? .some(nil) : nil }
         return Bytes(start: slot, count: w &- 1 &- padding)
     }
+
     @inline(__always) private static func getMedium(_ s: NodeStore, _ n: Node, _ i: Int) throws(RealmError) -> Bytes? {
-        guard n.count >= 3, n.widthType == 0 else { throw .corrupt("string leaf is too short or of no known form", at: n.ref.offset) }
+        guard n.count >= 3, n.widthType == 0 else {
+            throw .corrupt("string leaf is too short or of no known form", at: n.ref.offset)
+        }
         let ends = try s.integers(Ref(Int(n.get(0))))
         let nulls = try s.integers(Ref(Int(n.get(2))))
-        guard i >= 0, i < ends.count, i < nulls.count else { throw .corrupt("string leaf is too short", at: n.ref.offset) }
+        guard i >= 0, i < ends.count, i < nulls.count else {
+            throw .corrupt("string leaf is too short", at: n.ref.offset)
+        }
         if nulls.get(i) != 0 { return nil }
         let blob = try s.blob(Ref(Int(n.get(1))))
-        guard let text = MediumLeaf.text(ends, blob, i) else { throw .corrupt("string offsets out of order", at: n.ref.offset) }
+        guard let text = MediumLeaf.text(ends, blob, i) else {
+            throw .corrupt("string offsets out of order", at: n.ref.offset)
+        }
         return text
     }
+
     private static func getBig(_ s: NodeStore, _ n: Node, _ i: Int) throws(RealmError) -> Bytes? {
         let r = try n.child(i)
         if r.isNull { return nil }
@@ -67,7 +80,8 @@ enum StringLeaf {
 
     // MARK: Changing
 
-    /// Moves the leaf up to the form that holds a string of `length` bytes (−1 for null); returns its node, in the slab or not.
+    /// Moves the leaf up to the form that holds a string of `length` bytes (−1 for null); returns its node, in the slab
+    /// or not.
     private static func formed(_ s: NodeStore, _ ref: Ref, for length: Int) throws(RealmError) -> Node {
         let n = try s.node(ref)
         if n.hasRefs {
@@ -78,13 +92,16 @@ enum StringLeaf {
         if length <= smallLimit { return n }
         return try convert(s, n, toBig: length > mediumLimit)
     }
+
     private static func convert(_ s: NodeStore, _ n: Node, toBig: Bool) throws(RealmError) -> Node {
         let count = try self.count(s, n.ref)
         var new: Node
         if toBig {
-            new = try s.allocate(NodeHeader(hasRefs: true, context: true, width: 64, count: 0), capacity: max(count + 8, 8) * 8)
+            new = try s.allocate(
+                NodeHeader(hasRefs: true, context: true, width: 64, count: 0), capacity: max(count + 8, 8) * 8)
             for i in 0..<count {
-                let blob = try get(s, n, i).map { b throws(RealmError) in try s.makeBlob(b, terminated: true).ref } ?? .null
+                let blob =
+                    try get(s, n, i).map { b throws(RealmError) in try s.makeBlob(b, terminated: true).ref } ?? .null
                 try s.insertSlot(&new, i, RefOrTagged(blob))
             }
         } else {
@@ -94,7 +111,8 @@ enum StringLeaf {
             var blob = try s.makeBlob(Bytes(start: nil, count: 0))
             for i in 0..<count {
                 let b = try get(s, n, i)
-                try s.replaceBytes(&blob, at: blob.count, old: 0, with: b ?? Bytes(start: nil, count: 0), terminated: true)
+                try s.replaceBytes(
+                    &blob, at: blob.count, old: 0, with: b ?? Bytes(start: nil, count: 0), terminated: true)
                 try s.appendInteger(&ends, Int64(blob.count))
                 try s.appendInteger(&nulls, b == nil ? 1 : 0)
             }
@@ -109,7 +127,9 @@ enum StringLeaf {
         if !n.hasRefs {
             guard i <= n.count else { throw .corrupt("string leaf is too short", at: ref.offset) }
             try prepareSmall(s, &n, count: n.count + 1, for: value, nullable: true)
-            if i < n.count { Platform.move(n.payload + (i + 1) * n.width, n.payload + i * n.width, (n.count - i) * n.width) }
+            if i < n.count {
+                Platform.move(n.payload + (i + 1) * n.width, n.payload + i * n.width, (n.count - i) * n.width)
+            }
             n.count += 1
             putSmall(n, i, value)
             s.storeHeader(n)
@@ -178,9 +198,12 @@ enum StringLeaf {
         while w < value.count + 1 { w <<= 1 }
         return w
     }
+
     /// Brings a small leaf to the slab with room for `count` slots wide enough for `value`.
     @inline(__always)
-    static func prepareSmall(_ s: NodeStore, _ n: inout Node, count: Int, for value: Bytes?, nullable: Bool) throws(RealmError) {
+    static func prepareSmall(_ s: NodeStore, _ n: inout Node, count: Int, for value: Bytes?, nullable: Bool)
+        throws(RealmError)
+    {
         let needed = slotWidth(value, nullable: nullable)
         let old = n.width
         if needed <= old {
@@ -188,10 +211,12 @@ enum StringLeaf {
             return
         }
         var new = try s.allocate(
-            NodeHeader(flags: n.flags & 0xF8 | NodeHeader.widthCode(needed), count: n.count), capacity: max(count, min(n.count * 2, 256)) * needed)
+            NodeHeader(flags: n.flags & 0xF8 | NodeHeader.widthCode(needed), count: n.count),
+            capacity: max(count, min(n.count * 2, 256)) * needed)
         new.width = needed
         for i in 0..<n.count {
-            // From width 0 every element becomes null, also in names arrays; otherwise the padding grows by the difference.
+            // From width 0 every element becomes null, also in names arrays; otherwise the padding grows by the
+            // difference.
             let to = new.payload + i * needed
             let padding = old == 0 ? old : Int(n.payload.load(fromByteOffset: (i + 1) * old - 1, as: UInt8.self))
             if old == 0 || padding >= old {
@@ -205,10 +230,12 @@ enum StringLeaf {
         s.free(n)
         n = new
     }
+
     @inline(__always) private static func putNull(_ to: UnsafeMutableRawPointer, _ w: Int) {
         Platform.zero(to, w - 1)
         to.storeBytes(of: UInt8(w), toByteOffset: w - 1, as: UInt8.self)
     }
+
     @inline(__always) static func putSmall(_ n: Node, _ i: Int, _ value: Bytes?) {
         let w = n.width
         if w == 0 { return }
@@ -226,10 +253,13 @@ enum StringLeaf {
 /// Names arrays: small strings only, not nullable: width 0 reads as "", a null slot as "". Format: logical §1, §3.
 extension NodeStore {
     func name(_ n: Node, _ i: Int) throws(RealmError) -> Name {
-        guard n.widthType == 1 && !n.hasRefs && i >= 0 && i < n.count else { throw .corrupt("not a names array", at: n.ref.offset) }
+        guard n.widthType == 1 && !n.hasRefs && i >= 0 && i < n.count else {
+            throw .corrupt("not a names array", at: n.ref.offset)
+        }
         guard let b = try StringLeaf.getSmall(n, i) else { return "" }
         return Name(String(decoding: b, as: UTF8.self))
     }
+
     /// Sets or appends (`i == count`) a name of at most 63 bytes; nil writes a null slot.
     func setName(_ n: inout Node, _ i: Int, _ name: Name?) throws(RealmError) {
         var text = name?.text ?? ""
@@ -238,7 +268,8 @@ extension NodeStore {
         text.withUTF8 { b in
             do throws(RealmError) {
                 let bytes = name == nil ? nil : Bytes(b)
-                try StringLeaf.prepareSmall(self, &n, count: append ? n.count + 1 : n.count, for: bytes, nullable: false)
+                try StringLeaf.prepareSmall(
+                    self, &n, count: append ? n.count + 1 : n.count, for: bytes, nullable: false)
                 if append {
                     n.count += 1
                     storeHeader(n)
@@ -248,6 +279,7 @@ extension NodeStore {
         }
         if let failure { throw failure }
     }
+
     func insertName(_ n: inout Node, _ i: Int, _ name: Name) throws(RealmError) {
         let last = n.count
         try setName(&n, last, name)
@@ -268,32 +300,44 @@ enum MediumLeaf {
         var blob: Node
         var nulls: Node
     }
+
     static func parts(_ s: NodeStore, _ n: Node) throws(RealmError) -> Parts {
         guard n.count >= 3 else { throw .corrupt("leaf of offsets, bytes and nulls is too short", at: n.ref.offset) }
-        return Parts(ends: try s.integers(try n.child(0)), blob: try s.blob(try n.child(1)), nulls: try s.integers(try n.child(2)))
+        return Parts(
+            ends: try s.integers(try n.child(0)), blob: try s.blob(try n.child(1)),
+            nulls: try s.integers(try n.child(2)))
     }
+
     /// Byte range of element `i`.
     @inline(__always) static func range(_ p: Parts, _ i: Int) throws(RealmError) -> (start: Int, end: Int) {
-        guard i >= 0, i < p.ends.count, p.nulls.count == p.ends.count else { throw .corrupt("leaf of offsets is too short", at: p.ends.ref.offset) }
+        guard i >= 0, i < p.ends.count, p.nulls.count == p.ends.count else {
+            throw .corrupt("leaf of offsets is too short", at: p.ends.ref.offset)
+        }
         let (start, end) = bounds(p.ends, i)
-        guard start >= 0, end >= start, end <= Int64(p.blob.count) else { throw .corrupt("offsets out of order", at: p.ends.ref.offset) }
+        guard start >= 0, end >= start, end <= Int64(p.blob.count) else {
+            throw .corrupt("offsets out of order", at: p.ends.ref.offset)
+        }
         return (Int(start), Int(end))
     }
+
     /// String `i`, which is there and not null, without its terminating zero; nil: its offsets are out of order.
     @inline(__always) static func text(_ ends: Node, _ blob: Node, _ i: Int) -> Bytes? {
         let (start, end) = bounds(ends, i)
         guard start >= 0, end > start, end <= Int64(blob.count) else { return nil }
         return Bytes(start: blob.payload + Int(start), count: Int(end &- start) &- 1)
     }
+
     /// As they are in the file.
     @inline(__always) private static func bounds(_ ends: Node, _ i: Int) -> (start: Int64, end: Int64) {
         (i == 0 ? 0 : ends.get(i &- 1), ends.get(i))
     }
+
     private static func store(_ s: NodeStore, _ n: Node, _ p: Parts) {
         s.setSlot(n, 0, p.ends.ref)
         s.setSlot(n, 1, p.blob.ref)
         s.setSlot(n, 2, p.nulls.ref)
     }
+
     /// Adds `delta` to all end offsets from `i` on.
     private static func adjust(_ s: NodeStore, _ ends: inout Node, from i: Int, by delta: Int) throws(RealmError) {
         guard delta != 0, i < ends.count else { return }
@@ -305,6 +349,7 @@ enum MediumLeaf {
             j &+= 1
         }
     }
+
     /// `n`: the leaf's slab node.
     static func insert(_ s: NodeStore, _ n: Node, _ i: Int, _ value: Bytes?, terminated: Bool) throws(RealmError) {
         var p = try parts(s, n)
@@ -322,6 +367,7 @@ enum MediumLeaf {
         try s.insertInteger(&p.nulls, i, value == nil ? 1 : 0)
         store(s, n, p)
     }
+
     static func set(_ s: NodeStore, _ n: Node, _ i: Int, _ value: Bytes?, terminated: Bool) throws(RealmError) {
         var p = try parts(s, n)
         let (start, end) = try range(p, i)
@@ -333,6 +379,7 @@ enum MediumLeaf {
         if p.nulls.get(i) != flag { try s.setInteger(&p.nulls, i, flag) }
         store(s, n, p)
     }
+
     static func erase(_ s: NodeStore, _ n: Node, _ i: Int) throws(RealmError) {
         var p = try parts(s, n)
         let (start, end) = try range(p, i)

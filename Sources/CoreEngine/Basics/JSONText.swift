@@ -8,27 +8,36 @@ struct JSONText {
         if needsComma { bytes.append(0x2C) }
         needsComma = false
     }
+
     /// What is JSON already.
     mutating func raw(_ text: String) { put(text) }
+
     mutating func raw(_ text: [UInt8]) {
         begin()
         bytes += text
         needsComma = true
     }
+
     private mutating func put(_ text: String) {
         begin()
         bytes.append(contentsOf: text.utf8)
         needsComma = true
     }
+
     mutating func null() { put("null") }
+
     mutating func bool(_ v: Bool) { put(v ? "true" : "false") }
+
     mutating func number(_ v: (some BinaryInteger)?) { put(v.map { "\($0)" } ?? "null") }
+
     mutating func text(_ v: String?) {
         guard let v else { return null() }
         quoted(v.utf8)
     }
+
     /// A text; what is not UTF-8 in it becomes U+FFFD.
     mutating func text(_ b: UnsafeRawBufferPointer) { quoted(String(decoding: b, as: UTF8.self).utf8) }
+
     private mutating func quoted(_ text: some Sequence<UInt8>) {
         begin()
         bytes.append(0x22)
@@ -44,18 +53,29 @@ struct JSONText {
         bytes.append(0x22)
         needsComma = true
     }
-    mutating func object<E: Error>(_ body: (inout JSONText) throws(E) -> Void) throws(E) { try enclosed(0x7B, 0x7D, body) }
+
+    mutating func object<E: Error>(_ body: (inout JSONText) throws(E) -> Void) throws(E) {
+        try enclosed(0x7B, 0x7D, body)
+    }
+
     mutating func field<E: Error>(_ name: String, _ value: (inout JSONText) throws(E) -> Void) throws(E) {
         quoted(name.utf8)
         bytes.append(0x3A)
         needsComma = false
         try value(&self)
     }
+
     mutating func array<T>(_ elements: some Sequence<T>, _ body: (inout JSONText, T) -> Void) {
         enclosed(0x5B, 0x5D) { out in for e in elements { body(&out, e) } }
     }
-    mutating func array<E: Error>(_ body: (inout JSONText) throws(E) -> Void) throws(E) { try enclosed(0x5B, 0x5D, body) }
-    private mutating func enclosed<E: Error>(_ start: UInt8, _ end: UInt8, _ body: (inout JSONText) throws(E) -> Void) throws(E) {
+
+    mutating func array<E: Error>(_ body: (inout JSONText) throws(E) -> Void) throws(E) {
+        try enclosed(0x5B, 0x5D, body)
+    }
+
+    private mutating func enclosed<E: Error>(_ start: UInt8, _ end: UInt8, _ body: (inout JSONText) throws(E) -> Void)
+        throws(E)
+    {
         begin()
         bytes.append(start)
         try body(&self)

@@ -1,6 +1,8 @@
 extension Unmanaged {
-    /// Runs `body` on the instance without counting a reference. The caller knows that something else keeps it alive meanwhile.
+    /// Runs `body` on the instance without counting a reference. The caller knows that something else keeps it alive
+    /// meanwhile.
     @inlinable @inline(__always)
+
     package func borrow<R>(_ body: (Instance) throws(RealmError) -> R) throws(RealmError) -> R {
         // The standard library's function only rethrows untyped errors.
         let result: Result<R, RealmError> = _withUnsafeGuaranteedRef { instance in
@@ -18,8 +20,11 @@ extension Array where Element == UInt8 {
         }
         return try result.get()
     }
+
     /// The same for changing them.
-    mutating func withMutableBytes<R>(_ body: (UnsafeMutableRawBufferPointer) throws(RealmError) -> R) throws(RealmError) -> R {
+    mutating func withMutableBytes<R>(_ body: (UnsafeMutableRawBufferPointer) throws(RealmError) -> R)
+        throws(RealmError) -> R
+    {
         let result: Result<R, RealmError> = withUnsafeMutableBytes { bytes in
             do throws(RealmError) { return .success(try body(bytes)) } catch { return .failure(error) }
         }

@@ -1,5 +1,5 @@
-/// Sorts elements by a number of each, stably: few by insertion, many by their bytes, the lowest first. Bytes in which no two numbers differ
-/// take no pass.
+/// Sorts elements by a number of each, stably: few by insertion, many by their bytes, the lowest first. Bytes in which
+/// no two numbers differ take no pass.
 enum RadixSort {
     /// Up to so many elements need no spare room.
     static let few = 64
@@ -8,7 +8,8 @@ enum RadixSort {
     ///   - spare: room for as many elements, used when there are more than `few`.
     /// - Returns: where the sorted elements are: at `elements` or at `spare`.
     @inline(__always) static func sort<Element: BitwiseCopyable>(
-        _ elements: UnsafeMutablePointer<Element>, _ count: Int, spare: UnsafeMutablePointer<Element>, by number: (Element) -> UInt64
+        _ elements: UnsafeMutablePointer<Element>, _ count: Int, spare: UnsafeMutablePointer<Element>,
+        by number: (Element) -> UInt64
     ) -> UnsafeMutablePointer<Element> {
         guard count > few else {
             insertionSort(elements, count, by: number)
@@ -45,6 +46,7 @@ enum RadixSort {
         }
         return from
     }
+
     @inline(__always) private static func insertionSort<Element: BitwiseCopyable>(
         _ elements: UnsafeMutablePointer<Element>, _ count: Int, by number: (Element) -> UInt64
     ) {

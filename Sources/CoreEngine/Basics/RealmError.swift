@@ -9,7 +9,8 @@ public struct RealmError: Error, Sendable, CustomStringConvertible {
         /// Limits of the machine and of the file; other programs that have it open in a way that does not go together.
         case addressSpaceExhausted = 1005, maximumFileSizeExceeded = 1006, incompatibleSession = 1007
         /// Lock files; queries that are none, with names or types that do not fit, or with wrong arguments.
-        case incompatibleLockFile = 1008, invalidQuery = 1009, invalidQueryString = 3008, invalidSortDescriptor = 3013, invalidQueryArg = 3015,
+        case incompatibleLockFile = 1008, invalidQuery = 1009, invalidQueryString = 3008, invalidSortDescriptor = 3013,
+            invalidQueryArg = 3015,
             badVersion = 1010, unsupportedFileFormat = 1011
         /// A primary key that there is.
         case objectAlreadyExists = 1013, notClonable = 1014
@@ -21,10 +22,13 @@ public struct RealmError: Error, Sendable, CustomStringConvertible {
         case schemaVersionMismatch = 1025
         /// Anything else that the system says.
         case systemError = 1999
-        /// Calls at the wrong time or place: outside of a write transaction (2005), on a wrong thread (2006), not for this kind (2007).
-        case logic = 2000, notSupported = 2001, crossTableLinkTarget = 2003, wrongTransactionState = 2005, wrongThread = 2006, illegalOperation = 2007
+        /// Calls at the wrong time or place: outside of a write transaction (2005), on a wrong thread (2006), not for
+        /// this kind (2007).
+        case logic = 2000, notSupported = 2001, crossTableLinkTarget = 2003, wrongTransactionState = 2005, wrongThread =
+            2006, illegalOperation = 2007
         /// What is not there any more: results (2009), objects and collections (2010); files in use (2012).
-        case keyAlreadyUsed = 2004, staleAccessor = 2009, invalidatedObject = 2010, readOnly = 2011, deleteOpenedRealm = 2012
+        case keyAlreadyUsed = 2004, staleAccessor = 2009, invalidatedObject = 2010, readOnly = 2011, deleteOpenedRealm =
+            2012
         /// Configurations that do not agree (2013), a closed Realm (2014), schemas that are none (2016).
         case mismatchedConfig = 2013, closedRealm = 2014, invalidTableRef = 2015, schemaValidationFailed = 2016
         /// Changes of the schema that its mode does not allow, and migrations that failed (2020).
@@ -39,7 +43,8 @@ public struct RealmError: Error, Sendable, CustomStringConvertible {
         case invalidProperty = 3009, invalidName = 3010, invalidDictionaryKey = 3011, invalidDictionaryValue = 3012
         /// A text that is no JSON.
         case malformedJSON = 4201
-        /// Keys of a wrong length; links to deleted objects (3016); indices out of range (3017); limits of the format (3018).
+        /// Keys of a wrong length; links to deleted objects (3016); indices out of range (3017); limits of the format
+        /// (3018).
         case invalidEncryptionKey = 3014, noSuchObject = 3016, indexOutOfBounds = 3017, limitExceeded = 3018
         /// Objects of another class (3019), classes that are none (3020), settings that do not go together (3022).
         case objectTypeMismatch = 3019, noSuchTable = 3020, illegalCombination = 3022
@@ -59,15 +64,20 @@ public struct RealmError: Error, Sendable, CustomStringConvertible {
 
     /// The number.
     public var code: Code { content.code }
+
     /// What went wrong, in words.
     public var message: String { content.message }
+
     /// The file concerned, for errors of file access.
     public var path: String? { content.path }
+
     /// The byte of the file that contradicts the format; 0 when it is unknown, and for other errors.
     var offset: Int { content.offset }
 
-    /// An error is one word, and goes back in a register: nearly every function may throw, and what throws it stands in all of them.
+    /// An error is one word, and goes back in a register: nearly every function may throw, and what throws it stands in
+    /// all of them.
     private let content: Content
+
     private final class Content: Sendable {
         let code: Code
         let message: String
@@ -83,7 +93,10 @@ public struct RealmError: Error, Sendable, CustomStringConvertible {
     }
 
     /// An error of one's own, as for functions of a configuration.
-    @inline(never) public init(_ code: Code, _ message: String, path: String? = nil) { self.init(code, message, path: path, offset: 0) }
+    @inline(never) public init(_ code: Code, _ message: String, path: String? = nil) {
+        self.init(code, message, path: path, offset: 0)
+    }
+
     private init(_ code: Code, _ message: String, path: String?, offset: Int) {
         content = Content(code, message, path: path, offset: offset)
     }
@@ -96,8 +109,10 @@ public struct RealmError: Error, Sendable, CustomStringConvertible {
         return RealmError(.invalidDatabase, text, path: nil, offset: ref)
     }
 
-    /// Whether it says of the file's content that it is wrong. Any other error says nothing of it: the content may be good, and could not be seen.
+    /// Whether it says of the file's content that it is wrong. Any other error says nothing of it: the content may be
+    /// good, and could not be seen.
     var isDamage: Bool { code == .invalidDatabase || code == .decryptionFailed }
+
     /// What `body` finds in a file; nil where the content is damaged.
     static func unlessDamaged<R>(_ body: () throws(RealmError) -> R?) throws(RealmError) -> R? {
         do throws(RealmError) { return try body() } catch {
@@ -106,5 +121,7 @@ public struct RealmError: Error, Sendable, CustomStringConvertible {
         }
     }
 
-    func with(path: String) -> RealmError { self.path == nil ? RealmError(code, message, path: path, offset: offset) : self }
+    func with(path: String) -> RealmError {
+        self.path == nil ? RealmError(code, message, path: path, offset: offset) : self
+    }
 }

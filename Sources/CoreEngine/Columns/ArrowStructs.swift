@@ -1,5 +1,5 @@
-/// The structs of the Arrow C data interface and of its streams, as `include/crealm.h` declares them for C. Whoever fills one sets `release`;
-/// whoever calls that gives back the struct's content, and finds `release` nil afterwards.
+/// The structs of the Arrow C data interface and of its streams, as `include/crealm.h` declares them for C. Whoever
+/// fills one sets `release`; whoever calls that gives back the struct's content, and finds `release` nil afterwards.
 
 /// What the values of a column are.
 struct ArrowSchema {
@@ -8,6 +8,7 @@ struct ArrowSchema {
     /// The type, in the letters of the interface: `l` for 64-bit integers.
     var format: UnsafePointer<CChar>?
     var name: UnsafePointer<CChar>?
+
     /// Pairs of texts with their lengths.
     var metadata: UnsafePointer<CChar>?
     var flags: Int64 = 0
@@ -26,8 +27,10 @@ struct ArrowArray {
     typealias Release = @convention(c) (_ array: UnsafeMutableRawPointer?) -> Void
 
     var length: Int64 = 0
+
     /// -1: not counted.
     var nullCount: Int64 = 0
+
     /// Elements of the buffers before the first value.
     var offset: Int64 = 0
     var bufferCount: Int64 = 0
@@ -47,8 +50,10 @@ struct ArrowArrayStream {
     typealias Release = @convention(c) (_ stream: UnsafeMutableRawPointer?) -> Void
 
     var getSchema: GetSchema?
+
     /// An array whose `release` is nil stands for the end.
     var getNext: GetNext?
+
     /// What the last failure was; nil when the call before did not fail.
     var getLastError: GetLastError?
     var release: Release?

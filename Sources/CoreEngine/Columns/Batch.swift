@@ -1,9 +1,10 @@
-/// Many objects of a class from one structure array: the columns are bound to properties, everything is checked, then everything is written.
+/// Many objects of a class from one structure array: the columns are bound to properties, everything is checked, then
+/// everything is written.
 ///
 /// Promise
 /// 1. Until all rows are checked nothing is changed: a batch that is refused leaves the transaction as it was.
-/// 2. What is written, and what the history says of it, is what single calls in the order of the rows would have made. Only links to objects of
-///    the same batch that come later are set after all of them are there.
+/// 2. What is written, and what the history says of it, is what single calls in the order of the rows would have made.
+///    Only links to objects of the same batch that come later are set after all of them are there.
 /// 3. A refusal names the row and the property.
 package final class Batch {
     /// What becomes of an object that has the primary key of a row already. Numbers of the C API.
@@ -15,37 +16,47 @@ package final class Batch {
         /// All values are written.
         case all = 2
     }
+
     let table: Table
     let realm: Realm
     private let schema: Schema
     private var columns: [BatchColumn] = []
     private var primaryKey: BatchColumn?
     private let count: Int
+
     /// Where the check stands, for whoever is told of a refusal.
     private var place = BatchFault()
+
     /// Rows by primary key, once a link asked for them.
     private var rows: [BatchKey: Int]?
-    /// From which row on each column waits until all objects are there, because that row leads to one of them. Those behind it wait, too, since
-    /// they may be of the same object.
+
+    /// From which row on each column waits until all objects are there, because that row leads to one of them. Those
+    /// behind it wait, too, since they may be of the same object.
     private var waiting: [Int] = []
 
     init(
-        _ table: Table, _ realm: Realm, _ fields: UnsafePointer<ArrowSchema>, _ array: UnsafePointer<ArrowArray>, _ fault: inout BatchFault
+        _ table: Table, _ realm: Realm, _ fields: UnsafePointer<ArrowSchema>, _ array: UnsafePointer<ArrowArray>,
+        _ fault: inout BatchFault
     ) throws(RealmError) {
         (self.table, self.realm, schema) = (table, realm, realm.schema)
         guard fields.pointee.release != nil, array.pointee.release != nil else {
             throw RealmError(.invalidArgument, "The schema or the array was released")
         }
         let length = array.pointee.length
-        guard length >= 0, length <= 1 << 32 else { throw RealmError(.invalidArgument, "The length of the array is impossible: \(length)") }
+        guard length >= 0, length <= 1 << 32 else {
+            throw RealmError(.invalidArgument, "The length of the array is impossible: \(length)")
+        }
         count = Int(length)
         let whole = try BatchArray(fields, array, count: count)
-        guard whole.form == .structure else { throw RealmError(.invalidArgument, "The array is not one of structures, a field for each property") }
+        guard whole.form == .structure else {
+            throw RealmError(.invalidArgument, "The array is not one of structures, a field for each property")
+        }
         do throws(RealmError) { try bindAll(whole) } catch {
             fault = place
             throw error
         }
     }
+
     private func bindAll(_ whole: BatchArray) throws(RealmError) {
         for i in 0..<count where whole.isNull(i) {
             place.row = i
@@ -56,10 +67,13 @@ package final class Batch {
         start = first
         primaryKey = columns.first { $0.facts.isPrimaryKey }
         guard table.primaryKey == nil || primaryKey != nil else {
-            throw RealmError(.missingPrimaryKey, "Class '\(table.className ?? table.name)' has a primary key: a column for it is needed")
+            throw RealmError(
+                .missingPrimaryKey,
+                "Class '\(table.className ?? table.name)' has a primary key: a column for it is needed")
         }
         columns.removeAll { $0.facts.isPrimaryKey }
     }
+
     /// Index of the first row in the columns.
     private var start = 0
 
@@ -68,13 +82,18 @@ package final class Batch {
         let properties = schema.index(of: table.key).map { schema.classes[$0].properties } ?? []
         var all: [BatchColumn] = [], bound = Set<ColKey>()
         for array in arrays {
-            let known = properties.first { !$0.publicName.isEmpty && $0.publicName == array.name } ?? properties.first { $0.name == array.name }
+            let known =
+                properties.first { !$0.publicName.isEmpty && $0.publicName == array.name }
+                ?? properties.first { $0.name == array.name }
             let found = known.flatMap { table.column($0.key) } ?? table.column(named: array.name)
             guard let column = found, !column.isBacklink else {
-                throw RealmError(.invalidProperty, "Class '\(table.className ?? table.name)' has no property '\(array.name)'")
+                throw RealmError(
+                    .invalidProperty, "Class '\(table.className ?? table.name)' has no property '\(array.name)'")
             }
             place.property = column.key
-            guard bound.insert(column.key).inserted else { throw RealmError(.invalidProperty, "Two columns are called '\(array.name)'") }
+            guard bound.insert(column.key).inserted else {
+                throw RealmError(.invalidProperty, "Two columns are called '\(array.name)'")
+            }
             all.append(try BatchColumn(array, column, named: array.name, of: table, self))
         }
         place.property = .null
@@ -94,6 +113,7 @@ package final class Batch {
             throw RealmError(error.code, "Row \(place.row)\(name): \(error.message)", path: error.path)
         }
     }
+
     private func check(column c: Int) throws(RealmError) {
         let column = columns[c]
         (place.property, place.name) = (column.facts.key, column.name)
@@ -102,6 +122,7 @@ package final class Batch {
             if try column.check(start &+ row) { waiting[c] = min(waiting[c], row) }
         }
     }
+
     private func checkKeys(_ column: BatchColumn, _ mode: Mode) throws(RealmError) {
         (place.property, place.name) = (column.facts.key, column.name)
         let mayExist = mode == .error ? try table.count() > 0 : false
@@ -116,7 +137,9 @@ package final class Batch {
             guard mode == .error else { continue }
             if mayExist {
                 let found = if let index { try index.find(v) } else { try table.find(primaryKey: v) }
-                guard found == nil else { throw RealmError(.objectAlreadyExists, "an object with this primary key exists already") }
+                guard found == nil else {
+                    throw RealmError(.objectAlreadyExists, "an object with this primary key exists already")
+                }
             }
             let isNew: Bool
             if case .int(let i) = v {
@@ -136,9 +159,12 @@ package final class Batch {
             } else {
                 isNew = others.insert(BatchKey(v)).inserted
             }
-            guard isNew else { throw RealmError(.objectAlreadyExists, "an earlier row of the batch has this primary key") }
+            guard isNew else {
+                throw RealmError(.objectAlreadyExists, "an earlier row of the batch has this primary key")
+            }
         }
     }
+
     /// The row with a primary key.
     func row(of value: Mixed) -> Int? {
         guard let primaryKey else { return nil }
@@ -163,13 +189,16 @@ package final class Batch {
         let primaryKey = self.primaryKey.map { Unmanaged.passUnretained($0) }
         try Unmanaged.passUnretained(table).borrow { (table: Table) throws(RealmError) in
             for row in 0..<count {
-                let id = try primaryKey?.borrow { (c: BatchColumn) throws(RealmError) in try c.primaryKey(start &+ row) }
+                let id = try primaryKey?.borrow { (c: BatchColumn) throws(RealmError) in try c.primaryKey(start &+ row)
+                }
                 let (key, isNew) = try table.createObject(primaryKey: id)
                 if isNew { created += 1 }
                 keys?[row] = key.raw
                 if anyWaits { made.append((key, isNew)) }
                 for c in bound.indices where row < waiting[c] {
-                    try bound[c].borrow { (c: BatchColumn) throws(RealmError) in try c.write(start &+ row, key, isNew: isNew, mode) }
+                    try bound[c].borrow { (c: BatchColumn) throws(RealmError) in
+                        try c.write(start &+ row, key, isNew: isNew, mode)
+                    }
                 }
             }
         }
@@ -188,9 +217,11 @@ package final class Batch {
 package struct BatchFault {
     /// −1: no single row.
     package fileprivate(set) var row = -1
+
     /// `ColKey.null`: no single property.
     package fileprivate(set) var property = ColKey.null
     fileprivate var name: Name = ""
+
     package init() {}
 }
 
@@ -198,6 +229,7 @@ package struct BatchFault {
 struct BatchKey: Hashable {
     private let kind: UInt8
     private let bytes: [UInt8]
+
     init(_ v: Mixed) {
         switch v {
         case .int(let i): (kind, bytes) = (1, withUnsafeBytes(of: i) { Array($0) })
@@ -217,16 +249,19 @@ extension Realm {
     ///   - keys: receives the object key of each row.
     /// - Returns: how many objects are new.
     package func createBatch(
-        _ key: TableKey, _ schema: UnsafeRawPointer, _ rows: UnsafeRawPointer, _ mode: Batch.Mode, keys: UnsafeMutablePointer<Int64>?,
+        _ key: TableKey, _ schema: UnsafeRawPointer, _ rows: UnsafeRawPointer, _ mode: Batch.Mode,
+        keys: UnsafeMutablePointer<Int64>?,
         _ fault: inout BatchFault
     ) throws(RealmError) -> Int {
         let t = try table(key)
         guard !t.isEmbedded else {
-            throw RealmError(.illegalOperation, "Embedded objects cannot be created on their own: class '\(t.className ?? t.name)'")
+            throw RealmError(
+                .illegalOperation, "Embedded objects cannot be created on their own: class '\(t.className ?? t.name)'")
         }
         try verifyWriting()
         let batch = try Batch(
-            t, self, schema.assumingMemoryBound(to: ArrowSchema.self), rows.assumingMemoryBound(to: ArrowArray.self), &fault)
+            t, self, schema.assumingMemoryBound(to: ArrowSchema.self), rows.assumingMemoryBound(to: ArrowArray.self),
+            &fault)
         try batch.check(mode, &fault)
         return try changing { () throws(RealmError) in try batch.write(mode, keys: keys) }
     }

@@ -1,8 +1,8 @@
 /// An array of a foreign program, looked at through its schema.
 ///
-/// What the structs say of themselves is checked once, when the array is opened: counts, lengths, offsets, that buffers are there. Afterwards an
-/// element is read without a further look. What cannot be checked is believed: that a buffer is as long as the array's length and offset need it
-/// to be, and that texts of the schema end with a zero.
+/// What the structs say of themselves is checked once, when the array is opened: counts, lengths, offsets, that buffers
+/// are there. Afterwards an element is read without a further look. What cannot be checked is believed: that a buffer
+/// is as long as the array's length and offset need it to be, and that texts of the schema end with a zero.
 final class BatchArray {
     enum Form: UInt8 {
         case null, bool, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float, double
@@ -11,26 +11,35 @@ final class BatchArray {
         case days, milliseconds, timestamp, decimal
         case list32, list64, structure
     }
+
     let name: Name
     let form: Form
     let isText: Bool
+
     /// Bytes of each element of `fixed`.
     private let width: Int
+
     /// Units of a second (`timestamp`), or digits behind the point (`decimal`).
     private let scale: Int
+
     /// The field was exported as the key of an object.
     let isLink: Bool
+
     /// The texts are Mixed values as JSON.
     let isJSON: Bool
     private let offset: Int
     private let validity: UnsafeRawPointer?
+
     /// Values, offsets or views.
     private let values: UnsafeRawPointer
+
     /// What offsets lead into.
     private let data: UnsafeRawPointer
     private let viewed: [Bytes]
+
     /// Fields of a structure; the elements of lists.
     let children: [BatchArray]
+
     /// The values, where the array holds their numbers.
     private let dictionary: BatchArray?
     private let dictionaryCount: Int
@@ -38,21 +47,30 @@ final class BatchArray {
     /// Deeper arrays, and more of them, are of use to nobody.
     private static let deepest = 32
     private static let most = 20_000
+
     /// No length or offset reaches here: sums and products of them do not overflow.
     private static let farthest: Int64 = 1 << 40
-    nonisolated(unsafe) private static let nothing = UnsafeRawPointer(UnsafeMutableRawPointer.allocate(byteCount: 16, alignment: 16))  // Never read.
+
+    nonisolated(unsafe) private static let nothing = UnsafeRawPointer(
+        UnsafeMutableRawPointer.allocate(byteCount: 16, alignment: 16))  // Never read.
 
     /// - Parameter count: elements that will be read, from the first.
-    convenience init(_ schema: UnsafePointer<ArrowSchema>, _ array: UnsafePointer<ArrowArray>, count: Int) throws(RealmError) {
+    convenience init(_ schema: UnsafePointer<ArrowSchema>, _ array: UnsafePointer<ArrowArray>, count: Int)
+        throws(RealmError)
+    {
         var left = Self.most
         try self.init(schema, array, count: count, depth: 0, left: &left)
     }
+
     private init(
-        _ schema: UnsafePointer<ArrowSchema>, _ array: UnsafePointer<ArrowArray>, count: Int, depth: Int, left: inout Int
+        _ schema: UnsafePointer<ArrowSchema>, _ array: UnsafePointer<ArrowArray>, count: Int, depth: Int,
+        left: inout Int
     ) throws(RealmError) {
         let s = schema.pointee, a = array.pointee
         left -= 1
-        guard depth < Self.deepest, left > 0 else { throw RealmError(.limitExceeded, "Arrays nested too deeply, or too many") }
+        guard depth < Self.deepest, left > 0 else {
+            throw RealmError(.limitExceeded, "Arrays nested too deeply, or too many")
+        }
         // What was released or moved holds pointers to nothing.
         guard s.release != nil, a.release != nil else {
             throw RealmError(.invalidArgument, "An array, or its schema, was released or moved before the call")
@@ -64,7 +82,9 @@ final class BatchArray {
         guard a.length >= 0, a.offset >= 0, a.length <= Self.farthest, a.offset <= Self.farthest else {
             throw Self.malformed(name, "its length or offset")
         }
-        guard count <= Int(a.length) else { throw Self.malformed(name, "a length of \(a.length) where \(count) elements are needed") }
+        guard count <= Int(a.length) else {
+            throw Self.malformed(name, "a length of \(a.length) where \(count) elements are needed")
+        }
         offset = Int(a.offset)
         form = type.form
         isText = type.isText
@@ -73,7 +93,8 @@ final class BatchArray {
         let end = Int(a.offset) + count
         let buffers = try Self.buffers(a, form, name)
         validity = form == .null ? nil : buffers[0]
-        let elements = form == .null || form == .structure ? Self.nothing : try Self.buffer(buffers[1], 1, needed: count > 0, name)
+        let elements =
+            form == .null || form == .structure ? Self.nothing : try Self.buffer(buffers[1], 1, needed: count > 0, name)
         values = elements
         switch form {
         case .bytes32, .bytes64, .list32, .list64:
@@ -89,13 +110,15 @@ final class BatchArray {
         default:
             data = Self.nothing
             viewed = []
-            children = form == .structure ? try Self.children(s, a, name, nil, count: end, depth: depth, left: &left) : []
+            children =
+                form == .structure ? try Self.children(s, a, name, nil, count: end, depth: depth, left: &left) : []
         }
         guard let dictionarySchema = s.dictionary else {
             (dictionary, dictionaryCount) = (nil, 0)
             return
         }
-        guard let known = a.dictionary, form.rawValue >= Form.int8.rawValue, form.rawValue <= Form.uint64.rawValue else {
+        guard let known = a.dictionary, form.rawValue >= Form.int8.rawValue, form.rawValue <= Form.uint64.rawValue
+        else {
             throw Self.malformed(name, "its dictionary, which is missing or numbered by no integers")
         }
         let size = known.pointee.length
@@ -109,13 +132,19 @@ final class BatchArray {
     private static func malformed(_ name: Name, _ what: String) -> RealmError {
         RealmError(.invalidArgument, "The array of column '\(name)' is malformed: \(what)")
     }
+
     private static func text(_ p: UnsafePointer<CChar>?) throws(RealmError) -> String {
         guard let p else { return "" }
         let bytes = Bytes(start: p, count: CMemory.length(p))
-        guard isUTF8(bytes) else { throw RealmError(.invalidArgument, "A name or format of an Arrow schema is not UTF-8") }
+        guard isUTF8(bytes) else {
+            throw RealmError(.invalidArgument, "A name or format of an Arrow schema is not UTF-8")
+        }
         return String(decoding: bytes, as: UTF8.self)
     }
-    private static func buffers(_ a: ArrowArray, _ form: Form, _ name: Name) throws(RealmError) -> UnsafeBufferPointer<UnsafeRawPointer?> {
+
+    private static func buffers(_ a: ArrowArray, _ form: Form, _ name: Name) throws(RealmError) -> UnsafeBufferPointer<
+        UnsafeRawPointer?
+    > {
         let wanted: ClosedRange<Int64> =
             switch form {
             case .null: 0...0
@@ -131,10 +160,14 @@ final class BatchArray {
         }
         return UnsafeBufferPointer(start: UnsafePointer(list), count: Int(a.bufferCount))
     }
-    private static func buffer(_ p: UnsafeRawPointer?, _ i: Int, needed: Bool, _ name: Name) throws(RealmError) -> UnsafeRawPointer {
+
+    private static func buffer(_ p: UnsafeRawPointer?, _ i: Int, needed: Bool, _ name: Name) throws(RealmError)
+        -> UnsafeRawPointer
+    {
         guard p != nil || !needed else { throw malformed(name, "buffer \(i), which is missing") }
         return p ?? nothing
     }
+
     /// - Returns: the last offset.
     private static func checkOffsets(
         _ p: UnsafeRawPointer, from first: Int, count: Int, _ isWide: Bool, _ name: Name
@@ -153,13 +186,16 @@ final class BatchArray {
         guard isOrdered, before <= farthest else { throw malformed(name, "offsets that are negative or descend") }
         return Int(before)
     }
+
     /// The buffers that views lead into; the last one tells how long they are.
     private static func viewed(
         _ buffers: UnsafeBufferPointer<UnsafeRawPointer?>, _ count: Int64, _ name: Name
     ) throws(RealmError) -> [Bytes] {
         let n = Int(count) - 3
         guard n > 0 else { return [] }
-        guard let lengths = buffers[n + 2] else { throw malformed(name, "the lengths of its buffers, which are missing") }
+        guard let lengths = buffers[n + 2] else {
+            throw malformed(name, "the lengths of its buffers, which are missing")
+        }
         var all: [Bytes] = []
         for i in 0..<n {
             let length = lengths.loadUnaligned(fromByteOffset: i * 8, as: Int64.self)
@@ -170,17 +206,24 @@ final class BatchArray {
         }
         return all
     }
+
     private static func children(
         _ s: ArrowSchema, _ a: ArrowArray, _ name: Name, _ wanted: Int64?, count: Int, depth: Int, left: inout Int
     ) throws(RealmError) -> [BatchArray] {
-        guard s.childCount == a.childCount, s.childCount >= 0, s.childCount <= most, wanted == nil || s.childCount == wanted else {
+        guard s.childCount == a.childCount, s.childCount >= 0, s.childCount <= most,
+            wanted == nil || s.childCount == wanted
+        else {
             throw malformed(name, "the number of its children")
         }
         guard s.childCount > 0 else { return [] }
-        guard let schemas = s.children, let arrays = a.children else { throw malformed(name, "its children, which are missing") }
+        guard let schemas = s.children, let arrays = a.children else {
+            throw malformed(name, "its children, which are missing")
+        }
         var all: [BatchArray] = []
         for i in 0..<Int(s.childCount) {
-            guard let schema = schemas[i], let array = arrays[i] else { throw malformed(name, "child \(i), which is missing") }
+            guard let schema = schemas[i], let array = arrays[i] else {
+                throw malformed(name, "child \(i), which is missing")
+            }
             all.append(try BatchArray(schema, array, count: count, depth: depth + 1, left: &left))
         }
         return all
@@ -192,11 +235,14 @@ final class BatchArray {
         if let validity, !Self.bit(validity, offset &+ i) { return true }
         return form == .null
     }
+
     /// Whether no element is null as far as this array says.
     var hasNoNulls: Bool { validity == nil && form != .null && dictionary == nil }
+
     @inline(__always) private static func bit(_ p: UnsafeRawPointer, _ i: Int) -> Bool {
         p.load(fromByteOffset: i >> 3, as: UInt8.self) >> UInt8(truncatingIfNeeded: i & 7) & 1 != 0
     }
+
     /// The elements of a list, as indexes of its child; the fields of a structure stand at one index in each child.
     func elements(_ i: Int) -> Range<Int> {
         let at = offset &+ i
@@ -209,11 +255,13 @@ final class BatchArray {
             values.loadUnaligned(fromByteOffset: at &* 4, as: Int32.self))..<Int(
                 values.loadUnaligned(fromByteOffset: (at &+ 1) &* 4, as: Int32.self))
     }
+
     func field(_ i: Int) -> Int { offset + i }
 
     @inline(__always) private func load<T: BitwiseCopyable>(_ at: Int, _: T.Type) -> T {
         values.loadUnaligned(fromByteOffset: at &* MemoryLayout<T>.stride, as: T.self)
     }
+
     /// Element `i`, of a type that holds no elements itself. Texts and binaries are views.
     @inline(__always) func value(_ i: Int) throws(RealmError) -> Mixed {
         if isNull(i) { return .null }
@@ -230,7 +278,9 @@ final class BatchArray {
         }
         return try otherValue(at)
     }
+
     @inline(__always) private func bytes(_ b: Bytes) -> Mixed { isText ? .string(b) : .binary(b) }
+
     @inline(never) private func otherValue(_ at: Int) throws(RealmError) -> Mixed {
         if let dictionary {
             guard case .int(let i) = try number(at), i >= 0, i < dictionaryCount else {
@@ -259,6 +309,7 @@ final class BatchArray {
         default: return try number(at)
         }
     }
+
     private func number(_ at: Int) throws(RealmError) -> Mixed {
         switch form {
         case .int8: return .int(Int64(load(at, Int8.self)))
@@ -269,27 +320,33 @@ final class BatchArray {
         case .uint32: return .int(Int64(load(at, UInt32.self)))
         case .uint64:
             let v = load(at, UInt64.self)
-            guard let signed = Int64(exactly: v) else { throw RealmError(.limitExceeded, "\(v) is larger than the largest integer, \(Int64.max)") }
+            guard let signed = Int64(exactly: v) else {
+                throw RealmError(.limitExceeded, "\(v) is larger than the largest integer, \(Int64.max)")
+            }
             return .int(signed)
         default: return .int(load(at, Int64.self))
         }
     }
+
     /// Up to twelve bytes stand in the view itself.
     private func view(_ at: Int) throws(RealmError) -> Bytes {
         let p = values + at &* 16
         let count = Int(p.loadUnaligned(as: Int32.self))
         guard count >= 0 else { throw RealmError(.invalidArgument, "a view of a negative length") }
         if count <= 12 { return Bytes(start: p + 4, count: count) }
-        let buffer = Int(p.loadUnaligned(fromByteOffset: 8, as: Int32.self)), start = Int(p.loadUnaligned(fromByteOffset: 12, as: Int32.self))
+        let buffer = Int(p.loadUnaligned(fromByteOffset: 8, as: Int32.self)),
+            start = Int(p.loadUnaligned(fromByteOffset: 12, as: Int32.self))
         guard buffer >= 0, buffer < viewed.count, start >= 0, start + count <= viewed[buffer].count else {
             throw RealmError(.invalidArgument, "a view beyond its buffer")
         }
         return Bytes(rebasing: viewed[buffer][start..<start + count])
     }
+
     /// Both parts of one sign.
     private static func time(_ v: Int64, per second: Int64) -> Timestamp {
         Timestamp(seconds: v / second, nanoseconds: Int32(truncatingIfNeeded: v % second * (1_000_000_000 / second)))
     }
+
     private func decimal(_ at: Int) throws(RealmError) -> Decimal128 {
         let low = values.loadUnaligned(fromByteOffset: at &* 16, as: UInt64.self)
         let high = values.loadUnaligned(fromByteOffset: at &* 16 &+ 8, as: Int64.self)
@@ -339,21 +396,29 @@ struct BatchType {
         default:
             if let n = Self.number(format, after: "w:"), n >= 0, n <= 1 << 20 {
                 (form, width) = (.fixed, n)
-            } else if let unit = [("tss:", 1), ("tsm:", 1000), ("tsu:", 1_000_000), ("tsn:", 1_000_000_000)].first(where: { format.hasPrefix($0.0) })
+            } else if let unit = [("tss:", 1), ("tsm:", 1000), ("tsu:", 1_000_000), ("tsn:", 1_000_000_000)].first(
+                where: { format.hasPrefix($0.0) })
             {
                 (form, scale) = (.timestamp, unit.1)
             } else if format.hasPrefix("d:"), let digits = Self.decimal(format) {
                 (form, scale) = (.decimal, digits)
             } else {
-                throw RealmError(.notSupported, "Column '\(name)' is of a type that is not taken: '\(format)' in Arrow's letters")
+                throw RealmError(
+                    .notSupported, "Column '\(name)' is of a type that is not taken: '\(format)' in Arrow's letters")
             }
         }
     }
-    private static func number(_ text: String, after prefix: String) -> Int? { text.hasPrefix(prefix) ? Int(text.dropFirst(prefix.count)) : nil }
+
+    private static func number(_ text: String, after prefix: String) -> Int? {
+        text.hasPrefix(prefix) ? Int(text.dropFirst(prefix.count)) : nil
+    }
+
     /// `d:precision,scale[,128]`; nil for other widths.
     private static func decimal(_ text: String) -> Int? {
         let parts = text.dropFirst(2).split(separator: ",").map { Int($0) }
-        guard parts.count == 2 || (parts.count == 3 && parts[2] == 128), let scale = parts[1], scale >= -6000, scale <= 6000 else { return nil }
+        guard parts.count == 2 || (parts.count == 3 && parts[2] == 128), let scale = parts[1], scale >= -6000,
+            scale <= 6000
+        else { return nil }
         return scale
     }
 }
@@ -369,7 +434,9 @@ struct BatchMetadata {
         var at = UnsafeRawPointer(p)
         func count() throws(RealmError) -> Int {
             let n = Int(at.loadUnaligned(as: Int32.self))
-            guard n >= 0, n <= 1 << 24 else { throw RealmError(.invalidArgument, "Metadata of an Arrow schema are malformed") }
+            guard n >= 0, n <= 1 << 24 else {
+                throw RealmError(.invalidArgument, "Metadata of an Arrow schema are malformed")
+            }
             at += 4
             return n
         }

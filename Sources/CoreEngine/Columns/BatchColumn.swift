@@ -1,18 +1,24 @@
-/// A column of a batch, bound to the property that it fills: what is read from it, what is refused, and how it goes into an object.
+/// A column of a batch, bound to the property that it fills: what is read from it, what is refused, and how it goes
+/// into an object.
 final class BatchColumn {
     let array: BatchArray
     let name: Name
     let facts: ColumnFacts
     unowned(unsafe) let table: Table
     private unowned(unsafe) let batch: Batch
+
     /// The elements: of a collection its values, otherwise the column itself.
     private let element: BatchArray
+
     /// Keys of a dictionary.
     private let names: BatchArray?
+
     /// Class that the values link to.
     private let target: Table?
+
     /// Properties of the embedded objects in this column.
     private let parts: [BatchColumn]
+
     /// The texts, where the elements are Mixed values as JSON: in structures of one field `json`, or marked as such.
     private let json: BatchArray?
     private var text: MixedText
@@ -23,8 +29,11 @@ final class BatchColumn {
         switch facts.shape {
         case nil: (element, names) = (array, nil)
         case .dictionary:
-            guard facts.keyType == .string else { throw RealmError(.notSupported, "Dictionaries with integer keys cannot be written") }
-            guard let entries = array.children.first, array.form == .list32 || array.form == .list64, entries.form == .structure,
+            guard facts.keyType == .string else {
+                throw RealmError(.notSupported, "Dictionaries with integer keys cannot be written")
+            }
+            guard let entries = array.children.first, array.form == .list32 || array.form == .list64,
+                entries.form == .structure,
                 entries.children.count == 2
             else {
                 if array.form == .null {
@@ -39,7 +48,9 @@ final class BatchColumn {
                 (element, names) = (array, nil)
                 break
             }
-            guard let elements = array.children.first, array.form == .list32 || array.form == .list64 else { throw Self.mismatch(name, "lists") }
+            guard let elements = array.children.first, array.form == .list32 || array.form == .list64 else {
+                throw Self.mismatch(name, "lists")
+            }
             (element, names) = (elements, nil)
         }
         json = facts.type == .mixed ? Self.json(element) : nil
@@ -49,25 +60,34 @@ final class BatchColumn {
             parts = []
             return
         }
-        guard element.form == .structure else { throw Self.mismatch(name, "structures, because its objects are embedded") }
+        guard element.form == .structure else {
+            throw Self.mismatch(name, "structures, because its objects are embedded")
+        }
         parts = try batch.bind(element.children, to: target)
     }
+
     private static func json(_ element: BatchArray) -> BatchArray? {
-        if element.form == .structure, element.children.count == 1, element.children[0].name == "json", element.children[0].isText {
+        if element.form == .structure, element.children.count == 1, element.children[0].name == "json",
+            element.children[0].isText
+        {
             return element.children[0]
         }
         return element.isJSON && element.isText ? element : nil
     }
+
     private static func mismatch(_ name: Name, _ wanted: String) -> RealmError {
         RealmError(.typeMismatch, "Column '\(name)' has to be of \(wanted)")
     }
+
     private var isEmbedded: Bool { target?.isEmbedded ?? false }
 
     // MARK: Values
 
     /// Element `i`, where it is JSON, as a tree of values that can be stored.
     private func tree(_ json: BatchArray, _ i: Int) throws(RealmError) -> JSONValue {
-        guard !element.isNull(i), case .string(let b) = try json.value(json === element ? i : element.field(i)) else { return .null }
+        guard !element.isNull(i), case .string(let b) = try json.value(json === element ? i : element.field(i)) else {
+            return .null
+        }
         let text = Result { () throws(RealmError) in try JSONValue.parse(b) }.mapError { e in
             e.code == .malformedJSON ? RealmError(.invalidArgument, e.message) : e
         }
@@ -80,6 +100,7 @@ final class BatchColumn {
         try Realm.check(value)
         return value
     }
+
     /// An object by its key.
     private func object(_ id: Mixed, of target: Table) throws(RealmError) -> Mixed {
         guard case .int(let raw) = id, try target.isValid(ObjKey(raw)) else {
@@ -87,6 +108,7 @@ final class BatchColumn {
         }
         return .typedLink(target.key, ObjKey(raw))
     }
+
     /// Element `i` as a value of the property; links are found by the primary key of their object.
     @inline(__always) private func converted(_ i: Int) throws(RealmError) -> Mixed {
         let v = try element.value(i)
@@ -95,11 +117,14 @@ final class BatchColumn {
         default: return try converted(v)
         }
     }
+
     @inline(never) private func converted(_ v: Mixed) throws(RealmError) -> Mixed {
         switch (facts.type, v) {
         case (.mixed, .double(let d)): return .number(d)
         case (.mixed, .float(let f)): return .number(f)
-        case (.mixed, _), (.bool, .bool), (.float, .float), (.binary, .binary), (.timestamp, .timestamp), (.decimal, .decimal): return v
+        case (.mixed, _), (.bool, .bool), (.float, .float), (.binary, .binary), (.timestamp, .timestamp),
+            (.decimal, .decimal):
+            return v
         case (.link, _): return try linked(v)
         case (.double, .float(let f)): return .double(Double(f))
         case (.double, .int(let i)): if let d = Double(exactly: i) { return .double(d) }
@@ -108,20 +133,28 @@ final class BatchColumn {
         case (.decimal, .int(let i)): return .decimal(Decimal128(i))
         case (.decimal, .binary(let b)) where b.count == 16:
             if let p = b.baseAddress {
-                return .decimal(Decimal128(low: p.loadUnaligned(as: UInt64.self), high: p.loadUnaligned(fromByteOffset: 8, as: UInt64.self)))
+                return .decimal(
+                    Decimal128(
+                        low: p.loadUnaligned(as: UInt64.self), high: p.loadUnaligned(fromByteOffset: 8, as: UInt64.self)
+                    ))
             }
-        case (.objectId, .binary(let b)) where b.count == 12: if let p = b.baseAddress { return .objectId(ObjectId(bytes: p)) }
+        case (.objectId, .binary(let b)) where b.count == 12:
+            if let p = b.baseAddress { return .objectId(ObjectId(bytes: p)) }
         case (.uuid, .binary(let b)) where b.count == 16: if let p = b.baseAddress { return .uuid(UUIDValue(bytes: p)) }
         default: break
         }
         switch (facts.type, v) {
-        case (.double, .int(let i)), (.float, .int(let i)): throw RealmError(.typeMismatch, "\(i) has no exact value of type \(facts.type)")
+        case (.double, .int(let i)), (.float, .int(let i)):
+            throw RealmError(.typeMismatch, "\(i) has no exact value of type \(facts.type)")
         case (.float, .double(let d)): throw RealmError(.typeMismatch, "\(d) has no exact value of type float")
         default: throw RealmError(.typeMismatch, "a value of another type than the property's, which is \(facts.type)")
         }
     }
+
     private func linked(_ v: Mixed) throws(RealmError) -> Mixed {
-        guard let target, !target.isEmbedded else { throw RealmError(.typeMismatch, "a value where an embedded object is needed") }
+        guard let target, !target.isEmbedded else {
+            throw RealmError(.typeMismatch, "a value where an embedded object is needed")
+        }
         if element.isLink {
             guard case .int(let raw) = v else { throw RealmError(.typeMismatch, "a key of an object is an integer") }
             return .typedLink(target.key, ObjKey(raw))
@@ -130,11 +163,14 @@ final class BatchColumn {
         if target.primaryKey == nil, case .int(let raw) = v { return .typedLink(target.key, ObjKey(raw)) }
         return try found(v, in: target)
     }
+
     /// An object by its primary key.
     private func found(_ v: Mixed, in target: Table) throws(RealmError) -> Mixed {
         guard let pk = target.primaryKey, let key = target.facts(pk) else {
             throw RealmError(
-                .typeMismatch, "objects of class '\(target.className ?? target.name)' have no primary key: integers, their object keys, name them")
+                .typeMismatch,
+                "objects of class '\(target.className ?? target.name)' have no primary key: integers, their object keys, name them"
+            )
         }
         let value = Self.asPrimaryKey(v, key)
         guard Table.matches(value, key) else {
@@ -144,15 +180,21 @@ final class BatchColumn {
         if target === batch.table, let row = batch.row(of: value) { throw BatchColumn.later(row) }
         throw RealmError(.noSuchObject, "no object of class '\(target.className ?? target.name)' has this primary key")
     }
+
     static func asPrimaryKey(_ v: Mixed, _ key: ColumnFacts) -> Mixed {
         guard case .binary(let b) = v, let p = b.baseAddress else { return v }
         if key.type == .objectId, b.count == 12 { return .objectId(ObjectId(bytes: p)) }
         if key.type == .uuid, b.count == 16 { return .uuid(UUIDValue(bytes: p)) }
         return v
     }
+
     /// The primary key of row `i`.
     func primaryKey(_ i: Int) throws(RealmError) -> Mixed { try converted(i) }
-    private static func later(_ row: Int) -> RealmError { RealmError(.keyAlreadyUsed, "the object of row \(row), which is made by this call") }
+
+    private static func later(_ row: Int) -> RealmError {
+        RealmError(.keyAlreadyUsed, "the object of row \(row), which is made by this call")
+    }
+
     /// The object that is linked to is one of those that the batch makes.
     private static func isLater(_ e: RealmError) -> Bool { e.code == .keyAlreadyUsed }
 
@@ -169,7 +211,9 @@ final class BatchColumn {
         for j in array.elements(i) {
             let at = shape == .dictionary ? array.children[0].field(j) : j
             if let names {
-                guard case .string(let name) = try names.value(at) else { throw RealmError(.invalidDictionaryKey, "a key of a dictionary is a text") }
+                guard case .string(let name) = try names.value(at) else {
+                    throw RealmError(.invalidDictionaryKey, "a key of a dictionary is a text")
+                }
                 guard isUTF8(name) else { throw Self.notText() }
                 try Realm.checkKey(name)
             }
@@ -178,7 +222,9 @@ final class BatchColumn {
         }
         return isLater
     }
+
     private static func notText() -> RealmError { RealmError(.invalidArgument, "a text that is not valid UTF-8") }
+
     @inline(__always) private func checkElement(_ i: Int, _ shape: CollectionShape?) throws(RealmError) -> Bool {
         if isEmbedded { return try checkParts(i, shape) }
         if let json { return try checkTree(json, i, shape) }
@@ -197,6 +243,7 @@ final class BatchColumn {
         }
         return false
     }
+
     private func checkTree(_ json: BatchArray, _ i: Int, _ shape: CollectionShape?) throws(RealmError) -> Bool {
         do throws(RealmError) {
             switch try tree(json, i) {
@@ -209,20 +256,25 @@ final class BatchColumn {
         }
         return false
     }
+
     private func checkParts(_ i: Int, _ shape: CollectionShape?) throws(RealmError) -> Bool {
         if element.isNull(i) {
-            guard shape == nil || shape == .dictionary else { throw RealmError(.notNullable, "an embedded object is missing in a list") }
+            guard shape == nil || shape == .dictionary else {
+                throw RealmError(.notNullable, "an embedded object is missing in a list")
+            }
             return false
         }
         var isLater = false
         for part in parts { if try part.check(element.field(i)) { isLater = true } }
         return isLater
     }
+
     /// Whether nothing in this column can be refused.
     var isPlain: Bool {
         guard facts.shape == nil, array.hasNoNulls else { return false }
         switch (facts.type, array.form) {
-        case (.int, .int8), (.int, .int16), (.int, .int32), (.int, .int64), (.int, .uint8), (.int, .uint16), (.int, .uint32), (.bool, .bool),
+        case (.int, .int8), (.int, .int16), (.int, .int32), (.int, .int64), (.int, .uint8), (.int, .uint16),
+            (.int, .uint32), (.bool, .bool),
             (.double, .double), (.double, .float), (.float, .float):
             return !facts.isPrimaryKey
         default: return false
@@ -242,23 +294,33 @@ final class BatchColumn {
         } else if mode == .modified, let old = try table.get(object, facts), isSame(old, v) {
             return
         }
-        let done = try Unmanaged.passUnretained(table).borrow { (t: Table) throws(RealmError) in try t.set(object, facts, v) }
+        let done = try Unmanaged.passUnretained(table).borrow { (t: Table) throws(RealmError) in
+            try t.set(object, facts, v)
+        }
         guard done else { throw .corrupt("an object that is gone while it is filled") }
     }
-    private func writeTree(_ json: BatchArray, _ i: Int, _ object: ObjKey, isNew: Bool, _ mode: Batch.Mode) throws(RealmError) {
+
+    private func writeTree(_ json: BatchArray, _ i: Int, _ object: ObjKey, isNew: Bool, _ mode: Batch.Mode)
+        throws(RealmError)
+    {
         if !isNew, mode == .modified, let old = try table.get(object, facts), try holds(json, i, old) { return }
         let value = try tree(json, i)
         if case .null = value, isNew { return }
         try batch.realm.put(value, table.key, object, facts.key)
     }
+
     /// Whether a stored value would leave as this text.
     private func holds(_ json: BatchArray, _ i: Int, _ old: Mixed) throws(RealmError) -> Bool {
-        guard !element.isNull(i), case .string(let wanted) = try json.value(json === element ? i : element.field(i)) else { return old.isNull }
+        guard !element.isNull(i), case .string(let wanted) = try json.value(json === element ? i : element.field(i))
+        else { return old.isNull }
         var isSame = false
         try text.write(old) { (b) in isSame = b.elementsEqual(wanted) }
         return isSame
     }
-    private func holds(_ json: BatchArray, _ elements: Range<Int>, _ list: ElementList, inOrder: Bool) throws(RealmError) -> Bool {
+
+    private func holds(_ json: BatchArray, _ elements: Range<Int>, _ list: ElementList, inOrder: Bool)
+        throws(RealmError) -> Bool
+    {
         guard elements.count == list.count else { return false }
         if inOrder {
             for (n, j) in elements.enumerated() { guard try holds(json, j, try list.get(n)) else { return false } }
@@ -275,13 +337,16 @@ final class BatchColumn {
         }
         return true
     }
+
     private func isSame(_ a: Mixed, _ b: Mixed) -> Bool {
         if case .link(let k) = a, case .typedLink(_, let l) = b { return k == l }
         return Mixed.same(a, b)
     }
+
     private func writeParts(_ i: Int, _ object: ObjKey, isNew: Bool, _ mode: Batch.Mode) throws(RealmError) {
         for part in parts { try part.write(element.field(i), object, isNew: isNew, mode) }
     }
+
     private func writeEmbedded(_ i: Int, _ object: ObjKey, isNew: Bool, _ mode: Batch.Mode) throws(RealmError) {
         var old = ObjKey.null
         if !isNew, case .link(let k)? = try table.get(object, facts) { old = k }
@@ -293,6 +358,7 @@ final class BatchColumn {
             try writeParts(i, try table.setNewTarget(object, facts), isNew: true, mode)
         }
     }
+
     private func writeCollection(_ i: Int, _ object: ObjKey, isNew: Bool, _ mode: Batch.Mode) throws(RealmError) {
         guard let shape = facts.shape else { return }
         let elements = array.isNull(i) ? 0..<0 : array.elements(i)
@@ -326,7 +392,10 @@ final class BatchColumn {
             try writeParts(shape == .dictionary ? array.children[0].field(j) : j, key, isNew: true, mode)
         }
     }
-    private func writeTrees(_ json: BatchArray, _ elements: Range<Int>, _ path: CollectionPath, _ shape: CollectionShape, isNew: Bool)
+
+    private func writeTrees(
+        _ json: BatchArray, _ elements: Range<Int>, _ path: CollectionPath, _ shape: CollectionShape, isNew: Bool
+    )
         throws(RealmError)
     {
         let realm = batch.realm
@@ -336,7 +405,10 @@ final class BatchColumn {
             var all: [JSONValue] = []
             for j in elements { all.append(try tree(json, j)) }
             try realm.fill(path, .array(all))
-        case .set: for j in elements { try Realm.scalar(try tree(json, j)) { (v) throws(RealmError) in _ = try realm.insertIntoSet(v, path) } }
+        case .set:
+            for j in elements {
+                try Realm.scalar(try tree(json, j)) { (v) throws(RealmError) in _ = try realm.insertIntoSet(v, path) }
+            }
         case .dictionary:
             var all: [(name: [UInt8], value: JSONValue)] = []
             for j in elements {
@@ -346,6 +418,7 @@ final class BatchColumn {
             try realm.fill(path, .object(all))
         }
     }
+
     /// Whether a collection holds these elements and no others. Embedded objects are always new ones.
     private func holds(_ elements: Range<Int>, _ object: ObjKey, _ shape: CollectionShape) throws(RealmError) -> Bool {
         if isEmbedded { return false }
@@ -368,7 +441,9 @@ final class BatchColumn {
             guard entries.count == elements.count else { return false }
             for j in elements {
                 let at = array.children[0].field(j)
-                guard case .string(let name)? = try names?.value(at), let found = try entries.find(name) else { return false }
+                guard case .string(let name)? = try names?.value(at), let found = try entries.find(name) else {
+                    return false
+                }
                 if let json {
                     guard try holds(json, at, try entries.value(found)) else { return false }
                 } else {

@@ -6,21 +6,28 @@ final class ColumnBlock {
     private let reader: TableReader
     private let root: ColumnBuilder
     private var text: MixedText
+
     /// The row after the last one did not fit: the block ends here.
     private(set) var isFull = false
 
     /// - Parameters: as those of `ColumnPlan.columns`.
     init(
-        _ group: Group, _ schema: Schema, _ table: TableKey, _ paths: [Name]?, mayLackObjects: Bool, mostBytes: Int = Int(Int32.max)
+        _ group: Group, _ schema: Schema, _ table: TableKey, _ paths: [Name]?, mayLackObjects: Bool,
+        mostBytes: Int = Int(Int32.max)
     ) throws(RealmError) {
-        let columns = try ColumnPlan.columns(group, schema, of: table, paths: paths, mayLackObjects: mayLackObjects, mostBytes: mostBytes)
+        let columns = try ColumnPlan.columns(
+            group, schema, of: table, paths: paths, mayLackObjects: mayLackObjects, mostBytes: mostBytes)
         let builders = columns.map(\.builder)
         self.group = group
         reader = TableReader(table, columns)
-        root = ColumnBuilder(ColumnField(name: "", kind: .structure, isNullable: false, children: builders.map(\.field)), children: builders)
+        root = ColumnBuilder(
+            ColumnField(name: "", kind: .structure, isNullable: false, children: builders.map(\.field)),
+            children: builders)
         text = MixedText(group)
     }
+
     var field: ColumnField { root.field }
+
     /// Rows, and their bytes.
     var count: Int { root.count }
     var size: Int { root.size }
@@ -30,15 +37,18 @@ final class ColumnBlock {
         isFull = false
         try root.prepare(rows)
     }
+
     /// Adds `n` rows of the present cluster of a scan, from row `first` on; how many of them fitted.
     func append(_ scan: ClusterScan, _ first: Int, _ n: Int) throws(RealmError) -> Int {
         try checked(n) { () throws(RealmError) in try reader.read(scan, first, n, &text) }
     }
+
     /// Adds objects by their keys, at most `mostRows`; how many of them fitted.
     func append(_ keys: ArraySlice<ObjKey>) throws(RealmError) -> Int {
         for (i, key) in keys.enumerated() { reader.keys[i] = key }
         return try checked(keys.count) { () throws(RealmError) in try reader.read(keys.count, group, &text, in: nil) }
     }
+
     /// Moves the rows into `array`; the block is empty then.
     func export(to array: UnsafeMutablePointer<ArrowArray>) throws(RealmError) { try root.export(to: array) }
 
@@ -58,11 +68,14 @@ final class ColumnBlock {
         try root.appendWhole(n)
         return n
     }
+
     /// The error with the column and the object it is about.
     private func naming(_ error: RealmError, _ before: Int) -> RealmError {
         guard let builder = reader.present?.builder else { return error }
         let row = builder.completeCount - before
         guard row >= 0, row < TableReader.mostRows else { return error }
-        return RealmError(error.code, "Column '\(builder.field.name)' of the object with key \(reader.keys[row].raw): \(error.message)")
+        return RealmError(
+            error.code,
+            "Column '\(builder.field.name)' of the object with key \(reader.keys[row].raw): \(error.message)")
     }
 }

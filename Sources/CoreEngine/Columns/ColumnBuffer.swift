@@ -2,18 +2,23 @@
 struct ColumnBuffer: ~Copyable {
     private(set) var start: UnsafeMutableRawPointer
     private var capacity = 0
+
     /// Bytes in use.
     var count = 0
 
     init() { start = Self.nothing }
+
     deinit { if capacity > 0 { CMemory.release(start) } }
+
     /// Stands for no memory at all.
-    nonisolated(unsafe) private static let nothing = UnsafeMutableRawPointer.allocate(byteCount: 1, alignment: 16)  // Never read or written.
+    // Never read or written.
+    nonisolated(unsafe) private static let nothing = UnsafeMutableRawPointer.allocate(byteCount: 1, alignment: 16)
 
     /// Makes room for `more` bytes behind those in use.
     @inline(__always) mutating func reserve(_ more: Int) throws(RealmError) {
         if count &+ more > capacity { try grow(more) }
     }
+
     @inline(never) private mutating func grow(_ more: Int) throws(RealmError) {
         let wanted = max(count + more, capacity + capacity / 2, 64)
         guard let new = CMemory.reallocate(capacity > 0 ? start : nil, wanted) else {
@@ -22,17 +27,20 @@ struct ColumnBuffer: ~Copyable {
         start = new
         capacity = wanted
     }
+
     /// Adds bytes; there is room for them.
     @inline(__always) mutating func append(_ from: UnsafeRawPointer, _ n: Int) {
         Platform.copy(start + count, from, n)
         count &+= n
     }
+
     /// Adds `n` zero bytes.
     mutating func appendZeros(_ n: Int) throws(RealmError) {
         try reserve(n)
         Platform.zero(start + count, n)
         count += n
     }
+
     /// Gives the memory away; there is some, even for no bytes.
     mutating func take() throws(RealmError) -> UnsafeMutableRawPointer {
         if capacity == 0 { try grow(8) }

@@ -1,22 +1,28 @@
-/// The array of one column in the making: values are added at its end, by the leaf (`ColumnLoops`) or one by one; then it becomes an `ArrowArray`.
+/// The array of one column in the making: values are added at its end, by the leaf (`ColumnLoops`) or one by one; then
+/// it becomes an `ArrowArray`.
 ///
-/// Nulls are marked from the first one on. An array of texts, binaries or elements ends where its 32-bit offsets end: what does not fit is
-/// refused with `isFull`, and whoever fills the array cuts it.
+/// Nulls are marked from the first one on. An array of texts, binaries or elements ends where its 32-bit offsets end:
+/// what does not fit is refused with `isFull`, and whoever fills the array cuts it.
 final class ColumnBuilder {
     let field: ColumnField
     let children: [ColumnBuilder]
     private let mostBytes: Int
     private(set) var count = 0
     private var nullCount = 0
+
     /// Values that are there with all their parts.
     var completeCount: Int { field.isWhole ? children.reduce(count) { min($0, $1.completeCount) } : count }
+
     /// A bit per value, where there are nulls.
     private var validity = ColumnBuffer()
+
     /// Numbers; bits of Bools; offsets of texts, binaries and lists, one more than values.
     private var values = ColumnBuffer()
     private var bytes = ColumnBuffer()
+
     /// The last value did not fit.
     private(set) var isFull = false
+
     /// The same of this array or one below it.
     var holdsFull: Bool { isFull || children.contains(where: \.holdsFull) }
 
@@ -27,13 +33,16 @@ final class ColumnBuilder {
         self.children = children
         self.mostBytes = mostBytes
     }
+
     /// Makes room for so many values.
     func prepare(_ rows: Int) throws(RealmError) {
         try values.reserve((field.width ?? 4) * (rows + 1))
         if field.isWhole { for child in children { try child.prepare(rows) } }
     }
+
     /// Bytes in use, with those of the children.
     var size: Int { children.reduce(validity.count + values.count + bytes.count) { $0 + $1.size } }
+
     private var hasOffsets: Bool {
         switch field.kind {
         case .text, .binary, .list, .map: true
@@ -49,36 +58,44 @@ final class ColumnBuilder {
         for i in 0..<(values + 7) / 8 { validity.start.storeBytes(of: 0xFF, toByteOffset: i, as: UInt8.self) }
         validity.count = (values + 7) / 8
     }
+
     /// Marks value `i`, which is the one behind the last, or one that counts as present so far.
     private func markNull(_ i: Int) throws(RealmError) {
         if validity.count == 0 { try beginMarks(max(i + 1, count)) }
         try mark(i, present: false)
         nullCount += 1
     }
+
     @inline(__always) private func mark(_ i: Int, present: Bool) throws(RealmError) {
         try Self.setBit(&validity, i, present)
     }
+
     private static func setBit(_ bits: inout ColumnBuffer, _ i: Int, _ isSet: Bool) throws(RealmError) {
         while i >> 3 >= bits.count { try bits.appendZeros(1) }
-        let bit = UInt8(1) << UInt8(truncatingIfNeeded: i & 7), old = bits.start.load(fromByteOffset: i >> 3, as: UInt8.self)
+        let bit = UInt8(1) << UInt8(truncatingIfNeeded: i & 7),
+            old = bits.start.load(fromByteOffset: i >> 3, as: UInt8.self)
         bits.start.storeBytes(of: isSet ? old | bit : old & ~bit, toByteOffset: i >> 3, as: UInt8.self)
     }
+
     /// `n` values were added, none of them null as far as is known.
     @inline(__always) private func added(_ n: Int) throws(RealmError) {
         if validity.count > 0 { for i in count..<count &+ n { try mark(i, present: true) } }
         count &+= n
     }
+
     /// A null.
     func appendNull() throws(RealmError) {
         try markNull(count)
         try appendPlaceholder()
     }
+
     /// What stands where the object, or the value around, is missing: a null where the field may be null.
     func appendMissing() throws(RealmError) {
         if field.isNullable { return try appendNull() }
         if validity.count > 0 { try mark(count, present: true) }
         try appendPlaceholder()
     }
+
     private func appendPlaceholder() throws(RealmError) {
         switch field.kind {
         case .text, .binary: try appendOffset(bytes.count)
@@ -106,16 +123,19 @@ final class ColumnBuilder {
         guard let isNull else { return }
         for i in 0..<n where isNull(to[i], i) { try markNull(first &+ i) }
     }
+
     func appendBool(_ v: Bool) throws(RealmError) {
         try Self.setBit(&values, count, v)
         try added(1)
     }
+
     private func appendOffset(_ end: Int) throws(RealmError) {
         if values.count == 0 { try values.appendZeros(4) }
         try values.reserve(4)
         values.start.storeBytes(of: Int32(truncatingIfNeeded: end), toByteOffset: values.count, as: Int32.self)
         values.count &+= 4
     }
+
     /// A text or binary; texts are checked.
     @inline(__always) func append(_ b: Bytes, isText: Bool) throws(RealmError) {
         guard !isText || isUTF8(b) else { throw RealmError(.typeMismatch, "the text is not UTF-8") }
@@ -125,6 +145,7 @@ final class ColumnBuilder {
         try appendOffset(bytes.count)
         try added(1)
     }
+
     /// A list or map: the elements have been added to the child.
     func appendElements() throws(RealmError) {
         let end = children.first?.count ?? 0
@@ -132,20 +153,25 @@ final class ColumnBuilder {
         try appendOffset(end)
         try added(1)
     }
+
     /// Objects, rows or pairs whose parts are added to the children before or afterwards.
     func appendWhole(_ n: Int) throws(RealmError) { try added(n) }
+
     /// An object that is not there; the children get what stands for its values by themselves.
     func appendAbsent() throws(RealmError) {
         try markNull(count)
         count &+= 1
     }
+
     private func full() -> RealmError {
         isFull = true
         return RealmError(.limitExceeded, "the values are larger than an array can hold")
     }
+
     private func appendValue<T: BitwiseCopyable>(_ v: T) throws(RealmError) {
         try appendFixed(1, { (to: UnsafeMutablePointer<T>) throws(RealmError) in to.pointee = v }, isNull: nil)
     }
+
     /// A value of any kind but Mixed, which is written as text before, and collections.
     func append(_ v: Mixed) throws(RealmError) {
         switch (field.kind, v) {
@@ -156,28 +182,34 @@ final class ColumnBuilder {
         case (.double, .double(let d)): try appendValue(d)
         case (.text, .string(let b)): try append(b, isText: true)
         // Keys of dictionaries that other tools made.
-        case (.text, .int(let i)): try Array(String(i).utf8).withBytes { (b) throws(RealmError) in try append(b, isText: false) }
+        case (.text, .int(let i)):
+            try Array(String(i).utf8).withBytes { (b) throws(RealmError) in try append(b, isText: false) }
         case (.binary, .binary(let b)): try append(b, isText: false)
         case (.timestamp, .timestamp(let t)): try appendValue(try Self.nanoseconds(t))
         case (.decimal, .decimal(let d)): try appendValue((d.low, d.high))
         case (.objectId, .objectId(let o)): try appendFixedBytes(12) { o.copy(to: $0) }
         case (.uuid, .uuid(let u)): try appendFixedBytes(16) { u.copy(to: $0) }
-        case (.link, .link(let k)), (.link, .typedLink(_, let k)): if k.raw < 0 { try appendNull() } else { try appendValue(k.raw) }
+        case (.link, .link(let k)), (.link, .typedLink(_, let k)):
+            if k.raw < 0 { try appendNull() } else { try appendValue(k.raw) }
         default: throw .corrupt("a value of another type than its property")
         }
     }
+
     private func appendFixedBytes(_ n: Int, _ copy: (UnsafeMutableRawPointer) -> Void) throws(RealmError) {
         try values.reserve(n)
         copy(values.start + values.count)
         values.count += n
         try added(1)
     }
+
     /// Since 1970.
     @inline(__always) static func nanoseconds(_ t: Timestamp) throws(RealmError) -> Int64 {
         let (whole, isTooFar) = t.seconds.multipliedReportingOverflow(by: 1_000_000_000)
         let (sum, overflows) = whole.addingReportingOverflow(Int64(t.nanoseconds))
         guard !isTooFar, !overflows else {
-            throw RealmError(.limitExceeded, "a point in time \(t.seconds) seconds from 1970 is too far away for 64 bits of nanoseconds")
+            throw RealmError(
+                .limitExceeded,
+                "a point in time \(t.seconds) seconds from 1970 is too far away for 64 bits of nanoseconds")
         }
         return sum
     }
@@ -208,18 +240,25 @@ final class ColumnBuilder {
         guard validity.count > 0 else { return }
         validity.count = (n + 7) / 8
         nullCount = 0
-        for i in 0..<n where validity.start.load(fromByteOffset: i >> 3, as: UInt8.self) >> UInt8(i & 7) & 1 == 0 { nullCount += 1 }
+        for i in 0..<n where validity.start.load(fromByteOffset: i >> 3, as: UInt8.self) >> UInt8(i & 7) & 1 == 0 {
+            nullCount += 1
+        }
     }
-    /// Moves the values into `array`; the builder is empty then. `array` owns its buffers and one block of memory: pointers to the buffers, to its
-    /// children, and these.
+
+    /// Moves the values into `array`; the builder is empty then. `array` owns its buffers and one block of memory:
+    /// pointers to the buffers, to its children, and these.
     func export(to array: UnsafeMutablePointer<ArrowArray>) throws(RealmError) {
         let bufferCount = field.isWhole ? 1 : bytesBuffer ? 3 : 2
         let word = MemoryLayout<UnsafeRawPointer?>.stride
         let size = (bufferCount + children.count) * word + children.count * MemoryLayout<ArrowArray>.stride
-        guard let block = CMemory.allocate(size) else { throw RealmError(.outOfMemory, "There is no memory for the array of a column") }
+        guard let block = CMemory.allocate(size) else {
+            throw RealmError(.outOfMemory, "There is no memory for the array of a column")
+        }
         let buffers = block.bindMemory(to: UnsafeRawPointer?.self, capacity: bufferCount)
-        let list = (block + bufferCount * word).bindMemory(to: UnsafeMutablePointer<ArrowArray>?.self, capacity: children.count)
-        let first = (block + (bufferCount + children.count) * word).bindMemory(to: ArrowArray.self, capacity: children.count)
+        let list = (block + bufferCount * word).bindMemory(
+            to: UnsafeMutablePointer<ArrowArray>?.self, capacity: children.count)
+        let first = (block + (bufferCount + children.count) * word).bindMemory(
+            to: ArrowArray.self, capacity: children.count)
         buffers.initialize(repeating: nil, count: bufferCount)
         for i in children.indices {
             (first + i).initialize(to: ArrowArray())
@@ -248,6 +287,7 @@ final class ColumnBuilder {
         validity.count = 0
         (count, nullCount) = (0, 0)
     }
+
     private var bytesBuffer: Bool { field.kind == .text || field.kind == .binary }
 }
 
@@ -259,7 +299,9 @@ extension ArrowArray {
             for i in 0..<Int(array.pointee.childCount) { if let child = children[i] { child.pointee.release?(child) } }
         }
         if let buffers = array.pointee.buffers {
-            for i in 0..<Int(array.pointee.bufferCount) { CMemory.release(UnsafeMutableRawPointer(mutating: buffers[i])) }
+            for i in 0..<Int(array.pointee.bufferCount) {
+                CMemory.release(UnsafeMutableRawPointer(mutating: buffers[i]))
+            }
         }
         CMemory.release(array.pointee.privateData)
         array.pointee.release = nil

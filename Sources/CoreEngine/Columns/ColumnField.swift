@@ -1,4 +1,5 @@
-/// What a column, or a part of one, is for whoever reads it: its name, its type in Arrow's terms, and what Arrow has no type for as metadata.
+/// What a column, or a part of one, is for whoever reads it: its name, its type in Arrow's terms, and what Arrow has no
+/// type for as metadata.
 struct ColumnField {
     enum Kind {
         case int, bool, float, double, text, binary, timestamp, decimal, objectId, uuid
@@ -12,15 +13,18 @@ struct ColumnField {
         case map
         case structure
     }
+
     var name: Name
     let kind: Kind
     var isNullable: Bool
+
     /// Class of the objects that a link leads to; of other kinds: the values are primary keys of its objects.
     var linkedClass: Name = ""
     var children: [ColumnField] = []
 
     /// A value is there with its parts, which the children have; it takes no bytes itself.
     var isWhole: Bool { kind == .structure || kind == .mixed }
+
     /// How the type is written in an `ArrowSchema`.
     var format: String {
         switch kind {
@@ -38,6 +42,7 @@ struct ColumnField {
         case .structure, .mixed: "+s"
         }
     }
+
     /// Bytes of a value that always takes as many; nil for other kinds.
     var width: Int? {
         switch kind {
@@ -48,10 +53,12 @@ struct ColumnField {
         case .bool, .text, .mixed, .binary, .list, .map, .structure: nil
         }
     }
+
     private var metadata: [(key: String, value: String)] {
         let primaryKeys = linkedClass == "" || kind == .link ? [] : [(key: "realm.primaryKey", value: linkedClass.text)]
         return primaryKeys + extensions
     }
+
     private var extensions: [(key: String, value: String)] {
         switch kind {
         case .decimal: [("ARROW:extension:name", "realm.decimal128"), ("ARROW:extension:metadata", "")]
@@ -62,7 +69,9 @@ struct ColumnField {
         default: []
         }
     }
-    /// The pairs as `ArrowSchema.metadata` has them: their number, then each text behind its length, as 32-bit integers.
+
+    /// The pairs as `ArrowSchema.metadata` has them: their number, then each text behind its length, as 32-bit
+    /// integers.
     private var encodedMetadata: [UInt8] {
         let pairs = metadata
         guard !pairs.isEmpty else { return [] }
@@ -87,7 +96,9 @@ struct ColumnField {
         var texts = block + pointers + structs
         func put(_ bytes: [UInt8]) -> UnsafePointer<CChar>? {
             guard !bytes.isEmpty else { return nil }
-            bytes.withUnsafeBytes { texts.copyMemory(from: $0.baseAddress ?? UnsafeRawPointer(texts), byteCount: $0.count) }
+            bytes.withUnsafeBytes {
+                texts.copyMemory(from: $0.baseAddress ?? UnsafeRawPointer(texts), byteCount: $0.count)
+            }
             defer { texts += bytes.count }
             return UnsafePointer(texts.assumingMemoryBound(to: CChar.self))
         }

@@ -1,4 +1,5 @@
-/// Loops that copy the rows of a run from a column leaf to an array: how wide the elements of the leaf are is decided once.
+/// Loops that copy the rows of a run from a column leaf to an array: how wide the elements of the leaf are is decided
+/// once.
 ///
 /// Every leaf is checked to have as many elements as its cluster has rows before an element is read.
 enum ColumnLoops {
@@ -6,8 +7,11 @@ enum ColumnLoops {
         guard n.count >= needed else { throw .corrupt("leaf is too short", at: n.ref.offset) }
         return n
     }
+
     /// Elements `first` + row of an integer leaf, as 64 bits.
-    @inline(__always) private static func widen(_ n: Node, _ first: Int, _ rows: UnsafeBufferPointer<UInt16>, _ to: UnsafeMutablePointer<Int64>) {
+    @inline(__always) private static func widen(
+        _ n: Node, _ first: Int, _ rows: UnsafeBufferPointer<UInt16>, _ to: UnsafeMutablePointer<Int64>
+    ) {
         switch n.width {
         case 64: copy(n.payload.assumingMemoryBound(to: Int64.self) + first, rows, to)
         case 32: copy(n.payload.assumingMemoryBound(to: Int32.self) + first, rows, to)
@@ -16,23 +20,33 @@ enum ColumnLoops {
         default: for i in 0..<rows.count { to[i] = n.get(Int(rows[i]) &+ first) }
         }
     }
+
     @inline(__always)
-    private static func copy(_ p: UnsafePointer<some FixedWidthInteger>, _ rows: UnsafeBufferPointer<UInt16>, _ to: UnsafeMutablePointer<Int64>) {
+    private static func copy(
+        _ p: UnsafePointer<some FixedWidthInteger>, _ rows: UnsafeBufferPointer<UInt16>,
+        _ to: UnsafeMutablePointer<Int64>
+    ) {
         for i in 0..<rows.count { to[i] = Int64(truncatingIfNeeded: p[Int(rows[i])]) }
     }
 
     static func keys(_ run: RowRun, _ out: ColumnBuilder) throws(RealmError) {
         try out.appendFixed(
-            run.count, { (to: UnsafeMutablePointer<Int64>) throws(RealmError) in for i in 0..<run.count { to[i] = run.keys[i].raw } }, isNull: nil)
+            run.count,
+            { (to: UnsafeMutablePointer<Int64>) throws(RealmError) in for i in 0..<run.count { to[i] = run.keys[i].raw }
+            }, isNull: nil)
     }
+
     static func integers(_ run: RowRun, _ leaf: Ref, _ out: ColumnBuilder) throws(RealmError) {
         let n = try checked(try run.table.store.integers(leaf), run.size)
         try out.appendFixed(run.count, { to throws(RealmError) in widen(n, 0, run.rows, to) }, isNull: nil)
     }
+
     static func nullableIntegers(_ run: RowRun, _ leaf: Ref, _ out: ColumnBuilder) throws(RealmError) {
         let n = try checked(try run.table.store.integers(leaf), run.size + 1), null = n.get(0)
-        try out.appendFixed(run.count, { to throws(RealmError) in widen(n, 1, run.rows, to) }, isNull: { v, _ in v == null })
+        try out.appendFixed(
+            run.count, { to throws(RealmError) in widen(n, 1, run.rows, to) }, isNull: { v, _ in v == null })
     }
+
     static func links(_ run: RowRun, _ leaf: Ref, _ out: ColumnBuilder) throws(RealmError) {
         let n = try checked(try run.table.store.integers(leaf), run.size)
         try out.appendFixed(
@@ -43,18 +57,23 @@ enum ColumnLoops {
                 for i in 0..<run.count { to[i] &-= 1 }
             }, isNull: { v, _ in v < 0 })
     }
+
     static func doubles(_ run: RowRun, _ leaf: Ref, _ out: ColumnBuilder) throws(RealmError) {
         let n = try checked(try FloatLeaf.node(run.table.store, leaf, width: 8), run.size)
         try out.appendFixed(
-            run.count, { to throws(RealmError) in for i in 0..<run.count { to[i] = FloatLeaf.double(n, Int(run.rows[i])) } },
+            run.count,
+            { to throws(RealmError) in for i in 0..<run.count { to[i] = FloatLeaf.double(n, Int(run.rows[i])) } },
             isNull: { v, _ in v == FloatLeaf.nullDouble })
     }
+
     static func floats(_ run: RowRun, _ leaf: Ref, _ out: ColumnBuilder) throws(RealmError) {
         let n = try checked(try FloatLeaf.node(run.table.store, leaf, width: 4), run.size)
         try out.appendFixed(
-            run.count, { to throws(RealmError) in for i in 0..<run.count { to[i] = FloatLeaf.float(n, Int(run.rows[i])) } },
+            run.count,
+            { to throws(RealmError) in for i in 0..<run.count { to[i] = FloatLeaf.float(n, Int(run.rows[i])) } },
             isNull: { v, _ in v == FloatLeaf.nullFloat })
     }
+
     static func timestamps(_ run: RowRun, _ leaf: Ref, _ out: ColumnBuilder) throws(RealmError) {
         let store = run.table.store, parts = try store.refsNode(leaf)
         let seconds = try checked(try store.integers(try parts.child(0)), run.size + 1), null = seconds.get(0)
@@ -65,9 +84,11 @@ enum ColumnLoops {
                 try out.appendNull()
                 continue
             }
-            try out.append(.timestamp(Timestamp(seconds: s, nanoseconds: Int32(truncatingIfNeeded: rest.get(Int(row))))))
+            try out.append(
+                .timestamp(Timestamp(seconds: s, nanoseconds: Int32(truncatingIfNeeded: rest.get(Int(row))))))
         }
     }
+
     static func texts(_ run: RowRun, _ column: ColKey, _ ref: Ref, _ out: ColumnBuilder) throws(RealmError) {
         let store = run.table.store, leaf = try TextLeaf(store, ref, run.size)
         if let sizes = leaf.sizes { run.scan?.learn(column, offsets: sizes.offsets, text: sizes.text) }

@@ -8,10 +8,13 @@ struct ColumnPlan {
     private let group: Group
     private let schema: Schema
     private let mostBytes: Int
+
     /// Columns made so far, the parts of embedded objects included.
     private var made = 0
+
     /// More are of use to nobody, and a file can describe more than there is memory for.
     private static let mostColumns = 20_000
+
     /// Embedded objects deeper than this, and those of a class around them, show their keys only.
     private static let deepest = 16
 
@@ -49,12 +52,14 @@ struct ColumnPlan {
             table.column(p.key).map { (p.publicName.isEmpty ? p.name : p.publicName, $0) }
         }
     }
+
     private func column(_ name: Name, of table: Table) -> Column? {
         let properties = properties(table)
         if let known = properties.first(where: { $0.0 == name }) { return known.1 }
         guard let stored = table.column(named: name), !stored.isBacklink else { return nil }
         return properties.first { $0.1.key == stored.key }?.1
     }
+
     private func className(_ table: TableKey) throws(RealmError) -> Name {
         guard let t = try group.table(table) else { return "" }
         return t.className ?? t.name
@@ -67,7 +72,9 @@ struct ColumnPlan {
         var at = table, rest = Substring(path.text)
         while true {
             if rest == "@key" {
-                let field = ColumnField(name: path, kind: .link, isNullable: isNullable || !links.isEmpty, linkedClass: try className(at.key))
+                let field = ColumnField(
+                    name: path, kind: .link, isNullable: isNullable || !links.isEmpty,
+                    linkedClass: try className(at.key))
                 return try behind(links, ColumnReader(.key, try builder(field)))
             }
             if let last = column(Name(String(rest)), of: at) {
@@ -75,28 +82,42 @@ struct ColumnPlan {
                 return try behind(links, inner)
             }
             // Names may have dots in them: the shortest one that is a link leads on.
-            guard let (link, end) = link(rest, of: at), let target = try group.table(link.oppositeTable) else { throw unknown(path, rest, at) }
+            guard let (link, end) = link(rest, of: at), let target = try group.table(link.oppositeTable) else {
+                throw unknown(path, rest, at)
+            }
             links.append((link.key, target.key))
-            guard links.count <= Self.deepest else { throw RealmError(.limitExceeded, "'\(path)' leads over more than \(Self.deepest) links") }
+            guard links.count <= Self.deepest else {
+                throw RealmError(.limitExceeded, "'\(path)' leads over more than \(Self.deepest) links")
+            }
             (at, rest) = (target, rest[rest.index(after: end)...])
         }
     }
+
     private func link(_ rest: Substring, of table: Table) -> (Column, Substring.Index)? {
         for end in rest.indices where rest[end] == "." {
-            if let c = column(Name(String(rest[..<end])), of: table), c.type == .link, !c.isCollection { return (c, end) }
+            if let c = column(Name(String(rest[..<end])), of: table), c.type == .link, !c.isCollection {
+                return (c, end)
+            }
         }
         return nil
     }
+
     private func unknown(_ path: Name, _ rest: Substring, _ table: Table) -> RealmError {
         let first = Name(String(rest.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false).first ?? ""))
         if column(first, of: table) != nil {
-            return RealmError(.invalidProperty, "Column '\(path)': '\(first)' is no link to one object, so nothing can be read behind it")
+            return RealmError(
+                .invalidProperty,
+                "Column '\(path)': '\(first)' is no link to one object, so nothing can be read behind it")
         }
-        return RealmError(.invalidProperty, "Column '\(path)': class '\(table.className ?? table.name)' has no property '\(first)'")
+        return RealmError(
+            .invalidProperty, "Column '\(path)': class '\(table.className ?? table.name)' has no property '\(first)'")
     }
+
     private func behind(_ links: [(ColKey, TableKey)], _ last: ColumnReader) throws(RealmError) -> ColumnReader {
         var reader = last
-        for (link, target) in links.reversed() { reader = ColumnReader(.behind(link, TableReader(target, [reader])), last.builder) }
+        for (link, target) in links.reversed() {
+            reader = ColumnReader(.behind(link, TableReader(target, [reader])), last.builder)
+        }
         return reader
     }
 
@@ -117,13 +138,18 @@ struct ColumnPlan {
     ) throws(RealmError) -> ColumnReader {
         made += 1
         guard made <= Self.mostColumns else {
-            throw RealmError(.limitExceeded, "Class '\(table.className ?? table.name)' has too many columns with those of its embedded objects")
+            throw RealmError(
+                .limitExceeded,
+                "Class '\(table.className ?? table.name)' has too many columns with those of its embedded objects")
         }
         guard c.isCollection else {
             if c.type == .link, let target = try embedded(c, around) {
                 let parts = try columns(of: target, around)
-                let field = ColumnField(name: name, kind: .structure, isNullable: true, children: parts.map(\.builder.field))
-                return ColumnReader(.embedded(c.key, TableReader(target.key, parts)), ColumnBuilder(field, children: parts.map(\.builder)))
+                let field = ColumnField(
+                    name: name, kind: .structure, isNullable: true, children: parts.map(\.builder.field))
+                return ColumnReader(
+                    .embedded(c.key, TableReader(target.key, parts)),
+                    ColumnBuilder(field, children: parts.map(\.builder)))
             }
             if let keys = try primaryKeys(c, name) { return ColumnReader(.behind(c.key, keys.reader), keys.builder) }
             let field = try field(c, name, isNullable: isNullable || c.isNullable)
@@ -144,7 +170,8 @@ struct ColumnPlan {
         if c.type == .link || c.type == .linkList, let target = try embedded(c, around) {
             let parts = try columns(of: target, around)
             element = ColumnBuilder(
-                ColumnField(name: elementName, kind: .structure, isNullable: hasNulls, children: parts.map(\.builder.field)),
+                ColumnField(
+                    name: elementName, kind: .structure, isNullable: hasNulls, children: parts.map(\.builder.field)),
                 children: parts.map(\.builder))
             elements = .objects(TableReader(target.key, parts))
         } else if let keys = try primaryKeys(c, elementName) {
@@ -153,11 +180,17 @@ struct ColumnPlan {
             element = try builder(try field(c, elementName, isNullable: hasNulls))
             elements = c.type == .mixed ? .mixed : .values
         }
-        return ColumnReader(.collection(c, elements: elements), collection(c, name, isNullable: isNullable, of: element))
+        return ColumnReader(
+            .collection(c, elements: elements), collection(c, name, isNullable: isNullable, of: element))
     }
-    /// How links leave whose objects have a primary key: by that, which means the same in every database, and to programs that know no object keys.
-    private func primaryKeys(_ c: Column, _ name: Name) throws(RealmError) -> (reader: TableReader, builder: ColumnBuilder)? {
-        guard c.type == .link || c.type == .linkList, let target = try group.table(c.oppositeTable), let key = target.primaryKey,
+
+    /// How links leave whose objects have a primary key: by that, which means the same in every database, and to
+    /// programs that know no object keys.
+    private func primaryKeys(_ c: Column, _ name: Name) throws(RealmError) -> (
+        reader: TableReader, builder: ColumnBuilder
+    )? {
+        guard c.type == .link || c.type == .linkList, let target = try group.table(c.oppositeTable),
+            let key = target.primaryKey,
             let primary = target.column(key), let kind = primary.leafKind
         else { return nil }
         var field = try field(primary, name, isNullable: true)
@@ -165,22 +198,28 @@ struct ColumnPlan {
         let builder = try builder(field)
         return (TableReader(target.key, [ColumnReader(.primaryKey(key, kind), builder)]), builder)
     }
+
     private func collection(_ c: Column, _ name: Name, isNullable: Bool, of element: ColumnBuilder) -> ColumnBuilder {
         guard c.isDictionary else {
             return ColumnBuilder(
-                ColumnField(name: name, kind: .list, isNullable: isNullable, children: [element.field]), children: [element], mostBytes: mostBytes)
+                ColumnField(name: name, kind: .list, isNullable: isNullable, children: [element.field]),
+                children: [element], mostBytes: mostBytes)
         }
         let key = ColumnBuilder(ColumnField(name: "key", kind: .text, isNullable: false), mostBytes: mostBytes)
         let entries = ColumnBuilder(
-            ColumnField(name: "entries", kind: .structure, isNullable: false, children: [key.field, element.field]), children: [key, element])
+            ColumnField(name: "entries", kind: .structure, isNullable: false, children: [key.field, element.field]),
+            children: [key, element])
         return ColumnBuilder(
-            ColumnField(name: name, kind: .map, isNullable: isNullable, children: [entries.field]), children: [entries], mostBytes: mostBytes)
+            ColumnField(name: name, kind: .map, isNullable: isNullable, children: [entries.field]), children: [entries],
+            mostBytes: mostBytes)
     }
+
     /// The class of a link to embedded objects that are shown with their values.
     private func embedded(_ c: Column, _ around: [TableKey]) throws(RealmError) -> Table? {
         guard let target = try group.table(c.oppositeTable), target.isEmbedded else { return nil }
         return around.contains(target.key) || around.count > Self.deepest ? nil : target
     }
+
     private mutating func columns(of target: Table, _ around: [TableKey]) throws(RealmError) -> [ColumnReader] {
         var parts: [ColumnReader] = []
         for (name, column) in properties(target) {
@@ -188,6 +227,7 @@ struct ColumnPlan {
         }
         return parts
     }
+
     /// What a single value of a property becomes.
     private func field(_ c: Column, _ name: Name, isNullable: Bool) throws(RealmError) -> ColumnField {
         let kind: ColumnField.Kind
@@ -205,7 +245,8 @@ struct ColumnPlan {
         case .mixed: kind = .mixed
         case .link, .linkList:
             let isNullable = isNullable || !c.isCollection
-            return ColumnField(name: name, kind: .link, isNullable: isNullable, linkedClass: try className(c.oppositeTable))
+            return ColumnField(
+                name: name, kind: .link, isNullable: isNullable, linkedClass: try className(c.oppositeTable))
         default: throw .corrupt("a property of an unknown type")
         }
         // A Mixed value may be null wherever it stands.

@@ -1,16 +1,21 @@
 /// Rows of one cluster that are read together, column by column.
 struct RowRun {
     let table: Table
+
     /// The cluster, and how many rows it has: each column leaf must have as many elements.
     let leaf: Node
     let size: Int
+
     /// The rows, with their keys.
     let rows: UnsafeBufferPointer<UInt16>
     let keys: UnsafePointer<ObjKey>
-    /// The walk over all clusters that came here, if it was one: it asks early for the leaves that are read of every cluster.
+
+    /// The walk over all clusters that came here, if it was one: it asks early for the leaves that are read of every
+    /// cluster.
     let scan: ClusterScan?
 
     var count: Int { rows.count }
+
     @inline(__always) func leaf(_ column: ColKey) throws(RealmError) -> Ref {
         guard let scan else { return try ClusterLeaf.column(leaf, column.index) }
         return try scan.columnLeaf(column)
@@ -35,6 +40,7 @@ final class ColumnReader {
         /// An embedded object with all its values.
         case embedded(ColKey, TableReader)
     }
+
     /// What the elements of a collection become.
     enum Elements {
         case values
@@ -44,6 +50,7 @@ final class ColumnReader {
         /// Objects by their primary keys.
         case primaryKeys(TableReader)
     }
+
     let source: Source
     let builder: ColumnBuilder
 
@@ -65,10 +72,15 @@ final class ColumnReader {
             let leaf = try run.leaf(column)
             for row in run.rows {
                 let isNumbered = run.table.rows.isEnumerated(column)
-                let v = isNumbered ? try run.table.rows.enumeratedValue(column, leaf, Int(row)) : try kind.get(run.table.store, leaf, Int(row))
+                let v =
+                    isNumbered
+                    ? try run.table.rows.enumeratedValue(column, leaf, Int(row))
+                    : try kind.get(run.table.store, leaf, Int(row))
                 guard !v.isNull else {
                     let name = run.table.className ?? run.table.name
-                    throw RealmError(.typeMismatch, "a link to the object of class '\(name)' whose primary key is null: '.@key' has its object key")
+                    throw RealmError(
+                        .typeMismatch,
+                        "a link to the object of class '\(name)' whose primary key is null: '.@key' has its object key")
                 }
                 try builder.append(v)
             }
@@ -77,6 +89,7 @@ final class ColumnReader {
         case .embedded(let column, let target): try target.read(behind: run, column, &text, in: builder)
         }
     }
+
     private func values(_ run: RowRun, _ column: ColKey, _ kind: LeafKind) throws(RealmError) {
         let store = run.table.store, leaf = try run.leaf(column)
         switch kind {
@@ -91,6 +104,7 @@ final class ColumnReader {
         default: for row in run.rows { try builder.append(try kind.get(store, leaf, Int(row))) }
         }
     }
+
     private func append(_ v: Mixed, _ to: ColumnBuilder, _ text: inout MixedText) throws(RealmError) {
         switch v {
         case .null, .slot: return try to.appendNull()
@@ -105,7 +119,9 @@ final class ColumnReader {
 
     // MARK: Collections
 
-    private func collections(_ run: RowRun, _ column: Column, _ elements: Elements, _ text: inout MixedText) throws(RealmError) {
+    private func collections(_ run: RowRun, _ column: Column, _ elements: Elements, _ text: inout MixedText)
+        throws(RealmError)
+    {
         guard let facts = run.table.facts(column.key) else { throw .corrupt("no such column") }
         let group = run.table.group, slots = try run.table.store.refsNode(try run.leaf(column.key))
         for row in run.rows {
@@ -113,18 +129,24 @@ final class ColumnReader {
             switch try group.collection(facts, at: slot) {
             case .list(let list):
                 if let child = builder.children.first {
-                    try add(list.count, of: group, to: child, elements, &text) { i throws(RealmError) in try list.get(i) }
+                    try add(list.count, of: group, to: child, elements, &text) { i throws(RealmError) in try list.get(i)
+                    }
                 }
             case nil: break
             case .dictionary(let entries):
-                guard let pairs = builder.children.first, let names = pairs.children.first, let values = pairs.children.last else { break }
+                guard let pairs = builder.children.first, let names = pairs.children.first,
+                    let values = pairs.children.last
+                else { break }
                 for i in 0..<entries.count { try names.append(try entries.key(i)) }
-                try add(entries.count, of: group, to: values, elements, &text) { i throws(RealmError) in try entries.value(i) }
+                try add(entries.count, of: group, to: values, elements, &text) { i throws(RealmError) in
+                    try entries.value(i)
+                }
                 try pairs.appendWhole(entries.count)
             }
             try builder.appendElements()
         }
     }
+
     private func add(
         _ count: Int, of group: Group, to builder: ColumnBuilder, _ elements: Elements, _ text: inout MixedText,
         _ element: (Int) throws(RealmError) -> Mixed
@@ -156,9 +178,11 @@ final class TableReader {
     static let mostRows = Format.clusterCapacity
     let table: TableKey
     let columns: [ColumnReader]
+
     /// For whoever fills them in.
     let keys: UnsafeMutablePointer<ObjKey>
     private let rows: UnsafeMutablePointer<UInt16>
+
     /// The column that is being read: after an error, the one it is about.
     private(set) var present: ColumnReader?
 
@@ -170,12 +194,14 @@ final class TableReader {
         keys.initialize(repeating: .null, count: Self.mostRows)
         for i in 0..<Self.mostRows { (rows + i).initialize(to: UInt16(truncatingIfNeeded: i)) }
     }
+
     deinit {
         keys.deallocate()
         rows.deallocate()
     }
 
-    /// Adds the values of the objects that the first `n` of `keys` name; where there is no such object something that stands for nothing.
+    /// Adds the values of the objects that the first `n` of `keys` name; where there is no such object something that
+    /// stands for nothing.
     ///
     /// - Parameter whole: gets the objects, of which the columns are the parts, if they are that.
     func read(_ n: Int, _ group: Group, _ text: inout MixedText, in whole: ColumnBuilder?) throws(RealmError) {
@@ -192,20 +218,26 @@ final class TableReader {
             let cursor = table.rows.cursor
             rows[0] = UInt16(truncatingIfNeeded: first.index)
             var count = 1
-            while i + count < n, case let key = UInt64(bitPattern: keys[i + count].raw), cursor.holds(key), let row = cursor.row(key) {
+            while i + count < n, case let key = UInt64(bitPattern: keys[i + count].raw), cursor.holds(key),
+                let row = cursor.row(key)
+            {
                 rows[count] = UInt16(truncatingIfNeeded: row)
                 count += 1
             }
             let run = RowRun(
-                table: table, leaf: cursor.leaf.node, size: cursor.count, rows: UnsafeBufferPointer(start: rows, count: count), keys: keys + i,
+                table: table, leaf: cursor.leaf.node, size: cursor.count,
+                rows: UnsafeBufferPointer(start: rows, count: count), keys: keys + i,
                 scan: nil)
             try whole?.appendWhole(count)
             try read(run, &text)
             i += count
         }
     }
+
     /// The same for the objects to which a link of other rows leads.
-    func read(behind run: RowRun, _ column: ColKey, _ text: inout MixedText, in whole: ColumnBuilder?) throws(RealmError) {
+    func read(behind run: RowRun, _ column: ColKey, _ text: inout MixedText, in whole: ColumnBuilder?)
+        throws(RealmError)
+    {
         let links = try run.table.store.integers(try run.leaf(column))
         guard links.count >= run.size else { throw .corrupt("leaf is too short", at: links.ref.offset) }
         for i in 0..<run.count {
@@ -213,6 +245,7 @@ final class TableReader {
         }
         try read(run.count, run.table.group, &text, in: whole)
     }
+
     /// Adds the values of `n` rows of the present cluster of a scan, from row `first` on.
     func read(_ scan: ClusterScan, _ first: Int, _ n: Int, _ text: inout MixedText) throws(RealmError) {
         for i in 0..<n {
@@ -220,9 +253,11 @@ final class TableReader {
             keys[i] = scan.key(first &+ i)
         }
         let run = RowRun(
-            table: scan.table, leaf: scan.leaf, size: scan.count, rows: UnsafeBufferPointer(start: rows, count: n), keys: keys, scan: scan)
+            table: scan.table, leaf: scan.leaf, size: scan.count, rows: UnsafeBufferPointer(start: rows, count: n),
+            keys: keys, scan: scan)
         try read(run, &text)
     }
+
     private func read(_ run: RowRun, _ text: inout MixedText) throws(RealmError) {
         for column in columns {
             present = column

@@ -5,22 +5,28 @@ final class ColumnStream {
     struct Limits {
         /// Rows of an array.
         var rows = 65_536
+
         /// Bytes after which an array ends, so that a stream needs little memory whatever it reads.
         var size = 64 << 20
+
         /// Bytes of a column's texts, or elements of its lists.
         var bytes = Int(Int32.max)
     }
+
     private enum Rows {
         /// All objects of the class; the row of the present cluster that comes next.
         case all(ClusterScan, next: Int)
         /// These; the index of the next one.
         case keys([ObjKey], next: Int)
     }
+
     private let limits: Limits
+
     /// nil once everything was read.
     private var transaction: Transaction?
     private var rows: Rows
     private let block: ColumnBlock
+
     /// Differs from the present one in a forked child, which must leave alone what its parent opened.
     private let generation = ForkGuard.generation
     private var failure: RealmError?
@@ -28,15 +34,20 @@ final class ColumnStream {
 
     /// - Parameter keys: nil: all objects of the class.
     private init(
-        _ pin: Pin, _ schema: Schema, _ table: TableKey, keys: [ObjKey]?, mayLackObjects: Bool, paths: [Name]?, limits: Limits
+        _ pin: Pin, _ schema: Schema, _ table: TableKey, keys: [ObjKey]?, mayLackObjects: Bool, paths: [Name]?,
+        limits: Limits
     ) throws(RealmError) {
         let transaction = try Transaction(reading: pin)
-        block = try ColumnBlock(transaction.group, schema, table, paths, mayLackObjects: mayLackObjects, mostBytes: limits.bytes)
-        guard let rowsTable = try transaction.group.table(table) else { throw RealmError(.noSuchTable, "No table with key \(table.raw)") }
+        block = try ColumnBlock(
+            transaction.group, schema, table, paths, mayLackObjects: mayLackObjects, mostBytes: limits.bytes)
+        guard let rowsTable = try transaction.group.table(table) else {
+            throw RealmError(.noSuchTable, "No table with key \(table.raw)")
+        }
         self.limits = limits
         self.transaction = transaction
         rows = keys.map { .keys($0, next: 0) } ?? .all(ClusterScan(rowsTable), next: 0)
     }
+
     deinit { CMemory.release(message) }
 
     /// A stream of the objects of results, as they are in the version that their Realm reads.
@@ -45,14 +56,19 @@ final class ColumnStream {
     static func make(_ results: ResultSet, paths: [Name]?, limits: Limits) throws(RealmError) -> ColumnStream {
         let realm = results.realm
         guard !realm.isWriting else {
-            throw RealmError(.wrongTransactionState, "Columns are read from a version: not inside a write transaction, whose values are not one yet")
+            throw RealmError(
+                .wrongTransactionState,
+                "Columns are read from a version: not inside a write transaction, whose values are not one yet")
         }
-        guard let table = results.table else { throw RealmError(.illegalOperation, "Results of values have no columns") }
+        guard let table = results.table else {
+            throw RealmError(.illegalOperation, "Results of values have no columns")
+        }
         let keys = results.isWholeTable ? nil : try results.keys()
         let pin = realm.frozen == nil ? try realm.reading().pin : realm.frozen?.pin
         guard let pin, try pin.keep() else { throw realm.closedError() }
         return try ColumnStream(
-            pin, realm.schema, table, keys: keys, mayLackObjects: try results.mayLackObjects(), paths: paths, limits: limits)
+            pin, realm.schema, table, keys: keys, mayLackObjects: try results.mayLackObjects(), paths: paths,
+            limits: limits)
     }
 
     // MARK: Reading
@@ -78,6 +94,7 @@ final class ColumnStream {
             throw error
         }
     }
+
     /// Number of rows that were read into the empty block.
     private func fill() throws(RealmError) -> Int {
         switch rows {
@@ -89,6 +106,7 @@ final class ColumnStream {
         }
         return block.count
     }
+
     /// Reads some rows, at most `most`; 0 after the last.
     private func readSome(_ most: Int) throws(RealmError) -> Int {
         switch rows {
@@ -116,31 +134,39 @@ final class ColumnStream {
             privateData: Unmanaged.passRetained(self).toOpaque())
         stream.initializeMemory(as: ArrowArrayStream.self, to: filled)
     }
+
     private static let getSchema: ArrowArrayStream.GetSchema = { stream, out in
         call(stream, out) { (s, out) throws(RealmError) in
             try s.block.field.export(to: out.assumingMemoryBound(to: ArrowSchema.self))
         }
     }
+
     private static let getNext: ArrowArrayStream.GetNext = { stream, out in
         call(stream, out) { (s, out) throws(RealmError) in
             let array = out.assumingMemoryBound(to: ArrowArray.self)
             if try !s.next(array) { array.initialize(to: ArrowArray()) }
         }
     }
+
     private static let getLastError: ArrowArrayStream.GetLastError = { stream in
         of(stream).flatMap { UnsafePointer($0.takeUnretainedValue().message) }
     }
+
     private static let release: ArrowArrayStream.Release = { stream in
         guard let stream, let object = of(stream) else { return }
         stream.assumingMemoryBound(to: ArrowArrayStream.self).pointee.release = nil
         // A child gives nothing back of what its parent has.
         if object.takeUnretainedValue().generation == ForkGuard.generation { object.release() }
     }
+
     /// nil for a stream that was released.
     private static func of(_ stream: UnsafeMutableRawPointer?) -> Unmanaged<ColumnStream>? {
-        guard let stream = stream?.assumingMemoryBound(to: ArrowArrayStream.self), stream.pointee.release != nil else { return nil }
+        guard let stream = stream?.assumingMemoryBound(to: ArrowArrayStream.self), stream.pointee.release != nil else {
+            return nil
+        }
         return stream.pointee.privateData.map { .fromOpaque($0) }
     }
+
     private static func call(
         _ stream: UnsafeMutableRawPointer?, _ out: UnsafeMutableRawPointer?,
         _ body: (ColumnStream, UnsafeMutableRawPointer) throws(RealmError) -> Void
@@ -180,6 +206,7 @@ extension ResultSet {
         guard !isFixed, case .collection(let path) = source else { return isFixed }
         return try realm.table(path.table).facts(path.column)?.shape == .dictionary
     }
+
     /// Makes an Arrow stream of the rows' columns; inside the Realm's door.
     ///
     /// - Parameters:

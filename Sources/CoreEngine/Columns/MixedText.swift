@@ -1,9 +1,9 @@
 /// Mixed values as JSON of which the same values can be made again, of the same types.
 ///
-/// What JSON has no type for stands in an object whose names begin with `$`: `$bytes` (base64), `$decimal`, `$float32`, `$objectId` and `$uuid` with
-/// one member each; `$float` for doubles that are no numbers; `$seconds` and `$nanoseconds` since 1970; `$class` with `$primaryKey`, or with `$ref`,
-/// the object key, where the class has no primary key. A dictionary in which a name begins with `$` is `$dict`, a list of pairs.
-/// Rules: docs/columns.md.
+/// What JSON has no type for stands in an object whose names begin with `$`: `$bytes` (base64), `$decimal`, `$float32`,
+/// `$objectId` and `$uuid` with one member each; `$float` for doubles that are no numbers; `$seconds` and
+/// `$nanoseconds` since 1970; `$class` with `$primaryKey`, or with `$ref`, the object key, where the class has no
+/// primary key. A dictionary in which a name begins with `$` is `$dict`, a list of pairs. Rules: docs/columns.md.
 struct MixedText {
     let group: Group
     private var out: [UInt8] = []
@@ -19,6 +19,7 @@ struct MixedText {
     }
 
     private mutating func put(_ text: String) { out.append(contentsOf: text.utf8) }
+
     private mutating func quoted(_ text: some Sequence<UInt8>) {
         out.append(0x22)
         for c in text {
@@ -33,6 +34,7 @@ struct MixedText {
         }
         out.append(0x22)
     }
+
     private mutating func marked(_ mark: String, _ text: String) {
         put("{\"\(mark)\":")
         quoted(text.utf8)
@@ -67,15 +69,18 @@ struct MixedText {
             }
             put("]")
         case .dictionary(let root):
-            let entries = try ElementDictionary(group.store, root: root, keyType: .string, format: Format.currentVersion)
+            let entries = try ElementDictionary(
+                group.store, root: root, keyType: .string, format: Format.currentVersion)
             try enter(depth)
             try dictionary(entries, depth: depth)
         }
     }
+
     private func enter(_ depth: Int) throws(RealmError) {
         guard depth < Table.maxNesting else { throw .corrupt("collections nested too deeply") }
         if depth > 0 { try group.enterNested(at: .null) }
     }
+
     private mutating func dictionary(_ entries: ElementDictionary, depth: Int) throws(RealmError) {
         var isMarked = false
         for i in 0..<entries.count { if try Self.name(entries, i).first == UInt8(ascii: "$") { isMarked = true } }
@@ -90,10 +95,12 @@ struct MixedText {
         }
         put(isMarked ? "]}" : "}")
     }
+
     private static func name(_ entries: ElementDictionary, _ i: Int) throws(RealmError) -> [UInt8] {
         guard case .string(let name) = try entries.key(i) else { return [] }
         return Array(name)
     }
+
     private mutating func link(_ table: TableKey, _ k: ObjKey) throws(RealmError) {
         guard !k.isNull, !k.isUnresolved, let t = try group.table(table) else { return put("null") }
         put("{\"$class\":")
@@ -106,12 +113,15 @@ struct MixedText {
         }
         put("}")
     }
+
     /// An infinity, or a NaN: the usual one by its sign, others with their bits.
     private static func special<F: BinaryFloatingPoint>(_ v: F) -> String {
         let sign = v.sign == .minus ? "-" : ""
         if !v.isNaN { return sign + "Infinity" }
-        return v.significandBitPattern == F.nan.significandBitPattern ? sign + "NaN" : sign + "NaN:" + String(v.significandBitPattern, radix: 16)
+        return v.significandBitPattern == F.nan.significandBitPattern
+            ? sign + "NaN" : sign + "NaN:" + String(v.significandBitPattern, radix: 16)
     }
+
     /// The digits; the bits where these say more.
     private static func text(_ d: Decimal128) -> String {
         let text = d.description
@@ -135,28 +145,36 @@ extension JSONValue {
             for e in elements { all.append(try mixed(e, link)) }
             return .array(all)
         case .object(let members):
-            if let first = members.first, first.name.first == UInt8(ascii: "$"), let value = try marked(members, link) { return value }
+            if let first = members.first, first.name.first == UInt8(ascii: "$"), let value = try marked(members, link) {
+                return value
+            }
             var all: [(name: [UInt8], value: JSONValue)] = []
             for m in members { all.append((m.name, try mixed(m.value, link))) }
             return .object(all)
         default: return v
         }
     }
+
     private static func marked(
         _ members: [(name: [UInt8], value: JSONValue)], _ link: (Name, Mixed, Bool) throws(RealmError) -> Mixed
     ) throws(RealmError) -> JSONValue? {
         func member(_ name: StaticString) -> JSONValue? {
-            members.first { $0.name.elementsEqual(UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)) }?.value
+            members.first {
+                $0.name.elementsEqual(UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount))
+            }?.value
         }
         if members.count == 2 {
-            if case .int(let s)? = member("$seconds"), case .int(let n)? = member("$nanoseconds"), let nanoseconds = Int32(exactly: n) {
+            if case .int(let s)? = member("$seconds"), case .int(let n)? = member("$nanoseconds"),
+                let nanoseconds = Int32(exactly: n)
+            {
                 return .single(.timestamp(Timestamp(seconds: s, nanoseconds: nanoseconds)))
             }
             if case .string(let name)? = member("$class") {
                 let name = Name(String(decoding: name, as: UTF8.self))
                 if case .int(let key)? = member("$ref") { return .single(try link(name, .int(key), true)) }
                 guard let id = member("$primaryKey") else { return nil }
-                return .single(try primaryKey(try mixed(id, link)) { (v) throws(RealmError) in try link(name, v, false) })
+                return .single(
+                    try primaryKey(try mixed(id, link)) { (v) throws(RealmError) in try link(name, v, false) })
             }
             return nil
         }
@@ -164,7 +182,9 @@ extension JSONValue {
         if case .array(let pairs)? = member("$dict") {
             var all: [(name: [UInt8], value: JSONValue)] = []
             for pair in pairs {
-                guard case .array(let both) = pair, both.count == 2, case .string(let name) = both[0] else { return nil }
+                guard case .array(let both) = pair, both.count == 2, case .string(let name) = both[0] else {
+                    return nil
+                }
                 all.append((name, try mixed(both[1], link)))
             }
             return .object(all)
@@ -177,8 +197,12 @@ extension JSONValue {
         }
         if case .string(let s)? = member("$float") { return special(s, Double.self).map { .single(.double($0)) } }
         if case .string(let s)? = member("$decimal") { return decimal(s).map { .single(.decimal($0)) } }
-        if case .string(let s)? = member("$bytes") { return QueryParser.base64(String(decoding: s, as: UTF8.self)).map { .binary($0) } }
-        if case .string(let s)? = member("$objectId"), let words = words(s, digits: 24), let low = UInt32(exactly: words.low >> 32) {
+        if case .string(let s)? = member("$bytes") {
+            return QueryParser.base64(String(decoding: s, as: UTF8.self)).map { .binary($0) }
+        }
+        if case .string(let s)? = member("$objectId"), let words = words(s, digits: 24),
+            let low = UInt32(exactly: words.low >> 32)
+        {
             return .single(.objectId(ObjectId(high: words.high, low: low)))
         }
         if case .string(let s)? = member("$uuid"), let words = words(s, digits: 32) {
@@ -186,7 +210,10 @@ extension JSONValue {
         }
         return nil
     }
-    private static func primaryKey(_ v: JSONValue, _ body: (Mixed) throws(RealmError) -> Mixed) throws(RealmError) -> Mixed {
+
+    private static func primaryKey(_ v: JSONValue, _ body: (Mixed) throws(RealmError) -> Mixed) throws(RealmError)
+        -> Mixed
+    {
         switch v {
         case .string(let s): try s.withBytes { (b) throws(RealmError) in try body(.string(b)) }
         case .int(let i): try body(.int(i))
@@ -194,6 +221,7 @@ extension JSONValue {
         default: try body(.null)
         }
     }
+
     /// What `MixedText` writes for an infinity or a NaN.
     private static func special<F: BinaryFloatingPoint>(_ text: [UInt8], _: F.Type) -> F? {
         var rest = text[...]
@@ -204,25 +232,32 @@ extension JSONValue {
         rest = rest.dropFirst(3)
         var bits = F.nan.significandBitPattern
         if rest.first == UInt8(ascii: ":") {
-            guard let read = number(rest.dropFirst()), read != 0, let fits = F.RawSignificand(exactly: read), fits >> F.significandBitCount == 0
+            guard let read = number(rest.dropFirst()), read != 0, let fits = F.RawSignificand(exactly: read),
+                fits >> F.significandBitCount == 0
             else { return nil }
             (bits, rest) = (fits, [])
         }
-        return rest.isEmpty ? F(sign: sign, exponentBitPattern: F.infinity.exponentBitPattern, significandBitPattern: bits) : nil
+        return rest.isEmpty
+            ? F(sign: sign, exponentBitPattern: F.infinity.exponentBitPattern, significandBitPattern: bits) : nil
     }
+
     private static func decimal(_ text: [UInt8]) -> Decimal128? {
         guard text.starts(with: "bits:".utf8) else { return Decimal128(text: text) }
         return words(text.dropFirst(5), digits: 32).map { Decimal128(low: $0.low, high: $0.high) }
     }
+
     /// A hexadecimal number of at most 64 bits.
     private static func number(_ digits: some Collection<UInt8>) -> UInt64? {
         guard !digits.isEmpty, digits.allSatisfy({ Character(UnicodeScalar($0)).isHexDigit }) else { return nil }
         return UInt64(String(decoding: digits, as: UTF8.self), radix: 16)
     }
+
     /// Hexadecimal digits, with hyphens among them, as two words that they fill from the top.
     private static func words(_ text: some Collection<UInt8>, digits: Int) -> (high: UInt64, low: UInt64)? {
         let all = text.filter { $0 != UInt8(ascii: "-") }
-        guard all.count == digits, let high = number(all.prefix(16)), let low = number(all.dropFirst(16)) else { return nil }
+        guard all.count == digits, let high = number(all.prefix(16)), let low = number(all.dropFirst(16)) else {
+            return nil
+        }
         return (high, low << UInt64((32 - digits) * 4))
     }
 }

@@ -1,11 +1,13 @@
 import CSodium
 
-/// Tells by 16 bytes whether bytes that come piece by piece are the ones that were written. For damage by chance, of which it misses one in 2^100 at
-/// most; not for forgery: the key is a constant. Source: Poly1305 of libsodium, which is three times as fast as its hashes.
+/// Tells by 16 bytes whether bytes that come piece by piece are the ones that were written. For damage by chance, of
+/// which it misses one in 2^100 at most; not for forgery: the key is a constant. Source: Poly1305 of libsodium, which
+/// is three times as fast as its hashes.
 ///
 /// Thread rule: one thread at a time.
 final class Checksum {
     static let size = 16
+
     /// The digits of π behind the point: any would do.
     private static let key: [UInt8] = [
         0x24, 0x3F, 0x6A, 0x88, 0x85, 0xA3, 0x08, 0xD3, 0x13, 0x19, 0x8A, 0x2E, 0x03, 0x70, 0x73, 0x44,
@@ -17,11 +19,13 @@ final class Checksum {
         _ = Crypto.ready
         crypto_onetimeauth_init(state, Self.key)
     }
+
     deinit { state.deallocate() }
 
     func add(_ bytes: UnsafeRawPointer, _ count: Int) {
         crypto_onetimeauth_update(state, bytes.assumingMemoryBound(to: UInt8.self), UInt64(count))
     }
+
     /// Of all that was added; nothing can be added after it.
     func finish() -> [UInt8] {
         var out = [UInt8](repeating: 0, count: Self.size)

@@ -2,8 +2,8 @@ import CSodium
 
 /// # Crypto
 ///
-/// Random bytes, keys and page encryption: a thin layer over libsodium, and over libcrypto for Realm's own form; no primitive is written by
-/// hand. Layouts and threat model: docs/security.md.
+/// Random bytes, keys and page encryption: a thin layer over libsodium, and over libcrypto for Realm's own form; no
+/// primitive is written by hand. Layouts and threat model: docs/security.md.
 ///
 /// May use: Platform, Basics.
 enum Crypto {
@@ -15,16 +15,19 @@ enum Crypto {
         guard ready, let base = buffer.baseAddress else { return }
         randombytes_buf(base, buffer.count)
     }
+
     static func randomWord() -> UInt64 {
         var word: UInt64 = 0
         withUnsafeMutableBytes(of: &word) { randomFill($0) }
         return word
     }
+
     /// Overwrites secrets in a way the compiler may not remove.
     static func wipe(_ buffer: UnsafeMutableRawBufferPointer) {
         guard ready, let base = buffer.baseAddress else { return }
         sodium_memzero(base, buffer.count)
     }
+
     /// Base64 with padding.
     static func base64(_ bytes: UnsafeRawBufferPointer) -> String {
         guard let base = bytes.baseAddress, bytes.count > 0 else { return "" }
@@ -33,13 +36,19 @@ enum Crypto {
         sodium_bin2base64(&text, text.count, base.assumingMemoryBound(to: UInt8.self), bytes.count, variant)
         return String(decoding: text.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
+
     /// Equality in constant time.
-    static func isEqual(_ a: UnsafeRawPointer, _ b: UnsafeRawPointer, _ count: Int) -> Bool { sodium_memcmp(a, b, count) == 0 }
+    static func isEqual(_ a: UnsafeRawPointer, _ b: UnsafeRawPointer, _ count: Int) -> Bool {
+        sodium_memcmp(a, b, count) == 0
+    }
+
     /// A keyed hash of `message`, 32 bytes. Source: BLAKE2b.
     static func hash(_ message: UnsafeRawBufferPointer, key: SecretKey) throws(RealmError) -> SecretKey {
         try SecretKey(count: 32) { out in
             key.with { k in
-                _ = crypto_generichash(out, 32, message.baseAddress?.assumingMemoryBound(to: UInt8.self), UInt64(message.count), k, key.count)
+                _ = crypto_generichash(
+                    out, 32, message.baseAddress?.assumingMemoryBound(to: UInt8.self), UInt64(message.count), k,
+                    key.count)
             }
         }
     }

@@ -17,10 +17,13 @@ public struct Encryption: Sendable, Equatable {
         /// Any bytes; the key is derived with Argon2id.
         case passphrase(SecretKey)
     }
+
     /// What opens the file.
     public var secret: Secret
+
     /// For a new file; an existing one says itself what it is.
     public var cipher = PageCipher.xchacha20
+
     /// For a new file with a passphrase.
     public var cost = PassphraseCost()
 
@@ -29,6 +32,7 @@ public struct Encryption: Sendable, Equatable {
 
     /// With the usual cipher and cost.
     public init(_ secret: Secret) { self.secret = secret }
+
     /// Whether the same secret opens the same files.
     public static func == (a: Encryption, b: Encryption) -> Bool { a.secret == b.secret }
 }
@@ -37,11 +41,13 @@ public struct Encryption: Sendable, Equatable {
 public struct PassphraseCost: Sendable, Equatable {
     /// Passes over the memory, 1 … 32.
     public var passes: UInt64 = 3
+
     /// Bytes, 8 KiB … 1 GiB.
     public var memory: UInt64 = 64 << 20
 
     /// The usual cost.
     public init() {}
+
     /// - Parameters:
     ///   - passes: how often the memory is gone over.
     ///   - memory: bytes.
@@ -49,11 +55,15 @@ public struct PassphraseCost: Sendable, Equatable {
         self.passes = passes
         self.memory = memory
     }
+
     var isSensible: Bool { passes >= 1 && passes <= 32 && memory >= 8 << 10 && memory <= 1 << 30 }
-    /// Whether a file may claim this cost unasked. More takes a second or more, or memory that small machines lack: whoever forges the first
-    /// bytes of a file could make every program that opens it pay for that. `asked`: what the program would pay for a new file.
+
+    /// Whether a file may claim this cost unasked. More takes a second or more, or memory that small machines lack:
+    /// whoever forges the first bytes of a file could make every program that opens it pay for that. `asked`: what the
+    /// program would pay for a new file.
     func isAcceptable(asked: PassphraseCost) -> Bool {
         guard isSensible else { return false }
-        return memory <= 256 << 20 && passes * memory <= 1 << 30 || memory <= asked.memory && passes * memory <= asked.passes * asked.memory
+        return memory <= 256 << 20 && passes * memory <= 1 << 30
+            || memory <= asked.memory && passes * memory <= asked.passes * asked.memory
     }
 }

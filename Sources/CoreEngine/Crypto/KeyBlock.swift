@@ -1,6 +1,7 @@
 import CSodium
 
-/// The first 512 bytes of a file in CRealm's encrypted form: which cipher, how the key comes about, and the file's data key, wrapped.
+/// The first 512 bytes of a file in CRealm's encrypted form: which cipher, how the key comes about, and the file's data
+/// key, wrapped.
 ///
 ///       0  magic "CRealmE1"                  48  passes, memory of the passphrase derivation, u64 each
 ///       8  cipher: 0 or 1                    64  nonce of the wrap, 24 bytes
@@ -25,14 +26,18 @@ struct KeyBlock: Equatable {
     private func word<T: FixedWidthInteger>(_ at: Int) -> T {
         bytes.withUnsafeBytes { T(littleEndian: $0.loadUnaligned(fromByteOffset: at, as: T.self)) }
     }
+
     private mutating func put<T: FixedWidthInteger>(_ at: Int, _ v: T) {
         bytes.withUnsafeMutableBytes { $0.storeBytes(of: v.littleEndian, toByteOffset: at, as: T.self) }
     }
+
     private mutating func randomise(_ range: Range<Int>) {
         bytes.withUnsafeMutableBytes { Crypto.randomFill(UnsafeMutableRawBufferPointer(rebasing: $0[range])) }
     }
 
-    static func isPresent(in bytes: UnsafeRawBufferPointer) -> Bool { bytes.count >= 8 && bytes.prefix(8).elementsEqual(magic) }
+    static func isPresent(in bytes: UnsafeRawBufferPointer) -> Bool {
+        bytes.count >= 8 && bytes.prefix(8).elementsEqual(magic)
+    }
 
     /// A block for a new file, and the new data key.
     static func create(_ e: Encryption) throws(RealmError) -> (block: KeyBlock, dataKey: SecretKey) {
@@ -44,6 +49,7 @@ struct KeyBlock: Equatable {
         try block.wrap(dataKey, e)
         return (block, dataKey)
     }
+
     /// The same file under another secret. Its generation is one higher.
     func rewrapped(_ dataKey: SecretKey, _ e: Encryption) throws(RealmError) -> KeyBlock {
         var copy = self
@@ -58,15 +64,20 @@ struct KeyBlock: Equatable {
             throw RealmError(.invalidDatabase, "the encryption header is missing or damaged")
         }
         let block = KeyBlock(bytes: Array(raw.prefix(Self.size)))
-        guard block.checksum() == Array(block.bytes[Self.checksumAt..<Self.end]), raw[Self.end...].allSatisfy({ $0 == 0 }) else {
+        guard block.checksum() == Array(block.bytes[Self.checksumAt..<Self.end]),
+            raw[Self.end...].allSatisfy({ $0 == 0 })
+        else {
             throw RealmError(.invalidDatabase, "the encryption header is damaged")
         }
         guard block.bytes[8] <= 1, block.bytes[9] <= 1, block.bytes[10] == 0, block.bytes[11] == 0 else {
             throw RealmError(.unsupportedFileFormat, "the file is encrypted in a way that this version does not know")
         }
-        guard block.bytes[9] == 0 || block.cost.isSensible else { throw RealmError(.invalidDatabase, "the cost of the passphrase is out of range") }
+        guard block.bytes[9] == 0 || block.cost.isSensible else {
+            throw RealmError(.invalidDatabase, "the cost of the passphrase is out of range")
+        }
         self = block
     }
+
     private init(bytes: [UInt8]) { self.bytes = bytes }
 
     private func checksum() -> [UInt8] {
@@ -90,13 +101,19 @@ struct KeyBlock: Equatable {
             return try SecretKey(count: 32) { (out) throws(RealmError) in
                 let done = words.with { w in
                     w.withMemoryRebound(to: CChar.self, capacity: words.count) { text in
-                        crypto_pwhash(out, 32, text, UInt64(words.count), salt, cost.passes, Int(cost.memory), crypto_pwhash_ALG_ARGON2ID13)
+                        crypto_pwhash(
+                            out, 32, text, UInt64(words.count), salt, cost.passes, Int(cost.memory),
+                            crypto_pwhash_ALG_ARGON2ID13)
                     }
                 }
-                guard done == 0 else { throw RealmError(.outOfMemory, "No memory to derive a key from the passphrase (\(cost.memory) bytes)") }
+                guard done == 0 else {
+                    throw RealmError(
+                        .outOfMemory, "No memory to derive a key from the passphrase (\(cost.memory) bytes)")
+                }
             }
         }
     }
+
     private mutating func wrap(_ dataKey: SecretKey, _ e: Encryption) throws(RealmError) {
         switch e.secret {
         case .key(let key):
@@ -105,7 +122,9 @@ struct KeyBlock: Equatable {
             put(48, UInt64(0))
             put(56, UInt64(0))
         case .passphrase:
-            guard e.cost.isSensible else { throw RealmError(.invalidArgument, "The cost of a passphrase is 1 to 32 passes over 8 KiB to 1 GiB") }
+            guard e.cost.isSensible else {
+                throw RealmError(.invalidArgument, "The cost of a passphrase is 1 to 32 passes over 8 KiB to 1 GiB")
+            }
             bytes[9] = 1
             put(48, e.cost.passes)
             put(56, e.cost.memory)
@@ -116,11 +135,15 @@ struct KeyBlock: Equatable {
         var sealed = [UInt8](repeating: 0, count: 48)
         let nonce = Array(bytes[64..<88]), head = Array(bytes[..<Self.wrapAt])
         key.with { k in
-            dataKey.with { d in _ = crypto_aead_xchacha20poly1305_ietf_encrypt(&sealed, nil, d, 32, head, UInt64(head.count), nil, nonce, k) }
+            dataKey.with { d in
+                _ = crypto_aead_xchacha20poly1305_ietf_encrypt(
+                    &sealed, nil, d, 32, head, UInt64(head.count), nil, nonce, k)
+            }
         }
         bytes.replaceSubrange(Self.wrapAt..<Self.checksumAt, with: sealed)
         bytes.replaceSubrange(Self.checksumAt..<Self.end, with: checksum())
     }
+
     /// The data key; nil when the secret is not the one.
     func unwrap(_ e: Encryption) throws(RealmError) -> SecretKey? {
         switch (bytes[9], e.secret) {
@@ -136,15 +159,19 @@ struct KeyBlock: Equatable {
         default: return nil
         }
         let key = try wrappingKey(e.secret)
-        let sealed = Array(bytes[Self.wrapAt..<Self.checksumAt]), nonce = Array(bytes[64..<88]), head = Array(bytes[..<Self.wrapAt])
+        let sealed = Array(bytes[Self.wrapAt..<Self.checksumAt]), nonce = Array(bytes[64..<88]),
+            head = Array(bytes[..<Self.wrapAt])
         var opened = false
         let result = try SecretKey(count: 32) { out in
             key.with { k in
-                opened = crypto_aead_xchacha20poly1305_ietf_decrypt(out, nil, nil, sealed, 48, head, UInt64(head.count), nonce, k) == 0
+                opened =
+                    crypto_aead_xchacha20poly1305_ietf_decrypt(
+                        out, nil, nil, sealed, 48, head, UInt64(head.count), nonce, k) == 0
             }
         }
         return opened ? result : nil
     }
+
     /// Whether the file asks for a passphrase.
     var wantsPassphrase: Bool { bytes[9] == 1 }
 }

@@ -1,7 +1,7 @@
 import COpenSSL
 
-/// The ciphers of Realm's encrypted form over pages of 4096 bytes: AES-256-CBC without padding, HMAC-SHA-224 over the ciphertext.
-/// Format: storage §7.4.
+/// The ciphers of Realm's encrypted form over pages of 4096 bytes: AES-256-CBC without padding, HMAC-SHA-224 over the
+/// ciphertext. Format: storage §7.4.
 ///
 /// Thread rule: one thread at a time.
 final class RealmPageCipher {
@@ -22,6 +22,7 @@ final class RealmPageCipher {
         }
         (self.key, self.cipher, self.context) = (key, cipher, context)
     }
+
     deinit {
         EVP_CIPHER_CTX_free(context)
         EVP_CIPHER_free(cipher)
@@ -31,13 +32,20 @@ final class RealmPageCipher {
         let p = UInt64(position)
         return ((UInt64(counter) | p << 32).littleEndian, (p >> 32).littleEndian)
     }
+
     /// - Parameter position: data position of the page in bytes.
-    func encrypt(_ from: UnsafeRawPointer, into to: UnsafeMutableRawPointer, counter: UInt32, position: Int) throws(RealmError) {
+    func encrypt(_ from: UnsafeRawPointer, into to: UnsafeMutableRawPointer, counter: UInt32, position: Int)
+        throws(RealmError)
+    {
         try run(1, from, to, counter, position)
     }
-    func decrypt(_ from: UnsafeRawPointer, into to: UnsafeMutableRawPointer, counter: UInt32, position: Int) throws(RealmError) {
+
+    func decrypt(_ from: UnsafeRawPointer, into to: UnsafeMutableRawPointer, counter: UInt32, position: Int)
+        throws(RealmError)
+    {
         try run(0, from, to, counter, position)
     }
+
     /// libcrypto keeps the expanded key on the heap: there for one page only, and wiped then.
     private func run(
         _ encrypts: Int32, _ from: UnsafeRawPointer, _ to: UnsafeMutableRawPointer, _ counter: UInt32, _ position: Int
@@ -46,20 +54,24 @@ final class RealmPageCipher {
         defer { EVP_CIPHER_CTX_reset(context) }
         let done = withUnsafeBytes(of: &vector) { v in
             key.with { k in
-                EVP_CipherInit_ex(context, cipher, nil, k, v.baseAddress!.assumingMemoryBound(to: UInt8.self), encrypts) == 1
+                EVP_CipherInit_ex(context, cipher, nil, k, v.baseAddress!.assumingMemoryBound(to: UInt8.self), encrypts)
+                    == 1
                     && EVP_CIPHER_CTX_set_padding(context, 0) == 1
                     && EVP_CipherUpdate(
-                        context, to.assumingMemoryBound(to: UInt8.self), &n, from.assumingMemoryBound(to: UInt8.self), Int32(Self.pageSize)) == 1
+                        context, to.assumingMemoryBound(to: UInt8.self), &n, from.assumingMemoryBound(to: UInt8.self),
+                        Int32(Self.pageSize)) == 1
             }
         }
         guard done, n == Int32(Self.pageSize) else { throw RealmError(.systemError, "AES-256-CBC failed in libcrypto") }
     }
+
     /// HMAC-SHA-224 of a page's ciphertext, 28 bytes.
     func mac(_ ciphertext: UnsafeRawPointer, into out: UnsafeMutableRawPointer) {
         var n: UInt32 = 0
         key.with { k in
             _ = HMAC(
-                EVP_sha224(), k + 32, 32, ciphertext.assumingMemoryBound(to: UInt8.self), Self.pageSize, out.assumingMemoryBound(to: UInt8.self), &n)
+                EVP_sha224(), k + 32, 32, ciphertext.assumingMemoryBound(to: UInt8.self), Self.pageSize,
+                out.assumingMemoryBound(to: UInt8.self), &n)
         }
     }
 }

@@ -19,22 +19,27 @@ package struct Fault: Sendable {
 
         var name: String { ["node", "space", "tree", "column", "value", "link", "index"][Int(rawValue) - 1] }
     }
+
     /// Where a fault is, as far as it is known.
     struct Place {
         var table: Name?
         var property: Name?
         var object: ObjKey?
+
         /// What of it, where that is no property.
         var part: String?
     }
 
     package let kind: Kind
+
     /// The byte of the file where the node concerned begins; 0 when no single node is.
     package let offset: Int
+
     /// Name of the class, or of a table that is none.
     package let table: Name?
     package let property: Name?
     package let object: ObjKey?
+
     /// The place and what is wrong there, for people.
     package let message: String
 
@@ -42,11 +47,13 @@ package struct Fault: Sendable {
     static func ofFile(_ what: String, offset: Int = 0) -> Fault {
         Fault(.node, offset == 0 ? what : "\(what) (at byte \(offset))", Place(), offset: offset)
     }
+
     /// What kept the file from being read.
     /// - Parameter offset: where, when the error does not know it.
     static func ofFile(_ error: RealmError, offset: Int) -> Fault {
         Fault(.node, error.message, Place(), offset: error.offset == 0 ? offset : error.offset)
     }
+
     /// - Parameter what: names the offset itself.
     fileprivate init(_ kind: Kind, _ what: String, _ place: Place, offset: Int) {
         self.kind = kind
@@ -73,8 +80,10 @@ package struct Faults {
     package private(set) var first: [Fault] = []
     package private(set) var count = 0
     private var counts: [Fault.Kind: Int] = [:]
+
     /// Nodes that were reported as such: once each, from wherever they are reached.
     private var nodes: Swift.Set<Int> = []
+
     /// What was said of damage whose node is not known.
     private var unplaced: Swift.Set<Name> = []
 
@@ -83,6 +92,7 @@ package struct Faults {
     mutating func add(_ kind: Fault.Kind, _ what: String, _ place: Fault.Place, offset: Int = 0) {
         append(kind, offset == 0 ? what : "\(what) (at byte \(offset))", place, offset)
     }
+
     /// What reading a node ended with.
     mutating func add(_ error: RealmError, _ place: Fault.Place) { append(.node, error.message, place, error.offset) }
 
@@ -97,6 +107,7 @@ package struct Faults {
 
     /// How many are of one of these kinds.
     package func count(of kinds: [Fault.Kind]) -> Int { kinds.reduce(0) { $0 + (counts[$1] ?? 0) } }
+
     /// One line for each fault that was kept, and one for the rest; nil when there is none.
     package var report: String? {
         guard count > 0 else { return nil }

@@ -8,13 +8,17 @@ extension FileCheck {
             ("faults", .array(faults.map { Self.jsonLine($0.fault, $0.slot) })),
         ]).text
     }
+
     private static func jsonLine(_ f: Fault, _ slot: Int?) -> JSONLine {
         .object([
-            ("slot", .number(slot)), ("kind", .text(f.kind.name)), ("offset", .number(UInt64(f.offset))), ("class", .text(f.table?.text)),
-            ("property", .text(f.property?.text)), ("object", .number(f.object.map { Int($0.raw) })), ("message", .text(f.message)),
+            ("slot", .number(slot)), ("kind", .text(f.kind.name)), ("offset", .number(UInt64(f.offset))),
+            ("class", .text(f.table?.text)),
+            ("property", .text(f.property?.text)), ("object", .number(f.object.map { Int($0.raw) })),
+            ("message", .text(f.message)),
         ])
     }
 }
+
 extension FileCheck.Version {
     fileprivate var jsonLine: JSONLine {
         .object([
@@ -24,18 +28,23 @@ extension FileCheck.Version {
         ])
     }
 }
+
 extension FileFacts {
     fileprivate var jsonLine: JSONLine {
         .object([
             ("kind", .text(["empty", "realm", "encrypted", "other"][Int(kind.rawValue)])),
             ("encryption", .text(["none", "CRealm", "Realm"][Int(form.rawValue)])),
-            ("use", .text(["none", "read", "upgrade", "write"][Int(use.rawValue)])), ("size", .number(UInt64(fileSize))),
-            ("dataSize", kind == .realm ? .number(UInt64(dataSize)) : .null), ("format", newest.format == 0 ? .null : .number(UInt64(newest.format))),
+            ("use", .text(["none", "read", "upgrade", "write"][Int(use.rawValue)])),
+            ("size", .number(UInt64(fileSize))),
+            ("dataSize", kind == .realm ? .number(UInt64(dataSize)) : .null),
+            ("format", newest.format == 0 ? .null : .number(UInt64(newest.format))),
             ("streaming", .bool(isStreaming)), ("selectedSlot", .number(selectedSlot)),
-            ("slots", .array(slots.map(\.jsonLine))), ("newest", newest.jsonLine), ("writer", .text(writer)), ("problem", .text(problem)),
+            ("slots", .array(slots.map(\.jsonLine))), ("newest", newest.jsonLine), ("writer", .text(writer)),
+            ("problem", .text(problem)),
         ])
     }
 }
+
 extension FileFacts.Slot {
     private var historyName: String {
         switch historyType {
@@ -47,9 +56,11 @@ extension FileFacts.Slot {
         default: "\(historyType)"
         }
     }
+
     fileprivate var jsonLine: JSONLine {
         .object([
-            ("state", .text(["empty", "version", "damaged", "streaming mark", "unknown"][Int(state.rawValue)])), ("format", .number(UInt64(format))),
+            ("state", .text(["empty", "version", "damaged", "streaming mark", "unknown"][Int(state.rawValue)])),
+            ("format", .number(UInt64(format))),
             ("topRef", .number(topRef)), ("version", state == .version ? .number(version) : .null),
             ("logicalSize", state == .version ? .number(UInt64(logicalSize)) : .null),
             ("history", state == .version ? .text(historyName) : .null), ("problem", .text(problem)),
@@ -73,6 +84,7 @@ private indirect enum JSONLine {
         write(to: &out)
         return out.text
     }
+
     private func write(to out: inout JSONText) {
         switch self {
         case .null: out.null()

@@ -1,7 +1,8 @@
-/// All that can be said against a file, without opening it for use: its header, and each version that a slot of the header leads to.
+/// All that can be said against a file, without opening it for use: its header, and each version that a slot of the
+/// header leads to.
 ///
-/// Whether a file is sound is decided by its newest version alone: nothing reads the one before it but who asks for that, and a commit that a
-/// crash cut short may have left anything in its slot.
+/// Whether a file is sound is decided by its newest version alone: nothing reads the one before it but who asks for
+/// that, and a commit that a crash cut short may have left anything in its slot.
 package struct FileCheck {
     /// Numbers: `crealm_check_result_e`.
     package enum Result: UInt32, Sendable {
@@ -10,6 +11,7 @@ package struct FileCheck {
         /// Nothing is known of what is in it: it is encrypted, and the key to it was not given.
         case unreadable = 2
     }
+
     /// What was found of a version.
     package struct Version: Sendable {
         /// Numbers: `crealm_version_state_e`.
@@ -19,7 +21,9 @@ package struct FileCheck {
             /// Later commits have written over parts of it.
             case reused = 3
         }
+
         package var state = State.sound
+
         /// Which slot leads to it; nil: none does, but the record of a commit that a crash kept from the header.
         package let slot: Int?
         package let number: UInt64
@@ -29,8 +33,10 @@ package struct FileCheck {
 
     package private(set) var facts: FileFacts
     package private(set) var result = Result.sound
+
     /// The newest one first.
     package private(set) var versions: [Version] = []
+
     /// Each with the slot whose version it is of; nil: of the file as a whole, or of a version that no slot leads to.
     package private(set) var faults: [(fault: Fault, slot: Int?)] = []
     package private(set) var total = 0
@@ -55,7 +61,8 @@ package struct FileCheck {
             try interruption.during(.checking) { () throws(RealmError) in
                 let file =
                     isSnapshot
-                    ? try PrivateCopy.take(of: try FileDescriptor(path: facts.path, access: .readOnly), path: facts.path, key)
+                    ? try PrivateCopy.take(
+                        of: try FileDescriptor(path: facts.path, access: .readOnly), path: facts.path, key)
                     : try DatabaseFile(path: facts.path, access: .readOnly, needsSlab: false, encryption: key)
                 try check(file, interruption)
                 try file.verifyWhole()
@@ -63,7 +70,8 @@ package struct FileCheck {
         }
         if !isSnapshot, try Head(facts.path) != head {
             throw RealmError(
-                .fileKeepsChanging, "The Realm file at path '\(facts.path)' was changed while it was checked: have a snapshot of it checked",
+                .fileKeepsChanging,
+                "The Realm file at path '\(facts.path)' was changed while it was checked: have a snapshot of it checked",
                 path: facts.path)
         }
     }
@@ -78,22 +86,29 @@ package struct FileCheck {
         try facts.take(file)
         let header = try file.readHeader()
         if !file.isEncrypted, facts.fileSize % 8 != 0 {
-            note(Fault.ofFile("\(facts.fileSize % 8) bytes behind the last word of the file", offset: facts.fileSize & ~7), nil)
+            note(
+                Fault.ofFile(
+                    "\(facts.fileSize % 8) bytes behind the last word of the file", offset: facts.fileSize & ~7), nil)
         }
         let newest = try newestState(of: file)
         if let newest { try check(newest, of: file, slot: slot(of: newest, header), before: nil, interruption) }
         for slot in [header.liveSlot, 1 - header.liveSlot] where facts.slots[slot].state == .version {
             guard
-                let state = try RealmError.unlessDamaged({ () throws(RealmError) in try file.examine(header.selecting(slot: slot), readOnly: true) }),
+                let state = try RealmError.unlessDamaged({ () throws(RealmError) in
+                    try file.examine(header.selecting(slot: slot), readOnly: true)
+                }),
                 state.topRef != newest?.topRef, state.version < newest?.version ?? .max, Format.isReadable(state.format)
             else { continue }
-            if let newest, let proof = try SlotReuse.proof(that: state, isNotWholeBeside: newest, in: file, interruption) {
+            if let newest,
+                let proof = try SlotReuse.proof(that: state, isNotWholeBeside: newest, in: file, interruption)
+            {
                 noteReuse(of: state, slot, proof)
             } else {
                 try check(state, of: file, slot: slot, before: newest, interruption)
             }
         }
     }
+
     /// nil, and a fault, when it cannot be opened.
     private mutating func newestState(of file: DatabaseFile) throws(RealmError) -> DatabaseFile.State? {
         do throws(RealmError) {
@@ -107,16 +122,20 @@ package struct FileCheck {
             return nil
         }
     }
+
     private func slot(of newest: DatabaseFile.State, _ header: FileHeader) -> Int? {
         newest.isStreaming || UInt64(newest.topRef.offset) == header.liveTopRef ? header.liveSlot : nil
     }
+
     private mutating func noteReuse(of state: DatabaseFile.State, _ slot: Int?, _ proof: Fault) {
         versions.append(Version(state: .reused, slot: slot, number: state.version, isNewest: false, faultCount: 1))
         list([proof], of: 1, slot)
     }
+
     /// - Parameter newest: nil: it is the newest itself.
     private mutating func check(
-        _ state: DatabaseFile.State, of file: DatabaseFile, slot: Int?, before newest: DatabaseFile.State?, _ interruption: Interruption
+        _ state: DatabaseFile.State, of file: DatabaseFile, slot: Int?, before newest: DatabaseFile.State?,
+        _ interruption: Interruption
     ) throws(RealmError) {
         let isNewest = newest == nil
         var found = Faults(limit: limit)
@@ -134,10 +153,13 @@ package struct FileCheck {
             found.add(error, Fault.Place())
         }
         versions.append(
-            Version(state: found.count == 0 ? .sound : .faulty, slot: slot, number: state.version, isNewest: isNewest, faultCount: found.count))
+            Version(
+                state: found.count == 0 ? .sound : .faulty, slot: slot, number: state.version, isNewest: isNewest,
+                faultCount: found.count))
         if isNewest, found.count > 0 { result = .faulty }
         list(found.first, of: found.count, slot)
     }
+
     private mutating func list(_ found: [Fault], of count: Int, _ slot: Int?) {
         total += count
         for fault in found.prefix(max(0, limit - faults.count)) { faults.append((fault, slot)) }
@@ -147,7 +169,9 @@ package struct FileCheck {
 extension FileCheck {
     /// Those of the file as a whole count for the newest version.
     private var newestFaults: Int { versions.reduce(total) { $1.isNewest ? $0 : $0 - $1.faultCount } }
+
     private static func faults(_ count: Int) -> String { count == 1 ? "1 fault" : "\(count) faults" }
+
     /// For people: a line for each version, and one for each fault.
     package var report: String {
         var lines: [String] = []
@@ -164,7 +188,8 @@ extension FileCheck {
                 case .faulty: Self.faults(version.faultCount)
                 case .reused: "parts of it were written over since"
                 }
-            lines.append("  version \(version.number)\(version.isNewest ? "" : ", an earlier one") (\(place)): \(state)")
+            lines.append(
+                "  version \(version.number)\(version.isNewest ? "" : ", an earlier one") (\(place)): \(state)")
         }
         for (fault, slot) in faults { lines.append("  \(slot.map { "slot \($0): " } ?? "")\(fault.message)") }
         if total > faults.count { lines.append("  and \(total - faults.count) more") }

@@ -1,4 +1,5 @@
-/// What a file says of itself: in its first bytes, and behind its key in its header and in the top arrays that the header leads to.
+/// What a file says of itself: in its first bytes, and behind its key in its header and in the top arrays that the
+/// header leads to.
 ///
 /// Nothing is opened for use, and nothing else of the file is read.
 package struct FileFacts: Sendable {
@@ -13,6 +14,7 @@ package struct FileFacts: Sendable {
         /// No Realm file, or one whose first bytes are damaged.
         case other = 3
     }
+
     /// Numbers: `crealm_file_encryption_e`.
     package enum Form: UInt32, Sendable {
         case plain = 0
@@ -21,6 +23,7 @@ package struct FileFacts: Sendable {
         /// Realm's encrypted form.
         case realm = 2
     }
+
     /// What an open makes of it. Numbers: `crealm_file_use_e`.
     package enum Use: UInt32, Sendable {
         case none = 0
@@ -30,6 +33,7 @@ package struct FileFacts: Sendable {
         case upgrade = 2
         case write = 3
     }
+
     /// One of the two places of the header that lead to a version.
     package struct Slot: Sendable {
         /// Numbers: `crealm_slot_state_e`.
@@ -40,19 +44,23 @@ package struct FileFacts: Sendable {
             case version = 1
             /// It should lead to one, and there is none.
             case damaged = 2
-            /// All ones: the mark of the streaming form, which a file that was written in one piece keeps until its second commit.
+            /// All ones: the mark of the streaming form, which a file that was written in one piece keeps until its
+            /// second commit.
             case streamingMark = 3
             /// Nothing is known of it: there is no header that could be read.
             case unknown = 4
         }
+
         package var state = State.unknown
         package var topRef: UInt64 = 0
         package var format: UInt8 = 0
+
         /// What follows is the top array's; zeros in any other state.
         package var version: UInt64 = 0
         package var logicalSize = 0
         package var historyType: UInt64 = 0
         package var historySchemaVersion: UInt64 = 0
+
         /// What is damaged.
         package var problem: String?
 
@@ -67,22 +75,30 @@ package struct FileFacts: Sendable {
     package let path: String
     package var kind = Kind.other
     package var form = Form.plain
+
     /// Of CRealm's encrypted form, which tells it without its key.
     package var cipher: PageCipher?
     package var wantsPassphrase = false
+
     /// Bytes of the file.
     package var fileSize = 0
+
     /// Bytes of what is in it, decrypted; 0 while it could not be decrypted.
     package var dataSize = 0
+
     /// The header selects it; nil while there is no header.
     package var selectedSlot: Int?
     package var isStreaming = false
     package var slots = [Slot(), Slot()]
-    /// The newest version that is there as a whole; the selected slot's, unless the header was never written after the last commit.
+
+    /// The newest version that is there as a whole; the selected slot's, unless the header was never written after the
+    /// last commit.
     package var newest = Slot()
     package var use = Use.none
+
     /// Which library wrote files like this.
     package var writer: String?
+
     /// What keeps the file from being used, and the way out, with the path; nil where nothing does.
     package var problem: String?
 }
@@ -99,7 +115,9 @@ extension FileFacts {
         }
         return try read(path, encryption)
     }
+
     private static let attempts = 50
+
     private static func read(_ path: String, _ encryption: Encryption?) throws(RealmError) -> FileFacts {
         var facts = FileFacts(path: path)
         let head = try Head(path)
@@ -110,10 +128,13 @@ extension FileFacts {
         }
         try facts.recognise(head)
         do throws(RealmError) {
-            let file = try DatabaseFile(path: path, access: .readOnly, needsSlab: false, encryption: head.isPlain ? nil : encryption)
+            let file = try DatabaseFile(
+                path: path, access: .readOnly, needsSlab: false, encryption: head.isPlain ? nil : encryption)
             try facts.take(file)
         } catch {
-            guard error.isDamage || error.code == .unsupportedFileFormat || error.code == .invalidEncryptionKey else { throw error }
+            guard error.isDamage || error.code == .unsupportedFileFormat || error.code == .invalidEncryptionKey else {
+                throw error
+            }
             facts.refuse(error, hasKey: encryption != nil)
         }
         return facts
@@ -125,16 +146,20 @@ extension FileFacts {
         slots[1].state = .empty
         newest.state = .empty
     }
+
     /// What the first bytes tell without a key.
     private mutating func recognise(_ head: Head) throws(RealmError) {
         if head.isSealed {
             (kind, form) = (.encrypted, .sealed)
-            guard let block = try RealmError.unlessDamaged({ () throws(RealmError) in try head.keyBlock() }) else { return }
+            guard let block = try RealmError.unlessDamaged({ () throws(RealmError) in try head.keyBlock() }) else {
+                return
+            }
             (cipher, wantsPassphrase) = (block.cipher, block.wantsPassphrase)
         } else if !head.isPlain, head.looksLikeRealmForm {
             (kind, form, cipher) = (.encrypted, .realm, .realm)
         }
     }
+
     /// It could not be opened as far as its header.
     private mutating func refuse(_ error: RealmError, hasKey: Bool) {
         use = .none
@@ -149,7 +174,10 @@ extension FileFacts {
         let text = error.message
         let namesPath = text.hasPrefix("Failed to open Realm file at path") || text.hasPrefix("The Realm file at path")
         problem = namesPath ? text : "The file at path '\(path)' cannot be opened: \(text)"
-        if kind == .other { problem = (problem ?? "") + ". If it was a Realm file, restore a copy of it: its first bytes are not those of one" }
+        if kind == .other {
+            problem =
+                (problem ?? "") + ". If it was a Realm file, restore a copy of it: its first bytes are not those of one"
+        }
     }
 
     /// What the file tells that was opened, or a copy of it.
@@ -165,7 +193,8 @@ extension FileFacts {
         }
         let header = try file.readHeader()
         guard header.hasMnemonic else {
-            throw file.invalid("not a Realm file, encrypted with a key that was not given, or corrupt (invalid mnemonic)")
+            throw file.invalid(
+                "not a Realm file, encrypted with a key that was not given, or corrupt (invalid mnemonic)")
         }
         kind = .realm
         dataSize = try file.dataSize()
@@ -178,6 +207,7 @@ extension FileFacts {
             writer = Self.writer(format: newest.format, hasRecord: form == .sealed)
         }
     }
+
     /// The newest version counts for what the file can be used for.
     private mutating func take(_ state: DatabaseFile.State, _ file: DatabaseFile) throws(RealmError) {
         newest.format = state.format
@@ -194,10 +224,12 @@ extension FileFacts {
             problem = error.code == .incompatibleHistories && use == .read ? synchronized(state) : error.message
         }
     }
+
     private func synchronized(_ state: DatabaseFile.State) -> String {
         "The Realm file at path '\(path)' has the history of a synchronized Realm (\(History.name(state.historyType))): it can be read and not written. "
             + "Copy its objects into a file without that history to change them"
     }
+
     private func slot(_ i: Int, _ header: FileHeader, _ file: DatabaseFile) throws(RealmError) -> Slot {
         var slot = Slot()
         slot.topRef = i == 0 ? header.topRefs.0 : header.topRefs.1
@@ -261,23 +293,31 @@ struct Head: Equatable {
         found.removeLast(found.count - count)
         bytes = found
     }
+
     var isSealed: Bool { bytes.withUnsafeBytes { SealedForm.recognises($0) } }
+
     var isPlain: Bool {
         guard bytes.count >= Format.headerSize else { return false }
         return bytes.withUnsafeBytes { b in b.baseAddress.map { FileHeader(bytes: $0).hasMnemonic } ?? false }
     }
+
     func keyBlock() throws(RealmError) -> KeyBlock {
-        try bytes.withBytes { (b) throws(RealmError) in try KeyBlock(checking: UnsafeRawBufferPointer(rebasing: b.prefix(4096))) }
+        try bytes.withBytes { (b) throws(RealmError) in
+            try KeyBlock(checking: UnsafeRawBufferPointer(rebasing: b.prefix(4096)))
+        }
     }
-    /// Whether the first page may be the metadata of Realm's encrypted form: an entry for page 0, and entries that were never used are zero.
-    /// Format: storage §7.3.
+
+    /// Whether the first page may be the metadata of Realm's encrypted form: an entry for page 0, and entries that were
+    /// never used are zero. Format: storage §7.3.
     var looksLikeRealmForm: Bool {
         guard size >= 8192, size % 4096 == 0, bytes.count == Self.length else { return false }
         let pages = min(64, size / 4096 - 1)
         return (0..<64).allSatisfy { i in
             let entry = bytes[i * 64..<(i + 1) * 64]
-            let isUsed = entry.prefix(4).contains { $0 != 0 }, hasMac = entry.dropFirst(4).prefix(28).contains { $0 != 0 }
-            let isOlderUsed = entry.dropFirst(32).prefix(4).contains { $0 != 0 }, hasOlderMac = entry.dropFirst(36).contains { $0 != 0 }
+            let isUsed = entry.prefix(4).contains { $0 != 0 },
+                hasMac = entry.dropFirst(4).prefix(28).contains { $0 != 0 }
+            let isOlderUsed = entry.dropFirst(32).prefix(4).contains { $0 != 0 },
+                hasOlderMac = entry.dropFirst(36).contains { $0 != 0 }
             // A page that was written has a counter and a MAC; the older half of the first writing is empty.
             if i == 0, !isUsed { return false }
             // MACs look like random numbers.

@@ -1,8 +1,8 @@
 /// The version of the header's other slot, the one that is not selected: what the file was before its newest commit.
 ///
-/// It is handed out only when it is whole: its slot leads to a top array of an earlier version, nothing shows that a later commit was written over it
-/// (`SlotReuse`), and the check of all of it finds no fault. So a wrong value could come only of a commit that a crash cut short, which left a
-/// node of the very form in the very place of an old one.
+/// It is handed out only when it is whole: its slot leads to a top array of an earlier version, nothing shows that a
+/// later commit was written over it (`SlotReuse`), and the check of all of it finds no fault. So a wrong value could
+/// come only of a commit that a crash cut short, which left a node of the very form in the very place of an old one.
 extension Database {
     /// - Parameter isSnapshot: of a private copy, for a file that others may be writing.
     /// - Throws: 9005 when there is no such version any more.
@@ -20,7 +20,9 @@ extension Database {
             defer { transaction.close() }
             transaction.interruption = interruption
             try transaction.beginRead()
-            let faults = try interruption.during(.checking) { () throws(RealmError) in try Verifier(transaction, limit: 1).run() }
+            let faults = try interruption.during(.checking) { () throws(RealmError) in
+                try Verifier(transaction, limit: 1).run()
+            }
             if let first = faults.first.first { throw RealmError(.invalidDatabase, first.message) }
         } catch {
             guard error.isDamage || error.code == .unsupportedFileFormat else { throw error }
@@ -29,22 +31,27 @@ extension Database {
         }
         return database
     }
+
     /// - Returns: the version, and the newest one as far as it can be read.
     private static func previousState(
         of file: DatabaseFile, _ interruption: Interruption
     ) throws(RealmError) -> (DatabaseFile.State, newest: DatabaseFile.State?) {
         guard try file.dataSize() > 0 else { throw gone(file.path, "the file is empty") }
         // What the newest version is worth does not matter here.
-        let newest = try RealmError.unlessDamaged { () throws(RealmError) in try file.newestState(readOnly: true).state }
+        let newest = try RealmError.unlessDamaged { () throws(RealmError) in try file.newestState(readOnly: true).state
+        }
         let header = try file.readHeader()
         guard header.hasMnemonic else {
-            throw file.invalid("not a Realm file, encrypted with a key that was not given, or corrupt (invalid mnemonic)")
+            throw file.invalid(
+                "not a Realm file, encrypted with a key that was not given, or corrupt (invalid mnemonic)")
         }
         let other = header.selecting(slot: 1 - header.liveSlot)
         guard !header.isStreaming, other.liveTopRef != 0, other.liveTopRef != FileHeader.streamingMark else {
             throw gone(file.path, "it was committed to only once, or written in one piece")
         }
-        guard other.liveTopRef != header.liveTopRef else { throw gone(file.path, "both slots of its header lead to the same version") }
+        guard other.liveTopRef != header.liveTopRef else {
+            throw gone(file.path, "both slots of its header lead to the same version")
+        }
         let state: DatabaseFile.State
         do throws(RealmError) { state = try file.examine(other, readOnly: true) } catch {
             guard error.isDamage else { throw error }
@@ -52,7 +59,8 @@ extension Database {
         }
         guard let newest else { return (state, nil) }
         guard state.version < newest.version else {
-            throw gone(file.path, "the other slot of its header leads to version \(state.version), which was not committed")
+            throw gone(
+                file.path, "the other slot of its header leads to version \(state.version), which was not committed")
         }
         let proof = try interruption.during(.checking) { () throws(RealmError) in
             try SlotReuse.proof(that: state, isNotWholeBeside: newest, in: file, interruption)
@@ -60,7 +68,9 @@ extension Database {
         if let proof { throw gone(file.path, "version \(state.version) was written over: \(proof.message)") }
         return (state, newest)
     }
+
     private static func gone(_ path: String, _ what: String) -> RealmError {
-        RealmError(.versionGone, "The Realm file at path '\(path)' has no version before the newest one: \(what)", path: path)
+        RealmError(
+            .versionGone, "The Realm file at path '\(path)' has no version before the newest one: \(what)", path: path)
     }
 }

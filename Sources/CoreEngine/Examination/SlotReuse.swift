@@ -1,14 +1,16 @@
 /// Whether the version before the newest one is still whole.
 ///
-/// What a commit frees is handed out by later commits only (storage §3.4), so that the version before the newest one normally has all its nodes. It
-/// has not where a commit was cut short, where a library reused space too early, or where the slot is older than that. A proof is a node of
-/// the older version that overlaps one of the newer version and is not the same node: since nodes never change, one was written over the other.
-/// What a commit that was cut short wrote where only the older version had something is not seen here, but by the check of that version.
+/// What a commit frees is handed out by later commits only (storage §3.4), so that the version before the newest one
+/// normally has all its nodes. It has not where a commit was cut short, where a library reused space too early, or
+/// where the slot is older than that. A proof is a node of the older version that overlaps one of the newer version and
+/// is not the same node: since nodes never change, one was written over the other. What a commit that was cut short
+/// wrote where only the older version had something is not seen here, but by the check of that version.
 enum SlotReuse {
     /// - Parameter older, newer: states of the file with top arrays.
     /// - Returns: where the older version was written over; nil where nothing shows it.
     static func proof(
-        that older: DatabaseFile.State, isNotWholeBeside newer: DatabaseFile.State, in file: DatabaseFile, _ interruption: Interruption
+        that older: DatabaseFile.State, isNotWholeBeside newer: DatabaseFile.State, in file: DatabaseFile,
+        _ interruption: Interruption
     ) throws(RealmError) -> Fault? {
         guard !older.topRef.isNull, !newer.topRef.isNull else { return nil }
         let end = max(older.logicalSize, newer.logicalSize, newer.physicalSize)
@@ -28,13 +30,15 @@ enum SlotReuse {
         try walk(store, older.topRef) { n in
             guard proof == nil, !starts.isTaken(at: n.ref.offset), seen.take(n.ref.offset, 8) else { return false }
             guard taken.isFree(n.ref.offset, n.size) else {
-                proof = Fault.ofFile("a node of this version lies where version \(newer.version) has another", offset: n.ref.offset)
+                proof = Fault.ofFile(
+                    "a node of this version lies where version \(newer.version) has another", offset: n.ref.offset)
                 return false
             }
             return true
         }
         return proof
     }
+
     /// Shows each node below a ref that can be read; `body` says whether to go on below it.
     private static func walk(_ store: NodeStore, _ top: Ref, _ body: (Node) -> Bool) throws(RealmError) {
         var pending = [top]
@@ -43,19 +47,25 @@ enum SlotReuse {
             count += 1
             try store.test(count)
             if count % forgetAfter == 0 { store.forgetPages() }
-            guard let n = try RealmError.unlessDamaged({ () throws(RealmError) in try store.node(ref) }), body(n), n.hasRefs else { continue }
+            guard let n = try RealmError.unlessDamaged({ () throws(RealmError) in try store.node(ref) }), body(n),
+                n.hasRefs
+            else { continue }
             for i in 0..<n.count {
                 let slot = try RealmError.unlessDamaged { () throws(RealmError) in try n.slot(i) }
                 if let child = slot?.subtree { pending.append(child) }
             }
         }
     }
+
     private static let forgetAfter = 1 << 16
 
-    /// What is wrong with an older version of formats 2 to 9 whose tables have the form of later ones: the upgrade wrote over it. nil where that is
-    /// not what reading it ended with.
+    /// What is wrong with an older version of formats 2 to 9 whose tables have the form of later ones: the upgrade
+    /// wrote over it. nil where that is not what reading it ended with.
     static func byUpgrade(of older: DatabaseFile.State, to newer: DatabaseFile.State?, _ error: RealmError) -> String? {
-        guard let newer, error.code == .unsupportedFileFormat, OldFormats.isRead(older.format), newer.format > older.format else { return nil }
-        return "the upgrade from format \(older.format) to \(newer.format), which is finished, wrote over parts of this version"
+        guard let newer, error.code == .unsupportedFileFormat, OldFormats.isRead(older.format),
+            newer.format > older.format
+        else { return nil }
+        return
+            "the upgrade from format \(older.format) to \(newer.format), which is finished, wrote over parts of this version"
     }
 }

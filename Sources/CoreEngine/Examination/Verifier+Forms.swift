@@ -1,6 +1,7 @@
 /// How things are written down: bytes that reading passes over, and parts of a table that must agree.
 ///
-/// A reader that is not asked to check takes a text from its offsets and leaves its padding and its end alone. Here they count.
+/// A reader that is not asked to check takes a text from its offsets and leaves its padding and its end alone. Here
+/// they count.
 extension Verifier {
     // MARK: Tables
 
@@ -15,53 +16,77 @@ extension Verifier {
         }
         for walk in walks { _ = try reading(place(walk.table)) { () throws(RealmError) in try checkTable(walk.table) } }
     }
+
     private func checkTable(_ t: Table) throws(RealmError) {
         let here = place(t), top = try store.refsNode(t.topRef)
-        guard (9...14).contains(top.count) else { return report(.node, "a table of \(top.count) slots", here, offset: top.ref.offset) }
-        for i in [3, 5, 6] where top.get(i) & 1 == 0 { report(.node, "no number in slot \(i) of a table", here, offset: top.ref.offset) }
+        guard (9...14).contains(top.count) else {
+            return report(.node, "a table of \(top.count) slots", here, offset: top.ref.offset)
+        }
+        for i in [3, 5, 6] where top.get(i) & 1 == 0 {
+            report(.node, "no number in slot \(i) of a table", here, offset: top.ref.offset)
+        }
         if top.get(1) != 0 { report(.node, "a table with columns in the old place", here, offset: top.ref.offset) }
         let spec = try store.refsNode(try top.child(0))
-        if spec.count != 6 || spec.get(3) != 0 { report(.column, "a spec of another form", here, offset: spec.ref.offset) }
+        if spec.count != 6 || spec.get(3) != 0 {
+            report(.column, "a spec of another form", here, offset: spec.ref.offset)
+        }
         try checkNames(try spec.child(1), here)
         try checkColumnArrays(t, top)
         for c in t.columns { try checkColumn(c, t) }
         try checkCollisions(top, here)
     }
+
     /// Names are short texts.
     private func checkNames(_ ref: Ref, _ here: Fault.Place) throws(RealmError) {
         let n = try store.node(ref)
         if n.hasRefs || n.widthType != 1 { report(.node, "names of another form", here, offset: ref.offset) }
         try checkTexts(n, here)
     }
+
     /// Those of the columns of sub-tables, too. Format: old-formats §4.2.
     private func checkOldNames(_ spec: Ref, _ here: Fault.Place, depth: Int) throws(RealmError) {
         let n = try store.refsNode(spec)
         try checkNames(try n.child(1), here)
-        guard depth < OldFormats.maxDepth, n.count > 3, let parts = try n.slot(3).subtree, case let specs = try store.refsNode(parts) else { return }
-        for i in 0..<specs.count { if let child = try specs.slot(i).subtree { try checkOldNames(child, here, depth: depth + 1) } }
+        guard depth < OldFormats.maxDepth, n.count > 3, let parts = try n.slot(3).subtree,
+            case let specs = try store.refsNode(parts)
+        else { return }
+        for i in 0..<specs.count {
+            if let child = try specs.slot(i).subtree { try checkOldNames(child, here, depth: depth + 1) }
+        }
     }
+
     /// A column's type and attributes stand in its spec and in its key.
     private func checkColumn(_ c: Column, _ t: Table) throws(RealmError) {
         let here = place(t, c), type = Int64(c.key.typeNumber), isOldList = c.specType == 13 && type == 12
-        if c.specType & 0xFFFF != type && !isOldList { report(.column, "type \(c.specType & 0xFFFF) in the spec, \(type) in the key", here) }
+        if c.specType & 0xFFFF != type && !isOldList {
+            report(.column, "type \(c.specType & 0xFFFF) in the spec, \(type) in the key", here)
+        }
         if (c.attributes.rawValue ^ c.key.attributes.rawValue) & 0xFC != 0 {
-            report(.column, "attributes \(c.attributes.rawValue) in the spec, \(c.key.attributes.rawValue) in the key", here)
+            report(
+                .column, "attributes \(c.attributes.rawValue) in the spec, \(c.key.attributes.rawValue) in the key",
+                here)
         }
         let isLink = c.type == .link || c.isBacklink
         if isLink, c.oppositeTable.isNull { report(.column, "links that lead to no class", here) }
         // Files that were upgraded from format 9 have zeros there.
         let isBlank = c.oppositeTable.isNull || c.oppositeTable.raw == 0 && c.oppositeColumn.raw == 0
         if !isLink, !isBlank { report(.column, "the class of links where there are none", here) }
-        if c.key == t.primaryKey, group.format >= 22, try t.index(of: c.index) == nil { report(.index, "a primary key without its index", here) }
+        if c.key == t.primaryKey, group.format >= 22, try t.index(of: c.index) == nil {
+            report(.index, "a primary key without its index", here)
+        }
         if !c.enumeratedValues.isNull { try checkTexts(try store.node(c.enumeratedValues), here) }
     }
-    /// Indexes, opposite tables and opposite columns have a place for each column, and nothing in those of columns that are gone.
+
+    /// Indexes, opposite tables and opposite columns have a place for each column, and nothing in those of columns that
+    /// are gone.
     private func checkColumnArrays(_ t: Table, _ top: Node) throws(RealmError) {
         let here = place(t)
         let indexes = try store.refsNode(try top.child(4)), tables = try store.integers(try top.child(7)),
             columns = try store.integers(try top.child(8))
         if indexes.count != tables.count || tables.count != columns.count {
-            report(.column, "\(indexes.count) indexes, \(tables.count) and \(columns.count) other ends of columns", here, offset: top.ref.offset)
+            report(
+                .column, "\(indexes.count) indexes, \(tables.count) and \(columns.count) other ends of columns", here,
+                offset: top.ref.offset)
         }
         // Keys are read without their upper bits.
         for i in 0..<tables.count where tables.get(i) < 0 || tables.get(i) > Int64(TableKey.null.raw) {
@@ -74,16 +99,20 @@ extension Verifier {
             }
         }
     }
+
     private func checkCollisions(_ top: Node, _ here: Fault.Place) throws(RealmError) {
         guard top.count > 10, case let map = try top.child(10), !map.isNull else { return }
         let n = try store.refsNode(map)
-        let low = try store.integers(try n.child(0)), high = try store.integers(try n.child(1)), keys = try store.integers(try n.child(2))
+        let low = try store.integers(try n.child(0)), high = try store.integers(try n.child(1)),
+            keys = try store.integers(try n.child(2))
         guard low.count == high.count, low.count == keys.count else {
             return report(.column, "a map of colliding keys of unequal lengths", here, offset: map.offset)
         }
         for i in 1..<max(1, low.count) {
             let before = (high.getUnsigned(i - 1), low.getUnsigned(i - 1))
-            if before > (high.getUnsigned(i), low.getUnsigned(i)) { report(.tree, "a map of colliding keys out of order", here, offset: map.offset) }
+            if before > (high.getUnsigned(i), low.getUnsigned(i)) {
+                report(.tree, "a map of colliding keys out of order", here, offset: map.offset)
+            }
         }
     }
 
@@ -106,7 +135,9 @@ extension Verifier {
             }
             guard let parts else { return }
             try checkForm(parts.seconds, .nullableInt, here)
-            let seconds = try reading(here) { () throws(RealmError) in try LeafKind.nullableInt.count(store, parts.seconds) }
+            let seconds = try reading(here) { () throws(RealmError) in
+                try LeafKind.nullableInt.count(store, parts.seconds)
+            }
             if parts.count != 2 || seconds.map({ $0 != parts.nanoseconds.count }) ?? false {
                 report(.node, "seconds and nanoseconds of unequal length", here, offset: ref.offset)
             }
@@ -117,7 +148,9 @@ extension Verifier {
         case .uuid: try checkBlocks(ref, 16, here)
         case .nullableInt:
             let n = try reading(here) { () throws(RealmError) in try store.integers(ref) }
-            if n?.count == 0 { report(.node, "a leaf without the number that stands for null", here, offset: ref.offset) }
+            if n?.count == 0 {
+                report(.node, "a leaf without the number that stands for null", here, offset: ref.offset)
+            }
         case .mixed:
             let texts = try reading(here) { () throws(RealmError) -> Ref in
                 let n = try store.refsNode(ref)
@@ -127,11 +160,14 @@ extension Verifier {
         default: break
         }
     }
+
     private func checkWidth(_ ref: Ref, _ widths: [Int], _ here: Fault.Place) throws(RealmError) {
-        guard let n = try reading(here, { () throws(RealmError) in try store.node(ref) }), n.hasRefs || n.widthType != 1 || !widths.contains(n.width)
+        guard let n = try reading(here, { () throws(RealmError) in try store.node(ref) }),
+            n.hasRefs || n.widthType != 1 || !widths.contains(n.width)
         else { return }
         report(.node, "a leaf of numbers of \(n.width) bytes", here, offset: ref.offset)
     }
+
     /// Eight elements lie behind a byte of flags; the last block may have fewer.
     private func checkBlocks(_ ref: Ref, _ width: Int, _ here: Fault.Place) throws(RealmError) {
         guard let n = try reading(here, { () throws(RealmError) in try store.node(ref) }), n.count > 0 else { return }
@@ -140,8 +176,13 @@ extension Verifier {
             report(.node, "a leaf of \(n.count) bytes for values of \(width)", here, offset: ref.offset)
         }
     }
+
     func checkTexts(_ n: Node, _ here: Fault.Place) throws(RealmError) { report(try LeafForm.texts(store, n), here) }
-    private func checkPieces(_ n: Node, _ here: Fault.Place) throws(RealmError) { report(try LeafForm.pieces(store, n, endInZero: false), here) }
+
+    private func checkPieces(_ n: Node, _ here: Fault.Place) throws(RealmError) {
+        report(try LeafForm.pieces(store, n, endInZero: false), here)
+    }
+
     private func report(_ found: [LeafForm.Fault], _ here: Fault.Place) {
         for fault in found { report(fault.isValue ? .value : .node, fault.what, here, offset: fault.ref.offset) }
     }
@@ -152,12 +193,17 @@ extension Verifier {
     func checkIndexForm(_ root: Ref, _ here: Fault.Place) throws(RealmError) {
         var pending = [root], seen: Swift.Set<Int> = []
         while let ref = pending.popLast() {
-            guard seen.insert(ref.offset).inserted, let n = try reading(here, { () throws(RealmError) in try store.node(ref) }), n.hasRefs, n.context
+            guard seen.insert(ref.offset).inserted,
+                let n = try reading(here, { () throws(RealmError) in try store.node(ref) }), n.hasRefs, n.context
             else { continue }
             let keys = try reading(here) { () throws(RealmError) in try store.integers(try n.child(0)) }
-            if let keys, keys.width != 32 { report(.index, "chunks of \(keys.width) bits", here, offset: keys.ref.offset) }
+            if let keys, keys.width != 32 {
+                report(.index, "chunks of \(keys.width) bits", here, offset: keys.ref.offset)
+            }
             for i in 1..<max(1, n.count) {
-                if let child = try reading(here, { () throws(RealmError) in try n.slot(i) })?.subtree { pending.append(child) }
+                if let child = try reading(here, { () throws(RealmError) in try n.slot(i) })?.subtree {
+                    pending.append(child)
+                }
             }
         }
     }
@@ -167,7 +213,8 @@ extension Verifier {
     /// What is shown of these is made of their nodes; here the nodes themselves count. Format: old-formats §3 to §6.
     private func checkOldTables() throws(RealmError) {
         guard let schema = transaction.old?.schema else { return }
-        let fields = try transaction.database.file.topFields(store, transaction.topRef, physicalSize: transaction.logicalSize)
+        let fields = try transaction.database.file.topFields(
+            store, transaction.topRef, physicalSize: transaction.logicalSize)
         _ = try reading(Fault.Place()) { () throws(RealmError) in try checkNames(fields.names, Fault.Place()) }
         for case let table? in schema.tables + schema.setAside {
             let here = Fault.Place(table: table.name.after(Tables.classPrefix) ?? table.name)
@@ -180,6 +227,7 @@ extension Verifier {
             }
         }
     }
+
     private func checkOldColumn(_ c: OldColumn, _ root: Ref, _ here: Fault.Place) throws(RealmError) {
         guard !root.isNull else { return }
         var column = c
@@ -191,11 +239,15 @@ extension Verifier {
         }
         if c.form == .timestamp {
             let nanoseconds = OldTree(store, try column.part(store, 1), leafCount: OldLeaf.integerCount)
-            if try nanoseconds.count() != tree.count() { report(.node, "seconds and nanoseconds of unequal length", here, offset: root.offset) }
+            if try nanoseconds.count() != tree.count() {
+                report(.node, "seconds and nanoseconds of unequal length", here, offset: root.offset)
+            }
         }
         try tree.visit(0..<(try tree.count())) { (n, rows) throws(RealmError) in
             try advance(0)
-            if rows.count > Format.treeCapacity { report(.tree, "a leaf of \(rows.count) elements", here, offset: n.ref.offset) }
+            if rows.count > Format.treeCapacity {
+                report(.tree, "a leaf of \(rows.count) elements", here, offset: n.ref.offset)
+            }
             switch c.form {
             case .string: try checkTexts(n, here)
             case .binary: try checkPieces(n, here)
@@ -203,9 +255,13 @@ extension Verifier {
                 report(.node, "numbers of \(n.width) bytes", here, offset: n.ref.offset)
             case .linkList, .table, .values, .list:
                 for i in rows where n.hasRefs {
-                    if try n.slot(i).isTagged { report(.node, "a number where a list is expected", here, offset: n.ref.offset) }
+                    if try n.slot(i).isTagged {
+                        report(.node, "a number where a list is expected", here, offset: n.ref.offset)
+                    }
                     guard c.form == .list, let element = c.elements.first else { continue }
-                    if let list = try n.slot(i).subtree { try checkOldColumn(element, try store.refsNode(list).child(0), here) }
+                    if let list = try n.slot(i).subtree {
+                        try checkOldColumn(element, try store.refsNode(list).child(0), here)
+                    }
                 }
             default: break
             }

@@ -4,7 +4,9 @@ extension Verifier {
         let t = walk.table
         guard let f = t.facts[column], let c = t.column(f.key) else { return }
         let here = place(t, c)
-        guard let index = try reading(here, { () throws(RealmError) in try t.index(of: column) }), let index else { return }
+        guard let index = try reading(here, { () throws(RealmError) in try t.index(of: column) }), let index else {
+            return
+        }
         try checkIndexForm(index.root, here)
         if f.isCollection || f.isFullTextIndexed { return try checkWords(walk, c, index) }
         let data = { (key: ObjKey) throws(RealmError) -> IndexData? in
@@ -31,19 +33,25 @@ extension Verifier {
             guard let own = try data(key) else { return }
             if path.enumerated().contains(where: { own.chunk($0.offset * 4) != $0.element }) {
                 self.report(.index, "the object stands in the index under another value", spot)
-            } else if let head, head != key, path.count * 4 <= SearchIndex.maxOffset, let other = try data(head), !own.equals(other) {
+            } else if let head, head != key, path.count * 4 <= SearchIndex.maxOffset, let other = try data(head),
+                !own.equals(other)
+            {
                 // Above the deepest level a list holds one value.
                 self.report(.index, "the object stands in the index among those of another value", spot)
             }
         }
         guard isWhole else { return }
-        for key in walk.keys where !seen.contains(key) { report(.index, "the object is missing in the index", place(t, c, key)) }
+        for key in walk.keys where !seen.contains(key) {
+            report(.index, "the object is missing in the index", place(t, c, key))
+        }
     }
 
-    /// Indexes of words: those of full text, and those of lists of strings. An entry is an object under the chunks of one of its words.
+    /// Indexes of words: those of full text, and those of lists of strings. An entry is an object under the chunks of
+    /// one of its words.
     ///
-    /// Entries and words are added up for each object, so that they need no memory. Where the sums differ, entries and words are compared one by one.
-    /// What realm-core leaves in an index of lists is no fault: an entry that is there twice, or of a word or an object that is gone.
+    /// Entries and words are added up for each object, so that they need no memory. Where the sums differ, entries and
+    /// words are compared one by one. What realm-core leaves in an index of lists is no fault: an entry that is there
+    /// twice, or of a word or an object that is gone.
     private func checkWords(_ walk: TableWalk, _ c: Column, _ index: SearchIndex) throws(RealmError) {
         let t = walk.table, here = place(t, c), isList = c.isCollection
         textBytes = 0
@@ -54,7 +62,9 @@ extension Verifier {
             _ = try self.reading(here) { () throws(RealmError) in throw error }
         }
         try index.forEachWord(orElse: damaged) { (key, path, isFirst) throws(RealmError) in
-            if !isFirst && !isList { self.report(.index, "the object stands more than once in the index", self.place(t, c, key)) }
+            if !isFirst && !isList {
+                self.report(.index, "the object stands more than once in the index", self.place(t, c, key))
+            }
             if isFirst { differences[key, default: 0] &+= path.hashValue }
         }
         for key in walk.keys {
@@ -73,16 +83,24 @@ extension Verifier {
         for key in differences.keys.sorted() {
             let spot = place(t, c, key)
             guard walk.contains(key) else {
-                if !walk.isIncomplete && !isList { report(.index, "the index names an object that does not exist", spot) }
+                if !walk.isIncomplete && !isList {
+                    report(.index, "the index names an object that does not exist", spot)
+                }
                 continue
             }
             guard let words = try words(of: key, walk, c) else { continue }
             let found = entered[key] ?? []
-            if isWhole, !words.isSubset(of: found) { report(.index, "a word of the object is missing in the index", spot) }
-            if !isList, !found.isSubset(of: words) { report(.index, "the object stands in the index under a word that it does not have", spot) }
+            if isWhole, !words.isSubset(of: found) {
+                report(.index, "a word of the object is missing in the index", spot)
+            }
+            if !isList, !found.isSubset(of: words) {
+                report(.index, "the object stands in the index under a word that it does not have", spot)
+            }
         }
     }
-    /// Counts the bytes of texts whose words are looked for: there are no more than the file has, twice, unless texts share them.
+
+    /// Counts the bytes of texts whose words are looked for: there are no more than the file has, twice, unless texts
+    /// share them.
     private func countWords(of text: Bytes) throws(RealmError) {
         try store.test()
         textBytes += text.count
@@ -91,6 +109,7 @@ extension Verifier {
         textRoom = room
         guard textBytes <= 2 * room else { throw .corrupt("texts that share their bytes") }
     }
+
     /// Under which chunks an object is to stand; nil where its value could not be read.
     private func words(of key: ObjKey, _ walk: TableWalk, _ c: Column) throws(RealmError) -> Swift.Set<[Int32]>? {
         let t = walk.table
@@ -99,7 +118,9 @@ extension Verifier {
             var words: Swift.Set<[Int32]> = []
             guard let value = try t.rows.get(key, c.key.index) else { return words }
             if case .string(let text) = value { try countWords(of: text) }
-            try TableIndexes.forEachWord(of: value, store) { (word) throws(RealmError) in words.insert(SearchIndex.wordPath(word)) }
+            try TableIndexes.forEachWord(of: value, store) { (word) throws(RealmError) in
+                words.insert(SearchIndex.wordPath(word))
+            }
             return words
         }
     }

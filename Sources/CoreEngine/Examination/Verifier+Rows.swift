@@ -18,16 +18,22 @@ extension Verifier {
     ///   - depth: what the node above asks for.
     ///   - last: the largest key that belongs here.
     /// - Returns: the number of objects; nil where some could not be read.
-    private func walkCluster(_ walk: TableWalk, _ ref: Ref, offset: UInt64, depth: Int?, last: UInt64) throws(RealmError) -> Int? {
+    private func walkCluster(_ walk: TableWalk, _ ref: Ref, offset: UInt64, depth: Int?, last: UInt64)
+        throws(RealmError) -> Int?
+    {
         let here = place(walk.table)
-        guard try enter(ref, here), let n = try reading(here, { () throws(RealmError) in try store.refsNode(ref) }) else { return nil }
+        guard try enter(ref, here), let n = try reading(here, { () throws(RealmError) in try store.refsNode(ref) })
+        else { return nil }
         guard n.isInner else {
             if let depth, depth != 0 { report(.tree, "a cluster \(depth) levels too high", here, offset: ref.offset) }
             return try walkLeaf(walk, n, offset: offset, last: last)
         }
         guard let inner = try reading(here, { () throws(RealmError) in try ClusterInner(store, n) }) else { return nil }
         let levels = depth ?? inner.depth
-        if levels != inner.depth { report(.tree, "a cluster node of \(inner.depth) levels where \(levels) are expected", here, offset: ref.offset) }
+        if levels != inner.depth {
+            report(
+                .tree, "a cluster node of \(inner.depth) levels where \(levels) are expected", here, offset: ref.offset)
+        }
         guard levels > 0 else {
             report(.node, "a cluster node that is too deep", here, offset: ref.offset)
             return nil
@@ -40,7 +46,9 @@ extension Verifier {
                 continue
             }
             let first = inner.offset(i)
-            if first < start || i == 0 && first != 0 { report(.tree, "offsets of a cluster node out of order: child \(i)", here, offset: ref.offset) }
+            if first < start || i == 0 && first != 0 {
+                report(.tree, "offsets of a cluster node out of order: child \(i)", here, offset: ref.offset)
+            }
             start = first
             let next = i + 1 < inner.count ? inner.offset(i + 1) : 0
             let end = next > first ? offset &+ next &- 1 : last
@@ -49,10 +57,12 @@ extension Verifier {
         }
         let total = try reading(here) { () throws(RealmError) in try n.slot(2) }
         if let sum, let total, total.number != UInt64(sum) {
-            report(.tree, "a cluster node that counts \(total.integer) objects but has \(sum)", here, offset: ref.offset)
+            report(
+                .tree, "a cluster node that counts \(total.integer) objects but has \(sum)", here, offset: ref.offset)
         }
         return sum
     }
+
     private func walkLeaf(_ walk: TableWalk, _ n: Node, offset: UInt64, last: UInt64) throws(RealmError) -> Int? {
         let here = place(walk.table)
         guard let leaf = try reading(here, { () throws(RealmError) in try ClusterLeaf(store, n) }) else { return nil }
@@ -81,15 +91,21 @@ extension Verifier {
         let leaf = try reading(here) { () throws(RealmError) -> Node in
             try store.node(try ClusterLeaf(store, try store.refsNode(cluster)).column(c.index))
         }
-        if leaf == nil { for row in rows { try noteUnread(ValuePlace(table: walk.table.key, column: c.key, object: walk.keys[row])) } }
+        if leaf == nil {
+            for row in rows { try noteUnread(ValuePlace(table: walk.table.key, column: c.key, object: walk.keys[row])) }
+        }
         return leaf
     }
+
     private func checkColumn(_ walk: TableWalk, _ c: Column, _ cluster: Ref, _ rows: Range<Int>) throws(RealmError) {
         let t = walk.table, here = place(t, c)
         guard let kind = c.leafKind, let leaf = try columnLeaf(walk, c, cluster, rows) else { return }
         let isEnumerated = !c.enumeratedValues.isNull && !leaf.hasRefs && leaf.widthType == 0
-        let count = isEnumerated ? leaf.count : try reading(here) { () throws(RealmError) in try kind.count(store, leaf.ref) }
-        if let count, count != rows.count { report(.tree, "\(count) values for \(rows.count) objects", here, offset: leaf.ref.offset) }
+        let count =
+            isEnumerated ? leaf.count : try reading(here) { () throws(RealmError) in try kind.count(store, leaf.ref) }
+        if let count, count != rows.count {
+            report(.tree, "\(count) values for \(rows.count) objects", here, offset: leaf.ref.offset)
+        }
         if kind == .mixed { try checkPayloads(leaf.ref, here) }
         if !isEnumerated { try checkForm(leaf.ref, kind, here) }
         if c.isBacklink { return }
@@ -114,9 +130,13 @@ extension Verifier {
     // MARK: Values
 
     /// Whether all of it could be read.
-    private func checkValue(_ v: Mixed, _ c: Column, _ origin: ValuePlace, _ here: Fault.Place) throws(RealmError) -> Bool {
+    private func checkValue(_ v: Mixed, _ c: Column, _ origin: ValuePlace, _ here: Fault.Place) throws(RealmError)
+        -> Bool
+    {
         guard c.isCollection else {
-            if v.isNull && !c.isNullable && c.type != .typedLink { report(.value, "null in a property that takes none", here) }
+            if v.isNull && !c.isNullable && c.type != .typedLink {
+                report(.value, "null in a property that takes none", here)
+            }
             return try checkElement(v, c, origin, here, depth: 0)
         }
         guard case .slot(let slot) = v else { return true }
@@ -129,19 +149,28 @@ extension Verifier {
         if kind == .objKey, transaction.old == nil { try checkUnresolved(root, here) }
         return try walkTree(root, kind, here) { (v, i) throws(RealmError) in
             // A set of decimals holds null as a number of its own.
-            if v.isNull && !c.isNullable && c.type != .link { self.report(.value, "null at index \(i) of a collection that takes none", here) }
-            if isOrdered, let b = before, ElementList.order(kind, b, v) >= 0 { self.report(.value, "a set out of order at index \(i)", here) }
+            if v.isNull && !c.isNullable && c.type != .link {
+                self.report(.value, "null at index \(i) of a collection that takes none", here)
+            }
+            if isOrdered, let b = before, ElementList.order(kind, b, v) >= 0 {
+                self.report(.value, "a set out of order at index \(i)", here)
+            }
             before = v
             if !(try self.checkElement(v, c, origin, here, depth: 1)) { try self.noteUnread(origin) }
         }
     }
+
     /// One value, or one element of a collection.
-    private func checkElement(_ v: Mixed, _ c: Column, _ origin: ValuePlace, _ here: Fault.Place, depth: Int) throws(RealmError) -> Bool {
+    private func checkElement(_ v: Mixed, _ c: Column, _ origin: ValuePlace, _ here: Fault.Place, depth: Int)
+        throws(RealmError) -> Bool
+    {
         switch v {
         case .link(let k): try noteLink(c.oppositeTable, k, origin)
         case .typedLink(let table, let k): try noteLink(table, k, origin)
         case .timestamp(let t):
-            if t.nanoseconds.magnitude >= 1_000_000_000 || (t.seconds > 0 && t.nanoseconds < 0) || (t.seconds < 0 && t.nanoseconds > 0) {
+            if t.nanoseconds.magnitude >= 1_000_000_000 || (t.seconds > 0 && t.nanoseconds < 0)
+                || (t.seconds < 0 && t.nanoseconds > 0)
+            {
                 report(.value, "a timestamp of \(t.seconds) seconds and \(t.nanoseconds) nanoseconds", here)
             }
         case .list(let root):
@@ -156,11 +185,13 @@ extension Verifier {
         }
         return true
     }
+
     private func mayNest(_ depth: Int, _ root: Ref, _ here: Fault.Place) -> Bool {
         if depth < Trees.maxNesting { return true }
         report(.node, "collections nested too deeply", here, offset: root.offset)
         return false
     }
+
     private func noteLink(_ table: TableKey, _ key: ObjKey, _ origin: ValuePlace) throws(RealmError) {
         guard key.raw >= 0 else { return }
         try links.makeRoom()
@@ -181,26 +212,34 @@ extension Verifier {
             }
             return (try store.node(root).context, needs)
         }
-        if let flags, flags.has != flags.needs { report(.node, "a wrong flag for links to missing objects", here, offset: root.offset) }
+        if let flags, flags.has != flags.needs {
+            report(.node, "a wrong flag for links to missing objects", here, offset: root.offset)
+        }
     }
 
     // MARK: Trees
 
     /// Calls `body` for each element that can be read, with its index; whether that were all.
     func walkTree(
-        _ root: Ref, _ kind: LeafKind, _ here: Fault.Place, leafLimit: Int = Format.treeCapacity, _ body: (Mixed, Int) throws(RealmError) -> Void
+        _ root: Ref, _ kind: LeafKind, _ here: Fault.Place, leafLimit: Int = Format.treeCapacity,
+        _ body: (Mixed, Int) throws(RealmError) -> Void
     ) throws(RealmError) -> Bool {
         var first = 0
         return try walkTree(root, kind, here, leafLimit, depth: 0, &first, body) != nil
     }
+
     /// Number of elements; nil where some could not be read.
     private func walkTree(
         _ ref: Ref, _ kind: LeafKind, _ here: Fault.Place, _ leafLimit: Int, depth: Int, _ first: inout Int,
         _ body: (Mixed, Int) throws(RealmError) -> Void
     ) throws(RealmError) -> Int? {
-        guard try enter(ref, here), let n = try reading(here, { () throws(RealmError) in try store.node(ref) }) else { return nil }
+        guard try enter(ref, here), let n = try reading(here, { () throws(RealmError) in try store.node(ref) }) else {
+            return nil
+        }
         if !n.isInner {
-            guard let count = try reading(here, { () throws(RealmError) in try kind.count(store, ref) }) else { return nil }
+            guard let count = try reading(here, { () throws(RealmError) in try kind.count(store, ref) }) else {
+                return nil
+            }
             guard count <= leafLimit else {
                 report(.tree, "a leaf of \(count) elements", here, offset: ref.offset)
                 return nil
@@ -250,6 +289,7 @@ extension Verifier {
         }
         return total
     }
+
     /// - Parameter depth: 0 for the dictionary of a property, else that of its elements.
     private func walkDictionary(
         _ root: Ref, _ c: Column, _ keyType: ColumnType, _ origin: ValuePlace, _ here: Fault.Place, depth: Int
@@ -280,7 +320,9 @@ extension Verifier {
                 return
             }
             // Before format 24 keys beyond ASCII stood in another order.
-            if let b = before, Mixed.compareBytes(b, name) >= 0, !b.contains(where: { $0 >= 0x80 }), !name.contains(where: { $0 >= 0x80 }) {
+            if let b = before, Mixed.compareBytes(b, name) >= 0, !b.contains(where: { $0 >= 0x80 }),
+                !name.contains(where: { $0 >= 0x80 })
+            {
                 self.report(.tree, "keys of a dictionary out of order: key \(i)", here, offset: parts.keys.offset)
             }
             before = name
@@ -289,10 +331,14 @@ extension Verifier {
             values += 1
             let fits = v.isNull || c.type == .mixed || depth > 0 || v.columnType == c.type
             if !fits { self.report(.value, "a value of another type at index \(i) of a dictionary", here) }
-            if v.isNull && !c.isNullable && depth == 0 { self.report(.value, "null at index \(i) of a collection that takes none", here) }
+            if v.isNull && !c.isNullable && depth == 0 {
+                self.report(.value, "null at index \(i) of a collection that takes none", here)
+            }
             try element(v)
         }
-        if hasKeys && hasValues && keys != values { report(.tree, "\(keys) keys and \(values) values in a dictionary", here, offset: root.offset) }
+        if hasKeys && hasValues && keys != values {
+            report(.tree, "\(keys) keys and \(values) values in a dictionary", here, offset: root.offset)
+        }
         return hasKeys && hasValues
     }
 
@@ -306,7 +352,8 @@ extension Verifier {
             return
         }
         let leaf = try ClusterLeaf(store, n), keys = try leaf.column(0), values = try leaf.column(1)
-        for (kind, column) in [(LeafKind.string, keys), (.mixed, values)] where try kind.count(store, column) != leaf.count {
+        for (kind, column) in [(LeafKind.string, keys), (.mixed, values)]
+        where try kind.count(store, column) != leaf.count {
             report(.tree, "a dictionary with keys and values that do not match", here, offset: column.offset)
         }
         try checkForm(keys, .string, here)
@@ -326,7 +373,9 @@ extension Verifier {
 
 extension MixedLeaf {
     /// How the values of a leaf use what stands beside them.
-    fileprivate static func payloadUses(_ s: NodeStore, _ ref: Ref) throws(RealmError) -> (shared: Bool, unused: Bool, withoutKey: Bool) {
+    fileprivate static func payloadUses(_ s: NodeStore, _ ref: Ref) throws(RealmError) -> (
+        shared: Bool, unused: Bool, withoutKey: Bool
+    ) {
         let n = try s.refsNode(ref)
         let composite = try s.integers(try n.child(0))
         var uses = (shared: false, unused: false, withoutKey: false)

@@ -1,47 +1,60 @@
 /// Checks a snapshot as a whole. What it checks, under these numbers:
 /// 1. Every byte from 24 to the logical end is reachable or free, exactly once (normal form; storage §3.2).
-/// 2. Trees add up: keys ascend and lie where their parents say, counts and offsets agree, every column has a value for each object.
+/// 2. Trees add up: keys ascend and lie where their parents say, counts and offsets agree, every column has a value for
+///    each object.
 /// 3. Every value can be read, and is one that its column can hold; sets and dictionaries are in order.
 /// 4. Every link has exactly one backlink and the reverse; every embedded object has one owner.
 /// 5. Every row is found through each of its search indexes, and indexes hold nothing else.
 /// 6. Tables, specs and leaves are written in the form that the format says, also where a reader does not look.
 ///
-/// A fault does not end the check: a damaged node is left out with all below it, and what only follows from its absence is not reported.
-/// Each node is walked once, however often it is reached: the time is bounded by the size of the file.
+/// A fault does not end the check: a damaged node is left out with all below it, and what only follows from its absence
+/// is not reported. Each node is walked once, however often it is reached: the time is bounded by the size of the file.
 final class Verifier {
     let transaction: Transaction
     var store: NodeStore { transaction.store }
     var group: Group { transaction.group }
     private(set) var faults: Faults
+
     /// Roots and nodes of trees that were walked.
     private var walked: Swift.Set<Int> = []
+
     /// Links that were found and have not met their backlink yet.
     var links: [LinkEnd: Int] = [:]
+
     /// Owners of embedded objects.
     var owners: [ObjectPlace: Int] = [:]
+
     /// Values that could not be read: what they link to, or are linked from, is unknown.
     var unread: Swift.Set<ValuePlace> = []
     private(set) var walks: [TableWalk] = []
+
     /// Bytes of the texts whose words were looked for in one column, and of the file.
     var textBytes = 0
     var textRoom: Int?
+
     /// Steps done and to be done: each object is met in its cluster, among the backlinks and in the indexes.
     private var steps = (done: 0, total: 0)
     private var walkOf: [TableKey: TableWalk] = [:]
 
     struct ObjectPlace: Hashable { let table: TableKey, object: ObjKey }
+
     struct ValuePlace: Hashable { let table: TableKey, column: ColKey, object: ObjKey }
+
     struct LinkEnd: Hashable { let target: ObjectPlace, origin: ValuePlace }
 
     /// What the walk over the rows of a table found.
     final class TableWalk {
         let table: Table
+
         /// Keys of its objects, ascending unless that is a fault of its own.
         var keys: [ObjKey] = []
+
         /// Its clusters, with the range of their keys.
         var clusters: [(node: Ref, rows: Range<Int>)] = []
+
         /// Some objects could not be read.
         var isIncomplete = false
+
         init(_ table: Table) { self.table = table }
 
         func contains(_ key: ObjKey) -> Bool {
@@ -90,6 +103,7 @@ final class Verifier {
     }
 
     private static let rounds = 3
+
     /// So many more objects were met in a round: the check may end here.
     func advance(_ objects: Int) throws(RealmError) {
         steps.done += objects
@@ -98,7 +112,10 @@ final class Verifier {
 
     // MARK: Reporting
 
-    func report(_ kind: Fault.Kind, _ what: String, _ place: Fault.Place, offset: Int = 0) { faults.add(kind, what, place, offset: offset) }
+    func report(_ kind: Fault.Kind, _ what: String, _ place: Fault.Place, offset: Int = 0) {
+        faults.add(kind, what, place, offset: offset)
+    }
+
     /// What `body` reads; nil, and a fault, where it cannot.
     func reading<T>(_ place: Fault.Place, _ body: () throws(RealmError) -> T) throws(RealmError) -> T? {
         do throws(RealmError) { return try body() } catch {
@@ -107,10 +124,12 @@ final class Verifier {
             return nil
         }
     }
+
     func noteUnread(_ place: ValuePlace) throws(RealmError) {
         try unread.makeRoom()
         unread.insert(place)
     }
+
     /// Whether a node of a tree is to be walked: not, and a fault, when it was before.
     func enter(_ ref: Ref, _ place: Fault.Place) throws(RealmError) -> Bool {
         try walked.makeRoom()
@@ -118,11 +137,14 @@ final class Verifier {
         report(.space, "two owners of one node", place, offset: ref.offset)
         return false
     }
+
     func place(_ t: Table, _ c: Column? = nil, _ key: ObjKey? = nil) -> Fault.Place {
         guard let c, c.isBacklink else { return Fault.Place(table: name(t), property: c?.name, object: key) }
         return Fault.Place(table: name(t), object: key, part: "backlinks from '\(name(c.oppositeTable))'")
     }
+
     private func name(_ t: Table) -> Name { t.className ?? t.name }
+
     private func name(_ key: TableKey) -> Name { walkOf[key].map { name($0.table) } ?? Name("table \(key.raw)") }
 
     // MARK: 1
@@ -152,53 +174,74 @@ final class Verifier {
         }
         if fields.slotCount < 5 { return }  // A copy in streaming form without lists.
         let lists = fields.freeLists
-        guard !lists.positions.isNull else { return report(.space, "top array without free-space lists", nowhere, offset: top.offset) }
+        guard !lists.positions.isNull else {
+            return report(.space, "top array without free-space lists", nowhere, offset: top.offset)
+        }
         try checkFreeSpace(lists, &space)
-        space.forEachGap { (at, size) in report(.space, "\(size) bytes that are neither reachable nor free", nowhere, offset: at) }
+        space.forEachGap { (at, size) in
+            report(.space, "\(size) bytes that are neither reachable nor free", nowhere, offset: at)
+        }
     }
-    private func checkFreeSpace(_ lists: (positions: Ref, lengths: Ref, versions: Ref), _ space: inout Tiling) throws(RealmError) {
+
+    private func checkFreeSpace(_ lists: (positions: Ref, lengths: Ref, versions: Ref), _ space: inout Tiling)
+        throws(RealmError)
+    {
         let nowhere = Fault.Place()
         guard let positions = try reading(nowhere, { () throws(RealmError) in try store.integers(lists.positions) }),
             let lengths = try reading(nowhere, { () throws(RealmError) in try store.integers(lists.lengths) })
         else { return }
-        let versions = lists.versions.isNull ? nil : try reading(nowhere) { () throws(RealmError) in try store.integers(lists.versions) }
+        let versions =
+            lists.versions.isNull
+            ? nil : try reading(nowhere) { () throws(RealmError) in try store.integers(lists.versions) }
         if positions.count != lengths.count || versions.map({ $0.count != positions.count }) ?? false {
             report(.space, "free-space lists of unequal length", nowhere, offset: lists.positions.offset)
         }
         var last = Int64(0)
         for i in 0..<min(positions.count, lengths.count) {
             let at = positions.get(i), size = lengths.get(i)
-            if at < last { report(.tree, "free space out of order: entry \(i)", nowhere, offset: lists.positions.offset) }
+            if at < last {
+                report(.tree, "free space out of order: entry \(i)", nowhere, offset: lists.positions.offset)
+            }
             last = at
-            guard let start = Int(exactly: at), let count = Int(exactly: size), start & 7 == 0, count & 7 == 0, count > 0, space.holds(start, count)
+            guard let start = Int(exactly: at), let count = Int(exactly: size), start & 7 == 0, count & 7 == 0,
+                count > 0, space.holds(start, count)
             else {
-                report(.tree, "free space outside of the file: entry \(i), \(size) bytes at \(at)", nowhere, offset: lists.lengths.offset)
+                report(
+                    .tree, "free space outside of the file: entry \(i), \(size) bytes at \(at)", nowhere,
+                    offset: lists.lengths.offset)
                 continue
             }
-            if !space.take(start, count) { report(.space, "free space that is in use, or free twice", nowhere, offset: start) }
+            if !space.take(start, count) {
+                report(.space, "free space that is in use, or free twice", nowhere, offset: start)
+            }
         }
     }
 
     // MARK: 4
 
-    /// Link and backlink columns name each other. Columns of backlinks stay when a Mixed property, or its class, is removed by other
-    /// libraries, with what is in them: nothing reads them again.
+    /// Link and backlink columns name each other. Columns of backlinks stay when a Mixed property, or its class, is
+    /// removed by other libraries, with what is in them: nothing reads them again.
     private func checkColumns(_ t: Table) throws(RealmError) {
         for c in t.columns where c.type == .link || c.isBacklink {
             let there = walkOf[c.oppositeTable]?.table.column(c.oppositeColumn)
             guard let opposite = there else {
                 let isKnown = walkOf[c.oppositeTable] != nil || !group.liveIndexes.contains(c.oppositeTable.index)
-                if !c.isBacklink && isKnown { report(.column, "links without a column of backlinks at their other end", place(t, c)) }
+                if !c.isBacklink && isKnown {
+                    report(.column, "links without a column of backlinks at their other end", place(t, c))
+                }
                 continue
             }
             let matches = c.isBacklink ? opposite.type == .link || opposite.type == .mixed : opposite.isBacklink
             // A Mixed column feeds many backlink columns and names none of them.
-            guard matches, opposite.type == .mixed || (opposite.oppositeTable == t.key && opposite.oppositeColumn == c.key) else {
+            guard matches,
+                opposite.type == .mixed || (opposite.oppositeTable == t.key && opposite.oppositeColumn == c.key)
+            else {
                 report(.column, "the column at the other end is another's", place(t, c))
                 continue
             }
         }
     }
+
     private func checkBacklinks(_ walk: TableWalk) throws(RealmError) {
         let t = walk.table
         for c in t.columns where c.isBacklink {
@@ -219,7 +262,10 @@ final class Verifier {
                         if let n = self.links[end] {
                             self.links[end] = n > 1 ? n - 1 : nil
                         } else if !self.unread.contains(end.origin), !(from.isIncomplete && !from.contains(origin)) {
-                            self.report(.link, "backlink without link: of object \(origin.raw) of '\(self.name(from.table)).\(source.name)'", here)
+                            self.report(
+                                .link,
+                                "backlink without link: of object \(origin.raw) of '\(self.name(from.table)).\(source.name)'",
+                                here)
                         }
                     }
                     if let single = slot.number {
@@ -234,6 +280,7 @@ final class Verifier {
             }
         }
     }
+
     private func reportLinksWithoutBacklink() {
         var left: [(place: Fault.Place, what: String)] = []
         for (end, n) in links {
@@ -242,31 +289,43 @@ final class Verifier {
             let here = place(from.table, from.table.column(origin.column), origin.object)
             let target = "object \(end.target.object.raw) of '\(name(end.target.table))'"
             guard let to = walkOf[end.target.table] else {
-                if !group.liveIndexes.contains(end.target.table.index) { left.append((here, "link to \(target), a class that does not exist")) }
+                if !group.liveIndexes.contains(end.target.table.index) {
+                    left.append((here, "link to \(target), a class that does not exist"))
+                }
                 continue
             }
             guard to.contains(end.target.object) else {
                 if !to.isIncomplete { left.append((here, "link to \(target), which does not exist")) }
                 continue
             }
-            let back = to.table.columns.first { $0.isBacklink && $0.oppositeTable == origin.table && $0.oppositeColumn == origin.column }
-            if let back, unread.contains(ValuePlace(table: to.table.key, column: back.key, object: end.target.object)) { continue }
+            let back = to.table.columns.first {
+                $0.isBacklink && $0.oppositeTable == origin.table && $0.oppositeColumn == origin.column
+            }
+            if let back, unread.contains(ValuePlace(table: to.table.key, column: back.key, object: end.target.object)) {
+                continue
+            }
             left.append((here, "\(n == 1 ? "link" : "\(n) links") without backlink: to \(target)"))
         }
         let order = { (p: Fault.Place) in (p.table ?? "", p.property ?? "", p.object ?? .null) }
-        left.sort { (a, b) in order(a.place) == order(b.place) ? Name(a.what) < Name(b.what) : order(a.place) < order(b.place) }
+        left.sort { (a, b) in
+            order(a.place) == order(b.place) ? Name(a.what) < Name(b.what) : order(a.place) < order(b.place)
+        }
         for fault in left { report(.link, fault.what, fault.place) }
     }
+
     private func reportOwners(_ walk: TableWalk) {
         guard walk.table.isEmbedded else { return }
         let mayHaveMore =
             walks.contains(where: \.isIncomplete)
             || unread.contains {
-                walkOf[$0.table]?.table.column($0.column).map { !$0.isBacklink && $0.oppositeTable == walk.table.key } ?? false
+                walkOf[$0.table]?.table.column($0.column).map { !$0.isBacklink && $0.oppositeTable == walk.table.key }
+                    ?? false
             }
         for key in walk.keys {
             let n = owners[ObjectPlace(table: walk.table.key, object: key)] ?? 0
-            if n > 1 || n == 0 && !mayHaveMore { report(.link, "embedded object with \(n) owners", place(walk.table, nil, key)) }
+            if n > 1 || n == 0 && !mayHaveMore {
+                report(.link, "embedded object with \(n) owners", place(walk.table, nil, key))
+            }
         }
     }
 }

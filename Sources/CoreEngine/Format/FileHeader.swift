@@ -16,7 +16,10 @@ struct FileHeader: Equatable {
 
     /// - Parameter bytes: at least 24 readable bytes.
     init(bytes: UnsafeRawPointer) {
-        topRefs = (bytes.loadUnaligned(as: UInt64.self).littleEndian, bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self).littleEndian)
+        topRefs = (
+            bytes.loadUnaligned(as: UInt64.self).littleEndian,
+            bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self).littleEndian
+        )
         hasMnemonic = bytes.loadUnaligned(fromByteOffset: 16, as: UInt32.self).littleEndian == Self.mnemonic
         formats = (bytes.load(fromByteOffset: 20, as: UInt8.self), bytes.load(fromByteOffset: 21, as: UInt8.self))
         flags = bytes.load(fromByteOffset: 23, as: UInt8.self)
@@ -43,7 +46,11 @@ struct FileHeader: Equatable {
     /// The header that makes `top` the live top array, in the slot that is not live now.
     func selecting(_ top: UInt64, format: UInt8) -> FileHeader {
         var new = self
-        if liveSlot == 0 { (new.topRefs.1, new.formats.1) = (top, format) } else { (new.topRefs.0, new.formats.0) = (top, format) }
+        if liveSlot == 0 {
+            (new.topRefs.1, new.formats.1) = (top, format)
+        } else {
+            (new.topRefs.0, new.formats.0) = (top, format)
+        }
         new.flags ^= 1
         return new
     }
@@ -58,6 +65,7 @@ struct FileHeader: Equatable {
     var liveSlot: Int { Int(flags & 1) }
     var liveTopRef: UInt64 { liveSlot == 0 ? topRefs.0 : topRefs.1 }
     var liveFormat: UInt8 { liveSlot == 0 ? formats.0 : formats.1 }
+
     /// Slot 0 all ones marks the streaming form only while slot 0 is the live one.
     var isStreaming: Bool { liveSlot == 0 && topRefs.0 == Self.streamingMark }
 

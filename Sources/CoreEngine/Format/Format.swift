@@ -4,13 +4,16 @@
 ///
 /// Promise
 /// 1. Nothing here trusts a byte: a decoder either returns a value that satisfies the format or says that it does not.
-/// 2. Sizes computed from file bytes cannot overflow: counts have 24 bits, widths at most 64, so a node spans fewer than 2^31 bytes.
-/// 3. Encoders write what realm-core 14 writes for the same meaning (checksum bytes `AAAA`, tagged integers, big-endian counts).
+/// 2. Sizes computed from file bytes cannot overflow: counts have 24 bits, widths at most 64, so a node spans fewer
+///    than 2^31 bytes.
+/// 3. Encoders write what realm-core 14 writes for the same meaning (checksum bytes `AAAA`, tagged integers, big-endian
+///    counts).
 ///
 /// May use: Basics.  Format: storage §1, §2.
 enum Format {
     /// The format that this engine writes.
     static let currentVersion: UInt8 = 24
+
     /// Formats that are read in place, and upgraded to 24 when they are opened for writing.
     static func isReadable(_ version: UInt8) -> Bool {
         switch version {
@@ -18,26 +21,35 @@ enum Format {
         default: false
         }
     }
+
     /// A reader maps the file section by section: no allocation may cross a multiple of this. Format: storage §3.5.
     static let sectionSize = 1 << 26
     static let headerSize = 24
     static let streamingFooterSize = 16
+
     /// Most elements one node can count (24 bits).
     static let maxElementCount = 0xFF_FFFF
+
     /// Longest blob in one node; longer binaries are lists of blobs. Format: storage §2.6.
     static let maxBlobSize = 0xFF_FFF8 - 8
+
     /// Longest string a property takes: one blob less its terminating zero byte.
     static let maxStringSize = maxBlobSize - 1
+
     /// Objects in a cluster leaf, children of a cluster inner node.
     static let clusterCapacity = 256
+
     /// Elements in a B+tree leaf, children of a B+tree inner node, keys in an index node.
     static let treeCapacity = 1000
 
-    /// Deepest chain of nodes that recursion follows: a hundred nested collections of five nodes each, and the tables above them. A longer one
-    /// is a cycle.
+    /// Deepest chain of nodes that recursion follows: a hundred nested collections of five nodes each, and the tables
+    /// above them. A longer one is a cycle.
     static let maxNodeDepth = 640
 
     /// `n` rounded up to a multiple of 8.
     @inline(__always) static func padded(_ n: Int) -> Int { (n &+ 7) & ~7 }
-    @inline(__always) static func roundUp(_ n: Int, to multiple: Int) -> Int { (n + multiple - 1) / multiple * multiple }
+
+    @inline(__always) static func roundUp(_ n: Int, to multiple: Int) -> Int {
+        (n + multiple - 1) / multiple * multiple
+    }
 }

@@ -22,7 +22,10 @@ struct NodeHeader: Equatable {
         self.count = count
     }
 
-    init(isInner: Bool = false, hasRefs: Bool = false, context: Bool = false, widthType: WidthType = .bits, width: Int, count: Int) {
+    init(
+        isInner: Bool = false, hasRefs: Bool = false, context: Bool = false, widthType: WidthType = .bits, width: Int,
+        count: Int
+    ) {
         flags =
             (isInner ? Self.innerFlag : 0) | (hasRefs ? Self.hasRefsFlag : 0) | (context ? Self.contextFlag : 0)
             | widthType.rawValue << 3 | Self.widthCode(width)
@@ -37,6 +40,7 @@ struct NodeHeader: Equatable {
 
     /// The header word as it stands on disk.
     @inline(__always) var diskWord: UInt64 { word(firstBytes: Self.checksum) }
+
     @inline(__always) func word(firstBytes: UInt32) -> UInt64 {
         let high = UInt32(truncatingIfNeeded: count).byteSwapped & 0xFFFF_FF00 | UInt32(flags)
         return UInt64(high) << 32 | UInt64(firstBytes)
@@ -46,11 +50,13 @@ struct NodeHeader: Equatable {
     @inline(__always) var hasRefs: Bool { flags & Self.hasRefsFlag != 0 }
     @inline(__always) var context: Bool { flags & Self.contextFlag != 0 }
     @inline(__always) var widthTypeBits: UInt8 { flags >> 3 & 3 }
+
     /// Width of one element: bits for `.bits`, bytes for `.multiply`, without meaning for `.ignore`.
     @inline(__always) var width: Int { Int((UInt16(1) << UInt16(flags & 7)) >> 1) }
 
     /// Bytes that an array of `count` elements of `width` bits takes on disk, with its header.
     @inline(__always) static func size(count: Int, width: Int) -> Int { 8 + Format.padded((count * width + 7) >> 3) }
+
     /// Bytes of payload before padding; nil for the unused width type 3.
     @inline(__always) var payloadSize: Int? {
         switch widthTypeBits {
@@ -63,15 +69,19 @@ struct NodeHeader: Equatable {
 
     /// The same, padded, for what is known to be of width type `.bits`.
     @inline(__always) var roundedSizeOfBits: Int { ((count &* width &+ 63) >> 6) << 3 }
+
     /// The same for any width type but the unused one, without branches.
     @inline(__always) var roundedPayloadSize: Int {
         let ofBits = roundedSizeOfBits, ofBytes = Format.padded(count &* (flags & 0x10 != 0 ? 1 : width))
         return flags & 0x18 == 0 ? ofBits : ofBytes
     }
-    /// Whether there is such a node: the width type is not the unused one, and an array of refs is one of bits. Elements of arrays of refs are read
-    /// by bit width: another width type would make the checked size mean something else.
+
+    /// Whether there is such a node: the width type is not the unused one, and an array of refs is one of bits.
+    /// Elements of arrays of refs are read by bit width: another width type would make the checked size mean something
+    /// else.
     @inline(__always) var isSound: Bool {
-        flags & (Self.hasRefsFlag | Self.innerFlag) == 0 ? flags & 0x18 != 0x18 : flags & (Self.hasRefsFlag | 0x18) == Self.hasRefsFlag
+        flags & (Self.hasRefsFlag | Self.innerFlag) == 0
+            ? flags & 0x18 != 0x18 : flags & (Self.hasRefsFlag | 0x18) == Self.hasRefsFlag
     }
 
     /// Code for a width of 0, 1, 2, 4 … 64.

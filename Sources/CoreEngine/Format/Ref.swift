@@ -3,29 +3,39 @@
 /// Format: storage §2.1.
 package struct Ref: Equatable, Hashable {
     package let offset: Int
+
     @inline(__always) package init(_ offset: Int) { self.offset = offset }
     static let null = Ref(0)
     @inline(__always) var isNull: Bool { offset == 0 }
 }
 
-/// One element of an array that holds refs: nothing (the word 0), a child ref (even) or a tagged integer (odd). A tagged 0 is a number like
-/// any other, and not nothing: `isNull`, `subtree` and `number` tell the three apart.
-/// The payload of a tagged integer is an unsigned 63-bit quantity. Format: storage §2.1.
+/// One element of an array that holds refs: nothing (the word 0), a child ref (even) or a tagged integer (odd). A
+/// tagged 0 is a number like any other, and not nothing: `isNull`, `subtree` and `number` tell the three apart. The
+/// payload of a tagged integer is an unsigned 63-bit quantity. Format: storage §2.1.
 package struct RefOrTagged: Equatable {
     /// The word that stands in the array, for storing it.
     package let raw: Int64
+
     @inline(__always) init(raw: Int64) { self.raw = raw }
+
     @inline(__always) init(_ ref: Ref) { raw = Int64(ref.offset) }
+
     @inline(__always) init(tagged n: UInt64) { raw = Int64(bitPattern: n << 1 | 1) }
+
     @inline(__always) init(tagged n: Int) { raw = Int64(bitPattern: UInt64(bitPattern: Int64(n)) << 1 | 1) }
     @inline(__always) var isTagged: Bool { raw & 1 != 0 }
     @inline(__always) var isNull: Bool { raw == 0 }
+
     /// The number that stands here; nil for a ref and for nothing.
     @inline(__always) var number: UInt64? { isTagged ? integer : nil }
+
     /// The subtree that hangs here; nil for a number and for nothing.
     @inline(__always) var subtree: Ref? { isTagged || isNull ? nil : ref }
+
     /// Payload of what is known to be a tagged integer (63 bits, unsigned).
     @inline(__always) var integer: UInt64 { UInt64(bitPattern: raw) >> 1 }
-    /// What is known not to be a tagged integer as a ref, maybe null. Unchecked: a hostile value is caught when it is translated to a node.
+
+    /// What is known not to be a tagged integer as a ref, maybe null. Unchecked: a hostile value is caught when it is
+    /// translated to a node.
     @inline(__always) var ref: Ref { Ref(Int(raw)) }
 }

@@ -9,12 +9,14 @@ enum Widths {
         if magnitude < 0x8000 { return 16 }
         return magnitude < 0x8000_0000 ? 32 : 64
     }
-    /// Smallest width that holds all of a set of values: `bits` is the OR of their magnitudes (`v < 0 ? ~v : v`). All thresholds are powers
-    /// of two, so the highest bit decides; a negative value needs 8 bits at least.
+
+    /// Smallest width that holds all of a set of values: `bits` is the OR of their magnitudes (`v < 0 ? ~v : v`). All
+    /// thresholds are powers of two, so the highest bit decides; a negative value needs 8 bits at least.
     @inline(__always) static func minimal(forBits bits: UInt64, anyNegative: Bool) -> Int {
         let width = minimal(for: Int64(bitPattern: bits & 0x7FFF_FFFF_FFFF_FFFF))
         return anyNegative ? max(8, width) : width
     }
+
     /// Smallest width that holds all of these values.
     @inline(__always) static func minimal(for values: UnsafePointer<Int64>, count: Int) -> Int {
         var bits: Int64 = 0, signs: Int64 = 0
@@ -24,12 +26,14 @@ enum Widths {
         }
         return minimal(forBits: UInt64(bitPattern: bits), anyNegative: signs < 0)
     }
+
     /// Smallest width, in bits, that holds `v` in an unsigned array.
     @inline(__always) static func minimalUnsigned(for v: UInt64) -> Int {
         if v < 1 << 8 { return 8 }
         if v < 1 << 16 { return 16 }
         return v < 1 << 32 ? 32 : 64
     }
+
     /// Whether `v` fits an ordinary array of `width` bits.
     @inline(__always) static func fits(_ v: Int64, _ width: Int) -> Bool {
         switch width {
@@ -43,6 +47,7 @@ enum Widths {
         default: true
         }
     }
+
     /// Largest value of an ordinary array of `width` bits.
     static func upperBound(_ width: Int) -> Int64 {
         switch width {
@@ -56,6 +61,7 @@ enum Widths {
         default: .max
         }
     }
+
     static func lowerBound(_ width: Int) -> Int64 {
         switch width {
         case 8: -0x80

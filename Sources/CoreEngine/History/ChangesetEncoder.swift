@@ -1,25 +1,30 @@
 /// Collects the instructions of one transaction. Format: storage §6.4.
 ///
-/// The encoder follows realm-core's rules of what it leaves out: the selected table and collection are named once, and nothing is said about
-/// an object that this transaction created last in its table.
+/// The encoder follows realm-core's rules of what it leaves out: the selected table and collection are named once, and
+/// nothing is said about an object that this transaction created last in its table.
 final class ChangesetEncoder: MutationLog {
     private var memory: HiddenMemory
     private var buffer: UnsafeMutableRawPointer
     private var capacity: Int
+
     /// Why the log is not complete.
     private var shortage: RealmError?
     private var count = 0
     private var selectedTable: TableKey?
     private var selectedCollection: CollectionPlace? { didSet { plainColumn = .null } }
-    /// The selected collection again when it stands in a property and was selected by an insertion; column null otherwise.
+
+    /// The selected collection again when it stands in a property and was selected by an insertion; column null
+    /// otherwise.
     private var plainTable = TableKey.null
     private var plainObject = ObjKey.null
     private var plainColumn = ColKey.null
+
     /// The last "set" up to its object, as bytes; good while its table is selected.
     private var setTable = TableKey.null
     private var setColumn = ColKey.null
     private var setBytes: (UInt64, UInt64) = (0, 0)
     private var setLength = 0
+
     /// The object created last in each table (by table index), whose further changes are not logged; −1 for none.
     private var newest: [Int64] = []
 
@@ -39,6 +44,7 @@ final class ChangesetEncoder: MutationLog {
             return Bytes(start: buffer, count: count)
         }
     }
+
     func reset() {
         count = 0
         shortage = nil
@@ -51,10 +57,12 @@ final class ChangesetEncoder: MutationLog {
     @inline(__always) private func reserve(_ n: Int) {
         if count &+ n > capacity { grow(n) }
     }
+
     @inline(never) private func grow(_ n: Int) {
         let bigger: HiddenMemory
         do throws(RealmError) { bigger = try HiddenMemory(max(capacity * 2, count + n)) } catch {
-            // Whoever changes something cannot be told here: the commit is. The log starts over, since it is of no use any more.
+            // Whoever changes something cannot be told here: the commit is. The log starts over, since it is of no use
+            // any more.
             shortage = error
             count = 0
             return
@@ -64,12 +72,15 @@ final class ChangesetEncoder: MutationLog {
         buffer = bigger.base
         capacity = bigger.count
     }
+
     @inline(__always) private func put(_ byte: UInt8) {
         buffer.storeBytes(of: byte, toByteOffset: count, as: UInt8.self)
         count &+= 1
     }
+
     /// Seven bits at a time, least significant first; the last byte carries six bits and the sign.
     @inline(__always) private func put(_ v: Int64) { count = Self.put(v, buffer, at: count) }
+
     /// - Returns: where the next byte goes.
     @inline(__always) private static func put(_ v: Int64, _ buffer: UnsafeMutableRawPointer, at start: Int) -> Int {
         var at = start
@@ -82,6 +93,7 @@ final class ChangesetEncoder: MutationLog {
         buffer.storeBytes(of: UInt8(truncatingIfNeeded: m) | (v < 0 ? 0x40 : 0), toByteOffset: at, as: UInt8.self)
         return at &+ 1
     }
+
     private func select(_ table: TableKey) {
         if selectedTable != table {
             setColumn = .null
@@ -92,6 +104,7 @@ final class ChangesetEncoder: MutationLog {
         }
         if selectedCollection != nil { selectedCollection = nil }
     }
+
     private func select(_ place: CollectionPlace) {
         if let s = selectedCollection, s == place { return }
         select(place.table)
@@ -108,9 +121,11 @@ final class ChangesetEncoder: MutationLog {
         }
         selectedCollection = place
     }
+
     @inline(__always) private func isNewest(_ table: TableKey, _ object: ObjKey) -> Bool {
         table.index < newest.count && newest[table.index] == object.raw
     }
+
     private func setNewest(_ table: TableKey, _ object: ObjKey) {
         while newest.count <= table.index { newest.append(-1) }
         newest[table.index] = object.raw
@@ -125,6 +140,7 @@ final class ChangesetEncoder: MutationLog {
         setColumn = .null
         selectedCollection = nil
     }
+
     /// An instruction on something in a table.
     private func put(_ code: UInt8, _ table: TableKey, _ key: Int64) {
         reserve(64)
@@ -132,22 +148,40 @@ final class ChangesetEncoder: MutationLog {
         put(code)
         put(key)
     }
+
     override func tableAdded(_ table: TableKey) { changeTable(ChangesetCode.insertTable, table) }
-    override func columnAdded(_ table: TableKey, _ column: ColKey) { put(ChangesetCode.insertColumn, table, column.raw) }
-    override func columnErased(_ table: TableKey, _ column: ColKey) { put(ChangesetCode.eraseColumn, table, column.raw) }
+
+    override func columnAdded(_ table: TableKey, _ column: ColKey) {
+        put(ChangesetCode.insertColumn, table, column.raw)
+    }
+
+    override func columnErased(_ table: TableKey, _ column: ColKey) {
+        put(ChangesetCode.eraseColumn, table, column.raw)
+    }
+
     override func objectCreated(_ table: TableKey, _ object: ObjKey) {
         put(ChangesetCode.createObject, table, object.raw)
         setNewest(table, object)
     }
+
     /// Nothing is said: embedded objects cannot be observed.
     override func embeddedCreated(_ table: TableKey, _ object: ObjKey) { setNewest(table, object) }
+
     override func tableErased(_ table: TableKey) { changeTable(ChangesetCode.eraseTable, table) }
-    override func columnRenamed(_ table: TableKey, _ column: ColKey) { put(ChangesetCode.renameColumn, table, column.raw) }
+
+    override func columnRenamed(_ table: TableKey, _ column: ColKey) {
+        put(ChangesetCode.renameColumn, table, column.raw)
+    }
+
     override func typedLinkChanged(_ table: TableKey, _ column: ColKey, target: TableKey) {
         put(ChangesetCode.typedLinkChange, table, column.raw)
         put(Int64(target.raw))
     }
-    override func objectRemoved(_ table: TableKey, _ object: ObjKey) { put(ChangesetCode.removeObject, table, object.raw) }
+
+    override func objectRemoved(_ table: TableKey, _ object: ObjKey) {
+        put(ChangesetCode.removeObject, table, object.raw)
+    }
+
     override func valueSet(_ table: TableKey, _ object: ObjKey, _ column: ColKey) {
         if isNewest(table, object) { return }
         reserve(64)
@@ -163,9 +197,13 @@ final class ChangesetEncoder: MutationLog {
         put(ChangesetCode.set)
         put(column.raw)
         (setTable, setColumn, setLength) = (table, column, count - start)
-        setBytes = (buffer.loadUnaligned(fromByteOffset: start, as: UInt64.self), buffer.loadUnaligned(fromByteOffset: start + 8, as: UInt64.self))
+        setBytes = (
+            buffer.loadUnaligned(fromByteOffset: start, as: UInt64.self),
+            buffer.loadUnaligned(fromByteOffset: start + 8, as: UInt64.self)
+        )
         put(object.raw)
     }
+
     override func elementInserted(_ table: TableKey, _ object: ObjKey, _ column: ColKey, _ index: Int) {
         if isNewest(table, object) { return }
         reserve(96)
@@ -176,6 +214,7 @@ final class ChangesetEncoder: MutationLog {
         put(ChangesetCode.collectionInsert)
         put(Int64(index))
     }
+
     override func collectionChanged(_ place: CollectionPlace, _ change: CollectionChange) {
         if isNewest(place.table, place.object) { return }
         reserve(96 + place.path.count * 10)

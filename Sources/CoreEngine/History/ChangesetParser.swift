@@ -3,9 +3,11 @@ protocol ChangesetHandler: AnyObject {
     func objectCreated(_ table: TableKey, _ object: ObjKey)
     func objectRemoved(_ table: TableKey, _ object: ObjKey)
     func valueSet(_ table: TableKey, _ object: ObjKey, _ column: ColKey)
+
     /// The instructions that follow are about this collection; its owner's property counts as set.
     func collectionSelected(_ place: CollectionPlace)
     func collectionChanged(_ change: CollectionChange)
+
     /// Classes or properties came, went or got other names.
     func schemaChanged()
 }
@@ -26,6 +28,7 @@ struct ChangesetParser {
     }
 
     private func bad() -> RealmError { .corrupt("bad transaction log") }
+
     private mutating func integer() throws(RealmError) -> Int64 {
         var value: UInt64 = 0
         var shift: UInt64 = 0
@@ -41,16 +44,22 @@ struct ChangesetParser {
         }
         throw bad()
     }
+
     private mutating func index() throws(RealmError) -> Int {
         let i = try integer()
         guard i >= 0, i < 1 << 48 else { throw bad() }
         return Int(i)
     }
-    private mutating func tableKey() throws(RealmError) -> TableKey { TableKey(UInt32(truncatingIfNeeded: try integer())) }
+
+    private mutating func tableKey() throws(RealmError) -> TableKey {
+        TableKey(UInt32(truncatingIfNeeded: try integer()))
+    }
+
     private func selected() throws(RealmError) -> TableKey {
         guard let table else { throw bad() }
         return table
     }
+
     /// Kind and text of a dictionary key, which the index behind them makes superfluous.
     private mutating func skipKey() throws(RealmError) {
         _ = try integer()
@@ -58,6 +67,7 @@ struct ChangesetParser {
         guard length <= bytes.count - at else { throw bad() }
         at += length
     }
+
     private mutating func change(_ c: CollectionChange, _ handler: some ChangesetHandler) throws(RealmError) {
         guard hasCollection else { throw bad() }
         handler.collectionChanged(c)

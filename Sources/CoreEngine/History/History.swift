@@ -1,9 +1,11 @@
 /// # History
 ///
-/// Changesets: what each commit did, in realm-core's instruction bytes, one per version, kept in the file. Format: storage §6.
+/// Changesets: what each commit did, in realm-core's instruction bytes, one per version, kept in the file. Format:
+/// storage §6.
 ///
 /// Promise
-/// 1. Every commit appends exactly one changeset (possibly empty, never null), then drops those that no live reader needs.
+/// 1. Every commit appends exactly one changeset (possibly empty, never null), then drops those that no live reader
+///    needs.
 /// 2. The bytes are those realm-core emits for the same calls: keys only, never values.
 ///
 /// May use: Tables and below.
@@ -14,6 +16,7 @@ enum History {
         static let syncClient: UInt64 = 3
         static let syncServer: UInt64 = 4
     }
+
     static let schemaVersion: UInt64 = 1
 
     static func name(_ kind: UInt64) -> String {
@@ -65,7 +68,9 @@ enum History {
         guard base < version else { return }
         let tree = BPlusTree(store, kind: .binary, root: root)
         let count = root.isNull ? 0 : try tree.count()
-        guard version - base <= UInt64(count) else { throw .corrupt("a history that lacks the versions in use", at: root.offset) }
+        guard version - base <= UInt64(count) else {
+            throw .corrupt("a history that lacks the versions in use", at: root.offset)
+        }
         for i in (count - Int(version - base))..<count {
             switch try tree.get(i) {
             case .binary(let changeset): try ChangesetParser.parse(changeset, handler)

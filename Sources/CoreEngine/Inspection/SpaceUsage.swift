@@ -1,7 +1,7 @@
 /// Where the bytes of a snapshot's file are.
 ///
-/// Every node that is reachable counts for one part, so that the parts of a sound file add up to its logical size. A damaged file, where a node is
-/// reached again and again, is an error.
+/// Every node that is reachable counts for one part, so that the parts of a sound file add up to its logical size. A
+/// damaged file, where a node is reached again and again, is an error.
 final class SpaceUsage {
     /// What bytes are for. Numbers: `crealm_space_kind_e`.
     enum Kind: UInt32 {
@@ -22,16 +22,19 @@ final class SpaceUsage {
         /// Lists of free space, the header, and what is neither reachable nor free.
         case management
     }
+
     struct Part {
         let kind: Kind
         var className: Name?
         var property: Name?
         var bytes = 0
     }
+
     private let transaction: Transaction
     private var store: NodeStore { transaction.store }
     private var parts: [Part] = []
     private var reached = 0
+
     /// Bytes that nodes can lie in; nil until the first is counted.
     private var room: Int?
 
@@ -41,7 +44,8 @@ final class SpaceUsage {
     func run() throws(RealmError) -> (parts: [Part], size: Int) {
         let usage = try transaction.usage(), size = Int(usage.total)
         guard !transaction.topRef.isNull else { return ([Part(kind: .management, bytes: size)], size) }
-        let top = try transaction.database.file.topFields(store, transaction.topRef, physicalSize: transaction.logicalSize)
+        let top = try transaction.database.file.topFields(
+            store, transaction.topRef, physicalSize: transaction.logicalSize)
         let schema = part(.schema)
         try walk(top.names, schema)
         let tables = try store.refsNode(top.tables)
@@ -66,6 +70,7 @@ final class SpaceUsage {
         parts.append(Part(kind: kind, className: className, property: property))
         return parts.count - 1
     }
+
     private func count(_ bytes: Int, _ part: Int) throws(RealmError) {
         reached += bytes
         let most = room ?? store.measuredExtent
@@ -87,10 +92,15 @@ final class SpaceUsage {
         }
         stops[t.rows.root.offset] = objects
         for (at, owner) in stops {
-            if owner == objects { try walkCluster(Ref(at), objects, columns, depth: 0) } else { try walk(Ref(at), owner) }
+            if owner == objects {
+                try walkCluster(Ref(at), objects, columns, depth: 0)
+            } else {
+                try walk(Ref(at), owner)
+            }
         }
         try walk(root, part(.schema, name), except: stops)
     }
+
     /// The same of a class of an old format, where each column has a tree of its own.
     private func walk(_ t: OldTable) throws(RealmError) {
         let name = t.name.after(Tables.classPrefix) ?? t.name
@@ -103,6 +113,7 @@ final class SpaceUsage {
         for (at, owner) in stops { try walk(Ref(at), owner) }
         try walk(t.top, part(.schema, name), except: stops)
     }
+
     private func walkCluster(_ ref: Ref, _ objects: Int, _ columns: [Int: Int], depth: Int) throws(RealmError) {
         guard depth < Format.maxNodeDepth else { throw .corrupt("cluster tree too deep", at: ref.offset) }
         let n = try store.refsNode(ref)
@@ -118,6 +129,7 @@ final class SpaceUsage {
             }
         }
     }
+
     /// Counts all nodes below a ref, but for those that others count.
     private func walk(_ ref: Ref, _ part: Int, except stops: [Int: Int] = [:]) throws(RealmError) {
         var pending = [ref]
@@ -125,16 +137,22 @@ final class SpaceUsage {
             let n = try store.node(r)
             try count(n.size, part)
             guard n.hasRefs else { continue }
-            for i in 0..<n.count { if let child = try n.slot(i).subtree, stops[child.offset] == nil { pending.append(child) } }
+            for i in 0..<n.count {
+                if let child = try n.slot(i).subtree, stops[child.offset] == nil { pending.append(child) }
+            }
         }
     }
 }
 
 extension Realm {
     /// Where the bytes of the snapshot's file are.
-    package func spaceUsage() throws(RealmError) -> (parts: [(kind: UInt32, className: Name?, property: Name?, bytes: Int)], size: Int) {
+    package func spaceUsage() throws(RealmError) -> (
+        parts: [(kind: UInt32, className: Name?, property: Name?, bytes: Int)], size: Int
+    ) {
         let transaction = try reading()
-        guard !isWriting else { throw RealmError(.wrongTransactionState, "What a write transaction has changed lies in no file yet") }
+        guard !isWriting else {
+            throw RealmError(.wrongTransactionState, "What a write transaction has changed lies in no file yet")
+        }
         return try transaction.store.during(.checking) { () throws(RealmError) in
             let found = try SpaceUsage(transaction).run()
             return (found.parts.map { ($0.kind.rawValue, $0.className, $0.property, $0.bytes) }, found.size)

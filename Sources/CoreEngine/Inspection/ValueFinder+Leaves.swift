@@ -5,9 +5,12 @@ extension ValueFinder {
         _ kind: ValueLocation.PartKind, _ role: ValueLocation.Role, _ ref: Ref, _ i: Int, count: Int = 1
     ) throws(RealmError) {
         let n = try step(role, ref, i)
-        guard i >= 0, i + count <= n.count, n.widthType == 0 else { throw .corrupt("leaf is too short", at: ref.offset) }
+        guard i >= 0, i + count <= n.count, n.widthType == 0 else {
+            throw .corrupt("leaf is too short", at: ref.offset)
+        }
         note(kind, n, bit: i * n.width, bits: count * n.width)
     }
+
     mutating func element(
         _ kind: LeafKind, _ role: ValueLocation.Role, _ ref: Ref, _ i: Int, as part: ValueLocation.PartKind = .value
     ) throws(RealmError) {
@@ -26,17 +29,24 @@ extension ValueFinder {
         case .mixed: try mixed(role, ref, i, as: part)
         }
     }
+
     /// Element 0 of the leaf stands for null.
-    mutating func nullable(_ role: ValueLocation.Role, _ ref: Ref, _ i: Int, as part: ValueLocation.PartKind) throws(RealmError) {
+    mutating func nullable(_ role: ValueLocation.Role, _ ref: Ref, _ i: Int, as part: ValueLocation.PartKind)
+        throws(RealmError)
+    {
         try number(part, role, ref, i + 1)
         let n = try store.integers(ref)
         note(.null, n, bit: 0, bits: n.width)
     }
-    private mutating func wide(_ role: ValueLocation.Role, _ ref: Ref, _ i: Int, as part: ValueLocation.PartKind) throws(RealmError) {
+
+    private mutating func wide(_ role: ValueLocation.Role, _ ref: Ref, _ i: Int, as part: ValueLocation.PartKind)
+        throws(RealmError)
+    {
         let n = try step(role, ref, i)
         guard i >= 0, i < n.count else { throw .corrupt("leaf is too short", at: ref.offset) }
         note(part, n, bit: i * n.width * 8, bits: n.width * 8)
     }
+
     /// Eight elements lie behind a byte of flags.
     private mutating func fixed(
         _ role: ValueLocation.Role, _ ref: Ref, _ i: Int, width: Int, as part: ValueLocation.PartKind
@@ -46,7 +56,10 @@ extension ValueFinder {
         note(part, n, bit: at * 8, bits: width * 8)
         note(.null, n, bit: block * 8 + (i & 7), bits: 1)
     }
-    private mutating func bytes(_ role: ValueLocation.Role, _ ref: Ref, _ i: Int, as part: ValueLocation.PartKind) throws(RealmError) {
+
+    private mutating func bytes(_ role: ValueLocation.Role, _ ref: Ref, _ i: Int, as part: ValueLocation.PartKind)
+        throws(RealmError)
+    {
         let n = try step(role, ref, i)
         guard n.hasRefs else { return try short(n, i, as: part) }
         if n.context {
@@ -57,11 +70,15 @@ extension ValueFinder {
         let ends = try step(.part, try n.child(0), i)
         guard i >= 0, i < ends.count, ends.widthType == 0 else { throw .corrupt("leaf is too short", at: ref.offset) }
         note(.reference, ends, bit: i * ends.width, bits: ends.width)
-        let start = i == 0 ? 0 : ends.get(i - 1), end = ends.get(i), blob = try step(.part, try n.child(1), Int(truncatingIfNeeded: start))
-        guard start >= 0, start <= end, end <= Int64(blob.count) else { throw .corrupt("offsets out of order", at: ends.ref.offset) }
+        let start = i == 0 ? 0 : ends.get(i - 1), end = ends.get(i),
+            blob = try step(.part, try n.child(1), Int(truncatingIfNeeded: start))
+        guard start >= 0, start <= end, end <= Int64(blob.count) else {
+            throw .corrupt("offsets out of order", at: ends.ref.offset)
+        }
         if end > start { note(part, blob, bit: Int(start) * 8, bits: Int(end - start) * 8) }
         if n.count > 2 { try number(.null, .part, try n.child(2), i) }
     }
+
     private mutating func short(_ n: Node, _ i: Int, as part: ValueLocation.PartKind) throws(RealmError) {
         guard n.widthType == 1, i >= 0, i < n.count else { throw .corrupt("leaf is too short", at: n.ref.offset) }
         guard n.width > 0 else { return note(part, n, bit: 0, bits: 0) }
@@ -70,17 +87,23 @@ extension ValueFinder {
         // The last byte says how many before it are padding, or null.
         note(.null, n, bit: (i * n.width + n.width - 1) * 8, bits: 8)
     }
+
     /// A blob, or the pieces of one.
     private mutating func blobs(_ ref: Ref, as part: ValueLocation.PartKind) throws(RealmError) {
         let n = try step(.part, ref, -1)
         guard n.hasRefs else { return note(part, n, bit: 0, bits: n.count * 8) }
         for i in 0..<n.count {
-            guard let child = try n.slot(i).subtree, case let piece = try step(.part, child, -1), !piece.hasRefs else { continue }
+            guard let child = try n.slot(i).subtree, case let piece = try step(.part, child, -1), !piece.hasRefs else {
+                continue
+            }
             note(part, piece, bit: 0, bits: piece.count * 8)
         }
     }
+
     /// A word says type and place; the payload is in one of the arrays beside it.
-    private mutating func mixed(_ role: ValueLocation.Role, _ ref: Ref, _ i: Int, as part: ValueLocation.PartKind) throws(RealmError) {
+    private mutating func mixed(_ role: ValueLocation.Role, _ ref: Ref, _ i: Int, as part: ValueLocation.PartKind)
+        throws(RealmError)
+    {
         let leaf = try step(role, ref, i), words = try store.integers(try leaf.child(0))
         guard i >= 0, i < words.count else { throw .corrupt("leaf is too short", at: ref.offset) }
         let word = words.get(i), slot = Int(word >> 5 & 7), index = Int(word >> 8)
@@ -104,13 +127,17 @@ extension ValueFinder {
     mutating func find(
         in schema: OldSchema, _ tables: Node, _ table: Int, _ c: Column, _ object: ObjKey, _ index: Int?
     ) throws(RealmError) {
-        guard table < schema.tables.count, let old = schema.tables[table], c.index < old.columns.count else { throw notFound() }
+        guard table < schema.tables.count, let old = schema.tables[table], c.index < old.columns.count else {
+            throw notFound()
+        }
         let column = old.columns[c.index], row = Int(object.raw)
         let top = try step(.table, old.top, 1)
         let columns = try step(.cluster, try top.child(1), slot(of: c.index, in: old))
         switch column.form {
         case .timestamp:
-            try tree(.nullableInt, try store.refsNode(try columns.child(slot(of: c.index, in: old))).child(0), row, in: .column)
+            try tree(
+                .nullableInt, try store.refsNode(try columns.child(slot(of: c.index, in: old))).child(0), row,
+                in: .column)
             try tree(.int, try store.refsNode(column.root).child(1), row, in: .column)
         case .linkList, .list:
             let (leaf, place) = try BPlusTree.leaf(store, column.root, row)
@@ -134,11 +161,17 @@ extension ValueFinder {
             try tree(kind, column.root, row, in: .column)
         }
     }
+
     private func unsupported() -> RealmError {
-        RealmError(.notSupported, "Values of this kind are made of several in this format: they have no place of their own")
+        RealmError(
+            .notSupported, "Values of this kind are made of several in this format: they have no place of their own")
     }
+
     /// The columns array has a slot for each column and one for each index.
-    private func slot(of column: Int, in table: OldTable) -> Int { column + table.columns[..<column].count(where: \.isIndexed) }
+    private func slot(of column: Int, in table: OldTable) -> Int {
+        column + table.columns[..<column].count(where: \.isIndexed)
+    }
+
     private static func kind(_ c: OldColumn) -> LeafKind? {
         switch c.form {
         case .int, .bool, .dateTime: c.isNullable ? .nullableInt : .int

@@ -1,7 +1,7 @@
 /// Where a value lies in the file: the nodes on the way to it, and the bytes or bits of it.
 ///
-/// Offsets count bytes of the file as it would be decrypted. What lies in an encrypted page is told with the page, and with the place of its
-/// ciphertext: a part never reaches over the end of a page.
+/// Offsets count bytes of the file as it would be decrypted. What lies in an encrypted page is told with the page, and
+/// with the place of its ciphertext: a part never reaches over the end of a page.
 package struct ValueLocation {
     /// What a node is for. Numbers: `crealm_node_role_e`.
     package enum Role: UInt32, Sendable {
@@ -9,7 +9,8 @@ package struct ValueLocation {
         /// Refs of all tables.
         case tables = 2
         case table = 3
-        /// A node of the tree of objects: the last one has a slot for each column. In formats 2 to 9, the array of columns.
+        /// A node of the tree of objects: the last one has a slot for each column. In formats 2 to 9, the array of
+        /// columns.
         case cluster = 4
         /// The values of a property for some objects, or an inner node above these.
         case column = 5
@@ -18,13 +19,16 @@ package struct ValueLocation {
         /// A part of a leaf: offsets, bytes, seconds.
         case part = 7
     }
+
     package struct Step {
         package let role: Role
         package let offset: Int
         package let size: Int
+
         /// Which element leads on, or is the value's; −1: the node as a whole.
         package let element: Int
     }
+
     /// Bytes or bits that the value consists of. Numbers: `crealm_part_kind_e`.
     package enum PartKind: UInt32, Sendable {
         /// The value itself.
@@ -36,20 +40,26 @@ package struct ValueLocation {
         /// The name of an entry of a dictionary.
         case key = 4
     }
+
     package struct Part {
         package let kind: PartKind
+
         /// The node that holds it.
         package let node: Int
         package let offset: Int
+
         /// In the first byte, from the lowest.
         package let firstBit: Int
         package let bits: Int
+
         /// Of an encrypted file: which page, and where in the file its ciphertext begins; −1, 0 for a plain file.
         package var page = -1
         package var fileOffset = 0
     }
+
     package fileprivate(set) var steps: [Step] = []
     package fileprivate(set) var parts: [Part] = []
+
     /// Of an encrypted file; 0: it is plain.
     package fileprivate(set) var pageSize = 0
 }
@@ -60,7 +70,9 @@ extension Realm {
         _ table: TableKey, _ object: ObjKey, _ property: ColKey, index: Int?
     ) throws(RealmError) -> ValueLocation {
         let transaction = try reading(), t = try objectTable(table)
-        guard !isWriting else { throw RealmError(.wrongTransactionState, "What a write transaction has changed lies in no file yet") }
+        guard !isWriting else {
+            throw RealmError(.wrongTransactionState, "What a write transaction has changed lies in no file yet")
+        }
         try verifyAlive(table, object)
         _ = try facts(t, property)
         guard let column = t.column(property) else { throw invalidated() }
@@ -83,7 +95,9 @@ struct ValueFinder {
     }
 
     mutating func find(_ t: Table, _ c: Column, _ object: ObjKey, _ index: Int?) throws(RealmError) {
-        guard index == nil || c.isCollection else { throw RealmError(.typeMismatch, "Property '\(c.name)' is no collection: it has no elements") }
+        guard index == nil || c.isCollection else {
+            throw RealmError(.typeMismatch, "Property '\(c.name)' is no collection: it has no elements")
+        }
         let top = try step(.top, transaction.topRef, 1)
         let tables = try step(.tables, try top.child(1), t.key.index)
         if let old = transaction.old?.schema { return try find(in: old, tables, t.key.index, c, object, index) }
@@ -100,8 +114,10 @@ struct ValueFinder {
         let refs = try step(.column, leaf, row)
         try collection(try refs.slot(row).subtree, c, index, in: refs, row)
     }
+
     /// The leaf of a column, and the row of an object in it.
-    private mutating func cluster(_ root: Ref, _ key: UInt64, _ column: Int) throws(RealmError) -> (leaf: Ref, row: Int) {
+    private mutating func cluster(_ root: Ref, _ key: UInt64, _ column: Int) throws(RealmError) -> (leaf: Ref, row: Int)
+    {
         var ref = root, key = key
         for _ in 0..<Trees.maxDepth {
             let n = try store.refsNode(ref)
@@ -119,7 +135,10 @@ struct ValueFinder {
         }
         throw .corrupt("cluster tree too deep", at: root.offset)
     }
-    private mutating func collection(_ root: Ref?, _ c: Column, _ index: Int?, in refs: Node, _ row: Int) throws(RealmError) {
+
+    private mutating func collection(_ root: Ref?, _ c: Column, _ index: Int?, in refs: Node, _ row: Int)
+        throws(RealmError)
+    {
         guard let index else {
             note(.reference, refs, bit: row * refs.width, bits: refs.width)
             if let root { try whole(.collection, root) }
@@ -131,15 +150,19 @@ struct ValueFinder {
             return try tree(kind, root, index)
         }
         guard transaction.group.format >= 23 else {
-            throw RealmError(.notSupported, "Dictionaries of formats before 23 lie in trees of objects: their entries have no place of their own")
+            throw RealmError(
+                .notSupported,
+                "Dictionaries of formats before 23 lie in trees of objects: their entries have no place of their own")
         }
         let parts = try step(.collection, root, 0)
         try tree(c.keyType == .int ? .int : .string, try parts.child(0), index, as: .key)
         try tree(.mixed, try parts.child(1), index)
     }
+
     /// Element `index` of a B+tree.
     mutating func tree(
-        _ kind: LeafKind, _ root: Ref, _ index: Int, as part: ValueLocation.PartKind = .value, in role: ValueLocation.Role = .collection
+        _ kind: LeafKind, _ root: Ref, _ index: Int, as part: ValueLocation.PartKind = .value,
+        in role: ValueLocation.Role = .collection
     ) throws(RealmError) {
         guard index < (try BPlusTree.count(store, kind, root)) else { throw outOfRange(index) }
         var ref = root, index = index
@@ -155,8 +178,13 @@ struct ValueFinder {
 
     // MARK: Noting
 
-    func notFound() -> RealmError { RealmError(.invalidatedObject, "Accessing object which has been invalidated or deleted") }
-    func outOfRange(_ index: Int) -> RealmError { RealmError(.indexOutOfBounds, "The collection has no element \(index)") }
+    func notFound() -> RealmError {
+        RealmError(.invalidatedObject, "Accessing object which has been invalidated or deleted")
+    }
+
+    func outOfRange(_ index: Int) -> RealmError {
+        RealmError(.indexOutOfBounds, "The collection has no element \(index)")
+    }
 
     /// A node on the way.
     @discardableResult
@@ -165,17 +193,21 @@ struct ValueFinder {
         found.steps.append(ValueLocation.Step(role: role, offset: ref.offset, size: n.size, element: element))
         return n
     }
+
     /// A node that is the value.
     mutating func whole(_ role: ValueLocation.Role, _ ref: Ref) throws(RealmError) {
         let n = try step(role, ref, -1)
         note(.value, n, bit: -64, bits: n.size * 8)
     }
-    /// Bits of a node, counted from the beginning of its payload; in an encrypted file a part for each page that they lie in.
+
+    /// Bits of a node, counted from the beginning of its payload; in an encrypted file a part for each page that they
+    /// lie in.
     mutating func note(_ kind: ValueLocation.PartKind, _ n: Node, bit: Int, bits: Int) {
         var at = (n.ref.offset + 8) * 8 + bit
         let end = at + bits
         guard let pages = transaction.database.file.pages, end > at else {
-            found.parts.append(ValueLocation.Part(kind: kind, node: n.ref.offset, offset: at >> 3, firstBit: at & 7, bits: bits))
+            found.parts.append(
+                ValueLocation.Part(kind: kind, node: n.ref.offset, offset: at >> 3, firstBit: at & 7, bits: bits))
             return
         }
         while at < end {
@@ -183,7 +215,8 @@ struct ValueFinder {
             let inFile = pages.form.position(ofPage: page) + at / 8 % pages.pageSize
             found.parts.append(
                 ValueLocation.Part(
-                    kind: kind, node: n.ref.offset, offset: at >> 3, firstBit: at & 7, bits: last - at, page: page, fileOffset: inFile))
+                    kind: kind, node: n.ref.offset, offset: at >> 3, firstBit: at & 7, bits: last - at, page: page,
+                    fileOffset: inFile))
             at = last
         }
     }

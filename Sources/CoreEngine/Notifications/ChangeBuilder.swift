@@ -3,20 +3,26 @@ struct ChangeBuilder {
     package struct Move: Equatable {
         /// Index in the old collection.
         package var from: Int
+
         /// Index in the new one.
         package var to: Int
     }
+
     /// Indices in the old collection.
     var deletions = IndexSet()
+
     /// Indices in the new collection.
     var insertions = IndexSet()
     var modifications = IndexSet()
     var moves: [Move] = []
     var isCleared = false
+
     /// The collection itself is gone.
     var isDeleted = false
 
-    var isEmpty: Bool { deletions.isEmpty && insertions.isEmpty && modifications.isEmpty && moves.isEmpty && !isCleared && !isDeleted }
+    var isEmpty: Bool {
+        deletions.isEmpty && insertions.isEmpty && modifications.isEmpty && moves.isEmpty && !isCleared && !isDeleted
+    }
 
     // MARK: Instructions
 
@@ -29,28 +35,38 @@ struct ChangeBuilder {
         case .clear(let size): clear(size)
         }
     }
+
     private mutating func insert(_ i: Int) {
         modifications.shiftForInsert(at: i)
         insertions.insert(at: i)
         for m in moves.indices where moves[m].to >= i { moves[m].to += 1 }
         isCleared = false
     }
+
     private mutating func erase(_ i: Int) {
         modifications.erase(at: i)
         if let old = insertions.eraseOrUnshift(i) { _ = deletions.addShifted(old) }
         moves.removeAll { $0.to == i }
         for m in moves.indices where moves[m].to > i { moves[m].to -= 1 }
     }
+
     mutating func clear(_ size: Int) {
         let old = size + deletions.count - insertions.count
         self = ChangeBuilder(deletions: IndexSet([0..<max(0, old)]), isCleared: true, isDeleted: isDeleted)
     }
+
     private mutating func move(_ from: Int, _ to: Int) {
         guard from != to else { return }
         var moved: Int?
         for m in moves.indices {
             let at = moves[m].to
-            if at == from { moved = m } else if from > at, at >= to { moves[m].to += 1 } else if from < at, at <= to { moves[m].to -= 1 }
+            if at == from {
+                moved = m
+            } else if from > at, at >= to {
+                moves[m].to += 1
+            } else if from < at, at <= to {
+                moves[m].to -= 1
+            }
         }
         if let moved {
             moves[moved].to = to
@@ -65,8 +81,10 @@ struct ChangeBuilder {
         modifications.erase(at: from)
         if wasModified { modifications.insert(at: to) } else { modifications.shiftForInsert(at: to) }
     }
+
     /// All instructions were heard.
     mutating func finish() { dropIdleMoves() }
+
     /// A move that ended where it began is none.
     private mutating func dropIdleMoves() {
         moves = moves.filter { m in
@@ -79,13 +97,15 @@ struct ChangeBuilder {
 
     // MARK: Limits
 
-    /// The same for who sees only the first `limit` elements: those that come into sight or leave it count as inserted and deleted.
+    /// The same for who sees only the first `limit` elements: those that come into sight or leave it count as inserted
+    /// and deleted.
     /// - Parameters:
     ///   - before: number of all elements in the old collection.
     ///   - after: in the new one.
     func limited(to limit: Int, before: Int, after: Int) -> ChangeBuilder {
         if before <= limit, after <= limit { return self }
-        var b = ChangeBuilder(deletions: deletions.below(limit), insertions: insertions.below(limit), isDeleted: isDeleted)
+        var b = ChangeBuilder(
+            deletions: deletions.below(limit), insertions: insertions.below(limit), isDeleted: isDeleted)
         // Elements in both collections keep their order: these many are in sight.
         let keptBefore = min(before, limit) - b.deletions.count, keptAfter = min(after, limit) - b.insertions.count
         b.modifications = modifications.below(limit)
@@ -140,11 +160,12 @@ struct ChangeBuilder {
     }
 }
 
-/// What a callback of a collection is told. Deletions and `modifications` index the old collection, the others the new one.
-/// Rules: live-objects §6.8.
+/// What a callback of a collection is told. Deletions and `modifications` index the old collection, the others the new
+/// one. Rules: live-objects §6.8.
 package struct CollectionChanges {
     package let deletions: IndexSet
     package let insertions: IndexSet
+
     /// The same rows before and after.
     package let modifications: IndexSet
     package let modificationsAfter: IndexSet

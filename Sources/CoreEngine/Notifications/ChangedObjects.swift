@@ -1,4 +1,5 @@
-/// Which objects count as changed in a range of versions: found from what was modified, backwards over the links. Rules: live-objects §6.9, §6.10.
+/// Which objects count as changed in a range of versions: found from what was modified, backwards over the links.
+/// Rules: live-objects §6.9, §6.10.
 ///
 /// Thread rule: that of the group, which stands at the end of the range.
 final class ChangedObjects {
@@ -7,6 +8,7 @@ final class ChangedObjects {
     private let changes: TransactionChanges
     private var reaching: [TableKey: Set<ObjKey>] = [:]
     private var along: [KeyPath: Set<ObjKey>] = [:]
+
     /// Per class the backlink columns, made when first asked for.
     private var backlinks: [TableKey: [ColumnFacts]]?
 
@@ -16,15 +18,18 @@ final class ChangedObjects {
         self.changes = changes
     }
 
-    /// Objects of a class that changed along one of the paths of a view; for one without paths, too, those that were modified, or lead to one
-    /// that was over up to three links.
+    /// Objects of a class that changed along one of the paths of a view; for one without paths, too, those that were
+    /// modified, or lead to one that was over up to three links.
     func keys(of table: TableKey, _ view: NotificationView) throws(RealmError) -> Set<ObjKey> {
         var all = view.isPlain ? try reachingModified(table) : []
         for p in view.paths { all.formUnion(try keys(along: p)) }
         return all
     }
+
     /// Objects of a class that were modified themselves.
-    private func modified(_ table: TableKey) -> Set<ObjKey> { Set(changes.tables[table].map { Array($0.modified.keys) } ?? []) }
+    private func modified(_ table: TableKey) -> Set<ObjKey> {
+        Set(changes.tables[table].map { Array($0.modified.keys) } ?? [])
+    }
 
     // MARK: Without paths
 
@@ -34,6 +39,7 @@ final class ChangedObjects {
         reaching[root] = found
         return found
     }
+
     private func search(_ root: TableKey) throws(RealmError) -> Set<ObjKey> {
         let distances = try distances(from: root)
         var level: [TableKey: Set<ObjKey>] = [:]
@@ -49,8 +55,11 @@ final class ChangedObjects {
             for (t, keys) in level {
                 for b in try backlinkColumns(of: t) {
                     // Objects too far from the root would not lead there in what is left.
-                    guard let distance = distances[b.oppositeTable], distance + done <= Notifications.depth else { continue }
-                    for origin in try links.origins(of: keys, t, b) ?? [] where seen[b.oppositeTable]?.contains(origin) != true {
+                    guard let distance = distances[b.oppositeTable], distance + done <= Notifications.depth else {
+                        continue
+                    }
+                    for origin in try links.origins(of: keys, t, b) ?? []
+                    where seen[b.oppositeTable]?.contains(origin) != true {
                         seen[b.oppositeTable, default: []].insert(origin)
                         next[b.oppositeTable, default: []].insert(origin)
                     }
@@ -60,6 +69,7 @@ final class ChangedObjects {
         }
         return seen[root] ?? []
     }
+
     /// Classes that links lead to from a class, and the fewest links on the way.
     private func distances(from root: TableKey) throws(RealmError) -> [TableKey: Int] {
         var targets: [TableKey: Set<TableKey>] = [:]
@@ -82,20 +92,25 @@ final class ChangedObjects {
         // Who links to an object counts where a path ends.
         for i in path.steps.indices where !path.steps[i].isBacklink || i == path.steps.count - 1 {
             var keys = try changed(at: path.steps[i])
-            for step in path.steps[..<i].reversed() where !keys.isEmpty { keys = try links.back(over: step, keys) ?? [] }
+            for step in path.steps[..<i].reversed() where !keys.isEmpty {
+                keys = try links.back(over: step, keys) ?? []
+            }
             all.formUnion(keys)
         }
         along[path] = all
         return all
     }
+
     /// Objects at which a step finds a change.
     private func changed(at step: KeyPath.Step) throws(RealmError) -> Set<ObjKey> {
         if step.isBacklink {
             guard let b = try group.table(step.table)?.facts(step.column) else { return [] }
-            return try links.targets(of: changed(b.oppositeTable, b.oppositeColumn), b.oppositeTable, b.oppositeColumn) ?? []
+            return try links.targets(of: changed(b.oppositeTable, b.oppositeColumn), b.oppositeTable, b.oppositeColumn)
+                ?? []
         }
         return changed(step.table, step.column)
     }
+
     private func changed(_ table: TableKey, _ column: ColKey) -> Set<ObjKey> {
         modified(table, column).union(changes.tables[table]?.inserted ?? [])
     }
@@ -104,7 +119,8 @@ final class ChangedObjects {
 
     /// Objects to which paths lead over, or end at, a property that was changed; nil: more than `most`.
     ///
-    /// Of the links on a path to what changed, those before the first change are the same in both snapshots, unless they are backlinks.
+    /// Of the links on a path to what changed, those before the first change are the same in both snapshots, unless
+    /// they are backlinks.
     /// - Parameter before: the snapshot at the beginning of the range: who lost a backlink was reached there.
     func readers(_ paths: Set<KeyPath>, before: Group?, most: Int) throws(RealmError) -> Set<ObjKey>? {
         var all: Set<ObjKey> = []
@@ -124,14 +140,18 @@ final class ChangedObjects {
         }
         return all
     }
+
     /// Objects at which what a step reads was changed. Who links to an object is changed in the object that links.
-    private func read(_ step: KeyPath.Step, _ walk: LinkWalk, _ isBefore: Bool, _ most: Int) throws(RealmError) -> Set<ObjKey>? {
+    private func read(_ step: KeyPath.Step, _ walk: LinkWalk, _ isBefore: Bool, _ most: Int) throws(RealmError) -> Set<
+        ObjKey
+    >? {
         guard step.isBacklink else { return modified(step.table, step.column) }
         guard let b = try walk.group.table(step.table)?.facts(step.column) else { return [] }
         let origins = changes.tables[b.oppositeTable] ?? TransactionChanges.Objects()
         let keys = modified(b.oppositeTable, b.oppositeColumn).union(isBefore ? origins.deleted : origins.inserted)
         return try walk.targets(of: keys, b.oppositeTable, b.oppositeColumn, most: most)
     }
+
     private func modified(_ table: TableKey, _ column: ColKey) -> Set<ObjKey> {
         var keys: Set<ObjKey> = []
         for (key, columns) in changes.tables[table]?.modified ?? [:] where columns.contains(column) { keys.insert(key) }
@@ -150,5 +170,8 @@ final class ChangedObjects {
         backlinks = all
         return all
     }
-    private func backlinkColumns(of table: TableKey) throws(RealmError) -> [ColumnFacts] { try allBacklinks()[table] ?? [] }
+
+    private func backlinkColumns(of table: TableKey) throws(RealmError) -> [ColumnFacts] {
+        try allBacklinks()[table] ?? []
+    }
 }

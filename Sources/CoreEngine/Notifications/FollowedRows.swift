@@ -1,7 +1,7 @@
 /// The rows of a class that meet a condition, in their order, all of them; of these the first are shown.
 ///
-/// From one version to the next only rows that were touched can come, go or change places. Where each stood is found by its values before,
-/// where it stands by its values now; all others keep their order.
+/// From one version to the next only rows that were touched can come, go or change places. Where each stood is found by
+/// its values before, where it stands by its values now; all others keep their order.
 struct FollowedRows {
     private let table: TableKey
     private let keys: [SortKey]
@@ -16,10 +16,11 @@ struct FollowedRows {
         self.limit = limit
         list = RowList(rows)
     }
+
     var shown: [ObjKey] { list.keys(limit) }
 
-    /// The objects that may be other rows than before, or changed ones; nil: so many that finding all rows again takes less, or the snapshot
-    /// before is not there to tell.
+    /// The objects that may be other rows than before, or changed ones; nil: so many that finding all rows again takes
+    /// less, or the snapshot before is not there to tell.
     func touched(
         _ reads: RowReads, _ own: TransactionChanges.Objects, _ changed: Set<ObjKey>, _ pass: NotificationPass
     ) throws(RealmError) -> Set<ObjKey>? {
@@ -27,14 +28,17 @@ struct FollowedRows {
         if pass.before == nil, looksBack || !keys.isEmpty { return nil }
         let most = 256 + list.count / 16
         guard own.inserted.count + own.deleted.count + changed.count <= most,
-            let readers = try pass.changed.readers(reads.paths, before: looksBack ? pass.before?.group : nil, most: most)
+            let readers = try pass.changed.readers(
+                reads.paths, before: looksBack ? pass.before?.group : nil, most: most)
         else { return nil }
         return readers.subtracting(own.deleted).union(own.inserted).union(changed)
     }
+
     /// Moves on to the snapshot of a pass. After an error it is as it was.
     /// - Parameter meeting: those of `touched` that meet the condition now.
     mutating func follow(
-        _ touched: Set<ObjKey>, meeting: [ObjKey], _ own: TransactionChanges.Objects, _ changed: Set<ObjKey>, _ pass: NotificationPass
+        _ touched: Set<ObjKey>, meeting: [ObjKey], _ own: TransactionChanges.Objects, _ changed: Set<ObjKey>,
+        _ pass: NotificationPass
     ) throws(RealmError) -> ChangeBuilder {
         let orderBefore = try RowOrder(keys.isEmpty ? pass.group : pass.before?.group ?? pass.group, table, keys)
         var old: [(place: RowList.Place, key: ObjKey)] = []
@@ -60,9 +64,11 @@ struct FollowedRows {
         let isAt = list.indices(of: places).enumerated().map { $1 + $0 }
         for (row, place) in zip(new, places).reversed() { list.insert(row.key, at: place) }
         return difference(
-            zip(old, wasAt).map { ($0.key, $1) }, before: before, zip(new, isAt).map { ($0.key, $1) }, isGone: own.deleted.contains,
+            zip(old, wasAt).map { ($0.key, $1) }, before: before, zip(new, isAt).map { ($0.key, $1) },
+            isGone: own.deleted.contains,
             isChanged: changed.contains)
     }
+
     private mutating func putBack(_ rows: [ObjKey], at indices: [Int]) {
         var rest = list.keys()[...], all: [ObjKey] = []
         for (row, i) in zip(rows, indices) {
@@ -76,7 +82,8 @@ struct FollowedRows {
     /// What is told of touched rows that stood at, and stand at, the given indices.
     /// - Parameter before: number of all rows there were.
     private func difference(
-        _ old: [(key: ObjKey, index: Int)], before: Int, _ new: [(key: ObjKey, index: Int)], isGone: (ObjKey) -> Bool, isChanged: (ObjKey) -> Bool
+        _ old: [(key: ObjKey, index: Int)], before: Int, _ new: [(key: ObjKey, index: Int)], isGone: (ObjKey) -> Bool,
+        isChanged: (ObjKey) -> Bool
     ) -> ChangeBuilder {
         let endBefore = min(limit, before), end = min(limit, list.count)
         let shownOld = old.prefix { $0.index < endBefore }, shownNew = new.prefix { $0.index < end }
@@ -93,12 +100,17 @@ struct FollowedRows {
             }
         }
         var b = ChangeBuilder(
-            deletions: IndexSet(ascending: gone), insertions: IndexSet(ascending: shownNew.map(\.index).filter { !stays.contains($0) }),
+            deletions: IndexSet(ascending: gone),
+            insertions: IndexSet(ascending: shownNew.map(\.index).filter { !stays.contains($0) }),
             modifications: IndexSet(ascending: modified.sorted()))
         // Of the rows that were not touched these many are shown, before and now.
         let keptBefore = endBefore - shownOld.count, kept = end - shownNew.count
-        if kept > keptBefore { b.insertions = b.insertions.union(IndexSet(ascending: new.map(\.index)).gaps(keptBefore..<kept)) }
-        if keptBefore > kept { b.deletions = b.deletions.union(IndexSet(ascending: old.map(\.index)).gaps(kept..<keptBefore)) }
+        if kept > keptBefore {
+            b.insertions = b.insertions.union(IndexSet(ascending: new.map(\.index)).gaps(keptBefore..<kept))
+        }
+        if keptBefore > kept {
+            b.deletions = b.deletions.union(IndexSet(ascending: old.map(\.index)).gaps(kept..<keptBefore))
+        }
         if keys.isEmpty || runs.isEmpty { return b }
         // Between touched rows, the others stand side by side in both lists.
         let both = min(keptBefore, kept)

@@ -3,21 +3,26 @@ package struct IndexSet: Equatable {
     package private(set) var ranges: [Range<Int>] = []
 
     package init() {}
+
     init(_ ranges: [Range<Int>]) { for r in ranges where !r.isEmpty { append(r) } }
+
     /// - Parameter indices: ascending.
     init(ascending indices: [Int]) { for i in indices { append(i..<i + 1) } }
 
     package var isEmpty: Bool { ranges.isEmpty }
     package var count: Int { ranges.reduce(0) { $0 + $1.count } }
+
     /// The indices, ascending.
     package var indices: [Int] { ranges.flatMap { Array($0) } }
 
     /// Place of the first range that ends behind `i`.
     private func place(_ i: Int) -> Int { ranges.place { $0.upperBound <= i } }
+
     package func contains(_ i: Int) -> Bool {
         let p = place(i)
         return p < ranges.count && ranges[p].lowerBound <= i
     }
+
     /// Number of members below `i`.
     func countBelow(_ i: Int) -> Int {
         var n = 0
@@ -27,6 +32,7 @@ package struct IndexSet: Equatable {
         }
         return n
     }
+
     /// A range at or behind the end of all.
     private mutating func append(_ r: Range<Int>) {
         if let last = ranges.last, last.upperBound >= r.lowerBound {
@@ -55,6 +61,7 @@ package struct IndexSet: Equatable {
             append(i..<i + 1)
         }
     }
+
     mutating func remove(_ i: Int) {
         let p = place(i)
         guard p < ranges.count, ranges[p].lowerBound <= i else { return }
@@ -62,6 +69,7 @@ package struct IndexSet: Equatable {
         let parts = [r.lowerBound..<i, i + 1..<r.upperBound].filter { !$0.isEmpty }
         ranges.replaceSubrange(p...p, with: parts)
     }
+
     func union(_ other: IndexSet) -> IndexSet {
         var all = IndexSet()
         var a = ranges[...], b = other.ranges[...]
@@ -76,6 +84,7 @@ package struct IndexSet: Equatable {
         }
         return all
     }
+
     func subtracting(_ other: IndexSet) -> IndexSet {
         var left = IndexSet()
         var from = other.ranges[...]
@@ -93,7 +102,10 @@ package struct IndexSet: Equatable {
     }
 
     /// The members below `limit`.
-    func below(_ limit: Int) -> IndexSet { IndexSet(ranges.map { min($0.lowerBound, limit)..<min($0.upperBound, limit) }) }
+    func below(_ limit: Int) -> IndexSet {
+        IndexSet(ranges.map { min($0.lowerBound, limit)..<min($0.upperBound, limit) })
+    }
+
     /// Indices that are no members, by their place among those.
     func gaps(_ places: Range<Int>) -> IndexSet {
         var found = IndexSet()
@@ -124,17 +136,25 @@ package struct IndexSet: Equatable {
         join(at: p + 1)
         join(at: p)
     }
+
     /// Joins the range at place `p` with the one before when they touch.
     private mutating func join(at p: Int) {
         guard p > 0, p < ranges.count, ranges[p - 1].upperBound == ranges[p].lowerBound else { return }
         ranges[p - 1] = ranges[p - 1].lowerBound..<ranges[p].upperBound
         ranges.remove(at: p)
     }
+
     mutating func insert(at i: Int, count n: Int = 1) { makeRoom(i, n, asMembers: true) }
+
     mutating func shiftForInsert(at i: Int, count n: Int = 1) { makeRoom(i, n, asMembers: false) }
+
     /// - Parameter places: final indices of the new elements.
     mutating func insert(at places: IndexSet) { for r in places.ranges { insert(at: r.lowerBound, count: r.count) } }
-    mutating func shiftForInsert(at places: IndexSet) { for r in places.ranges { shiftForInsert(at: r.lowerBound, count: r.count) } }
+
+    mutating func shiftForInsert(at places: IndexSet) {
+        for r in places.ranges { shiftForInsert(at: r.lowerBound, count: r.count) }
+    }
+
     mutating func erase(at i: Int, count n: Int = 1) {
         var kept = IndexSet()
         let p = place(i)
@@ -147,6 +167,7 @@ package struct IndexSet: Equatable {
         }
         self = kept
     }
+
     /// - Parameter places: indices before anything is erased.
     mutating func erase(at places: IndexSet) {
         if places.isEmpty || isEmpty { return }
@@ -174,19 +195,24 @@ package struct IndexSet: Equatable {
         }
         return i
     }
+
     /// The opposite, for what is no member.
     func unshift(_ i: Int) -> Int { i - countBelow(i) }
+
     mutating func addShifted(_ i: Int) -> Int {
         let i = shift(i)
         add(i)
         return i
     }
-    /// Adds those of `values` that are not in `inserted`, which index a collection without the members and with what was inserted.
+
+    /// Adds those of `values` that are not in `inserted`, which index a collection without the members and with what
+    /// was inserted.
     mutating func addShifted(by inserted: IndexSet, _ values: IndexSet) {
         var all = self
         for v in values.subtracting(inserted).indices { all.add(shift(inserted.unshift(v))) }
         self = all
     }
+
     /// Takes the element at `i` out: nil when it was a member, else its index among those that are none.
     mutating func eraseOrUnshift(_ i: Int) -> Int? {
         let found = contains(i) ? nil : unshift(i)

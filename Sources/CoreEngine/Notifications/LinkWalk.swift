@@ -9,9 +9,14 @@ struct LinkWalk {
         guard let target = step.target, let b = try group.table(target)?.facts(f.oppositeColumn) else { return [] }
         return try origins(of: keys, target, b, most: most)
     }
+
     /// Objects whose link behind backlink column `b` leads to one of `keys`; nil: more than `most`.
-    func origins(of keys: Set<ObjKey>, _ table: TableKey, _ b: ColumnFacts, most: Int = .max) throws(RealmError) -> Set<ObjKey>? {
-        guard let t = try group.table(table), let origin = try group.table(b.oppositeTable), let link = origin.facts(b.oppositeColumn) else {
+    func origins(of keys: Set<ObjKey>, _ table: TableKey, _ b: ColumnFacts, most: Int = .max) throws(RealmError) -> Set<
+        ObjKey
+    >? {
+        guard let t = try group.table(table), let origin = try group.table(b.oppositeTable),
+            let link = origin.facts(b.oppositeColumn)
+        else {
             return []
         }
         var found: Set<ObjKey> = []
@@ -19,15 +24,20 @@ struct LinkWalk {
             let backlinks = try t.backlinks(k, b.key)
             guard backlinks.count <= most - found.count else { return nil }
             for o in try backlinks.allKeys() where !found.contains(o) {
-                if link.type == .mixed, try targets(of: [o], b.oppositeTable, b.oppositeColumn, in: table)?.contains(k) != true { continue }
+                if link.type == .mixed,
+                    try targets(of: [o], b.oppositeTable, b.oppositeColumn, in: table)?.contains(k) != true
+                {
+                    continue
+                }
                 try found.makeRoom()
                 found.insert(o)
             }
         }
         return found
     }
-    /// Objects that the property of one of `keys` links to; nil: more than `most`. What is in a collection that is itself a Mixed value does not
-    /// count (live-objects §6.9).
+
+    /// Objects that the property of one of `keys` links to; nil: more than `most`. What is in a collection that is
+    /// itself a Mixed value does not count (live-objects §6.9).
     /// - Parameter wanted: the class they must be of; nil: the column has only one.
     func targets(
         of keys: Set<ObjKey>, _ table: TableKey, _ column: ColKey, in wanted: TableKey? = nil, most: Int = .max

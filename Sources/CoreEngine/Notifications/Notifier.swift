@@ -1,10 +1,12 @@
 /// What changed in an object. Rules: live-objects §6.11.
 package struct ObjectChanges {
     package internal(set) var isDeleted = false
+
     /// In the order in which they were first changed.
     package internal(set) var properties: [ColKey] = []
     var isEmpty: Bool { !isDeleted && properties.isEmpty }
 }
+
 /// What changed in a dictionary, by its keys.
 package struct DictionaryChanges {
     package let deletions: [[UInt8]]
@@ -13,6 +15,7 @@ package struct DictionaryChanges {
     package let isCleared: Bool
     package let isDeleted: Bool
 }
+
 package enum ChangeSet {
     case object(ObjectChanges)
     case collection(CollectionChanges)
@@ -25,14 +28,18 @@ struct NotificationPass {
     let changes: TransactionChanges
     let changed: ChangedObjects
     let version: UInt64
+
     /// The snapshot from which it leads; nil when nobody keeps that.
     let before: SnapshotBefore?
 }
+
 /// A pinned version, opened when it is first asked for.
 final class SnapshotBefore {
     private let pin: Pin
     private var transaction: Transaction?
+
     init(_ pin: Pin) { self.pin = pin }
+
     var group: Group {
         get throws(RealmError) {
             let open: Transaction
@@ -47,6 +54,7 @@ final class SnapshotBefore {
 struct NotificationView {
     /// Some of them have no key paths.
     private(set) var isPlain = false
+
     /// Those of all the others.
     private(set) var paths: [KeyPath] = []
 
@@ -64,26 +72,33 @@ package class Notifier {
         let id: Int
         let paths: [KeyPath]?
         let call: (ChangeSet, ClosedRange<UInt64>) -> Void
+
         /// The first call is still to come; it comes whether there are changes or not.
         var isNew = true
         var pending: Pending
+
         /// The version that it was told of last, or at which it was added.
         var told: UInt64
+
         /// How often it was called.
         var calls = 0
+
         /// It is being called, and is not called again before that ends.
         var isRunning = false
         var isDue: Bool { !isRunning && (isNew || !pending.isEmpty) }
     }
+
     /// A callback for which there is something, at a time.
     package struct Due {
         fileprivate let id: Int
         fileprivate let calls: Int
     }
+
     private struct Callbacks {
         var all: [Callback] = []
         var lastId = 0
     }
+
     /// What a callback has not been told yet.
     enum Pending {
         case object(ObjectChanges)
@@ -97,6 +112,7 @@ package class Notifier {
             case .rows(let b), .dictionary(let b, _): b.isEmpty
             }
         }
+
         /// Adds what happened after it.
         mutating func merge(_ later: Pending) {
             switch (self, later) {
@@ -114,8 +130,10 @@ package class Notifier {
             }
         }
     }
+
     /// The version up to which everything was noted.
     package private(set) var version: UInt64
+
     /// What is observed is gone: nothing more will happen.
     var isOver = false
     private let callbacks = Lock(initial: Callbacks())
@@ -125,6 +143,7 @@ package class Notifier {
     // MARK: Callbacks
 
     package var isIdle: Bool { callbacks.with { $0.all.isEmpty } }
+
     /// - Parameter paths: nil: told of everything.
     /// - Parameter call: with what changed and the versions between which it did.
     package func add(_ paths: [KeyPath]?, _ call: @escaping (ChangeSet, ClosedRange<UInt64>) -> Void) -> Int {
@@ -134,11 +153,13 @@ package class Notifier {
             return c.lastId
         }
     }
+
     /// Any thread. What held the callback is let go of where no lock is held: its owner may call back in.
     package func remove(_ id: Int) {
         let gone = callbacks.with { c in c.all.firstIndex { $0.id == id }.map { c.all.remove(at: $0) } }
         withExtendedLifetime(gone) {}
     }
+
     /// Any thread: the handle is gone, and its callbacks with it.
     package func end() {
         let gone = callbacks.with { c in
@@ -147,6 +168,7 @@ package class Notifier {
         }
         withExtendedLifetime(gone) {}
     }
+
     /// What the callbacks see together. Rules: live-objects §6.10.
     final var view: NotificationView {
         callbacks.with { c in
@@ -155,12 +177,15 @@ package class Notifier {
             return view
         }
     }
+
     /// The callbacks for which there is something, in the order in which they were added.
     package var due: [Due] { callbacks.with { $0.all.filter(\.isDue).map { Due(id: $0.id, calls: $0.calls) } } }
+
     /// Calls one, unless another one before it had it called: then what came since is for the next time.
     package func deliver(_ due: Due) {
         let found = callbacks.with { c -> Callback? in
-            guard let i = c.all.firstIndex(where: { $0.id == due.id }), c.all[i].isDue, c.all[i].calls == due.calls else { return nil }
+            guard let i = c.all.firstIndex(where: { $0.id == due.id }), c.all[i].isDue, c.all[i].calls == due.calls
+            else { return nil }
             let before = c.all[i]
             c.all[i].isNew = false
             c.all[i].pending = nothing
@@ -177,9 +202,12 @@ package class Notifier {
     // MARK: What a kind of handle says
 
     var nothing: Pending { .rows(ChangeBuilder()) }
+
     /// What the changesets have to be searched for.
     var tracker: CollectionTracker? { nil }
+
     func changes(in pass: NotificationPass, _ tracker: CollectionTracker?) throws(RealmError) -> Pending { nothing }
+
     fileprivate func changeSet(_ p: Pending) -> ChangeSet {
         switch p {
         case .object(let c): return .object(c)
@@ -187,20 +215,27 @@ package class Notifier {
         case .dictionary(let b, let before): return .dictionary(names(b, before))
         }
     }
+
     fileprivate func names(_ b: ChangeBuilder, _ before: [[UInt8]]) -> DictionaryChanges {
-        DictionaryChanges(deletions: [], insertions: [], modifications: [], isCleared: b.isCleared, isDeleted: b.isDeleted)
+        DictionaryChanges(
+            deletions: [], insertions: [], modifications: [], isCleared: b.isCleared, isDeleted: b.isDeleted)
     }
 
     /// Notes what a pass brought. It is the next one after `version`.
     /// - Parameter silent: callbacks that are not to hear of it.
-    fileprivate func take(_ pass: NotificationPass, _ tracker: CollectionTracker?, _ silent: Set<Int>) throws(RealmError) {
+    fileprivate func take(_ pass: NotificationPass, _ tracker: CollectionTracker?, _ silent: Set<Int>)
+        throws(RealmError)
+    {
         let new = isOver ? nothing : try changes(in: pass, tracker)
         version = pass.version
         if new.isEmpty { return }
-        callbacks.with { c in for i in c.all.indices where !silent.contains(c.all[i].id) { c.all[i].pending.merge(new) } }
+        callbacks.with { c in for i in c.all.indices where !silent.contains(c.all[i].id) { c.all[i].pending.merge(new) }
+        }
     }
+
     /// Whether it did not look at its rows yet: it begins where it does so, and what was before is no change.
     var isUnprepared: Bool { false }
+
     /// The version whose successors up to `newest` it has to be told of.
     fileprivate func base(_ newest: UInt64) -> UInt64 { isUnprepared ? newest : version }
 }
@@ -210,7 +245,9 @@ extension Transaction {
     /// - Parameters:
     ///   - pin: that of the version at which they are.
     ///   - silent: callbacks that are not to hear of what happened on the way.
-    package func advance(_ notifiers: [Notifier], from pin: Pin?, silent: [ObjectIdentifier: Set<Int>] = [:]) throws(RealmError) {
+    package func advance(_ notifiers: [Notifier], from pin: Pin?, silent: [ObjectIdentifier: Set<Int>] = [:])
+        throws(RealmError)
+    {
         for base in Set(notifiers.map { $0.base(version) }).sorted() where base <= version {
             let ours = notifiers.filter { $0.base(version) == base && (base < version || $0.isUnprepared) }
             if ours.isEmpty { continue }
@@ -224,7 +261,9 @@ extension Transaction {
             try replay(since: base, changes)
             for tracker in trackers { tracker?.builder.finish() }
             let before = pin.flatMap { $0.version == base ? SnapshotBefore($0) : nil }
-            let pass = NotificationPass(group: group, changes: changes, changed: ChangedObjects(group, changes), version: version, before: before)
+            let pass = NotificationPass(
+                group: group, changes: changes, changed: ChangedObjects(group, changes), version: version,
+                before: before)
             for (n, tracker) in zip(ours, trackers) { try n.take(pass, tracker, silent[ObjectIdentifier(n)] ?? []) }
         }
     }
@@ -235,12 +274,15 @@ extension Transaction {
 package final class ObjectNotifier: Notifier {
     private let table: TableKey
     private let object: ObjKey
+
     package init(_ table: TableKey, _ object: ObjKey, at version: UInt64) {
         self.table = table
         self.object = object
         super.init(version)
     }
+
     override var nothing: Pending { .object(ObjectChanges()) }
+
     override func changes(in pass: NotificationPass, _ tracker: CollectionTracker?) throws(RealmError) -> Pending {
         var c = ObjectChanges()
         if pass.changes.isDeleted(table, object) {
@@ -265,13 +307,17 @@ package final class CollectionNotifier: Notifier {
         /// Told by keys.
         case dictionary
     }
+
     private let path: CollectionPath
     private let kind: Kind
+
     /// Most elements that are shown.
     private let limit: Int
     private let isDictionary: Bool
+
     /// Class of the objects in it.
     private let target: TableKey?
+
     /// Where it stands, in the history's terms.
     private var place: CollectionPlace
     private var count: Int
@@ -283,7 +329,8 @@ package final class CollectionNotifier: Notifier {
         self.path = path
         self.kind = kind
         self.limit = limit
-        guard let content = try group.collection(path), let place = try group.place(of: path), let f = try group.table(path.table)?.facts(path.column)
+        guard let content = try group.collection(path), let place = try group.place(of: path),
+            let f = try group.table(path.table)?.facts(path.column)
         else {
             throw RealmError(.staleAccessor, "Access to a collection that is gone")
         }
@@ -297,7 +344,11 @@ package final class CollectionNotifier: Notifier {
         }
         super.init(snapshot.version)
     }
-    override var nothing: Pending { kind == .dictionary ? .dictionary(ChangeBuilder(), before: keys) : .rows(ChangeBuilder()) }
+
+    override var nothing: Pending {
+        kind == .dictionary ? .dictionary(ChangeBuilder(), before: keys) : .rows(ChangeBuilder())
+    }
+
     override var tracker: CollectionTracker? { CollectionTracker(place) }
 
     override func changes(in pass: NotificationPass, _ tracker: CollectionTracker?) throws(RealmError) -> Pending {
@@ -308,11 +359,17 @@ package final class CollectionNotifier: Notifier {
             b = ChangeBuilder(deletions: IndexSet([0..<count]), isDeleted: true)
             isOver = true
         }
-        return kind == .dictionary ? .dictionary(b, before: before) : .rows(b.limited(to: limit, before: old, after: isOver ? 0 : count))
+        return kind == .dictionary
+            ? .dictionary(b, before: before) : .rows(b.limited(to: limit, before: old, after: isOver ? 0 : count))
     }
+
     /// - Returns: false when the collection is no more.
-    private func update(_ b: inout ChangeBuilder, _ tracker: CollectionTracker, _ pass: NotificationPass) throws(RealmError) -> Bool {
-        guard let content = try pass.group.collection(path), try pass.group.place(of: path) == place else { return false }
+    private func update(_ b: inout ChangeBuilder, _ tracker: CollectionTracker, _ pass: NotificationPass)
+        throws(RealmError) -> Bool
+    {
+        guard let content = try pass.group.collection(path), try pass.group.place(of: path) == place else {
+            return false
+        }
         let new: Int
         switch content {
         case .list(let l):
@@ -322,7 +379,9 @@ package final class CollectionNotifier: Notifier {
         case .dictionary(let d):
             guard isDictionary else { return false }
             new = d.count
-            if !tracker.nested.isEmpty { for i in 0..<new where tracker.nested.contains(try d.nestedKey(i)) { b.modifications.add(i) } }
+            if !tracker.nested.isEmpty {
+                for i in 0..<new where tracker.nested.contains(try d.nestedKey(i)) { b.modifications.add(i) }
+            }
             if kind == .dictionary, !b.isEmpty { keys = try d.allNames() }
         }
         if let target {
@@ -346,11 +405,15 @@ package final class CollectionNotifier: Notifier {
         count = new
         return true
     }
+
     override fileprivate func names(_ b: ChangeBuilder, _ before: [[UInt8]]) -> DictionaryChanges {
         let c = CollectionChanges(b)
-        func names(_ set: IndexSet, _ all: [[UInt8]]) -> [[UInt8]] { set.indices.compactMap { $0 < all.count ? all[$0] : nil } }
+        func names(_ set: IndexSet, _ all: [[UInt8]]) -> [[UInt8]] {
+            set.indices.compactMap { $0 < all.count ? all[$0] : nil }
+        }
         return DictionaryChanges(
-            deletions: names(c.deletions, before), insertions: names(c.insertions, keys), modifications: names(c.modificationsAfter, keys),
+            deletions: names(c.deletions, before), insertions: names(c.insertions, keys),
+            modifications: names(c.modificationsAfter, keys),
             isCleared: c.isCleared, isDeleted: c.isDeleted)
     }
 }
@@ -359,7 +422,9 @@ extension ElementDictionary {
     /// The keys, in order.
     func allNames() throws(RealmError) -> [[UInt8]] {
         var all: [[UInt8]] = []
-        for i in 0..<count { if case .string(let name) = try key(i) { try all.add(Array(name)) } else { try all.add([]) } }
+        for i in 0..<count {
+            if case .string(let name) = try key(i) { try all.add(Array(name)) } else { try all.add([]) }
+        }
         return all
     }
 }

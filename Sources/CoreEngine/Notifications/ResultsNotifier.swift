@@ -5,15 +5,18 @@ package final class ResultsNotifier: Notifier {
         case unknown
         /// All objects of the class, or the first of them.
         case whole
-        /// Those of a class that meet a condition, in their order: what may have changed is looked at, and nothing else.
+        /// Those of a class that meet a condition, in their order: what may have changed is looked at, and nothing
+        /// else.
         case followed(FollowedRows)
         /// Any others: found anew when something changed that they may depend on.
         case listed([ObjKey])
     }
+
     private let table: TableKey
     private let source: RowSource
     private let query: BoundQuery
     private let reads: RowReads
+
     /// What the orderings are when rows can be followed.
     private let window: (keys: [SortKey], limit: Int)?
     private var rows = Rows.unknown
@@ -26,6 +29,7 @@ package final class ResultsNotifier: Notifier {
         if case .table = source { window = query.window } else { window = nil }
         super.init(version)
     }
+
     override var isUnprepared: Bool { if case .unknown = rows { true } else { false } }
 
     override func changes(in pass: NotificationPass, _ tracker: CollectionTracker?) throws(RealmError) -> Pending {
@@ -51,24 +55,31 @@ package final class ResultsNotifier: Notifier {
             return .rows(ChangeBuilder(modifications: IndexSet(ascending: modified)))
         }
     }
+
     private func found(_ group: Group) throws(RealmError) -> Rows {
-        guard let window, let t = try group.table(table), !t.isEmbedded, try canFollow(group) else { return .listed(try source.rows(group, query)) }
+        guard let window, let t = try group.table(table), !t.isEmbedded, try canFollow(group) else {
+            return .listed(try source.rows(group, query))
+        }
         if query.isAll, window.keys.isEmpty { return .whole }
-        return .followed(try FollowedRows(table, try source.rows(group, query.unlimited), window.keys, limit: window.limit))
+        return .followed(
+            try FollowedRows(table, try source.rows(group, query.unlimited), window.keys, limit: window.limit))
     }
-    /// Whether the history names all that decides. It does not name the objects that new embedded objects link to, and of links inside Mixed
-    /// values not all can be walked.
+
+    /// Whether the history names all that decides. It does not name the objects that new embedded objects link to, and
+    /// of links inside Mixed values not all can be walked.
     private func canFollow(_ group: Group) throws(RealmError) -> Bool {
         guard reads.isComplete else { return false }
         for path in reads.paths {
             for step in path.steps where step.isBacklink {
-                guard let b = try group.table(step.table)?.facts(step.column), let origin = try group.table(b.oppositeTable), !origin.isEmbedded,
+                guard let b = try group.table(step.table)?.facts(step.column),
+                    let origin = try group.table(b.oppositeTable), !origin.isEmbedded,
                     let link = origin.facts(b.oppositeColumn), link.type == .link
                 else { return false }
             }
         }
         return true
     }
+
     /// Whether rows that are found anew may be others than before.
     private func mayDiffer(_ pass: NotificationPass) throws(RealmError) -> Bool {
         if pass.changes.tables.isEmpty { return false }
@@ -81,6 +92,7 @@ package final class ResultsNotifier: Notifier {
         }
         return false
     }
+
     /// - Parameter before: the rows that were shown.
     private func findAgain(
         _ before: [ObjKey], _ own: TransactionChanges.Objects, _ changed: Set<ObjKey>, _ pass: NotificationPass
@@ -97,16 +109,22 @@ package final class ResultsNotifier: Notifier {
         if case .table = source { isOfClass = true }
         rows = found
         return RowDifference(
-            before, after, isGone: { own.deleted.contains($0) }, isChanged: { changed.contains($0) }, isInTableOrder: isOfClass && !isSorted
+            before, after, isGone: { own.deleted.contains($0) }, isChanged: { changed.contains($0) },
+            isInTableOrder: isOfClass && !isSorted
         ).result
     }
-    private func whole(_ group: Group, _ own: TransactionChanges.Objects, _ changed: Set<ObjKey>) throws(RealmError) -> ChangeBuilder {
+
+    private func whole(_ group: Group, _ own: TransactionChanges.Objects, _ changed: Set<ObjKey>) throws(RealmError)
+        -> ChangeBuilder
+    {
         guard let t = try group.table(table), let window else { return ChangeBuilder() }
         var b = ChangeBuilder()
         let inserted = own.inserted.sorted()
         for k in inserted { b.insertions.add(try t.rows.rank(of: k)) }
         // What an object's index was, from where it would stand now.
-        for (i, k) in own.deleted.sorted().enumerated() { b.deletions.add(try t.rows.rank(of: k) - inserted.place { $0 < k } + i) }
+        for (i, k) in own.deleted.sorted().enumerated() {
+            b.deletions.add(try t.rows.rank(of: k) - inserted.place { $0 < k } + i)
+        }
         for k in changed.subtracting(own.inserted).sorted() { b.modifications.add(try t.rows.rank(of: k)) }
         let count = try t.count()
         return b.limited(to: window.limit, before: count + own.deleted.count - own.inserted.count, after: count)

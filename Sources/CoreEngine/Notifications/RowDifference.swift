@@ -1,31 +1,39 @@
 /// From one list of rows to the next: what came, went or changed its place. Rules: live-objects §6.7.
 struct RowDifference {
     private(set) var result = ChangeBuilder()
+
     /// Rows that are in both lists, side by side in each of them, as one.
     struct Run {
         /// Index of the first in the old list, and in the new one.
         let old: Int
         let new: Int
         let count: Int
+
         /// Number of those that were modified.
         let modified: Int
     }
+
     /// In the old order.
     private var runs: [Run] = []
-    /// By run: the first place in the new order at which the same stands; and by place: the next one, −1 after the last. Only an object that
-    /// is several rows of a list stands at more than one.
+
+    /// By run: the first place in the new order at which the same stands; and by place: the next one, −1 after the
+    /// last. Only an object that is several rows of a list stands at more than one.
     private var firstPlace: [Int] = []
     private var nextPlace: [Int] = []
+
     /// Steps of comparison so far: runs and places that were looked at.
     private(set) var steps = 0
+
     /// After so many the rest is told as deleted and inserted again.
     private let mostSteps: Int
 
     /// - Parameters:
-    ///   - isGone: whether the object with a key of the old list was deleted meanwhile; another one may have its key now.
+    ///   - isGone: whether the object with a key of the old list was deleted meanwhile; another one may have its key
+    ///     now.
     ///   - isInTableOrder: no row ever changes places with another.
     init(
-        _ before: [ObjKey], _ after: [ObjKey], isGone: (ObjKey) -> Bool, isChanged: (ObjKey) -> Bool, isInTableOrder: Bool, mostSteps: Int = 1 << 26
+        _ before: [ObjKey], _ after: [ObjKey], isGone: (ObjKey) -> Bool, isChanged: (ObjKey) -> Bool,
+        isInTableOrder: Bool, mostSteps: Int = 1 << 26
     ) {
         self.mostSteps = mostSteps
         var waiting: [ObjKey: [Int]] = [:]
@@ -48,6 +56,7 @@ struct RowDifference {
         result.modifications = IndexSet(ascending: modified)
         if !isInTableOrder { tellMoves(pairs, hasRepeated ? after : []) }
     }
+
     /// - Parameters:
     ///   - builder: rows that are in one of the lists only, and modified ones.
     ///   - runs: those that are in both.
@@ -78,10 +87,13 @@ struct RowDifference {
         for i in 0..<first { (staysOld[i], staysNew[i]) = (true, true) }
         match(first..<runs.count, first..<runs.count, &staysOld, &staysNew)
         let gone = runs.indices.filter { !staysOld[$0] }.map { runs[$0].old..<runs[$0].old + runs[$0].count }
-        let come = inNewOrder.indices.filter { !staysNew[$0] }.map { runs[inNewOrder[$0]] }.map { $0.new..<$0.new + $0.count }
+        let come = inNewOrder.indices.filter { !staysNew[$0] }.map { runs[inNewOrder[$0]] }.map {
+            $0.new..<$0.new + $0.count
+        }
         result.deletions = result.deletions.union(IndexSet(gone))
         result.insertions = result.insertions.union(IndexSet(come))
     }
+
     /// What ends at a run and a place and is the same before and after.
     private struct Stretch {
         var place = 0
@@ -89,6 +101,7 @@ struct RowDifference {
         var rows = 0
         var modified = 0
     }
+
     /// Keeps the longest stretch that both parts have, then those left and right of it.
     private mutating func match(_ a: Range<Int>, _ b: Range<Int>, _ staysOld: inout [Bool], _ staysNew: inout [Bool]) {
         var open = [(a, b)]

@@ -1,8 +1,9 @@
-/// Rows in an order that whoever asks knows, with their indices: in pieces, so that a change costs no more than a piece and a look at the
-/// others' counts.
+/// Rows in an order that whoever asks knows, with their indices: in pieces, so that a change costs no more than a piece
+/// and a look at the others' counts.
 ///
-/// Invariants: no piece is empty; `lengths` and `lasts` are the pieces' counts and last rows. They stand together, because a look at each piece
-/// itself is a look at another place of memory: with many rows that takes longer than all the rest.
+/// Invariants: no piece is empty; `lengths` and `lasts` are the pieces' counts and last rows. They stand together,
+/// because a look at each piece itself is a look at another place of memory: with many rows that takes longer than all
+/// the rest.
 struct RowList {
     private var pieces: [[ObjKey]] = []
     private var lengths: [Int] = []
@@ -14,6 +15,7 @@ struct RowList {
     struct Place: Comparable {
         fileprivate var piece: Int
         fileprivate var offset: Int
+
         static func < (a: Place, b: Place) -> Bool { a.piece == b.piece ? a.offset < b.offset : a.piece < b.piece }
     }
 
@@ -26,6 +28,7 @@ struct RowList {
         lengths = pieces.map(\.count)
         lasts = pieces.map { $0[$0.count - 1] }
     }
+
     /// All rows, or the first of them.
     func keys(_ limit: Int = .max) -> [ObjKey] {
         var all: [ObjKey] = []
@@ -33,6 +36,7 @@ struct RowList {
         for p in pieces where all.count < limit { all += p.prefix(limit - all.count) }
         return all
     }
+
     /// The first place whose row does not precede what is looked for.
     func place(_ precedes: (ObjKey) throws(RealmError) -> Bool) throws(RealmError) -> Place {
         func first(_ count: Int, _ row: (Int) -> ObjKey) throws(RealmError) -> Int {
@@ -47,8 +51,12 @@ struct RowList {
         guard piece < pieces.count else { return Place(piece: max(0, piece - 1), offset: lengths.last ?? 0) }
         return Place(piece: piece, offset: try first(pieces[piece].count) { pieces[piece][$0] })
     }
+
     /// The row at a place; nil: the end.
-    func row(at p: Place) -> ObjKey? { p.piece < pieces.count && p.offset < pieces[p.piece].count ? pieces[p.piece][p.offset] : nil }
+    func row(at p: Place) -> ObjKey? {
+        p.piece < pieces.count && p.offset < pieces[p.piece].count ? pieces[p.piece][p.offset] : nil
+    }
+
     /// - Parameter places: ascending.
     func indices(of places: [Place]) -> [Int] {
         var before = 0, at = 0
@@ -60,6 +68,7 @@ struct RowList {
             return before + p.offset
         }
     }
+
     mutating func insert(_ key: ObjKey, at place: Place) {
         count += 1
         guard !pieces.isEmpty else {
@@ -68,7 +77,9 @@ struct RowList {
         }
         var p = place
         // What came behind it may have cut its piece.
-        while p.offset > lengths[p.piece], p.piece + 1 < pieces.count { p = Place(piece: p.piece + 1, offset: p.offset - lengths[p.piece]) }
+        while p.offset > lengths[p.piece], p.piece + 1 < pieces.count {
+            p = Place(piece: p.piece + 1, offset: p.offset - lengths[p.piece])
+        }
         pieces[p.piece].insert(key, at: p.offset)
         if pieces[p.piece].count > Self.most {
             let half = pieces[p.piece].count / 2
@@ -80,6 +91,7 @@ struct RowList {
         }
         note(p.piece)
     }
+
     /// Takes out the row at a place.
     mutating func remove(at p: Place) {
         pieces[p.piece].remove(at: p.offset)
@@ -89,6 +101,7 @@ struct RowList {
         lengths.remove(at: p.piece)
         lasts.remove(at: p.piece)
     }
+
     /// A piece has changed.
     private mutating func note(_ piece: Int) {
         lengths[piece] = pieces[piece].count

@@ -14,13 +14,15 @@ package enum RowSource {
         case .collection(let path), .keys(let path): path.table
         }
     }
+
     /// The objects, in their order; null where a dictionary has none. nil: all of the class.
     func objects(_ group: Group) throws(RealmError) -> [ObjKey]? {
         switch self {
         case .table: return nil
         case .backlinks(let t, let k, let from, let column):
             guard let target = try group.table(t), try target.isValid(k) else { return [] }
-            for case let b? in target.facts where b.type == .backlink && b.oppositeTable == from && b.oppositeColumn == column {
+            for case let b? in target.facts
+            where b.type == .backlink && b.oppositeTable == from && b.oppositeColumn == column {
                 return try target.backlinks(k, b.key).allKeys()
             }
             return []
@@ -29,13 +31,16 @@ package enum RowSource {
             switch try group.collection(path) {
             case .list(let l)?: for i in 0..<l.count { if case .typedLink(_, let k) = try l.get(i) { try keys.add(k) } }
             case .dictionary(let d)?:
-                for i in 0..<d.count { if case .typedLink(_, let k) = try d.value(i) { try keys.add(k) } else { try keys.add(.null) } }
+                for i in 0..<d.count {
+                    if case .typedLink(_, let k) = try d.value(i) { try keys.add(k) } else { try keys.add(.null) }
+                }
             case nil: break
             }
             return keys
         case .keys: return []
         }
     }
+
     /// The rows that meet a query, in its order.
     func rows(_ group: Group, _ query: BoundQuery) throws(RealmError) -> [ObjKey] {
         let all = try objects(group)

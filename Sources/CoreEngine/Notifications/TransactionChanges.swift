@@ -1,25 +1,36 @@
-/// What the versions after `base`, up to a snapshot, did: keys per class, and the instructions on observed collections. Rules: live-objects §6.3.
+/// What the versions after `base`, up to a snapshot, did: keys per class, and the instructions on observed collections.
+/// Rules: live-objects §6.3.
 final class TransactionChanges: ChangesetHandler {
     struct Objects {
         var inserted: Set<ObjKey> = []
         var deleted: Set<ObjKey> = []
+
         /// Changed properties of objects that are neither new nor deleted.
         var modified: [ObjKey: [ColKey]] = [:]
     }
+
     private(set) var tables: [TableKey: Objects] = [:]
     private var trackers: [TableKey: [CollectionTracker]] = [:]
+
     /// Those that the selected collection concerns.
     private var selected: [CollectionTracker] = []
 
     func track(_ t: CollectionTracker) { trackers[t.place.table, default: []].append(t) }
 
-    func isModified(_ table: TableKey, _ object: ObjKey, _ column: ColKey) -> Bool { tables[table]?.modified[object]?.contains(column) ?? false }
+    func isModified(_ table: TableKey, _ object: ObjKey, _ column: ColKey) -> Bool {
+        tables[table]?.modified[object]?.contains(column) ?? false
+    }
+
     func isInserted(_ table: TableKey, _ object: ObjKey) -> Bool { tables[table]?.inserted.contains(object) ?? false }
+
     func isDeleted(_ table: TableKey, _ object: ObjKey) -> Bool { tables[table]?.deleted.contains(object) ?? false }
 
     // MARK: Instructions
 
-    func objectCreated(_ table: TableKey, _ object: ObjKey) { tables[table, default: Objects()].inserted.insert(object) }
+    func objectCreated(_ table: TableKey, _ object: ObjKey) {
+        tables[table, default: Objects()].inserted.insert(object)
+    }
+
     func objectRemoved(_ table: TableKey, _ object: ObjKey) {
         var t = tables.removeValue(forKey: table) ?? Objects()
         if t.inserted.remove(object) == nil { t.deleted.insert(object) }
@@ -27,6 +38,7 @@ final class TransactionChanges: ChangesetHandler {
         tables[table] = t
         for tracker in trackers[table] ?? [] where tracker.place.object == object { tracker.ownerRemoved() }
     }
+
     func valueSet(_ table: TableKey, _ object: ObjKey, _ column: ColKey) {
         var t = tables.removeValue(forKey: table) ?? Objects()
         if !t.inserted.contains(object) {
@@ -36,10 +48,12 @@ final class TransactionChanges: ChangesetHandler {
         }
         tables[table] = t
     }
+
     func collectionSelected(_ place: CollectionPlace) {
         valueSet(place.table, place.object, place.column)
         selected = []
-        for t in trackers[place.table] ?? [] where t.place.object == place.object && t.place.column == place.column && !t.isOwnerGone {
+        for t in trackers[place.table] ?? []
+        where t.place.object == place.object && t.place.column == place.column && !t.isOwnerGone {
             if place.path == t.place.path {
                 selected.append(t)
             } else if place.path.count > t.place.path.count, place.path.starts(with: t.place.path) {
@@ -47,7 +61,9 @@ final class TransactionChanges: ChangesetHandler {
             }
         }
     }
+
     func collectionChanged(_ change: CollectionChange) { for t in selected { t.builder.apply(change) } }
+
     func schemaChanged() {}
 }
 
@@ -55,11 +71,13 @@ final class TransactionChanges: ChangesetHandler {
 final class CollectionTracker {
     let place: CollectionPlace
     var builder = ChangeBuilder()
+
     /// Stable keys of the elements in which something changed.
     var nested: Set<Int64> = []
     private(set) var isOwnerGone = false
 
     init(_ place: CollectionPlace) { self.place = place }
+
     func ownerRemoved() { isOwnerGone = true }
 }
 

@@ -1,23 +1,30 @@
 import Synchronization
 
-/// What a frozen Realm has in place of a transaction: a pinned version, and a reader of it for each thread that ever asked.
+/// What a frozen Realm has in place of a transaction: a pinned version, and a reader of it for each thread that ever
+/// asked.
 ///
 /// Promise
-/// 1. A thread finds its reader with a few loads and waits for nobody; only its first call takes a lock, to make the reader.
+/// 1. A thread finds its reader with a few loads and waits for nobody; only its first call takes a lock, to make the
+///    reader.
 /// 2. Nothing that two threads look at changes while they read: cursors and opened collections are the reader's.
-/// 3. `end`, on any thread, closes the readers that nobody is in; each of the others is closed by its thread on the way out. The version stays
-///    pinned until the last one is.
+/// 3. `end`, on any thread, closes the readers that nobody is in; each of the others is closed by its thread on the way
+///    out. The version stays pinned until the last one is.
 ///
-/// A thread that ends leaves its reader behind, for the next thread that gets its number; the Realm's end takes them all.
+/// A thread that ends leaves its reader behind, for the next thread that gets its number; the Realm's end takes them
+/// all.
 final class FrozenReaders: Sendable {
     /// One thread's view of the version.
-    final class Reader: @unchecked Sendable {  // `transaction` and what comes from it are the thread's; of the rest, what others see is atomic.
+    // `transaction` and what comes from it are the thread's; of the rest, what others see is atomic.
+    final class Reader: @unchecked Sendable {
         let thread: UInt
         let transaction: Transaction
+
         /// Calls of the thread that are inside, one in the other.
         let visits = Atomic(0)
         private let hasEnded = Atomic(false)
-        /// The collections that were used last, the newest first: their handles, which all threads share, cannot keep them.
+
+        /// The collections that were used last, the newest first: their handles, which all threads share, cannot keep
+        /// them.
         private var opened: [(path: CollectionPath, content: CollectionContent)] = []
         private static let mostOpened = 4
 
@@ -26,6 +33,7 @@ final class FrozenReaders: Sendable {
             transaction = try Transaction(reading: pin)
             transaction.interruption = interruption
         }
+
         func collection(_ path: CollectionPath) throws(RealmError) -> CollectionContent? {
             if let first = opened.first, first.path == path { return first.content }
             if let i = opened.firstIndex(where: { $0.path == path }) {
@@ -38,6 +46,7 @@ final class FrozenReaders: Sendable {
             opened.insert((path, content), at: 0)
             return content
         }
+
         /// Nobody is inside, or comes in any more.
         func end() {
             guard !hasEnded.exchange(true, ordering: .acquiringAndReleasing) else { return }
@@ -45,7 +54,9 @@ final class FrozenReaders: Sendable {
             transaction.close()
         }
     }
-    /// Threads and their readers: two words each, the number 0 where there is none yet. Entries never change and never go.
+
+    /// Threads and their readers: two words each, the number 0 where there is none yet. Entries never change and never
+    /// go.
     private final class Map: @unchecked Sendable {  // The words are atomic.
         private let words: UnsafeMutablePointer<Atomic<UInt>>
         private let mask: Int
@@ -56,19 +67,27 @@ final class FrozenReaders: Sendable {
             words = .allocate(capacity: room * 2)
             for i in 0..<room * 2 { (words + i).initialize(to: Atomic(0)) }
         }
+
         deinit { words.deallocate() }
         var room: Int { mask + 1 }
-        private func place(_ thread: UInt) -> Int { Int(truncatingIfNeeded: (UInt64(thread) &* 0x9E37_79B9_7F4A_7C15) >> 32) & mask }
+
+        private func place(_ thread: UInt) -> Int {
+            Int(truncatingIfNeeded: (UInt64(thread) &* 0x9E37_79B9_7F4A_7C15) >> 32) & mask
+        }
+
         func find(_ thread: UInt) -> Unmanaged<Reader>? {
             var i = place(thread)
             while case let known = words[i * 2].load(ordering: .acquiring), known != 0 {
                 if known == thread {
-                    return UnsafeRawPointer(bitPattern: words[i * 2 + 1].load(ordering: .relaxed)).map { Unmanaged<Reader>.fromOpaque($0) }
+                    return UnsafeRawPointer(bitPattern: words[i * 2 + 1].load(ordering: .relaxed)).map {
+                        Unmanaged<Reader>.fromOpaque($0)
+                    }
                 }
                 i = (i + 1) & mask
             }
             return nil
         }
+
         func add(_ reader: Reader) {
             var i = place(reader.thread)
             while words[i * 2].load(ordering: .relaxed) != 0 { i = (i + 1) & mask }
@@ -76,16 +95,21 @@ final class FrozenReaders: Sendable {
             words[i * 2].store(reader.thread, ordering: .releasing)
         }
     }
+
     private let interruption: Interruption
+
     private struct Kept {
         /// nil once the Realm is closed.
         var pin: Pin?
         var readers: [Reader] = []
+
         /// Threads may still look into the smaller ones.
         var maps: [Map]
     }
+
     let version: UInt64
     private let kept: Lock<Kept>
+
     /// The last of the maps.
     private let map: Atomic<Unmanaged<Map>>
 
@@ -99,10 +123,12 @@ final class FrozenReaders: Sendable {
 
     /// The pin, for another frozen Realm; nil once this one is closed.
     var pin: Pin? { kept.with { $0.pin } }
+
     /// The calling thread's reader, when it has one.
     @inline(__always) var own: Unmanaged<Reader>? {
         map.load(ordering: .acquiring)._withUnsafeGuaranteedRef { $0.find(Platform.threadId) }
     }
+
     /// Makes a reader for the calling thread, which is inside once from then on; nil when the Realm is closed.
     func makeOwn() throws(RealmError) -> Bool {
         try kept.with { (k) throws(RealmError) in
@@ -122,12 +148,15 @@ final class FrozenReaders: Sendable {
             return true
         }
     }
+
     /// Whoever asks from now on finds the Realm closed: closes what nobody uses.
     func end() {
         let isSeen = Platform.fenceAllThreads(), me = Platform.threadId
         let (pin, idle) = kept.with { k in
             defer { k.pin = nil }
-            return (k.pin, k.readers.filter { (isSeen || $0.thread == me) && $0.visits.load(ordering: .acquiring) == 0 })
+            return (
+                k.pin, k.readers.filter { (isSeen || $0.thread == me) && $0.visits.load(ordering: .acquiring) == 0 }
+            )
         }
         for r in idle { r.end() }
         withExtendedLifetime(pin) {}
@@ -137,10 +166,13 @@ final class FrozenReaders: Sendable {
 /// The scheduler of frozen Realms: every thread is theirs, and nothing is ever to be done.
 final class FrozenScheduler: EngineScheduler {
     private let version: UInt64
+
     init(_ version: UInt64) { self.version = version }
     var isOnThread: Bool { true }
+
     func isSame(as other: any Scheduler) -> Bool { (other as? FrozenScheduler)?.version == version }
     var canDeliver: Bool { false }
+
     func post(_ work: @escaping @Sendable () -> Void) {}
 }
 
@@ -148,11 +180,12 @@ extension Realm {
     /// Whether it never changes, and is read on any thread.
     public var isFrozen: Bool { frozen != nil }
 
-    /// This Realm at the version that it reads, for reading on any thread, on many at once; inside a write transaction the version before it.
-    /// Costs no copy, and nothing that grows with the file. The version stays in the file until the frozen Realm and all that came from it
-    /// is gone, or `close` is called on it.
+    /// This Realm at the version that it reads, for reading on any thread, on many at once; inside a write transaction
+    /// the version before it. Costs no copy, and nothing that grows with the file. The version stays in the file until
+    /// the frozen Realm and all that came from it is gone, or `close` is called on it.
     ///
-    /// Freezing a cached Realm twice at one version gives the same instance. What is frozen never changes: writing is 2005, `refresh` false.
+    /// Freezing a cached Realm twice at one version gives the same instance. What is frozen never changes: writing is
+    /// 2005, `refresh` false.
     public func freeze() throws(RealmError) -> Realm {
         try inside { () throws(RealmError) -> Realm in
             let pin = frozen == nil ? try reading().pin : frozen?.pin

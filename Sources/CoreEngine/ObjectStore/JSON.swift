@@ -1,7 +1,7 @@
 /// JSON texts into Mixed values: arrays become lists, objects dictionaries. Grammar: RFC 8259, strictly.
 ///
-/// Numbers without point and exponent are integers when they fit 64 bits, doubles otherwise; one too big for a double is malformed.
-/// Of members with one name the last counts.
+/// Numbers without point and exponent are integers when they fit 64 bits, doubles otherwise; one too big for a double
+/// is malformed. Of members with one name the last counts.
 indirect enum JSONValue {
     case null
     case bool(Bool)
@@ -10,7 +10,8 @@ indirect enum JSONValue {
     case string([UInt8])
     case array([JSONValue])
     case object([(name: [UInt8], value: JSONValue)])
-    /// What JSON itself has not: bytes, and values without bytes of their own elsewhere. Made by who knows how they are written.
+    /// What JSON itself has not: bytes, and values without bytes of their own elsewhere. Made by who knows how they are
+    /// written.
     case binary([UInt8])
     case single(Mixed)
 
@@ -30,9 +31,17 @@ private struct JSONParser {
         // A byte order mark means nothing in UTF-8.
         if text.count >= 3, text[0] == 0xEF, text[1] == 0xBB, text[2] == 0xBF { at = 3 }
     }
-    private func malformed(_ what: String) -> RealmError { RealmError(.malformedJSON, "Illegal json: \(what) at byte \(at)") }
+
+    private func malformed(_ what: String) -> RealmError {
+        RealmError(.malformedJSON, "Illegal json: \(what) at byte \(at)")
+    }
+
     private var next: UInt8? { at < text.count ? text[at] : nil }
-    private mutating func skipBlanks() { while let c = next, c == 0x20 || c == 0x09 || c == 0x0A || c == 0x0D { at += 1 } }
+
+    private mutating func skipBlanks() {
+        while let c = next, c == 0x20 || c == 0x09 || c == 0x0A || c == 0x0D { at += 1 }
+    }
+
     private mutating func take(_ c: Character) -> Bool {
         guard next == c.asciiValue else { return false }
         at += 1
@@ -45,12 +54,15 @@ private struct JSONParser {
         guard at == text.count else { throw malformed("text after the value") }
         return v
     }
-    /// An array or object whose end was not read yet; changed in place, so that a long one is not copied for each element.
+
+    /// An array or object whose end was not read yet; changed in place, so that a long one is not copied for each
+    /// element.
     private struct Open {
         let isArray: Bool
         var elements: [JSONValue] = []
         var members: [(name: [UInt8], value: JSONValue)] = []
         var places: [[UInt8]: Int] = [:]
+
         /// Of the member that comes next.
         var name: [UInt8] = []
 
@@ -64,8 +76,10 @@ private struct JSONParser {
                 members.append((name, value))
             }
         }
+
         var whole: JSONValue { isArray ? .array(elements) : .object(members) }
     }
+
     /// Reads without recursion: the thread may have a small stack.
     private mutating func value() throws(RealmError) -> JSONValue {
         var open: [Open] = []
@@ -107,6 +121,7 @@ private struct JSONParser {
             }
         }
     }
+
     /// The name of a member, and the colon behind it.
     private mutating func name() throws(RealmError) -> [UInt8] {
         skipBlanks()
@@ -116,6 +131,7 @@ private struct JSONParser {
         guard take(":") else { throw malformed("':' is missing") }
         return name
     }
+
     private mutating func word(_ word: StaticString, _ v: JSONValue) throws(RealmError) -> JSONValue {
         let n = word.utf8CodeUnitCount
         guard at + n <= text.count else { throw malformed("an unfinished word") }
@@ -123,13 +139,16 @@ private struct JSONParser {
         at += n
         return v
     }
+
     private mutating func enter(_ depth: Int) throws(RealmError) {
         guard depth < Table.maxNesting else {
-            throw RealmError(.limitExceeded, "Max nesting level reached: collections nest at most \(Table.maxNesting) deep")
+            throw RealmError(
+                .limitExceeded, "Max nesting level reached: collections nest at most \(Table.maxNesting) deep")
         }
         at += 1
         skipBlanks()
     }
+
     private mutating func number() throws(RealmError) -> JSONValue {
         let start = at
         var isInteger = true
@@ -153,6 +172,7 @@ private struct JSONParser {
         guard let d = Double(digits), d.isFinite else { throw malformed("a number that is too big") }
         return .double(d)
     }
+
     private mutating func string() throws(RealmError) -> [UInt8] {
         at += 1
         var out: [UInt8] = []
@@ -169,6 +189,7 @@ private struct JSONParser {
             }
         }
     }
+
     private mutating func escape(_ out: inout [UInt8]) throws(RealmError) {
         guard let c = next else { throw malformed("an unfinished string") }
         at += 1
@@ -192,6 +213,7 @@ private struct JSONParser {
         default: throw malformed("an unknown escape")
         }
     }
+
     private mutating func hex4() throws(RealmError) -> UInt32 {
         guard at + 4 <= text.count else { throw malformed("an unfinished escape") }
         var v: UInt32 = 0
@@ -212,21 +234,25 @@ private struct JSONParser {
 }
 
 extension Realm {
-    /// Replaces a Mixed property by the value of a JSON text. Nothing is changed when the text is malformed (4201), nested too deeply or holds
-    /// a string that is too long (3018), or has a member name that no dictionary takes (3011).
+    /// Replaces a Mixed property by the value of a JSON text. Nothing is changed when the text is malformed (4201),
+    /// nested too deeply or holds a string that is too long (3018), or has a member name that no dictionary takes
+    /// (3011).
     package func setJSON(_ table: TableKey, _ object: ObjKey, _ column: ColKey, _ text: Bytes) throws(RealmError) {
         let t = try objectTable(table)
         guard try t.isValid(object) else { throw invalidated() }
         let c = try facts(t, column)
         guard c.type == .mixed, !c.isCollection else {
             throw RealmError(
-                .typeMismatch, "Type mismatch for property '\(t.className ?? t.name).\(t.column(column)?.name ?? "")': JSON needs a Mixed value")
+                .typeMismatch,
+                "Type mismatch for property '\(t.className ?? t.name).\(t.column(column)?.name ?? "")': JSON needs a Mixed value"
+            )
         }
         let value = try JSONValue.parse(text)
         try Self.check(value)
         _ = try writing()
         try put(value, table, object, column)
     }
+
     /// Replaces a Mixed property by a value that was checked.
     func put(_ value: JSONValue, _ table: TableKey, _ object: ObjKey, _ column: ColKey) throws(RealmError) {
         let path = CollectionPath(table: table, object: object, column: column)
@@ -242,6 +268,7 @@ extension Realm {
         default: try Self.scalar(value) { (m) throws(RealmError) in try set(table, object, column, m) }
         }
     }
+
     /// Throws unless all of it can be stored.
     static func check(_ v: JSONValue) throws(RealmError) {
         var pending = [v]
@@ -254,11 +281,14 @@ extension Realm {
                     pending.append(m.value)
                 }
             case .string(let s), .binary(let s):
-                guard s.count <= Format.maxStringSize else { throw RealmError(.limitExceeded, "A string of \(s.count) bytes is too long") }
+                guard s.count <= Format.maxStringSize else {
+                    throw RealmError(.limitExceeded, "A string of \(s.count) bytes is too long")
+                }
             default: break
             }
         }
     }
+
     /// Fills an empty collection, and those inside of it one after the other.
     func fill(_ path: CollectionPath, _ content: JSONValue) throws(RealmError) {
         var pending = [(path, content)]
@@ -278,7 +308,10 @@ extension Realm {
                         switch m.value {
                         case .array: pending.append((try setCollection(.list, forKey: name, in: path), m.value))
                         case .object: pending.append((try setCollection(.dictionary, forKey: name, in: path), m.value))
-                        default: try Self.scalar(m.value) { (v) throws(RealmError) in _ = try setValue(v, forKey: name, in: path) }
+                        default:
+                            try Self.scalar(m.value) { (v) throws(RealmError) in
+                                _ = try setValue(v, forKey: name, in: path)
+                            }
                         }
                     }
                 }
@@ -286,6 +319,7 @@ extension Realm {
             }
         }
     }
+
     static func scalar(_ v: JSONValue, _ body: (Mixed) throws(RealmError) -> Void) throws(RealmError) {
         switch v {
         case .null, .array, .object: try body(.null)

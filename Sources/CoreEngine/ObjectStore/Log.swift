@@ -6,11 +6,13 @@ public enum LogLevel: Int, Sendable { case all = 0, trace, debug, detail, info, 
 /// Categories, in the order of the C API; a level set on one flows down to its children.
 public enum LogCategory: String, Sendable, CaseIterable {
     /// Everything; of the program; files, and who is told of changes.
-    case realm = "Realm", app = "Realm.App", sdk = "Realm.SDK", storage = "Realm.Storage", notification = "Realm.Storage.Notification"
+    case realm = "Realm", app = "Realm.App", sdk = "Realm.SDK", storage = "Realm.Storage", notification =
+        "Realm.Storage.Notification"
     /// Parts of `storage`.
     case object = "Realm.Storage.Object", query = "Realm.Storage.Query", transaction = "Realm.Storage.Transaction"
     /// Of Realm's sync service, which there is none of here.
-    case sync = "Realm.Sync", client = "Realm.Sync.Client", changeset = "Realm.Sync.Client.Changeset", network = "Realm.Sync.Client.Network"
+    case sync = "Realm.Sync", client = "Realm.Sync.Client", changeset = "Realm.Sync.Client.Changeset", network =
+        "Realm.Sync.Client.Network"
     /// The same.
     case reset = "Realm.Sync.Client.Reset", session = "Realm.Sync.Client.Session", server = "Realm.Sync.Server"
 }
@@ -19,10 +21,12 @@ public enum LogCategory: String, Sendable, CaseIterable {
 public enum Log {
     /// Gets the messages. Any thread, many at once.
     public typealias Sink = @Sendable (LogCategory, LogLevel, String) -> Void
+
     private struct State {
         var sink: Sink?
         var levels = [LogLevel](repeating: .info, count: LogCategory.allCases.count)
     }
+
     private static let state = Lock(initial: State(), of: .log)
 
     /// nil: standard error.
@@ -34,11 +38,13 @@ public enum Log {
         }
         _ = old
     }
+
     /// Sets a category and everything below it; returns what the category had before.
     public static func setLevel(_ level: LogLevel, for category: LogCategory) -> LogLevel {
         state.with { s in
             var before = LogLevel.info
-            for (i, c) in LogCategory.allCases.enumerated() where c == category || c.rawValue.hasPrefix(category.rawValue + ".") {
+            for (i, c) in LogCategory.allCases.enumerated()
+            where c == category || c.rawValue.hasPrefix(category.rawValue + ".") {
                 if c == category { before = s.levels[i] }
                 s.levels[i] = level
             }
@@ -46,25 +52,34 @@ public enum Log {
             return before
         }
     }
+
     /// The level of a category. Any thread.
     public static func level(of category: LogCategory) -> LogLevel {
         state.with { s in LogCategory.allCases.firstIndex(of: category).map { s.levels[$0] } ?? .info }
     }
+
     static func isEnabled(_ category: LogCategory, _ level: LogLevel) -> Bool {
         level.rawValue >= lowest.load(ordering: .relaxed) && level.rawValue >= self.level(of: category).rawValue
     }
+
     /// The lowest level of any category, so that messages nobody wants cost one load.
     private static let lowest = Atomic(LogLevel.info.rawValue)
 
     package static func write(_ category: LogCategory, _ level: LogLevel, _ message: @autoclosure () -> String) {
         guard level.rawValue >= lowest.load(ordering: .relaxed) else { return }
         let sink: Sink?? = state.with { s in
-            guard let i = LogCategory.allCases.firstIndex(of: category), level.rawValue >= s.levels[i].rawValue, s.levels[i] != .off else {
+            guard let i = LogCategory.allCases.firstIndex(of: category), level.rawValue >= s.levels[i].rawValue,
+                s.levels[i] != .off
+            else {
                 return nil
             }
             return .some(s.sink)
         }
         guard let sink else { return }
-        if let sink { sink(category, level, message()) } else { Platform.printError("[\(category.rawValue)] \(level): \(message())") }
+        if let sink {
+            sink(category, level, message())
+        } else {
+            Platform.printError("[\(category.rawValue)] \(level): \(message())")
+        }
     }
 }

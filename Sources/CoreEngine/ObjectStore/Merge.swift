@@ -20,11 +20,12 @@ extension Realm {
     }
 }
 
-/// Brings the objects of one group into another, in the write transaction of the latter: first every object that has a primary key, then the
-/// values, so that links find what they lead to.
+/// Brings the objects of one group into another, in the write transaction of the latter: first every object that has a
+/// primary key, then the values, so that links find what they lead to.
 private final class Merger {
     private let source: Group
     private let target: Group
+
     /// The tables of a class in both groups, and its columns.
     private struct Pair {
         let from: Table
@@ -32,6 +33,7 @@ private final class Merger {
         var columns: [(from: Column, to: ColumnFacts)] = []
         var primaryKey: Column?
     }
+
     /// By table of the source.
     private var pairs: [TableKey: Pair] = [:]
 
@@ -48,7 +50,9 @@ private final class Merger {
             var pair = Pair(from: from, to: to)
             for column in from.publicColumns {
                 if column.key == from.primaryKey { pair.primaryKey = column }
-                guard column.key != from.primaryKey, let other = to.column(named: column.name), let facts = to.facts(other.key) else {
+                guard column.key != from.primaryKey, let other = to.column(named: column.name),
+                    let facts = to.facts(other.key)
+                else {
                     continue
                 }
                 pair.columns.append((column, facts))
@@ -80,7 +84,8 @@ private final class Merger {
         let changes = SchemaChange.between(try target.readSchema(), wanted)
         for change in changes {
             switch change {
-            case .addClass, .addInitialProperties, .addProperty, .removeProperty, .addIndex, .removeIndex, .removeClass: continue
+            case .addClass, .addInitialProperties, .addProperty, .removeProperty, .addIndex, .removeIndex, .removeClass:
+                continue
             case .changeType, .makeNullable, .makeRequired, .changePrimaryKey, .changeKind: throw broken(change.text)
             }
         }
@@ -96,12 +101,16 @@ private final class Merger {
 
     /// The object of the target with the primary key of a source's object.
     private func counterpart(_ key: ObjKey, _ p: Pair) throws(RealmError) -> ObjKey? {
-        guard let column = p.primaryKey, !key.isUnresolved, try p.from.isValid(key), let value = try p.from.rows.get(key, column.index) else {
+        guard let column = p.primaryKey, !key.isUnresolved, try p.from.isValid(key),
+            let value = try p.from.rows.get(key, column.index)
+        else {
             return nil
         }
         return try p.to.find(primaryKey: value)
     }
-    /// A value as the target has it: links lead to the counterparts, collections are empty. nil: a link that leads nowhere.
+
+    /// A value as the target has it: links lead to the counterparts, collections are empty. nil: a link that leads
+    /// nowhere.
     private func translated(_ v: Mixed, _ column: Column) throws(RealmError) -> Mixed? {
         switch v {
         case .link(let k): return try link(column.oppositeTable, k)
@@ -111,6 +120,7 @@ private final class Merger {
         default: return v
         }
     }
+
     private func link(_ table: TableKey, _ key: ObjKey) throws(RealmError) -> Mixed? {
         guard let p = pairs[table], let k = try counterpart(key, p) else { return nil }
         return .typedLink(p.to.key, k)
@@ -122,7 +132,8 @@ private final class Merger {
         guard depth < Trees.maxNesting else { throw Trees.embeddedTooDeeply }
         for (column, facts) in p.columns {
             source.startWalk()
-            let owned = column.type == .link ? pairs[column.oppositeTable].flatMap { $0.from.isEmbedded ? $0 : nil } : nil
+            let owned =
+                column.type == .link ? pairs[column.oppositeTable].flatMap { $0.from.isEmbedded ? $0 : nil } : nil
             let path = CollectionPath(table: p.to.key, object: new, column: facts.key)
             if let shape = column.shape {
                 let from = CollectionPath(table: p.from.key, object: key, column: column.key)
@@ -144,8 +155,10 @@ private final class Merger {
             }
         }
     }
+
     private func copyCollection(
-        _ from: CollectionPath, _ column: Column, to path: CollectionPath, _ t: Table, _ shape: CollectionShape, _ owned: Pair?, _ depth: Int
+        _ from: CollectionPath, _ column: Column, to path: CollectionPath, _ t: Table, _ shape: CollectionShape,
+        _ owned: Pair?, _ depth: Int
     ) throws(RealmError) {
         try t.edit(path, as: shape) { (e) throws(RealmError) in try e.clear() }
         switch try source.resolve(from) {
@@ -178,7 +191,9 @@ private final class Merger {
                 if let owned, let k = try d.value(i).objectKey {
                     let child: ObjKey = try t.edit(path, as: .dictionary) { (e) throws(RealmError) in
                         let child = try e.createTarget()
-                        _ = try name.withBytes { (b) throws(RealmError) in try e.setValue(.typedLink(e.column.oppositeTable, child), for: b) }
+                        _ = try name.withBytes { (b) throws(RealmError) in
+                            try e.setValue(.typedLink(e.column.oppositeTable, child), for: b)
+                        }
                         return child
                     }
                     try copy(k, to: child, owned, depth: depth + 1)
@@ -188,8 +203,11 @@ private final class Merger {
             }
         }
     }
+
     /// Appends an element with everything in it; false when it is a link that leads nowhere.
-    private func append(_ v: Mixed, at i: Int, _ column: Column, _ t: Table, _ path: CollectionPath) throws(RealmError) -> Bool {
+    private func append(_ v: Mixed, at i: Int, _ column: Column, _ t: Table, _ path: CollectionPath) throws(RealmError)
+        -> Bool
+    {
         // Only links in lists of Mixed may be null instead.
         guard let new = try translated(v, column) ?? (column.type == .mixed ? .null : nil) else { return false }
         let isNested = v.isCollection
@@ -200,13 +218,17 @@ private final class Merger {
         if isNested { try copyNested(v, column, t, path.appending(.salt(key))) }
         return true
     }
-    private func put(_ v: Mixed, for name: [UInt8], _ column: Column, _ t: Table, _ path: CollectionPath) throws(RealmError) {
+
+    private func put(_ v: Mixed, for name: [UInt8], _ column: Column, _ t: Table, _ path: CollectionPath)
+        throws(RealmError)
+    {
         let new = try translated(v, column) ?? .null
         try t.edit(path, as: .dictionary) { (e) throws(RealmError) in
             _ = try name.withBytes { (b) throws(RealmError) in try e.setValue(new, for: b) }
         }
         if v.isCollection { try copyNested(v, column, t, path.appending(.name(name))) }
     }
+
     /// Copies the elements of a nested collection into the empty one at `path`.
     private func copyNested(_ v: Mixed, _ column: Column, _ t: Table, _ path: CollectionPath) throws(RealmError) {
         try source.enterNested(at: .null)
@@ -231,6 +253,7 @@ extension Mixed {
         default: false
         }
     }
+
     fileprivate var objectKey: ObjKey? {
         switch self {
         case .link(let k), .typedLink(_, let k): k

@@ -1,6 +1,7 @@
 /// Changing the file's schema: what happens before a migration function runs, and after it. Rules: live-objects §3.
 extension Group {
-    /// Before the function: new classes, new columns, other types and nullability, indexes; primary keys that change are taken off.
+    /// Before the function: new classes, new columns, other types and nullability, indexes; primary keys that change
+    /// are taken off.
     func apply(_ changes: [SchemaChange]) throws(RealmError) {
         for case .addClass(let c) in changes { try createClass(c) }
         for change in changes {
@@ -38,7 +39,8 @@ extension Group {
             t.setIndexAttribute(column.key, fullText ? .fullTextIndexed : .indexed)
             try t.addIndex(column.index, fullText: fullText)
         case .removeIndex(let c, let p, let fullText):
-            guard let t = try table(named: c.tableName), let column = t.column(named: p.name), try t.index(of: column.index) != nil,
+            guard let t = try table(named: c.tableName), let column = t.column(named: p.name),
+                try t.index(of: column.index) != nil,
                 column.isFullTextIndexed == fullText
             else { return }
             try t.removeIndex(column.index)
@@ -47,26 +49,32 @@ extension Group {
         }
     }
 
-    /// After the function: removed columns go, primary keys and class types become what the target says, indexes are put right; then primary
-    /// keys must be unique.
+    /// After the function: removed columns go, primary keys and class types become what the target says, indexes are
+    /// put right; then primary keys must be unique.
     func finish(_ target: Schema, _ handlesBacklinks: Bool) throws(RealmError) {
         let changes = SchemaChange.between(try readSchema(), target)
         for change in changes {
             switch change {
             case .removeProperty(let c, let p):
-                if let t = try table(named: c.tableName), let column = t.column(named: p.name) { try t.removeColumn(column.key) }
+                if let t = try table(named: c.tableName), let column = t.column(named: p.name) {
+                    try t.removeColumn(column.key)
+                }
             case .addIndex, .removeIndex: try applyIndex(change)
             case .changePrimaryKey(let c, _, let name):
                 guard let t = try table(named: c.tableName) else { continue }
                 try t.changePrimaryKey(to: t.column(named: name)?.key)
             case .changeKind(let c, _, let kind):
                 if let t = try table(named: c.tableName) { try changeKind(t, to: kind, handlesBacklinks) }
-            case .addClass, .addInitialProperties, .addProperty, .changeType, .makeNullable, .makeRequired, .removeClass: try apply([change])
+            case .addClass, .addInitialProperties, .addProperty, .changeType, .makeNullable, .makeRequired,
+                .removeClass:
+                try apply([change])
             }
         }
         if !changes.isEmpty {
             // Taking a key off may have taken an index that the target wants.
-            for change in SchemaChange.between(try readSchema(), target) where change.isIndexChange { try applyIndex(change) }
+            for change in SchemaChange.between(try readSchema(), target) where change.isIndexChange {
+                try applyIndex(change)
+            }
         }
         for c in target.classes { try table(named: c.tableName)?.checkPrimaryKeysAreUnique() }
     }
@@ -75,17 +83,23 @@ extension Group {
 
     private func changeKind(_ t: Table, to kind: ObjectSchema.Kind, _ handlesBacklinks: Bool) throws(RealmError) {
         guard kind != .asymmetric, t.kind != .asymmetric else {
-            throw RealmError(.migrationFailed, "Class '\(t.className ?? t.name)' cannot change to or from an asymmetric class")
+            throw RealmError(
+                .migrationFailed, "Class '\(t.className ?? t.name)' cannot change to or from an asymmetric class")
         }
         if kind == .embedded { try becomeEmbedded(t, handlesBacklinks) }
         t.setKind(kind == .embedded ? .embedded : .topLevel)
     }
-    /// Each object must have exactly one owner. With `handling` orphans are deleted and objects with several links copied, once for each.
+
+    /// Each object must have exactly one owner. With `handling` orphans are deleted and objects with several links
+    /// copied, once for each.
     private func becomeEmbedded(_ t: Table, _ handling: Bool) throws(RealmError) {
         let name = t.className ?? t.name
-        guard t.primaryKey == nil else { throw RealmError(.illegalOperation, "Cannot convert '\(name)' to embedded: it has a primary key.") }
+        guard t.primaryKey == nil else {
+            throw RealmError(.illegalOperation, "Cannot convert '\(name)' to embedded: it has a primary key.")
+        }
         for b in t.backlinkColumns {
-            guard let origin = try table(b.oppositeTable), let c = origin.column(b.oppositeColumn), c.type == .mixed else { continue }
+            guard let origin = try table(b.oppositeTable), let c = origin.column(b.oppositeColumn), c.type == .mixed
+            else { continue }
             for key in try t.allKeys() where try t.backlinks(key, b.key).count > 0 {
                 throw RealmError(
                     .illegalOperation,
@@ -102,17 +116,22 @@ extension Group {
             case 0:
                 guard handling else {
                     throw RealmError(
-                        .illegalOperation, "Cannot convert '\(name)' to embedded: at least one object has no incoming links and would be deleted.")
+                        .illegalOperation,
+                        "Cannot convert '\(name)' to embedded: at least one object has no incoming links and would be deleted."
+                    )
                 }
                 try delete(t, key)
             default:
                 guard handling else {
-                    throw RealmError(.illegalOperation, "Cannot convert '\(name)' to embedded: at least one object has more than one incoming link.")
+                    throw RealmError(
+                        .illegalOperation,
+                        "Cannot convert '\(name)' to embedded: at least one object has more than one incoming link.")
                 }
                 try split(t, key)
             }
         }
     }
+
     /// Gives each link to the object a copy of its own and deletes the object.
     private func split(_ t: Table, _ key: ObjKey) throws(RealmError) {
         for b in t.backlinkColumns {
@@ -124,6 +143,7 @@ extension Group {
         }
         try delete(t, key)
     }
+
     /// A new object with the same values; embedded children are copied too.
     private func copy(_ key: ObjKey, of t: Table, depth: Int) throws(RealmError) -> ObjKey {
         guard depth < Trees.maxNesting else { throw Trees.embeddedTooDeeply }
@@ -154,16 +174,21 @@ extension Group {
             switch content {
             case .list(let l): for i in 0..<l.count { try elements.add(([], try l.get(i))) }
             case .dictionary(let d):
-                for i in 0..<d.count { if case .string(let name) = try d.key(i) { try elements.add((Array(name), try d.value(i))) } }
+                for i in 0..<d.count {
+                    if case .string(let name) = try d.key(i) { try elements.add((Array(name), try d.value(i))) }
+                }
             }
             for (i, e) in elements.enumerated() {
                 var v = e.value
-                if isOwned, let target, case .typedLink(_, let k) = v { v = .typedLink(target.key, try copy(k, of: target, depth: depth + 1)) }
+                if isOwned, let target, case .typedLink(_, let k) = v {
+                    v = .typedLink(target.key, try copy(k, of: target, depth: depth + 1))
+                }
                 try t.edit(path, as: shape) { (editor) throws(RealmError) in
                     switch shape {
                     case .list: try editor.insert(i, v.emptied)
                     case .set: _ = try editor.insertUnique(v)
-                    case .dictionary: _ = try e.name.withBytes { (b) throws(RealmError) in try editor.setValue(v.emptied, for: b) }
+                    case .dictionary:
+                        _ = try e.name.withBytes { (b) throws(RealmError) in try editor.setValue(v.emptied, for: b) }
                     }
                 }
                 switch v {
@@ -172,7 +197,8 @@ extension Group {
                     if shape == .dictionary {
                         step = .name(e.name)
                     } else {
-                        step = .salt(try t.edit(path, as: .list) { (editor) throws(RealmError) in try editor.nestedKey(i) })
+                        step = .salt(
+                            try t.edit(path, as: .list) { (editor) throws(RealmError) in try editor.nestedKey(i) })
                     }
                     try copyNested(v, t, path.appending(step))
                 default: break
@@ -181,6 +207,7 @@ extension Group {
         }
         return new
     }
+
     /// Copies the elements of a nested collection into the empty one at `path`.
     private func copyNested(_ v: Mixed, _ t: Table, _ path: CollectionPath) throws(RealmError) {
         try enterNested(at: .null)
@@ -234,8 +261,12 @@ extension Table {
         try edit(path, as: shape) { (e) throws(RealmError) in
             if shape == .dictionary {
                 let d = try ElementDictionary(store, root: e.root, keyType: .string, format: Format.currentVersion)
-                guard let i = try d.findValue(.typedLink(target, old)), case .string(let name) = try d.key(i) else { return }
-                _ = try Array(name).withBytes { (b) throws(RealmError) in try e.setValue(.typedLink(target, new), for: b) }
+                guard let i = try d.findValue(.typedLink(target, old)), case .string(let name) = try d.key(i) else {
+                    return
+                }
+                _ = try Array(name).withBytes { (b) throws(RealmError) in
+                    try e.setValue(.typedLink(target, new), for: b)
+                }
             } else if shape == .set {
                 if try e.eraseValue(.typedLink(target, old)) { _ = try e.insertUnique(.typedLink(target, new)) }
             } else {

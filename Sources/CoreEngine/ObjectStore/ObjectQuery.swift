@@ -9,23 +9,35 @@ package final class ObjectQuery {
         self.bound = bound
         self.source = source
     }
-    package convenience init(_ realm: Realm, _ table: TableKey, _ text: String, _ arguments: [QueryArgument]) throws(RealmError) {
+
+    package convenience init(_ realm: Realm, _ table: TableKey, _ text: String, _ arguments: [QueryArgument])
+        throws(RealmError)
+    {
         let bound = try BoundQuery.parse(text, try realm.reading().group, table, realm.queryNames, arguments)
         self.init(realm, bound, .table(table))
     }
+
     /// On the objects of a list or set.
-    package convenience init(in path: CollectionPath, _ realm: Realm, _ text: String, _ arguments: [QueryArgument]) throws(RealmError) {
-        guard let t = try realm.linkTarget(path) else { throw RealmError(.illegalOperation, "Queries on collections of values are not supported") }
+    package convenience init(in path: CollectionPath, _ realm: Realm, _ text: String, _ arguments: [QueryArgument])
+        throws(RealmError)
+    {
+        guard let t = try realm.linkTarget(path) else {
+            throw RealmError(.illegalOperation, "Queries on collections of values are not supported")
+        }
         let bound = try BoundQuery.parse(text, try realm.reading().group, t, realm.queryNames, arguments)
         self.init(realm, bound, .collection(path))
     }
+
     /// On the rows of results, whose ordering is not taken over.
     package convenience init(of results: ResultSet, _ text: String, _ arguments: [QueryArgument]) throws(RealmError) {
-        guard let t = results.table else { throw RealmError(.illegalOperation, "Queries on results of values are not supported") }
+        guard let t = results.table else {
+            throw RealmError(.illegalOperation, "Queries on results of values are not supported")
+        }
         let realm = results.realm
         let bound = try BoundQuery.parse(text, try realm.reading().group, t, realm.queryNames, arguments)
         self.init(realm, results.query.and(bound, orderings: bound.orderings), results.source)
     }
+
     /// AND of both, orderings one after the other.
     package func appending(_ text: String, _ arguments: [QueryArgument]) throws(RealmError) -> ObjectQuery {
         let other = try BoundQuery.parse(text, try realm.reading().group, bound.table, realm.queryNames, arguments)
@@ -33,10 +45,13 @@ package final class ObjectQuery {
         for o in other.orderings { Ordering.append(o, to: &orderings) }
         return ObjectQuery(realm, bound.and(other, orderings: orderings), source)
     }
+
     package func results() throws(RealmError) -> ResultSet {
         return try ResultSet(realm, source, self)
     }
+
     package func count() throws(RealmError) -> Int { try results().count() }
+
     package func first() throws(RealmError) -> (TableKey, ObjKey)? {
         if case .table = source, bound.orderings.isEmpty {
             try bound.expectStack()
@@ -48,7 +63,9 @@ package final class ObjectQuery {
         guard try r.count() > 0 else { return nil }
         return try r.object(0)
     }
+
     package func deleteAll() throws(RealmError) { try results().deleteAll() }
+
     /// How the query finds its rows. It is run for that.
     package func plan() throws(RealmError) -> QueryPlan {
         let found = try count(), group = try realm.reading().group
@@ -63,5 +80,6 @@ package final class ObjectQuery {
         plan.found = found
         return plan
     }
+
     package func text() throws(RealmError) -> String { bound.text(try realm.reading().group) }
 }

@@ -1,7 +1,7 @@
 /// One object as one line of JSON: its properties in column order; links as keys, embedded objects in full.
 ///
-/// Scalars that JSON lacks: dates as `"2023-11-14 22:13:20.5"` (UTC), binaries as base64, decimals, ids and UUIDs as text; `nan`, `inf` bare.
-/// A link inside a Mixed value is `{ "$link": {"table": "Dog", "key": 0}}`.
+/// Scalars that JSON lacks: dates as `"2023-11-14 22:13:20.5"` (UTC), binaries as base64, decimals, ids and UUIDs as
+/// text; `nan`, `inf` bare. A link inside a Mixed value is `{ "$link": {"table": "Dog", "key": 0}}`.
 extension Realm {
     package func json(_ table: TableKey, _ object: ObjKey) throws(RealmError) -> String {
         let t = try objectTable(table)
@@ -22,7 +22,8 @@ struct ObjectWriter {
 
     /// Chains of embedded objects may be longer: that is no damage.
     private static var tooDeep: RealmError {
-        RealmError(.limitExceeded, "Objects and collections are nested more than \(Trees.maxNesting) deep: too deep for JSON")
+        RealmError(
+            .limitExceeded, "Objects and collections are nested more than \(Trees.maxNesting) deep: too deep for JSON")
     }
 
     /// Calls `body` with the text of a Mixed value of a property.
@@ -45,12 +46,18 @@ struct ObjectWriter {
         try makeRoom(text.utf8.count)
         out.append(contentsOf: text.utf8)
     }
+
     private mutating func makeRoom(_ more: Int) throws(RealmError) {
-        guard more <= Self.mostBytes - out.count else { throw RealmError(.limitExceeded, "The text of an object has more than 2 GB") }
+        guard more <= Self.mostBytes - out.count else {
+            throw RealmError(.limitExceeded, "The text of an object has more than 2 GB")
+        }
         try out.makeRoom(for: more)
     }
+
     private static let mostBytes = Int(Int32.max)
-    /// Counts a text or binary before any memory is taken for it: a file in which many values share their bytes would fill all there is.
+
+    /// Counts a text or binary before any memory is taken for it: a file in which many values share their bytes would
+    /// fill all there is.
     private mutating func countOwn(_ b: Bytes) throws(RealmError) {
         ownBytes += b.count
         guard ownBytes > NodeStore.unmeasured else { return }
@@ -58,6 +65,7 @@ struct ObjectWriter {
         mostOwnBytes = most
         guard ownBytes <= most else { throw .corrupt("texts that share their bytes") }
     }
+
     mutating func quoted(_ b: some Collection<UInt8>) throws(RealmError) {
         var escaped = 0
         for c in b where c == 0x22 || c == 0x5C || c < 0x20 { escaped += 1 }
@@ -82,7 +90,8 @@ struct ObjectWriter {
 
     // MARK: What is inside of what
 
-    /// An object or collection whose end was not written yet. The way is kept on the heap: the thread may have a small stack.
+    /// An object or collection whose end was not written yet. The way is kept on the heap: the thread may have a small
+    /// stack.
     private struct Open {
         enum Content {
             case object(Table, ObjKey, [Column], isFirst: Bool)
@@ -91,11 +100,14 @@ struct ObjectWriter {
             /// What stands behind a link.
             case end(StaticString)
         }
+
         var content: Content
+
         /// The property or element that comes next.
         var next = 0
         let depth: Int
     }
+
     private var open: [Open] = []
 
     /// An object in full.
@@ -103,11 +115,13 @@ struct ObjectWriter {
         try begin(t, key, depth: 0)
         try finish()
     }
+
     /// - Parameter c: the property that the value belongs to.
     mutating func value(_ v: Mixed, _ c: Column) throws(RealmError) {
         try value(v, c, depth: 0)
         try finish()
     }
+
     /// Writes all that was begun.
     private mutating func finish() throws(RealmError) {
         while let last = open.last {
@@ -143,10 +157,12 @@ struct ObjectWriter {
             }
         }
     }
+
     private mutating func close(_ text: String) throws(RealmError) {
         open.removeLast()
         try put(text)
     }
+
     private mutating func begin(_ t: Table, _ key: ObjKey, depth: Int) throws(RealmError) {
         guard depth < Trees.maxNesting else { throw Self.tooDeep }
         try put("{")
@@ -154,6 +170,7 @@ struct ObjectWriter {
         if hasKey { try put("\"_key\":\(key.raw)") }
         open.append(Open(content: .object(t, key, Array(t.publicColumns), isFirst: !hasKey), depth: depth))
     }
+
     private mutating func property(_ c: Column, _ t: Table, _ key: ObjKey, _ depth: Int) throws(RealmError) {
         try quoted(c.name.utf8)
         try put(":")
@@ -163,6 +180,7 @@ struct ObjectWriter {
         path.steps = []
         if let content = try group.resolve(path) { try begin(content, c, depth: depth) } else { try put("null") }
     }
+
     private mutating func begin(_ content: CollectionContent, _ c: Column, depth: Int) throws(RealmError) {
         guard depth < Trees.maxNesting else { throw Self.tooDeep }
         try group.store.test()
@@ -202,10 +220,13 @@ struct ObjectWriter {
             try begin(.list(ElementList(group.store, root: r, kind: .mixed, target: .null)), c, depth: depth + 1)
         case .dictionary(let r):
             try group.enterNested(at: r)
-            try begin(.dictionary(ElementDictionary(group.store, root: r, keyType: .string, format: Format.currentVersion)), c, depth: depth + 1)
+            try begin(
+                .dictionary(ElementDictionary(group.store, root: r, keyType: .string, format: Format.currentVersion)),
+                c, depth: depth + 1)
         default: try scalar(v)
         }
     }
+
     private mutating func scalar(_ v: Mixed) throws(RealmError) {
         switch v {
         case .int(let i): try put(String(i))
@@ -219,13 +240,17 @@ struct ObjectWriter {
         default: try put("null")
         }
     }
+
     /// An embedded object in full; of others the primary key, or the object key.
     private mutating func link(_ table: TableKey, _ k: ObjKey, depth: Int) throws(RealmError) {
         guard !k.isNull, !k.isUnresolved, let t = try group.table(table) else { return try put("null") }
         if t.isEmbedded { return try begin(t, k, depth: depth + 1) }
-        guard let pk = t.primaryKey, let c = t.column(pk), let facts = t.facts(pk) else { return try put(String(k.raw)) }
+        guard let pk = t.primaryKey, let c = t.column(pk), let facts = t.facts(pk) else {
+            return try put(String(k.raw))
+        }
         try value(try t.get(k, facts) ?? .null, c, depth: depth, countsBytes: false)
     }
+
     private func number(_ d: Double, digits: Int) -> String {
         if d.isNaN { return "nan" }
         if d.isInfinite { return d < 0 ? "-inf" : "inf" }

@@ -1,32 +1,43 @@
-/// Observing what changes, for Swift programs. A body is called once with an empty change when it begins to watch, then whenever something
-/// changed, on the Realm's thread: in `refresh`, in `beginWrite` and in turns of the scheduler. Rules: docs/live-objects.md §6.
+/// Observing what changes, for Swift programs. A body is called once with an empty change when it begins to watch, then
+/// whenever something changed, on the Realm's thread: in `refresh`, in `beginWrite` and in turns of the scheduler.
+/// Rules: docs/live-objects.md §6.
 
 /// A body is called for as long as this lives, or until `invalidate`.
 ///
 /// Thread rule: may be let go of and invalidated on any thread.
 public final class Observation: @unchecked Sendable {  // `end` may be called on any thread, and more than once.
     private let end: () -> Void
+
     fileprivate init(_ end: @escaping () -> Void) { self.end = end }
+
     deinit { end() }
+
     /// The body is not called any more; a call that runs is not waited for. Any thread.
     public func invalidate() { end() }
 }
 
-/// What changed in a list, a set or the rows of results, as indices in ascending order. A list on the screen is brought up to date by taking
-/// `deletions` out from the back, putting `insertions` in from the front, and drawing `modificationsAfter` anew.
+/// What changed in a list, a set or the rows of results, as indices in ascending order. A list on the screen is brought
+/// up to date by taking `deletions` out from the back, putting `insertions` in from the front, and drawing
+/// `modificationsAfter` anew.
 public struct CollectionChangeSet: Sendable {
     /// Before the change.
     public let deletions: [Int]
+
     /// After the change.
     public let insertions: [Int]
+
     /// The same rows before and after.
     public let modifications: [Int]
+
     /// As `modifications`, by their places after the change.
     public let modificationsAfter: [Int]
+
     /// Of lists only; `from` is one of the deletions, `to` one of the insertions.
     public let moves: [(from: Int, to: Int)]
+
     /// Emptied as a whole, and nothing inserted since.
     public let isCleared: Bool
+
     /// Gone with its owner, or replaced by another value.
     public let isDeleted: Bool
 
@@ -40,23 +51,30 @@ public struct CollectionChangeSet: Sendable {
         isDeleted = c.isDeleted
     }
 }
+
 /// What changed in a dictionary, by its keys.
 public struct DictionaryChangeSet: Sendable {
     /// Keys that are gone.
     public let deletions: [String]
+
     /// Keys that are new.
     public let insertions: [String]
+
     /// Keys whose values are others, or changed.
     public let modifications: [String]
+
     /// Emptied as a whole, and nothing inserted since.
     public let isCleared: Bool
+
     /// Gone with its owner, or replaced by another value.
     public let isDeleted: Bool
 }
+
 /// What changed in an object.
 public struct ObjectChangeSet: Sendable {
     /// Whether the object is gone.
     public let isDeleted: Bool
+
     /// Of key paths: their first properties.
     public let properties: [Name]
 }
@@ -67,8 +85,10 @@ extension Realm {
         let id = try inside { () throws(RealmError) in try addChangedCallback(body) }
         return Observation { [weak self] in self?.removeCallback(id) }
     }
+
     fileprivate func observation(
-        _ accessor: Accessor, of table: TableKey, _ keyPaths: [String]?, _ make: (Transaction) throws(RealmError) -> Notifier,
+        _ accessor: Accessor, of table: TableKey, _ keyPaths: [String]?,
+        _ make: (Transaction) throws(RealmError) -> Notifier,
         _ body: @escaping (ChangeSet) -> Void
     ) throws(RealmError) -> Observation {
         try inside(accessor) { () throws(RealmError) in
@@ -81,19 +101,24 @@ extension Realm {
             return Observation { notifier.remove(id) }
         }
     }
+
     fileprivate func observation(
-        of path: CollectionPath, _ kind: CollectionNotifier.Kind, _ keyPaths: [String]?, _ body: @escaping (ChangeSet) -> Void
+        of path: CollectionPath, _ kind: CollectionNotifier.Kind, _ keyPaths: [String]?,
+        _ body: @escaping (ChangeSet) -> Void
     ) throws(RealmError) -> Observation {
         let target = try inside(.collection) { () throws(RealmError) in try linkTarget(path) }
         return try observation(
-            .collection, of: target ?? path.table, keyPaths, { (t) throws(RealmError) in try CollectionNotifier(path, kind, t) }, body)
+            .collection, of: target ?? path.table, keyPaths,
+            { (t) throws(RealmError) in try CollectionNotifier(path, kind, t) }, body)
     }
 }
 
 extension RealmObject {
     /// Calls `body` when properties of the object change, and once more when it is deleted.
     /// - Parameter keyPaths: public names joined by dots; nil: all properties of the object itself.
-    public func observe(keyPaths: [String]? = nil, _ body: @escaping (ObjectChangeSet) -> Void) throws(RealmError) -> Observation {
+    public func observe(keyPaths: [String]? = nil, _ body: @escaping (ObjectChangeSet) -> Void) throws(RealmError)
+        -> Observation
+    {
         let realm = realm, table = table, key = key
         return try realm.observation(
             .object, of: table, keyPaths,
@@ -104,44 +129,62 @@ extension RealmObject {
             { [weak realm] changes in
                 guard case .object(let c) = changes, let realm else { return }
                 let known = realm.schema.index(of: table).map { realm.schema.classes[$0].properties } ?? []
-                body(ObjectChangeSet(isDeleted: c.isDeleted, properties: c.properties.compactMap { key in known.first { $0.key == key }?.name }))
+                body(
+                    ObjectChangeSet(
+                        isDeleted: c.isDeleted,
+                        properties: c.properties.compactMap { key in known.first { $0.key == key }?.name }))
             })
     }
 }
+
 /// The body of an observer of rows, as notifiers call it.
 private func rows(_ body: @escaping (CollectionChangeSet) -> Void) -> (ChangeSet) -> Void {
     { changes in if case .collection(let c) = changes { body(CollectionChangeSet(c)) } }
 }
+
 extension Results {
     /// Calls `body` when rows come, go, change their place or are modified.
     /// - Parameter keyPaths: what counts as a modification; nil: all of an object, and of those up to three links away.
-    public func observe(keyPaths: [String]? = nil, _ body: @escaping (CollectionChangeSet) -> Void) throws(RealmError) -> Observation {
+    public func observe(keyPaths: [String]? = nil, _ body: @escaping (CollectionChangeSet) -> Void) throws(RealmError)
+        -> Observation
+    {
         let found = found
-        return try realm.observation(.results, of: table, keyPaths, { (t) throws(RealmError) in try found.makeNotifier(t) }, rows(body))
+        return try realm.observation(
+            .results, of: table, keyPaths, { (t) throws(RealmError) in try found.makeNotifier(t) }, rows(body))
     }
 }
+
 extension RealmList {
     /// Calls `body` when elements come, go, move or are modified.
     /// - Parameter keyPaths: as of `Results.observe`; of the objects in the list.
-    public func observe(keyPaths: [String]? = nil, _ body: @escaping (CollectionChangeSet) -> Void) throws(RealmError) -> Observation {
+    public func observe(keyPaths: [String]? = nil, _ body: @escaping (CollectionChangeSet) -> Void) throws(RealmError)
+        -> Observation
+    {
         try realm.observation(of: path, .rows, keyPaths, rows(body))
     }
 }
+
 extension RealmSet {
     /// Calls `body` when elements come, go or are modified.
-    public func observe(keyPaths: [String]? = nil, _ body: @escaping (CollectionChangeSet) -> Void) throws(RealmError) -> Observation {
+    public func observe(keyPaths: [String]? = nil, _ body: @escaping (CollectionChangeSet) -> Void) throws(RealmError)
+        -> Observation
+    {
         try realm.observation(of: path, .rows, keyPaths, rows(body))
     }
 }
+
 extension RealmDictionary {
     /// Calls `body` when entries come, go or change.
-    public func observe(keyPaths: [String]? = nil, _ body: @escaping (DictionaryChangeSet) -> Void) throws(RealmError) -> Observation {
+    public func observe(keyPaths: [String]? = nil, _ body: @escaping (DictionaryChangeSet) -> Void) throws(RealmError)
+        -> Observation
+    {
         try realm.observation(of: path, .dictionary, keyPaths) { changes in
             guard case .dictionary(let c) = changes else { return }
             func texts(_ keys: [[UInt8]]) -> [String] { keys.map { String(decoding: $0, as: UTF8.self) } }
             body(
                 DictionaryChangeSet(
-                    deletions: texts(c.deletions), insertions: texts(c.insertions), modifications: texts(c.modifications), isCleared: c.isCleared,
+                    deletions: texts(c.deletions), insertions: texts(c.insertions),
+                    modifications: texts(c.modifications), isCleared: c.isCleared,
                     isDeleted: c.isDeleted))
         }
     }

@@ -20,9 +20,11 @@ extension RealmValue: CustomStringConvertible, CustomDebugStringConvertible {
         case .dictionary(let v): v.isEmpty ? "[:]" : "[" + v.map(\.description).joined(separator: ", ") + "]"
         }
     }
+
     /// Texts in quotes.
     public var debugDescription: String { if case .string(let v) = self { v.debugDescription } else { description } }
 }
+
 extension RealmValue.Entry: CustomStringConvertible {
     /// `"key": value`
     public var description: String { "\(key.text.debugDescription): \(value.debugDescription)" }
@@ -33,6 +35,7 @@ private func list<S: Collection>(_ all: S, _ total: Int) -> String where S.Eleme
     let shown = all.map { String(reflecting: $0) }.joined(separator: ", ")
     return all.count == total ? "[\(shown)]" : "[\(shown), … \(total - all.count) more]"
 }
+
 private let mostShown = 20
 
 extension RealmObject: CustomStringConvertible {
@@ -45,6 +48,7 @@ extension RealmObject: CustomStringConvertible {
             return "\(className)(\(parts.joined(separator: ", ")))"
         } catch { return "\(className)(\(error))" }
     }
+
     private func text(_ p: Property) throws(RealmError) -> String {
         switch p.collection {
         case .none: try get(p.name).debugDescription
@@ -54,6 +58,7 @@ extension RealmObject: CustomStringConvertible {
         }
     }
 }
+
 extension LiveCollection where Element: CustomStringConvertible {
     /// The first elements, and how many more there are.
     public var description: String {
@@ -63,14 +68,20 @@ extension LiveCollection where Element: CustomStringConvertible {
         } catch { return "[\(error)]" }
     }
 }
+
 extension RealmList: CustomStringConvertible {}
+
 extension RealmSet: CustomStringConvertible {}
+
 extension RealmDictionary: CustomStringConvertible {}
+
 extension Results: CustomStringConvertible {}
+
 extension LiveSlice: CustomStringConvertible where Element: CustomStringConvertible {
     /// The first elements, and how many more there are.
     public var description: String { list(prefix(mostShown).map { $0 }, count) }
 }
+
 extension Realm: CustomStringConvertible {
     /// The file, and what the Realm is of it. Any thread.
     public var description: String {

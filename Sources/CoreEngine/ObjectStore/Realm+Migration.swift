@@ -1,23 +1,31 @@
 /// What a migration function may do to the schema, on the Realm being migrated. Rules: live-objects §3.
 extension Realm {
-    /// Gives a property of the file a new name and keeps its values. For migration functions, on the Realm being migrated.
+    /// Gives a property of the file a new name and keeps its values. For migration functions, on the Realm being
+    /// migrated.
     ///
-    /// - Throws: 3020 unknown class, 2007 when the old name is still wanted or the types do not fit, 3009 unknown property.
+    /// - Throws: 3020 unknown class, 2007 when the old name is still wanted or the types do not fit, 3009 unknown
+    ///   property.
     public func renameProperty(_ className: Name, from old: Name, to new: Name) throws(RealmError) {
         try enter(.realm)
         defer { leave() }
         let group = try writing().group
         guard let t = try group.table(named: Tables.classPrefix + className) else {
-            throw RealmError(.noSuchTable, "Cannot rename properties for type '\(className)' because it does not exist.")
+            throw RealmError(
+                .noSuchTable, "Cannot rename properties for type '\(className)' because it does not exist.")
         }
         guard let target = schema[className] else {
-            throw RealmError(.noSuchTable, "Cannot rename properties for type '\(className)' because it has been removed from the Realm.")
+            throw RealmError(
+                .noSuchTable,
+                "Cannot rename properties for type '\(className)' because it has been removed from the Realm.")
         }
         if target.properties.contains(where: { $0.name == old }) {
-            throw RealmError(.illegalOperation, "Cannot rename property '\(className).\(old)' to '\(new)' because the source property still exists.")
+            throw RealmError(
+                .illegalOperation,
+                "Cannot rename property '\(className).\(old)' to '\(new)' because the source property still exists.")
         }
         guard let from = t.column(named: old) else {
-            throw RealmError(.invalidProperty, "Cannot rename property '\(className).\(old)' because it does not exist.")
+            throw RealmError(
+                .invalidProperty, "Cannot rename property '\(className).\(old)' because it does not exist.")
         }
         var key = from.key
         if let to = t.column(named: new) {
@@ -28,11 +36,14 @@ extension Realm {
             guard p.sameType(as: q) else {
                 throw RealmError(
                     .illegalOperation,
-                    "Cannot rename property '\(className).\(old)' to '\(new)' because it would change from type '\(p.typeText)' to '\(q.typeText)'.")
+                    "Cannot rename property '\(className).\(old)' to '\(new)' because it would change from type '\(p.typeText)' to '\(q.typeText)'."
+                )
             }
             if p.isNullable && !q.isNullable {
                 throw RealmError(
-                    .illegalOperation, "Cannot rename property '\(className).\(old)' to '\(new)' because it would change from optional to required.")
+                    .illegalOperation,
+                    "Cannot rename property '\(className).\(old)' to '\(new)' because it would change from optional to required."
+                )
             }
             try t.removeColumn(to.key)
             if !p.isNullable && q.isNullable { key = try t.setNullable(key, true) }
@@ -42,7 +53,9 @@ extension Realm {
         renamed.append((className, new))
         try adopt(schema, try group.readSchema(), version: schemaVersion)
     }
-    /// Deletes a class that the live schema does not have, with its objects; false when the file has no such class either.
+
+    /// Deletes a class that the live schema does not have, with its objects; false when the file has no such class
+    /// either.
     ///
     /// - Throws: 2019 the schema has the class, 2003 another class links to it.
     @discardableResult
@@ -51,7 +64,8 @@ extension Realm {
         defer { leave() }
         guard try reading().group.table(named: Tables.classPrefix + className) != nil else { return false }
         if schema[className] != nil, !(isDynamic && isWriting) {
-            throw RealmError(.invalidSchemaChange, "Attempt to remove a table that is currently part of the schema: '\(className)'")
+            throw RealmError(
+                .invalidSchemaChange, "Attempt to remove a table that is currently part of the schema: '\(className)'")
         }
         let group = try writing().group
         if let t = try group.table(named: Tables.classPrefix + className) { try group.removeTable(t) }

@@ -1,7 +1,9 @@
-/// The notifiers of one Realm: they are moved along with it, and called when it has moved. Rules: live-objects §6.12, §6.13.
+/// The notifiers of one Realm: they are moved along with it, and called when it has moved. Rules: live-objects §6.12,
+/// §6.13.
 struct NotifierList {
     private struct Entry { weak var notifier: Notifier? }
     private var entries: [Entry] = []
+
     /// The version up to which all of them were told: its successors' changesets must stay.
     private var pin: Pin?
 
@@ -11,20 +13,25 @@ struct NotifierList {
         if entries.isEmpty { pin = nil }
         return entries.compactMap(\.notifier)
     }
+
     mutating func add(_ n: Notifier, _ snapshot: Transaction) throws(RealmError) {
         if pin == nil { pin = snapshot.sharedPin }
         if !entries.contains(where: { $0.notifier === n }) { entries.append(Entry(notifier: n)) }
     }
+
     /// Brings all to the version of the snapshot.
     /// - Parameters:
     ///   - isLeaving: the snapshot will move on: those that did not look at their rows yet do so where it gets to.
     ///   - silent: callbacks that are not to hear of what happened on the way.
-    mutating func advance(_ snapshot: Transaction, isLeaving: Bool, silent: [ObjectIdentifier: Set<Int>] = [:]) throws(RealmError) {
+    mutating func advance(_ snapshot: Transaction, isLeaving: Bool, silent: [ObjectIdentifier: Set<Int>] = [:])
+        throws(RealmError)
+    {
         let all = live()
         guard !all.isEmpty else { return }
         try snapshot.advance(all.filter { !(isLeaving && $0.isUnprepared) }, from: pin, silent: silent)
         if pin?.version != snapshot.version { pin = snapshot.sharedPin }
     }
+
     mutating func end() { (entries, pin) = ([], nil) }
 }
 
@@ -33,22 +40,28 @@ extension Realm {
     package func checkObject(_ table: TableKey, _ object: ObjKey) throws(RealmError) {
         guard try isAlive(table, object) else { throw invalidated() }
     }
-    /// Adds a callback to the notifier of a handle, which it makes where there is none. Its first call comes with the next delivery.
+
+    /// Adds a callback to the notifier of a handle, which it makes where there is none. Its first call comes with the
+    /// next delivery.
     /// - Parameters:
     ///   - kept: where the handle keeps its notifier.
     ///   - joins: a notifier that is there takes another callback in the middle of a write, too.
     package func observe(
-        _ kept: inout Notifier?, _ paths: [KeyPath]?, joins: Bool = false, _ make: (Transaction) throws(RealmError) -> Notifier,
+        _ kept: inout Notifier?, _ paths: [KeyPath]?, joins: Bool = false,
+        _ make: (Transaction) throws(RealmError) -> Notifier,
         _ call: @escaping (ChangeSet, ClosedRange<UInt64>) -> Void
     ) throws(RealmError) -> (Notifier, Int) {
         guard !isFrozen else { throw frozenError("observe") }
         let t = try reading()
         if kept == nil || !joins {
             guard configuration.schemaMode != .immutable else {
-                throw RealmError(.wrongTransactionState, "An immutable Realm does not change: there is nothing to be told of")
+                throw RealmError(
+                    .wrongTransactionState, "An immutable Realm does not change: there is nothing to be told of")
             }
             guard !(isWriting && t.hasChanges) else {
-                throw RealmError(.wrongTransactionState, "Callbacks are added before the first change of a write transaction, or outside of it")
+                throw RealmError(
+                    .wrongTransactionState,
+                    "Callbacks are added before the first change of a write transaction, or outside of it")
             }
         }
         let notifier: Notifier
@@ -68,11 +81,14 @@ extension Realm {
         guard transaction.stage == .reading else { return }
         advanceNotifiers(isLeaving: true)
     }
-    /// The Realm stands at the version for which `deliver` will call, and no callback has run: what changed on the way there is computed.
+
+    /// The Realm stands at the version for which `deliver` will call, and no callback has run: what changed on the way
+    /// there is computed.
     func prepareDelivery() {
         guard isReading else { return }
         advanceNotifiers(isLeaving: false)
     }
+
     /// The commit just made becomes a step of its own, of which some callbacks do not hear.
     func skip(_ silent: [(notifier: Notifier, id: Int)]) {
         guard isReading else { return }
@@ -80,12 +96,16 @@ extension Realm {
         for s in silent { ids[ObjectIdentifier(s.notifier), default: []].insert(s.id) }
         advanceNotifiers(isLeaving: false, silent: ids)
     }
+
     private func advanceNotifiers(isLeaving: Bool, silent: [ObjectIdentifier: Set<Int>] = [:]) {
         do throws(RealmError) { try notifiers.advance(transaction, isLeaving: isLeaving, silent: silent) } catch {
             // They stay where they are, and what was pinned stays pinned: the next move tries again.
-            Log.write(.notification, .error, "What changed in '\(configuration.path)' could not be found out: \(error.message)")
+            Log.write(
+                .notification, .error,
+                "What changed in '\(configuration.path)' could not be found out: \(error.message)")
         }
     }
+
     /// The callbacks of the Realm itself have run for a move; also when nothing moved: first calls may be due.
     func deliver() {
         let all = notifiers.live().map { ($0, $0.due) }.filter { !$0.1.isEmpty }
@@ -100,7 +120,8 @@ extension Realm {
             for (notifier, due) in all {
                 for callback in due {
                     if !isClosed, transaction.version != version {
-                        // One before it wrote: what is told now leads to the present version, and another transaction is not looked into.
+                        // One before it wrote: what is told now leads to the present version, and another transaction
+                        // is not looked into.
                         guard transaction.stage == .reading || !transaction.hasChanges else {
                             owesTurn = true
                             return
@@ -114,11 +135,14 @@ extension Realm {
         }
     }
 
-    /// A key path as users write it: public names joined by dots, `*` for every property of a level. Rules: live-objects §6.10.
+    /// A key path as users write it: public names joined by dots, `*` for every property of a level. Rules:
+    /// live-objects §6.10.
     /// - Returns: the paths that it stands for.
     /// - Throws: 3000 when a name is not known, or stands behind a property that is no link.
     package func keyPaths(_ text: String, of table: TableKey) throws(RealmError) -> [KeyPath] {
-        guard let start = schema.classes.first(where: { $0.key == table }) else { throw RealmError(.noSuchTable, "No class with this key") }
+        guard let start = schema.classes.first(where: { $0.key == table }) else {
+            throw RealmError(.noSuchTable, "No class with this key")
+        }
         let names = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         var open: [(steps: [KeyPath.Step], at: ObjectSchema?)] = [([], start)]
         var done: [KeyPath] = []
@@ -127,26 +151,32 @@ extension Realm {
             var next: [(steps: [KeyPath.Step], at: ObjectSchema?)] = []
             for (steps, at) in open {
                 guard let at else {
-                    // A property that is no link has no properties, where a star led to it; behind another star it is an end.
+                    // A property that is no link has no properties, where a star led to it; behind another star it is
+                    // an end.
                     if name == "*" { done.append(KeyPath(steps)) }
                     continue
                 }
-                let matching = name == "*" ? at.properties + at.computedProperties : try property(name, in: at).map { [$0] } ?? []
+                let matching =
+                    name == "*" ? at.properties + at.computedProperties : try property(name, in: at).map { [$0] } ?? []
                 for p in matching {
                     guard let step = try keyPathStep(p, in: at) else { continue }
                     next.append((steps + [step], step.target.flatMap { t in schema.classes.first { $0.key == t } }))
                 }
             }
             if name != "*", !isAfterStar, next.isEmpty || (level + 1 < names.count && next.contains { $0.at == nil }) {
-                throw RealmError(.invalidArgument, "'\(text)' is no key path of class '\(start.name)': '\(name)' leads nowhere")
+                throw RealmError(
+                    .invalidArgument, "'\(text)' is no key path of class '\(start.name)': '\(name)' leads nowhere")
             }
             if name == "*" { isAfterStar = true }
             open = next
         }
         done += open.map { KeyPath($0.steps) }
-        guard !done.isEmpty else { throw RealmError(.invalidArgument, "'\(text)' is no key path of class '\(start.name)'") }
+        guard !done.isEmpty else {
+            throw RealmError(.invalidArgument, "'\(text)' is no key path of class '\(start.name)'")
+        }
         return done
     }
+
     /// A property by its public name; the empty name stands for the first one that has no other.
     private func property(_ name: String, in c: ObjectSchema) throws(RealmError) -> Property? {
         let all = c.properties + c.computedProperties
@@ -154,6 +184,7 @@ extension Realm {
         let wanted = Name(name)
         return all.first { $0.publicName == wanted } ?? all.first { $0.publicName.isEmpty && $0.name == wanted }
     }
+
     /// A property as a step of a key path; nil when it is not in the file.
     private func keyPathStep(_ p: Property, in c: ObjectSchema) throws(RealmError) -> KeyPath.Step? {
         guard p.isComputed else {
@@ -165,7 +196,8 @@ extension Realm {
             let link = origin.properties.first(where: { $0.name == p.linkOrigin }),
             let t = try reading().group.table(c.key)
         else { return nil }
-        for case let b? in t.facts where b.type == .backlink && b.oppositeTable == origin.key && b.oppositeColumn == link.key {
+        for case let b? in t.facts
+        where b.type == .backlink && b.oppositeTable == origin.key && b.oppositeColumn == link.key {
             return KeyPath.Step(table: c.key, column: b.key, target: origin.key, isBacklink: true)
         }
         return nil
@@ -175,7 +207,9 @@ extension Realm {
 extension ResultSet {
     /// The notifier for these rows.
     package func makeNotifier(_ t: Transaction) throws(RealmError) -> Notifier {
-        guard !isSnapshot else { throw RealmError(.illegalOperation, "A snapshot of results does not change: there is nothing to be told of") }
+        guard !isSnapshot else {
+            throw RealmError(.illegalOperation, "A snapshot of results does not change: there is nothing to be told of")
+        }
         switch source {
         case .collection(let path) where table == nil: return try CollectionNotifier(path, .rows, limit: valueLimit, t)
         case .keys(let path): return try CollectionNotifier(path, .rows, limit: valueLimit, t)

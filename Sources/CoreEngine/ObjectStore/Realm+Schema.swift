@@ -1,4 +1,5 @@
-/// The schema of an open Realm: reading it, bringing the file to a requested one, following other writers. Rules: live-objects §2.
+/// The schema of an open Realm: reading it, bringing the file to a requested one, following other writers. Rules:
+/// live-objects §2.
 
 /// What a step to another schema may do.
 struct SchemaStep {
@@ -15,8 +16,10 @@ struct SchemaStep {
         initialize = c.initialize
         handlesBacklinks = c.handlesBacklinksAutomatically
     }
+
     init(
-        mode: SchemaMode, version: UInt64, migrate: (@Sendable (Realm, Realm) throws -> Void)?, initialize: (@Sendable (Realm) throws -> Void)?,
+        mode: SchemaMode, version: UInt64, migrate: (@Sendable (Realm, Realm) throws -> Void)?,
+        initialize: (@Sendable (Realm) throws -> Void)?,
         handlesBacklinks: Bool
     ) {
         self.mode = mode
@@ -36,7 +39,8 @@ extension Realm {
         boundShape = try t.group.shape()
     }
 
-    /// As `readFileSchema`, for a version that is frozen while `realm` writes on top of it: where that changed classes, these are those before.
+    /// As `readFileSchema`, for a version that is frozen while `realm` writes on top of it: where that changed classes,
+    /// these are those before.
     func readSchemaBeforeWrite(of realm: Realm) throws(RealmError) {
         guard try reading().group.shape() != (try realm.transaction.group.shape()) else { return }
         try readFileSchema()
@@ -44,13 +48,16 @@ extension Realm {
 
     // MARK: The step
 
-    /// Brings the file's schema to the requested one, as the mode allows, and makes it the live schema. An error leaves the file as it was.
+    /// Brings the file's schema to the requested one, as the mode allows, and makes it the live schema. An error leaves
+    /// the file as it was.
     ///
     /// - Parameters:
     ///   - present, presentVersion: what the file has.
-    ///   - inTransaction: the changes become part of the write transaction that is open; a failure leaves it fit for a rollback only.
+    ///   - inTransaction: the changes become part of the write transaction that is open; a failure leaves it fit for a
+    ///     rollback only.
     func bringSchema(
-        to requested: Schema, _ step: SchemaStep, from present: Schema, fileVersion presentVersion: UInt64, inTransaction: Bool = false
+        to requested: Schema, _ step: SchemaStep, from present: Schema, fileVersion presentVersion: UInt64,
+        inTransaction: Bool = false
     ) throws(RealmError) {
         var (file, fileVersion) = (present, presentVersion)
         let wanted = Self.relevant(requested, step.mode, file)
@@ -58,22 +65,33 @@ extension Realm {
         if fileVersion == step.version && changes.isEmpty { return try adopt(requested, file, version: fileVersion) }
         try Self.check(changes, step, fileVersion)
         // A read-only mode sets the version of a new file, but leaves an empty one that was there as it is.
-        let isFixed = step.mode == .immutable || (step.mode == .readOnly && (fileVersion != ObjectStore.notVersioned || !database.isWritable))
-        if isFixed { return try adopt(requested, file, version: fileVersion == ObjectStore.notVersioned ? step.version : fileVersion) }
+        let isFixed =
+            step.mode == .immutable
+            || (step.mode == .readOnly && (fileVersion != ObjectStore.notVersioned || !database.isWritable))
+        if isFixed {
+            return try adopt(
+                requested, file, version: fileVersion == ObjectStore.notVersioned ? step.version : fileVersion)
+        }
         // Index changes alone wait for the next version in additive modes.
-        if step.mode.isAdditive, fileVersion == step.version, !changes.contains(where: { $0.isClassAddition || $0.isPropertyAddition }) {
+        if step.mode.isAdditive, fileVersion == step.version,
+            !changes.contains(where: { $0.isClassAddition || $0.isPropertyAddition })
+        {
             return try adopt(requested, file, version: fileVersion)
         }
         if inTransaction {
             stateCount &+= 1
-            do throws(RealmError) { try write(changes, to: wanted, of: requested, step, fileVersion, committing: false) } catch {
+            do throws(RealmError) {
+                try write(changes, to: wanted, of: requested, step, fileVersion, committing: false)
+            } catch {
                 callbackGuard = .none
                 transaction.noteFailure(RealmError(.brokenInvariant, error.message))
                 throw error
             }
             return notifySchemaChanged()
         }
-        guard !isWriting else { throw RealmError(.wrongTransactionState, "Cannot change the schema within a write transaction.") }
+        guard !isWriting else {
+            throw RealmError(.wrongTransactionState, "Cannot change the schema within a write transaction.")
+        }
         let before = (schema: schema, version: schemaVersion)
         do throws(RealmError) {
             if try transaction.beginWrite() {
@@ -94,12 +112,13 @@ extension Realm {
         notifySchemaChanged()
     }
 
-    /// Additive-discovered mode makes no tables for embedded classes that nothing leads to. They are part of the live schema all the same,
-    /// without a key, as classes are in read-only modes that the file does not have.
+    /// Additive-discovered mode makes no tables for embedded classes that nothing leads to. They are part of the live
+    /// schema all the same, without a key, as classes are in read-only modes that the file does not have.
     private static func relevant(_ schema: Schema, _ mode: SchemaMode, _ file: Schema) -> Schema {
         guard mode == .additiveDiscovered else { return schema }
         let reachable = schema.reachableEmbedded()
-        return Schema(schema.classes.filter { $0.kind != .embedded || reachable.contains($0.name) || file[$0.name] != nil })
+        return Schema(
+            schema.classes.filter { $0.kind != .embedded || reachable.contains($0.name) || file[$0.name] != nil })
     }
 
     /// Inside the write transaction: changes the file, runs the functions, commits.
@@ -108,13 +127,16 @@ extension Realm {
     ///   - wanted: the classes and properties that the file shall have.
     ///   - requested: what the live schema becomes.
     private func write(
-        _ planned: [SchemaChange], to wanted: Schema, of requested: Schema, _ step: SchemaStep, _ fileVersion: UInt64, committing: Bool = true
+        _ planned: [SchemaChange], to wanted: Schema, of requested: Schema, _ step: SchemaStep, _ fileVersion: UInt64,
+        committing: Bool = true
     ) throws(RealmError) {
         var changes = planned
         let resets = step.mode.resets(changes, from: fileVersion, to: step.version)
         let fresh = resets || fileVersion == ObjectStore.notVersioned
         let start = Platform.monotonicSeconds
-        Log.write(.storage, .debug, "\(fresh ? "Creating" : "Changing") the schema: version \(step.version), mode \(step.mode)")
+        Log.write(
+            .storage, .debug,
+            "\(fresh ? "Creating" : "Changing") the schema: version \(step.version), mode \(step.mode)")
         let group = transaction.group
         if resets {
             try group.removeAllTables()
@@ -132,7 +154,9 @@ extension Realm {
         } else if step.mode == .manual {
             if let migrate = step.migrate { try runMigration(migrate, wanted, step, file: try group.readSchema()) }
             let left = SchemaChange.between(try group.readSchema(), wanted)
-            if !left.isEmpty { throw Self.mismatch(.schemaMismatch, left, "Migration is required due to the following errors:") }
+            if !left.isEmpty {
+                throw Self.mismatch(.schemaMismatch, left, "Migration is required due to the following errors:")
+            }
             for c in wanted.classes { try group.table(named: c.tableName)?.checkPrimaryKeysAreUnique() }
         } else if fileVersion == step.version {
             try group.apply(changes.filter { $0.isClassAddition || $0.isIndexChange })
@@ -149,12 +173,15 @@ extension Realm {
             }
             for c in wanted.classes { try group.table(named: c.tableName)?.checkPrimaryKeysAreUnique() }
         }
-        Log.write(.storage, .debug, "Migration did run in \(Int((Platform.monotonicSeconds - start) * 1e6)) us, \(changes.count) changes")
+        Log.write(
+            .storage, .debug,
+            "Migration did run in \(Int((Platform.monotonicSeconds - start) * 1e6)) us, \(changes.count) changes")
         if committing { try commitLogged() }
         stateCount &+= 1
         boundShape = try transaction.group.shape()
         RealmCoordinator.update(self)
     }
+
     private func runMigration(
         _ migrate: @Sendable (Realm, Realm) throws -> Void, _ wanted: Schema, _ step: SchemaStep, file: Schema
     ) throws(RealmError) {
@@ -169,7 +196,11 @@ extension Realm {
             throw RealmError(.invalidProperty, "Renamed property '\(r.className).\(r.property)' does not exist.")
         }
     }
-    static func callbackError(_ e: any Error) -> RealmError { e as? RealmError ?? RealmError(.callback, "User-provided callback failed: \(e)") }
+
+    static func callbackError(_ e: any Error) -> RealmError {
+        e as? RealmError ?? RealmError(.callback, "User-provided callback failed: \(e)")
+    }
+
     /// Runs a function of the application, which must leave the transaction open.
     private func guarded(_ what: String, _ body: () throws(RealmError) -> Void) throws(RealmError) {
         callbackGuard = .active
@@ -177,7 +208,8 @@ extension Realm {
         try body()
         if isClosed { throw closedError() }
         guard callbackGuard == .active, transaction.stage == .writing else {
-            throw RealmError(.wrongTransactionState, "The \(what) function tried to end the write transaction it ran in")
+            throw RealmError(
+                .wrongTransactionState, "The \(what) function tried to end the write transaction it ran in")
         }
     }
 
@@ -186,6 +218,7 @@ extension Realm {
     static func mismatch(_ code: RealmError.Code, _ changes: [SchemaChange], _ heading: String) -> RealmError {
         RealmError(code, heading + "\n" + changes.map { "- " + $0.text }.joined(separator: "\n"))
     }
+
     /// Throws when a file with these differences to the requested schema cannot be read by it.
     private static func checkReadable(_ changes: [SchemaChange]) throws(RealmError) {
         let bad = changes.filter {
@@ -194,22 +227,29 @@ extension Realm {
             default: false
             }
         }
-        if !bad.isEmpty { throw mismatch(.invalidSchemaChange, bad, "The following changes cannot be made in read-only schema mode:") }
+        if !bad.isEmpty {
+            throw mismatch(.invalidSchemaChange, bad, "The following changes cannot be made in read-only schema mode:")
+        }
     }
+
     /// Throws when the mode does not allow the step from the file's schema to the requested one.
     private static func check(_ changes: [SchemaChange], _ step: SchemaStep, _ fileVersion: UInt64) throws(RealmError) {
         let fresh = fileVersion == ObjectStore.notVersioned
         switch step.mode {
         case .immutable, .readOnly:
             if step.mode == .immutable && step.version != fileVersion {
-                throw RealmError(.invalidSchemaVersion, "Provided schema version \(step.version) does not equal last set version \(fileVersion).")
+                throw RealmError(
+                    .invalidSchemaVersion,
+                    "Provided schema version \(step.version) does not equal last set version \(fileVersion).")
             }
             if fresh && step.mode == .readOnly { return }
             try checkReadable(changes)
         case .automatic, .manual:
             if fresh { return }
             if step.version < fileVersion {
-                throw RealmError(.invalidSchemaVersion, "Provided schema version \(step.version) is less than last set version \(fileVersion).")
+                throw RealmError(
+                    .invalidSchemaVersion,
+                    "Provided schema version \(step.version) is less than last set version \(fileVersion).")
             }
             if step.mode == .manual {
                 // A function, or a higher version without one, is judged by the comparison afterwards.
@@ -220,9 +260,13 @@ extension Realm {
             }
             guard step.version == fileVersion else { return }
             let bad = changes.filter { !$0.isClassAddition && !$0.isIndexChange }
-            if !bad.isEmpty { throw mismatch(.schemaMismatch, bad, "Migration is required due to the following errors:") }
+            if !bad.isEmpty {
+                throw mismatch(.schemaMismatch, bad, "Migration is required due to the following errors:")
+            }
         case .additiveDiscovered, .additiveExplicit:
-            let bad = changes.filter { !$0.isClassAddition && !$0.isIndexChange && !$0.isPropertyAddition && !$0.isPropertyRemoval }
+            let bad = changes.filter {
+                !$0.isClassAddition && !$0.isIndexChange && !$0.isPropertyAddition && !$0.isPropertyRemoval
+            }
             if !bad.isEmpty {
                 throw mismatch(
                     .invalidSchemaChange, bad, "The following changes cannot be made in additive-only schema mode:")
@@ -241,6 +285,7 @@ extension Realm {
         boundFile = file
         boundShape = try reading().group.shape()
     }
+
     private func bound(_ wanted: Schema, to file: Schema) -> Schema {
         var live = wanted
         let subset = configuration.subsetMode
@@ -253,7 +298,9 @@ extension Realm {
                 }
             }
             if subset == .allProperties || subset == .complete {
-                for p in old.properties where live.classes[i].property(named: p.name) == nil { live.classes[i].properties.append(p) }
+                for p in old.properties where live.classes[i].property(named: p.name) == nil {
+                    live.classes[i].properties.append(p)
+                }
             }
         }
         if subset == .allClasses || subset == .complete {
@@ -262,8 +309,8 @@ extension Realm {
         return live
     }
 
-    /// The snapshot is another one: where tables or columns came or went, the live schema follows; a class or property that it has and the
-    /// file lost is an error (2019), and the caller stays where it was.
+    /// The snapshot is another one: where tables or columns came or went, the live schema follows; a class or property
+    /// that it has and the file lost is an error (2019), and the caller stays where it was.
     func versionMoved() throws(RealmError) {
         stateCount &+= 1
         guard isOpen else { return }
@@ -290,7 +337,10 @@ extension Realm {
                     if !p.sameType(as: q) { lost.append(.changeType(c, from: p, to: q)) }
                 }
             }
-            if !lost.isEmpty { throw Self.mismatch(.invalidSchemaChange, lost, "Unsupported schema changes were made by another client or process:") }
+            if !lost.isEmpty {
+                throw Self.mismatch(
+                    .invalidSchemaChange, lost, "Unsupported schema changes were made by another client or process:")
+            }
             try adopt(schema, file, version: isNew ? try group.readSchemaVersion() : schemaVersion)
         }
         boundShape = shape
@@ -303,7 +353,8 @@ extension Realm {
 
     // MARK: Changing the schema of an open Realm
 
-    /// Brings the file and this Realm to another schema, version 0 unless given. Inside a write transaction only when nothing has to change.
+    /// Brings the file and this Realm to another schema, version 0 unless given. Inside a write transaction only when
+    /// nothing has to change.
     public func updateSchema(
         _ wanted: Schema, version: UInt64 = 0, migrate: (@Sendable (Realm, Realm) throws -> Void)? = nil,
         initialize: (@Sendable (Realm) throws -> Void)? = nil, inTransaction: Bool = false
@@ -311,10 +362,13 @@ extension Realm {
         try enter(.realm)
         defer { leave() }
         try wanted.validate(configuration.schemaMode == .additiveExplicit ? .rejectEmbeddedOrphans : [])
-        guard version != ObjectStore.notVersioned else { throw RealmError(.invalidArgument, "Schema version \(version) means that there is none") }
+        guard version != ObjectStore.notVersioned else {
+            throw RealmError(.invalidArgument, "Schema version \(version) means that there is none")
+        }
         if isFrozen { return try showOnly(wanted) }
         if inTransaction, !isWriting {
-            throw RealmError(.wrongTransactionState, "There is no write transaction that the changes could become part of")
+            throw RealmError(
+                .wrongTransactionState, "There is no write transaction that the changes could become part of")
         }
         let wasReading = isReading
         if transaction.stage == .reading { _ = try refresh() }
@@ -328,8 +382,8 @@ extension Realm {
         if !wasReading { transaction.endRead() }
     }
 
-    /// Makes `wanted` the schema of a frozen Realm, whose file stays what it is: it may leave classes and properties out, and name classes that
-    /// are not there.
+    /// Makes `wanted` the schema of a frozen Realm, whose file stays what it is: it may leave classes and properties
+    /// out, and name classes that are not there.
     private func showOnly(_ wanted: Schema) throws(RealmError) {
         let file = try reading().group.readSchema()
         try Self.checkReadable(SchemaChange.between(file, wanted))
@@ -338,19 +392,21 @@ extension Realm {
 }
 
 extension Schema {
-    /// Whether both have the same classes with properties of the same names and types. Nullability, indexes and keys do not count.
+    /// Whether both have the same classes with properties of the same names and types. Nullability, indexes and keys do
+    /// not count.
     func hasNames(of other: Schema) -> Bool {
         classes.count == other.classes.count
             && zip(classes, other.classes).allSatisfy { a, b in
                 a.name == b.name && a.properties.count == b.properties.count
-                    && a.properties.allSatisfy { p in b.properties.contains { $0.name == p.name && $0.sameType(as: p) } }
+                    && a.properties.allSatisfy { p in b.properties.contains { $0.name == p.name && $0.sameType(as: p) }
+                    }
             }
     }
 }
 
 extension Group {
-    /// What the live schema of a Realm depends on: which tables there are and which columns they have. Two snapshots of one shape have the
-    /// same classes and properties (indexes may differ).
+    /// What the live schema of a Realm depends on: which tables there are and which columns they have. Two snapshots of
+    /// one shape have the same classes and properties (indexes may differ).
     func shape() throws(RealmError) -> [UInt64] {
         var all: [UInt64] = []
         for i in liveIndexes {

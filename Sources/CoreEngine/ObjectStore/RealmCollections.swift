@@ -1,5 +1,5 @@
-/// Live lists, sets and dictionaries for Swift programs: a place in a Realm, read where it lies. A copy is the same collection. Rules of reading:
-/// `LiveCollection`.
+/// Live lists, sets and dictionaries for Swift programs: a place in a Realm, read where it lies. A copy is the same
+/// collection. Rules of reading: `LiveCollection`.
 ///
 /// Thread rule: that of the Realm. Every method that throws says 2010 when the owner of the collection is gone.
 
@@ -8,9 +8,11 @@ extension Realm {
         guard case .list(let l)? = try collection(path) else { throw invalidated() }
         return l
     }
+
     @inline(__always) fileprivate func element(_ i: Int, of path: CollectionPath) throws(RealmError) -> RealmValue {
         try inside(.collection) { () throws(RealmError) in try reading().group.copy(try elements(of: path).get(i)) }
     }
+
     fileprivate func elements(_ bounds: Range<Int>?, of path: CollectionPath) throws(RealmError) -> [RealmValue] {
         try inside(.collection) { () throws(RealmError) in
             let list = try elements(of: path), group = try reading().group
@@ -19,6 +21,7 @@ extension Realm {
             return all
         }
     }
+
     fileprivate func index(of value: RealmValue, in path: CollectionPath) throws(RealmError) -> Int? {
         try inside(.collection) { () throws(RealmError) in
             let list = try elements(of: path)
@@ -31,40 +34,58 @@ extension Realm {
 public struct RealmList: LiveCollection {
     public typealias Element = RealmValue
     public typealias Iterator = IndexingIterator<[RealmValue]>
+
     /// The Realm it belongs to.
     public let realm: Realm
     let path: CollectionPath
 
     private func content() throws(RealmError) -> ElementList { try realm.elements(of: path) }
+
     /// Whether the list still exists.
     public var isValid: Bool {
         Misuse.isThere("RealmList.isValid") { () throws(RealmError) in try load() >= 0 }
     }
+
     /// Number of elements now.
     ///
     /// - Throws: 2010 when the owner is gone.
-    public func load() throws(RealmError) -> Int { try realm.inside(.collection) { () throws(RealmError) in try content().count } }
+    public func load() throws(RealmError) -> Int {
+        try realm.inside(.collection) { () throws(RealmError) in try content().count }
+    }
+
     /// The element at an index, copied; nested collections with their elements.
     ///
     /// - Throws: 3017 when the index is out of range, 2010 when the owner is gone.
     public func element(at i: Int) throws(RealmError) -> RealmValue { try realm.element(i, of: path) }
+
     /// The elements of this moment, copied: those in `bounds`, or all of them.
-    public func elements(in bounds: Range<Int>?) throws(RealmError) -> [RealmValue] { try realm.elements(bounds, of: path) }
+    public func elements(in bounds: Range<Int>?) throws(RealmError) -> [RealmValue] {
+        try realm.elements(bounds, of: path)
+    }
+
     /// What stands for an element where a handler of `Misuse` goes on without one.
     public var noElement: RealmValue { .null }
+
     /// The element, copied; nested collections with their elements.
     public func get(_ i: Int) throws(RealmError) -> RealmValue { try element(at: i) }
+
     /// The element that stands there now, copied.
     public subscript(position: Int) -> RealmValue {
         Misuse.avoided("RealmList.subscript", else: .null) { () throws(RealmError) in try element(at: position) }
     }
+
     /// All elements, copied.
     public func values() throws(RealmError) -> [RealmValue] { try elements() }
+
     /// The object that an element leads to; nil when it leads to none.
     public func object(_ i: Int) throws(RealmError) -> RealmObject? {
-        guard case .typedLink(let t, let k) = try realm.inside(.collection, { () throws(RealmError) in try content().get(i) }) else { return nil }
+        guard
+            case .typedLink(let t, let k) = try realm.inside(
+                .collection, { () throws(RealmError) in try content().get(i) })
+        else { return nil }
         return RealmObject(realm: realm, table: t, key: k)
     }
+
     /// First index of an equal value.
     public func find(_ value: RealmValue) throws(RealmError) -> Int? { try realm.index(of: value, in: path) }
 
@@ -74,6 +95,7 @@ public struct RealmList: LiveCollection {
     public func append(_ value: RealmValue) throws(RealmError) {
         try insert(value, at: try load())
     }
+
     /// Adds an object at the end.
     ///
     /// - Throws: 2007 for an object of another file, whose keys would name another object here.
@@ -81,40 +103,61 @@ public struct RealmList: LiveCollection {
         try realm.checkSameFile(object.realm)
         try append(object.link)
     }
+
     /// Inserts before element `i` (`i ≤ count`).
     public func insert(_ value: RealmValue, at i: Int) throws(RealmError) {
         switch value {
         case .list(let elements): try insertList(at: i).replace(with: elements)
         case .dictionary(let entries): try insertDictionary(at: i).replace(with: entries)
-        default: try value.withMixed { (m) throws(RealmError) in try realm.inside(.collection, do: try realm.insert(m, at: i, in: path)) }
+        default:
+            try value.withMixed { (m) throws(RealmError) in
+                try realm.inside(.collection, do: try realm.insert(m, at: i, in: path))
+            }
         }
     }
+
     /// Puts a value in place of element `i`.
     public func set(_ value: RealmValue, at i: Int) throws(RealmError) {
         switch value {
         case .list(let elements): try setList(at: i).replace(with: elements)
         case .dictionary(let entries): try setDictionary(at: i).replace(with: entries)
-        default: try value.withMixed { (m) throws(RealmError) in try realm.inside(.collection, do: try realm.set(m, at: i, in: path)) }
+        default:
+            try value.withMixed { (m) throws(RealmError) in
+                try realm.inside(.collection, do: try realm.set(m, at: i, in: path))
+            }
         }
     }
+
     /// Removes element `i`; an embedded object goes with it.
-    public func remove(at i: Int) throws(RealmError) { try realm.inside(.collection, do: try realm.erase(at: i, in: path)) }
+    public func remove(at i: Int) throws(RealmError) {
+        try realm.inside(.collection, do: try realm.erase(at: i, in: path))
+    }
+
     /// Moves an element so that it ends up at `to`.
-    public func move(from: Int, to: Int) throws(RealmError) { try realm.inside(.collection, do: try realm.move(from, to: to, in: path)) }
+    public func move(from: Int, to: Int) throws(RealmError) {
+        try realm.inside(.collection, do: try realm.move(from, to: to, in: path))
+    }
+
     /// Removes all elements; embedded objects go with them, other objects stay.
     public func removeAll() throws(RealmError) { try realm.inside(.collection, do: try realm.clear(path, .list)) }
+
     /// Removes all elements and deletes the objects they link to.
-    public func deleteAllObjects() throws(RealmError) { try realm.inside(.collection, do: try realm.removeAll(path, .list)) }
+    public func deleteAllObjects() throws(RealmError) {
+        try realm.inside(.collection, do: try realm.removeAll(path, .list))
+    }
+
     /// Puts these elements in place of all there are.
     public func replace(with elements: [RealmValue]) throws(RealmError) {
         try removeAll()
         for (i, v) in elements.enumerated() { try insert(v, at: i) }
     }
+
     /// A new embedded object before element `i`.
     public func insertEmbedded(at i: Int) throws(RealmError) -> RealmObject {
         let (t, k) = try realm.inside(.collection, do: try realm.insertNewObject(at: i, in: path))
         return RealmObject(realm: realm, table: t, key: k)
     }
+
     /// A new embedded object in place of element `i`.
     public func setEmbedded(at i: Int) throws(RealmError) -> RealmObject {
         let (t, k) = try realm.inside(.collection, do: try realm.setNewObject(at: i, in: path))
@@ -126,27 +169,39 @@ public struct RealmList: LiveCollection {
     private func nestedPath(_ i: Int) throws(RealmError) -> CollectionPath {
         path.appending(.salt(try realm.inside(.collection) { () throws(RealmError) in try content().nestedKey(i) }))
     }
+
     /// The nested list at `i`; not valid when something else stands there.
     public func list(_ i: Int) throws(RealmError) -> RealmList { RealmList(realm: realm, path: try nestedPath(i)) }
+
     /// The nested dictionary at `i`; not valid when something else stands there.
     public func dictionary(_ i: Int) throws(RealmError) -> RealmDictionary {
         RealmDictionary(realm: realm, path: try nestedPath(i))
     }
+
     /// A new, empty list before element `i`.
     public func insertList(at i: Int) throws(RealmError) -> RealmList {
-        RealmList(realm: realm, path: try realm.inside(.collection, do: try realm.insertCollection(.list, at: i, in: path)))
+        RealmList(
+            realm: realm, path: try realm.inside(.collection, do: try realm.insertCollection(.list, at: i, in: path)))
     }
+
     /// A new, empty dictionary before element `i`.
     public func insertDictionary(at i: Int) throws(RealmError) -> RealmDictionary {
-        RealmDictionary(realm: realm, path: try realm.inside(.collection, do: try realm.insertCollection(.dictionary, at: i, in: path)))
+        RealmDictionary(
+            realm: realm,
+            path: try realm.inside(.collection, do: try realm.insertCollection(.dictionary, at: i, in: path)))
     }
+
     /// Makes element `i` a list, keeping one that is there.
     public func setList(at i: Int) throws(RealmError) -> RealmList {
-        RealmList(realm: realm, path: try realm.inside(.collection, do: try realm.setCollection(.list, at: i, in: path)))
+        RealmList(
+            realm: realm, path: try realm.inside(.collection, do: try realm.setCollection(.list, at: i, in: path)))
     }
+
     /// Makes element `i` a dictionary, keeping one that is there.
     public func setDictionary(at i: Int) throws(RealmError) -> RealmDictionary {
-        RealmDictionary(realm: realm, path: try realm.inside(.collection, do: try realm.setCollection(.dictionary, at: i, in: path)))
+        RealmDictionary(
+            realm: realm, path: try realm.inside(.collection, do: try realm.setCollection(.dictionary, at: i, in: path))
+        )
     }
 }
 
@@ -154,51 +209,71 @@ public struct RealmList: LiveCollection {
 public struct RealmSet: LiveCollection {
     public typealias Element = RealmValue
     public typealias Iterator = IndexingIterator<[RealmValue]>
+
     /// The Realm it belongs to.
     public let realm: Realm
     let path: CollectionPath
 
     /// Whether the set still exists.
     public var isValid: Bool { Misuse.isThere("RealmSet.isValid") { () throws(RealmError) in try load() >= 0 } }
+
     /// Number of elements now.
     ///
     /// - Throws: 2010 when the owner is gone.
     public func load() throws(RealmError) -> Int {
         try realm.inside(.collection) { () throws(RealmError) in try realm.elements(of: path).count }
     }
+
     /// The element at an index, copied; nested collections with their elements.
     ///
     /// - Throws: 3017 when the index is out of range, 2010 when the owner is gone.
     public func element(at i: Int) throws(RealmError) -> RealmValue { try realm.element(i, of: path) }
+
     /// The elements of this moment, copied: those in `bounds`, or all of them.
-    public func elements(in bounds: Range<Int>?) throws(RealmError) -> [RealmValue] { try realm.elements(bounds, of: path) }
+    public func elements(in bounds: Range<Int>?) throws(RealmError) -> [RealmValue] {
+        try realm.elements(bounds, of: path)
+    }
+
     /// What stands for an element where a handler of `Misuse` goes on without one.
     public var noElement: RealmValue { .null }
+
     /// The element at an index, copied.
     public func get(_ i: Int) throws(RealmError) -> RealmValue { try element(at: i) }
+
     /// Index of an equal value; nil when there is none.
     public func find(_ value: RealmValue) throws(RealmError) -> Int? { try realm.index(of: value, in: path) }
+
     /// - Returns: whether the value is new, and where it stands.
     @discardableResult
     public func insert(_ value: RealmValue) throws(RealmError) -> (inserted: Bool, index: Int) {
-        let (i, new) = try value.withMixed { (m) throws(RealmError) in try realm.inside(.collection, do: try realm.insertIntoSet(m, path)) }
+        let (i, new) = try value.withMixed { (m) throws(RealmError) in
+            try realm.inside(.collection, do: try realm.insertIntoSet(m, path))
+        }
         return (new, i)
     }
+
     /// - Returns: whether the value was there.
     @discardableResult
     public func remove(_ value: RealmValue) throws(RealmError) -> Bool {
-        try value.withMixed { (m) throws(RealmError) in try realm.inside(.collection, do: try realm.eraseFromSet(m, path)) }
+        try value.withMixed { (m) throws(RealmError) in
+            try realm.inside(.collection, do: try realm.eraseFromSet(m, path))
+        }
     }
+
     /// Removes all elements; objects stay.
     public func removeAll() throws(RealmError) { try realm.inside(.collection, do: try realm.clear(path, .set)) }
+
     /// Removes all elements and deletes the objects they link to.
-    public func deleteAllObjects() throws(RealmError) { try realm.inside(.collection, do: try realm.removeAll(path, .set)) }
+    public func deleteAllObjects() throws(RealmError) {
+        try realm.inside(.collection, do: try realm.removeAll(path, .set))
+    }
 }
 
 /// A dictionary: string keys in byte order.
 public struct RealmDictionary: LiveCollection {
     public typealias Element = RealmValue.Entry
     public typealias Iterator = IndexingIterator<[RealmValue.Entry]>
+
     /// The Realm it belongs to.
     public let realm: Realm
     let path: CollectionPath
@@ -207,18 +282,26 @@ public struct RealmDictionary: LiveCollection {
         guard case .dictionary(let d)? = try realm.collection(path) else { throw realm.invalidated() }
         return d
     }
+
     /// Whether the dictionary still exists.
     public var isValid: Bool { Misuse.isThere("RealmDictionary.isValid") { () throws(RealmError) in try load() >= 0 } }
+
     /// Number of elements now.
     ///
     /// - Throws: 2010 when the owner is gone.
-    public func load() throws(RealmError) -> Int { try realm.inside(.collection) { () throws(RealmError) in try content().count } }
+    public func load() throws(RealmError) -> Int {
+        try realm.inside(.collection) { () throws(RealmError) in try content().count }
+    }
+
     /// The element at an index, copied; nested collections with their elements.
     ///
     /// - Throws: 3017 when the index is out of range, 2010 when the owner is gone.
     public func element(at i: Int) throws(RealmError) -> RealmValue.Entry {
-        try realm.inside(.collection) { () throws(RealmError) in try entry(i, of: try content(), try realm.reading().group) }
+        try realm.inside(.collection) { () throws(RealmError) in
+            try entry(i, of: try content(), try realm.reading().group)
+        }
     }
+
     /// The elements of this moment, copied: those in `bounds`, or all of them.
     public func elements(in bounds: Range<Int>?) throws(RealmError) -> [RealmValue.Entry] {
         try realm.inside(.collection) { () throws(RealmError) in
@@ -228,28 +311,38 @@ public struct RealmDictionary: LiveCollection {
             return all
         }
     }
+
     /// What stands for an element where a handler of `Misuse` goes on without one.
     public var noElement: RealmValue.Entry { RealmValue.Entry(key: "", value: .null) }
+
     private func entry(_ i: Int, of d: ElementDictionary, _ group: Group) throws(RealmError) -> RealmValue.Entry {
         RealmValue.Entry(key: Name(try group.copy(try d.key(i)).string ?? ""), value: try group.copy(try d.value(i)))
     }
+
     /// The entry at an index, in the order of the keys; copied.
     public func entry(_ i: Int) throws(RealmError) -> RealmValue.Entry { try element(at: i) }
+
     private func index(_ key: Name) throws(RealmError) -> Int? {
         try realm.inside(.collection) { () throws(RealmError) in
             let d = try content()
             return try Array(key.utf8).withBytes { (b) throws(RealmError) in try d.find(b) }
         }
     }
+
     /// The value of a key, copied; nil when the key is absent.
     public func get(_ key: Name) throws(RealmError) -> RealmValue? {
         guard let i = try index(key) else { return nil }
         return try entry(i).value
     }
+
     /// The value of a key, copied; nil when the key is absent. Errors go to `Misuse`.
-    public subscript(key: Name) -> RealmValue? { Misuse.avoided("RealmDictionary.subscript", else: nil) { () throws(RealmError) in try get(key) } }
+    public subscript(key: Name) -> RealmValue? {
+        Misuse.avoided("RealmDictionary.subscript", else: nil) { () throws(RealmError) in try get(key) }
+    }
+
     /// All keys, in byte order.
     public var keys: [Name] { map(\.key) }
+
     /// The object that a key leads to; nil when it leads to none, or is absent.
     public func object(_ key: Name) throws(RealmError) -> RealmObject? {
         guard let i = try index(key), case .link(let t, let k) = try entry(i).value else { return nil }
@@ -258,7 +351,8 @@ public struct RealmDictionary: LiveCollection {
 
     // MARK: Changing; inside a write transaction
 
-    /// Stores a value under a key, new or old. Lists and dictionaries become collections inside, in dictionaries of Mixed values.
+    /// Stores a value under a key, new or old. Lists and dictionaries become collections inside, in dictionaries of
+    /// Mixed values.
     ///
     /// - Throws: 3011 for a key that begins with `$` or contains a dot.
     public func set(_ value: RealmValue, for key: Name) throws(RealmError) {
@@ -267,22 +361,30 @@ public struct RealmDictionary: LiveCollection {
         case .dictionary(let entries): try setDictionary(for: key).replace(with: entries)
         default:
             try Array(key.utf8).withBytes { (name) throws(RealmError) in
-                _ = try value.withMixed { (m) throws(RealmError) in try realm.inside(.collection, do: try realm.setValue(m, forKey: name, in: path)) }
+                _ = try value.withMixed { (m) throws(RealmError) in
+                    try realm.inside(.collection, do: try realm.setValue(m, forKey: name, in: path))
+                }
             }
         }
     }
+
     /// - Returns: whether the key was there.
     @discardableResult
     public func removeValue(for key: Name) throws(RealmError) -> Bool {
-        try Array(key.utf8).withBytes { (name) throws(RealmError) in try realm.inside(.collection, do: try realm.eraseKey(name, in: path)) }
+        try Array(key.utf8).withBytes { (name) throws(RealmError) in
+            try realm.inside(.collection, do: try realm.eraseKey(name, in: path))
+        }
     }
+
     /// Removes all keys; embedded objects go with them, other objects stay.
     public func removeAll() throws(RealmError) { try realm.inside(.collection, do: try realm.clear(path, .dictionary)) }
+
     /// Puts these entries in place of all there are.
     public func replace(with entries: [RealmValue.Entry]) throws(RealmError) {
         try removeAll()
         for e in entries { try set(e.value, for: e.key) }
     }
+
     /// A new embedded object under a key.
     public func setEmbedded(for key: Name) throws(RealmError) -> RealmObject {
         let (t, k) = try Array(key.utf8).withBytes { (name) throws(RealmError) in
@@ -295,17 +397,23 @@ public struct RealmDictionary: LiveCollection {
 
     /// The nested list under a key; not valid when something else stands there.
     public func list(_ key: Name) -> RealmList { RealmList(realm: realm, path: path.appending(.name(Array(key.utf8)))) }
+
     /// The nested dictionary under a key; not valid when something else stands there.
-    public func dictionary(_ key: Name) -> RealmDictionary { RealmDictionary(realm: realm, path: path.appending(.name(Array(key.utf8)))) }
+    public func dictionary(_ key: Name) -> RealmDictionary {
+        RealmDictionary(realm: realm, path: path.appending(.name(Array(key.utf8))))
+    }
+
     private func setCollection(_ kind: CollectionShape, _ key: Name) throws(RealmError) -> CollectionPath {
         try Array(key.utf8).withBytes { (name) throws(RealmError) in
             try realm.inside(.collection, do: try realm.setCollection(kind, forKey: name, in: path))
         }
     }
+
     /// Makes the value of a key a list, keeping one that is there.
     public func setList(for key: Name) throws(RealmError) -> RealmList {
         RealmList(realm: realm, path: try setCollection(.list, key))
     }
+
     /// Makes the value of a key a dictionary, keeping one that is there.
     public func setDictionary(for key: Name) throws(RealmError) -> RealmDictionary {
         RealmDictionary(realm: realm, path: try setCollection(.dictionary, key))

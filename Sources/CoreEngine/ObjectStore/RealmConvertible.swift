@@ -1,12 +1,14 @@
 /// A Swift type whose values properties hold, both ways: `object.set("age", 30)`, `object.get("age", as: Int.self)`.
 ///
-/// The standard library's types are: integers, `Bool`, `String`, `Float`, `Double`, optionals, and arrays and dictionaries of such. `CoreEngineFoundation`
-/// adds `Date`, `Data` and `UUID`. An enum says that it is one, and is stored as its raw value:
+/// The standard library's types are: integers, `Bool`, `String`, `Float`, `Double`, optionals, and arrays and
+/// dictionaries of such. `CoreEngineFoundation` adds `Date`, `Data` and `UUID`. An enum says that it is one, and is
+/// stored as its raw value:
 ///
 ///     enum Kind: String, RealmConvertible { case cat, dog }
 public protocol RealmConvertible {
     /// What the value stands for in this type; nil: it is of another one, or too large for it.
     init?(realmValue: RealmValue)
+
     /// What a property holds for it.
     var realmValue: RealmValue { get }
 }
@@ -14,9 +16,11 @@ public protocol RealmConvertible {
 extension RealmValue {
     /// A value of any type that properties hold.
     public init(_ value: some RealmConvertible) { self = value.realmValue }
+
     /// The value in another type; nil when it is none of that type.
     public func `as`<T: RealmConvertible>(_ type: T.Type) -> T? { T(realmValue: self) }
 }
+
 extension RealmValue: RealmConvertible {
     public init?(realmValue: RealmValue) { self = realmValue }
     public var realmValue: RealmValue { self }
@@ -27,41 +31,56 @@ extension RealmConvertible where Self: FixedWidthInteger {
         guard case .int(let v) = realmValue else { return nil }
         self.init(exactly: v)
     }
+
     public var realmValue: RealmValue { .int(Int64(clamping: self)) }
 }
+
 extension Int: RealmConvertible {}
+
 extension Int8: RealmConvertible {}
+
 extension Int16: RealmConvertible {}
+
 extension Int32: RealmConvertible {}
+
 extension Int64: RealmConvertible {}
+
 extension Bool: RealmConvertible {
     public init?(realmValue: RealmValue) {
         guard case .bool(let v) = realmValue else { return nil }
         self = v
     }
+
     public var realmValue: RealmValue { .bool(self) }
 }
+
 extension String: RealmConvertible {
     public init?(realmValue: RealmValue) {
         guard case .string(let v) = realmValue else { return nil }
         self = v
     }
+
     public var realmValue: RealmValue { .string(self) }
 }
+
 extension Name: RealmConvertible {
     public init?(realmValue: RealmValue) {
         guard case .string(let v) = realmValue else { return nil }
         self.init(v)
     }
+
     public var realmValue: RealmValue { .string(text) }
 }
+
 extension Float: RealmConvertible {
     public init?(realmValue: RealmValue) {
         guard case .float(let v) = realmValue else { return nil }
         self = v
     }
+
     public var realmValue: RealmValue { .float(self) }
 }
+
 extension Double: RealmConvertible {
     /// Of a `Float`, too, which fits.
     public init?(realmValue: RealmValue) {
@@ -71,36 +90,46 @@ extension Double: RealmConvertible {
         default: return nil
         }
     }
+
     public var realmValue: RealmValue { .double(self) }
 }
+
 extension Timestamp: RealmConvertible {
     public init?(realmValue: RealmValue) {
         guard case .date(let v) = realmValue else { return nil }
         self = v
     }
+
     public var realmValue: RealmValue { .date(self) }
 }
+
 extension Decimal128: RealmConvertible {
     public init?(realmValue: RealmValue) {
         guard case .decimal(let v) = realmValue else { return nil }
         self = v
     }
+
     public var realmValue: RealmValue { .decimal(self) }
 }
+
 extension ObjectId: RealmConvertible {
     public init?(realmValue: RealmValue) {
         guard case .objectId(let v) = realmValue else { return nil }
         self = v
     }
+
     public var realmValue: RealmValue { .objectId(self) }
 }
+
 extension UUIDValue: RealmConvertible {
     public init?(realmValue: RealmValue) {
         guard case .uuid(let v) = realmValue else { return nil }
         self = v
     }
+
     public var realmValue: RealmValue { .uuid(self) }
 }
+
 extension Optional: RealmConvertible where Wrapped: RealmConvertible {
     /// Null is `nil`; a value that is none of the type is an error all the same.
     public init?(realmValue: RealmValue) {
@@ -111,8 +140,10 @@ extension Optional: RealmConvertible where Wrapped: RealmConvertible {
         guard let v = Wrapped(realmValue: realmValue) else { return nil }
         self = v
     }
+
     public var realmValue: RealmValue { self?.realmValue ?? .null }
 }
+
 extension Array: RealmConvertible where Element: RealmConvertible {
     /// Of a list or set, where each element is of the type.
     public init?(realmValue: RealmValue) {
@@ -124,8 +155,10 @@ extension Array: RealmConvertible where Element: RealmConvertible {
             append(element)
         }
     }
+
     public var realmValue: RealmValue { .list(map(\.realmValue)) }
 }
+
 extension Dictionary: RealmConvertible where Key == Name, Value: RealmConvertible {
     /// Of a dictionary, where each value is of the type.
     public init?(realmValue: RealmValue) {
@@ -136,14 +169,17 @@ extension Dictionary: RealmConvertible where Key == Name, Value: RealmConvertibl
             self[e.key] = value
         }
     }
+
     public var realmValue: RealmValue { RealmValue(entries: map { ($0.key, $0.value.realmValue) }) }
 }
+
 extension RealmConvertible where Self: RawRepresentable, RawValue: RealmConvertible {
     /// Of a raw value that is one of the cases.
     public init?(realmValue: RealmValue) {
         guard let raw = RawValue(realmValue: realmValue) else { return nil }
         self.init(rawValue: raw)
     }
+
     public var realmValue: RealmValue { rawValue.realmValue }
 }
 
@@ -156,10 +192,12 @@ extension RealmObject {
     public func get<T: RealmConvertible>(_ name: Name, as type: T.Type) throws(RealmError) -> T {
         let value = try get(name)
         guard let converted = T(realmValue: value) else {
-            throw RealmError(.typeMismatch, "Property '\(className).\(name)' holds \(value.debugDescription), which is no \(type)")
+            throw RealmError(
+                .typeMismatch, "Property '\(className).\(name)' holds \(value.debugDescription), which is no \(type)")
         }
         return converted
     }
+
     /// Stores a value of a Swift type; else as `set` with a `RealmValue`.
     public func set(_ name: Name, _ value: some RealmConvertible) throws(RealmError) { try set(name, value.realmValue) }
 }

@@ -1,23 +1,29 @@
 /// The open instances of this process, by canonical path: what must agree between them. Rules: live-objects §4.1.
 ///
-/// Only cached instances are referred to (weakly: that makes counting references to them slower); of the others the coordinator keeps what
-/// it must compare.
+/// Only cached instances are referred to (weakly: that makes counting references to them slower); of the others the
+/// coordinator keeps what it must compare.
 enum RealmCoordinator {
     private struct Entry {
         let id: ObjectIdentifier
+
         /// The canonical one.
         let path: Name
         var configuration: RealmConfiguration
         var schemaVersion: UInt64
+
         /// Instances of a parent process do not count.
         let processId = Platform.processId
         weak var cached: Realm?
     }
+
     /// A process has few open: the list is searched from end to end.
     private static let instances = Lock(initial: [Entry](), of: .realms)
 
     /// - Parameter path: the canonical one.
-    private static func open(_ path: Name) -> [Entry] { instances.with { $0.filter { $0.path == path && $0.processId == Platform.processId } } }
+    private static func open(_ path: Name) -> [Entry] {
+        instances.with { $0.filter { $0.path == path && $0.processId == Platform.processId } }
+    }
+
     static func check(_ c: RealmConfiguration, _ path: Name) throws(RealmError) {
         if c.isApart { return }
         let open = open(path)
@@ -30,31 +36,39 @@ enum RealmCoordinator {
         if c.isInMemory != other.isInMemory { throw mismatch("inMemory settings") }
         if c.secret != other.secret { throw mismatch("encryption key") }
         if c.schemaMode != other.schemaMode { throw mismatch("schema mode") }
-        if c.schema != nil, let typed = open.first(where: { $0.configuration.schema != nil }), c.schemaVersion != typed.schemaVersion,
+        if c.schema != nil, let typed = open.first(where: { $0.configuration.schema != nil }),
+            c.schemaVersion != typed.schemaVersion,
             typed.schemaVersion != ObjectStore.notVersioned
         {
             throw mismatch("schema version")
         }
     }
+
     /// Whether an instance of this process has the file at a path open.
     static func isOpen(_ path: Name) -> Bool { !open(path).isEmpty }
+
     static func cached(_ c: RealmConfiguration, _ path: Name) throws(RealmError) -> Realm? {
         try check(c, path)
         let scheduler: any EngineScheduler = c.home ?? ThreadScheduler.current
         for r in open(path).compactMap(\.cached) {
-            guard !r.isClosed, r.scheduler.isSame(as: scheduler.original), r.schemaVersion != ObjectStore.notVersioned else { continue }
+            guard !r.isClosed, r.scheduler.isSame(as: scheduler.original), r.schemaVersion != ObjectStore.notVersioned
+            else { continue }
             if let wanted = c.schema, wanted != r.configuration.schema {
-                throw RealmError(.mismatchedConfig, "Realm at path '\(c.path)' already opened on current thread with different schema.")
+                throw RealmError(
+                    .mismatchedConfig,
+                    "Realm at path '\(c.path)' already opened on current thread with different schema.")
             }
             return r
         }
         return nil
     }
+
     private static func entry(_ r: Realm) -> Entry {
         Entry(
             id: ObjectIdentifier(r), path: Name(r.path), configuration: r.configuration, schemaVersion: r.schemaVersion,
             cached: r.configuration.isCached ? r : nil)
     }
+
     /// The cached instance of the same file for a scheduler, where `r` is one that is cached.
     static func cached(for r: Realm, _ scheduler: any Scheduler) throws(RealmError) -> Realm? {
         var c = r.configuration
@@ -62,11 +76,13 @@ enum RealmCoordinator {
         c.scheduler = scheduler
         return try cached(c, Name(r.path))
     }
+
     static func register(_ r: Realm) {
         if r.configuration.isApart { return }
         let entry = entry(r)
         instances.with { $0.append(entry) }
     }
+
     /// - Returns: the frozen Realm, or the cached one that is there for its version already.
     static func register(frozen r: Realm) -> Realm {
         if r.configuration.isApart { return r }
@@ -85,6 +101,7 @@ enum RealmCoordinator {
             return r
         }
     }
+
     /// The instance noticed another schema version, or has another key.
     static func update(_ r: Realm) {
         let id = ObjectIdentifier(r), version = r.schemaVersion, configuration = r.configuration
@@ -94,6 +111,7 @@ enum RealmCoordinator {
             all[i].configuration = configuration
         }
     }
+
     static func unregister(_ r: Realm) {
         let id = ObjectIdentifier(r)
         instances.with { all in

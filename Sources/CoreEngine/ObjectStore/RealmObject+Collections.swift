@@ -5,37 +5,54 @@ extension RealmObject {
         try realm.inside(.object, do: try realm.checkCollection(table, key, p.key, as: shape))
         return CollectionPath(table: table, owner: named, column: p.key)
     }
+
     /// The list in a property (or in a Mixed property, once it holds one).
-    public func list(_ name: Name) throws(RealmError) -> RealmList { RealmList(realm: realm, path: try path(name, .list)) }
+    public func list(_ name: Name) throws(RealmError) -> RealmList {
+        RealmList(realm: realm, path: try path(name, .list))
+    }
+
     /// The set in a property.
     public func set(_ name: Name) throws(RealmError) -> RealmSet { RealmSet(realm: realm, path: try path(name, .set)) }
+
     /// The dictionary in a property (or in a Mixed property, once it holds one).
-    public func dictionary(_ name: Name) throws(RealmError) -> RealmDictionary { RealmDictionary(realm: realm, path: try path(name, .dictionary)) }
+    public func dictionary(_ name: Name) throws(RealmError) -> RealmDictionary {
+        RealmDictionary(realm: realm, path: try path(name, .dictionary))
+    }
+
     /// Makes a Mixed property a list, keeping one that is there.
     public func setList(_ name: Name) throws(RealmError) -> RealmList {
         try realm.inside(.object, do: try realm.setCollection(.list, table, key, try property(name).key))
         return try list(name)
     }
+
     /// Makes a Mixed property a dictionary, keeping one that is there.
     public func setDictionary(_ name: Name) throws(RealmError) -> RealmDictionary {
         try realm.inside(.object, do: try realm.setCollection(.dictionary, table, key, try property(name).key))
         return try dictionary(name)
     }
+
     /// A new embedded object in a link property, in place of one that is there.
     public func setEmbedded(_ name: Name) throws(RealmError) -> RealmObject {
         let (t, k) = try realm.inside(.object, do: try realm.setNewObject(table, key, try property(name).key))
         return RealmObject(realm: realm, table: t, key: k)
     }
+
     /// The object that an embedded object belongs to.
     public func parent() throws(RealmError) -> RealmObject? {
-        try realm.inside(.object, do: try realm.parent(table, key)).map { RealmObject(realm: realm, table: $0.0, key: $0.1) }
+        try realm.inside(.object, do: try realm.parent(table, key)).map {
+            RealmObject(realm: realm, table: $0.0, key: $0.1)
+        }
     }
 
     /// The collections of properties that are known to be such.
-    func list(of p: Property) -> RealmList { RealmList(realm: realm, path: CollectionPath(table: table, owner: named, column: p.key)) }
+    func list(of p: Property) -> RealmList {
+        RealmList(realm: realm, path: CollectionPath(table: table, owner: named, column: p.key))
+    }
+
     func dictionary(of p: Property) -> RealmDictionary {
         RealmDictionary(realm: realm, path: CollectionPath(table: table, owner: named, column: p.key))
     }
+
     /// Replaces the contents of a collection property, with values that were checked.
     func replace(_ p: Property, with value: RealmValue) throws(RealmError) {
         let path = CollectionPath(table: table, owner: named, column: p.key)
@@ -58,26 +75,34 @@ extension RealmObject {
 
     // MARK: Whole objects as values
 
-    /// The object's properties by name. Links are followed `depth` levels; embedded objects always; an object on the way to itself, and what
-    /// lies deeper, stays a link.
+    /// The object's properties by name. Links are followed `depth` levels; embedded objects always; an object on the
+    /// way to itself, and what lies deeper, stays a link.
     public func toDictionary(depth: Int = 1) throws(RealmError) -> RealmValue {
         var way: [RealmObject] = []
         return try expand(depth, &way)
     }
+
     private func expand(_ depth: Int, _ way: inout [RealmObject]) throws(RealmError) -> RealmValue {
-        guard let i = realm.schema.index(of: table) else { throw RealmError(.noSuchTable, "The class is not in the schema") }
+        guard let i = realm.schema.index(of: table) else {
+            throw RealmError(.noSuchTable, "The class is not in the schema")
+        }
         way.append(self)
         defer { way.removeLast() }
         var entries: [RealmValue.Entry] = []
-        for p in realm.schema.classes[i].properties { entries.append(RealmValue.Entry(key: p.name, value: try expand(try get(p.name), depth, &way))) }
+        for p in realm.schema.classes[i].properties {
+            entries.append(RealmValue.Entry(key: p.name, value: try expand(try get(p.name), depth, &way)))
+        }
         return .dictionary(entries)
     }
+
     private func expand(_ v: RealmValue, _ depth: Int, _ way: inout [RealmObject]) throws(RealmError) -> RealmValue {
         switch v {
         case .link(let t, let k):
             let o = RealmObject(realm: realm, table: t, key: k)
             let isEmbedded = try realm.inside(.object, do: try realm.isEmbedded(t))
-            guard depth > 0 || isEmbedded, !way.contains(o), way.count < Table.maxNesting, realm.schema.index(of: t) != nil else { return v }
+            guard depth > 0 || isEmbedded, !way.contains(o), way.count < Table.maxNesting,
+                realm.schema.index(of: t) != nil
+            else { return v }
             return try o.expand(isEmbedded ? depth : depth - 1, &way)
         case .list(let elements):
             var all: [RealmValue] = []
@@ -90,11 +115,15 @@ extension RealmObject {
         default: return v
         }
     }
+
     /// One line of JSON: properties in column order, links as keys, embedded objects in full.
     public func json() throws(RealmError) -> String { try realm.inside(.object, do: try realm.json(table, key)) }
+
     /// Replaces a Mixed property by the value of a JSON text.
     public func setJSON(_ name: Name, _ text: String) throws(RealmError) {
         let p = try property(name)
-        try Array(text.utf8).withBytes { (b) throws(RealmError) in try realm.inside(.object, do: try realm.setJSON(table, key, p.key, b)) }
+        try Array(text.utf8).withBytes { (b) throws(RealmError) in
+            try realm.inside(.object, do: try realm.setJSON(table, key, p.key, b))
+        }
     }
 }

@@ -33,8 +33,10 @@ public enum RealmValue: Sendable {
     public struct Entry: Sendable, Hashable {
         /// The key.
         public let key: Name
+
         /// Its value.
         public let value: RealmValue
+
         /// One entry.
         public init(key: Name, value: RealmValue) {
             self.key = key
@@ -66,23 +68,32 @@ extension RealmValue: Equatable {
     }
 }
 
-extension RealmValue: ExpressibleByIntegerLiteral, ExpressibleByStringLiteral, ExpressibleByBooleanLiteral, ExpressibleByFloatLiteral,
+extension RealmValue: ExpressibleByIntegerLiteral, ExpressibleByStringLiteral, ExpressibleByBooleanLiteral,
+    ExpressibleByFloatLiteral,
     ExpressibleByNilLiteral
 {
     public init(integerLiteral value: Int64) { self = .int(value) }
+
     public init(stringLiteral value: String) { self = .string(value) }
+
     public init(booleanLiteral value: Bool) { self = .bool(value) }
+
     public init(floatLiteral value: Double) { self = .double(value) }
+
     public init(nilLiteral: ()) { self = .null }
 
     /// The integer; nil when it is none.
     public var int: Int64? { if case .int(let v) = self { v } else { nil } }
+
     /// The text; nil when it is none.
     public var string: String? { if case .string(let v) = self { v } else { nil } }
+
     /// True or false; nil when it is neither.
     public var bool: Bool? { if case .bool(let v) = self { v } else { nil } }
+
     /// The number of 64 bits; nil when it is none.
     public var double: Double? { if case .double(let v) = self { v } else { nil } }
+
     /// Whether it is `.null`.
     public var isNull: Bool { self == .null }
 }
@@ -90,11 +101,13 @@ extension RealmValue: ExpressibleByIntegerLiteral, ExpressibleByStringLiteral, E
 extension RealmValue: ExpressibleByDictionaryLiteral {
     /// Of a key that stands twice the last value counts.
     public init(dictionaryLiteral elements: (Name, RealmValue)...) { self.init(entries: elements) }
+
     init(entries: [(Name, RealmValue)]) {
         let all = Swift.Dictionary(entries, uniquingKeysWith: { $1 })
         self = .dictionary(all.map { Entry(key: $0.key, value: $0.value) }.sorted { $0.key < $1.key })
     }
 }
+
 extension RealmValue: Hashable {
     public func hash(into hasher: inout Hasher) {
         switch self {
@@ -140,10 +153,14 @@ extension Group {
         case .objectId(let o): return .objectId(o)
         case .uuid(let u): return .uuid(u)
         case .typedLink(let t, let k): return .link(t, k)
-        case .list(let r): return try copy(.list(ElementList(store, root: r, kind: .mixed, target: .null)), depth: depth + 1)
-        case .dictionary(let r): return try copy(.dictionary(ElementDictionary(store, root: r, keyType: .string, format: 24)), depth: depth + 1)
+        case .list(let r):
+            return try copy(.list(ElementList(store, root: r, kind: .mixed, target: .null)), depth: depth + 1)
+        case .dictionary(let r):
+            return try copy(
+                .dictionary(ElementDictionary(store, root: r, keyType: .string, format: 24)), depth: depth + 1)
         }
     }
+
     func copy(_ content: CollectionContent, depth: Int = 0) throws(RealmError) -> RealmValue {
         switch content {
         case .list(let l):
@@ -153,7 +170,9 @@ extension Group {
         case .dictionary(let d):
             var all: [RealmValue.Entry] = []
             for i in 0..<d.count {
-                try all.add(RealmValue.Entry(key: Name(try copy(try d.key(i)).string ?? ""), value: try copy(try d.value(i), depth: depth)))
+                try all.add(
+                    RealmValue.Entry(
+                        key: Name(try copy(try d.key(i)).string ?? ""), value: try copy(try d.value(i), depth: depth)))
             }
             return .dictionary(all)
         }

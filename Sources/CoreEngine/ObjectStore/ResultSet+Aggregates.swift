@@ -5,7 +5,10 @@ extension ResultSet {
         let group = try realm.reading().group
         return try group.store.during(.querying) { () throws(RealmError) in try aggregate(kind, column, group) }
     }
-    private func aggregate(_ kind: AggregateKind, _ column: ColKey, _ group: Group) throws(RealmError) -> (value: Mixed, found: Bool) {
+
+    private func aggregate(_ kind: AggregateKind, _ column: ColKey, _ group: Group) throws(RealmError) -> (
+        value: Mixed, found: Bool
+    ) {
         var values: [Mixed] = []
         // Objects of a snapshot that were deleted since count as null.
         var deleted = 0
@@ -14,7 +17,8 @@ extension ResultSet {
         if let table {
             guard let t = try group.table(table) else { throw stale() }
             guard let f = t.facts(column), f.type != .backlink else {
-                throw RealmError(.invalidProperty, "Class '\(t.className ?? t.name)' has no property with key \(column.raw)")
+                throw RealmError(
+                    .invalidProperty, "Class '\(t.className ?? t.name)' has no property with key \(column.raw)")
             }
             name = t.column(column)?.name.text ?? ""
             type = ValueType(f)
@@ -47,11 +51,16 @@ extension ResultSet {
             name = "elements"
             try Self.check(kind, type, false, name)
         }
-        if values.isEmpty { return (kind == .sum ? Aggregate.over(.sum, type, []) : .null, kind == .sum && deleted > 0) }
+        if values.isEmpty {
+            return (kind == .sum ? Aggregate.over(.sum, type, []) : .null, kind == .sum && deleted > 0)
+        }
         let v = Aggregate.over(kind, type, values[...])
         return (v, kind == .sum ? true : !v.isNull)
     }
-    private static func check(_ kind: AggregateKind, _ type: ValueType, _ isCollection: Bool, _ name: String) throws(RealmError) {
+
+    private static func check(_ kind: AggregateKind, _ type: ValueType, _ isCollection: Bool, _ name: String)
+        throws(RealmError)
+    {
         if !isCollection {
             switch type {
             case .int, .float, .double, .decimal, .mixed: return
@@ -59,6 +68,8 @@ extension ResultSet {
             default: break
             }
         }
-        throw RealmError(.illegalOperation, "Cannot \(kind.rawValue) '\(name)': operation not supported for '\(type.name)' properties")
+        throw RealmError(
+            .illegalOperation,
+            "Cannot \(kind.rawValue) '\(name)': operation not supported for '\(type.name)' properties")
     }
 }

@@ -1,4 +1,5 @@
-/// What is made of results: others with further conditions, orderings or limits, a snapshot, a query; and the deletion of their rows.
+/// What is made of results: others with further conditions, orderings or limits, a snapshot, a query; and the deletion
+/// of their rows.
 ///
 /// A snapshot has the rows of this moment for good. All others find their own rows when they are asked.
 extension ResultSet {
@@ -6,21 +7,29 @@ extension ResultSet {
         guard let table else { throw RealmError(.illegalOperation, "Results of values cannot be \(what)") }
         return table
     }
+
     package func filtered(_ other: ObjectQuery) throws(RealmError) -> ResultSet {
         let t = try objects("filtered")
-        guard other.bound.table == t else { throw RealmError(.invalidArgument, "The query is on another class than the results") }
+        guard other.bound.table == t else {
+            throw RealmError(.invalidArgument, "The query is on another class than the results")
+        }
         return try filtered(other.bound, query.orderings)
     }
+
     private func filtered(_ other: BoundQuery, _ orderings: [Ordering]) throws(RealmError) -> ResultSet {
         for case .limit in query.orderings {
-            throw RealmError(.illegalOperation, "Results with a limit cannot be filtered: it would change which rows are within it")
+            throw RealmError(
+                .illegalOperation, "Results with a limit cannot be filtered: it would change which rows are within it")
         }
         return ResultSet(self, query.and(other, orderings: orderings))
     }
+
     /// The rows that also meet a query text, whose orderings come after those there are.
     ///
     /// - Parameter reachingFurther: what Realm's Swift API allows and the query language does not.
-    func filtered(_ text: String, _ arguments: [QueryArgument], reachingFurther: Bool = false) throws(RealmError) -> ResultSet {
+    func filtered(_ text: String, _ arguments: [QueryArgument], reachingFurther: Bool = false) throws(RealmError)
+        -> ResultSet
+    {
         let t = try objects("filtered")
         var names = realm.queryNames
         names.reachFurther = reachingFurther
@@ -29,6 +38,7 @@ extension ResultSet {
         for o in other.orderings { Ordering.append(o, to: &orderings) }
         return try filtered(other, orderings)
     }
+
     /// Keys of the rows as they are now; null where a dictionary has no object.
     package func keys() throws(RealmError) -> [ObjKey] {
         guard let table, isWholeTable else {
@@ -37,8 +47,15 @@ extension ResultSet {
         }
         return try realm.table(table).allKeys()
     }
-    package func sorted(_ text: String) throws(RealmError) -> ResultSet { try ordered(try QueryParser.sort(text), "sorted") }
-    package func distinct(_ text: String) throws(RealmError) -> ResultSet { try ordered(try QueryParser.distinct(text), "made distinct") }
+
+    package func sorted(_ text: String) throws(RealmError) -> ResultSet {
+        try ordered(try QueryParser.sort(text), "sorted")
+    }
+
+    package func distinct(_ text: String) throws(RealmError) -> ResultSet {
+        try ordered(try QueryParser.distinct(text), "made distinct")
+    }
+
     private func ordered(_ o: OrderingSyntax, _ what: String) throws(RealmError) -> ResultSet {
         let t = try objects(what)
         let group = try realm.reading().group
@@ -47,10 +64,12 @@ extension ResultSet {
         let bound = try Binder(group, QueryNames(), [], ConstantArena()).ordering(o, table)
         return ResultSet(self, query.appending(bound))
     }
+
     package func limited(_ n: Int) throws(RealmError) -> ResultSet {
         if table == nil { return ResultSet(self, query, valueLimit: min(valueLimit, n)) }
         return ResultSet(self, query.appending(.limit(n)))
     }
+
     package func snapshot() throws(RealmError) -> ResultSet {
         if isFixed { return self }
         guard let table else {
@@ -74,24 +93,29 @@ extension ResultSet {
         try update()
         return ResultSet(fixing: self, rows: rows)
     }
+
     /// The query behind the rows, with its source and orderings.
     package func objectQuery() throws(RealmError) -> ObjectQuery {
         try verifyOwner()
         _ = try objects("made a query")
         return ObjectQuery(realm, query, source)
     }
+
     /// Deletes the objects of the rows; of values and of a whole dictionary, empties the collection.
     package func deleteAll() throws(RealmError) {
         guard realm.isWriting else { throw RealmError(.wrongTransactionState, "Must be in a write transaction") }
         guard let table else {
-            guard case .collection(let path) = source else { throw RealmError(.illegalOperation, "Keys cannot be deleted through results") }
+            guard case .collection(let path) = source else {
+                throw RealmError(.illegalOperation, "Keys cannot be deleted through results")
+            }
             switch try content() {
             case .dictionary: try realm.clear(path, .dictionary)
             case .list: try realm.clear(path, try realm.shape(path))
             }
             return
         }
-        if query.isAll, query.orderings.isEmpty, !isFixed, case .collection(let path) = source, try realm.isAlive(path.table, path.object),
+        if query.isAll, query.orderings.isEmpty, !isFixed, case .collection(let path) = source,
+            try realm.isAlive(path.table, path.object),
             case .dictionary? = try realm.collection(path)
         {
             try realm.clear(path, .dictionary)

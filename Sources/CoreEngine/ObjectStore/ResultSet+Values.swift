@@ -1,5 +1,5 @@
-/// How value results are ordered. Equal values stay in the order of the collection; nulls come first, and values of different types in the order of
-/// types, as in sets.
+/// How value results are ordered. Equal values stay in the order of the collection; nulls come first, and values of
+/// different types in the order of types, as in sets.
 package enum ValueOrdering: Sendable, Equatable {
     case sort(ascending: Bool)
     /// Each value once, at its first place.
@@ -9,14 +9,20 @@ package enum ValueOrdering: Sendable, Equatable {
 extension ResultSet {
     /// The values in their order, or each once.
     ///
-    /// - Throws: 2006 for results of objects, and for results with a limit, as it would change which values are within it.
+    /// - Throws: 2006 for results of objects, and for results with a limit, as it would change which values are within
+    ///   it.
     package func ordered(_ ordering: ValueOrdering) throws(RealmError) -> ResultSet {
-        guard table == nil, !isFixed else { throw RealmError(.illegalOperation, "Only live values of a collection are ordered by themselves") }
+        guard table == nil, !isFixed else {
+            throw RealmError(.illegalOperation, "Only live values of a collection are ordered by themselves")
+        }
         guard valueLimit == .max else { throw RealmError(.illegalOperation, "Results with a limit cannot be ordered") }
         return ResultSet(self, query, valueOrderings: valueOrderings + [ordering])
     }
-    /// Whether the rows are values in another order than that of their collection. What a notifier tells is about the collection.
+
+    /// Whether the rows are values in another order than that of their collection. What a notifier tells is about the
+    /// collection.
     package var isOrderedValues: Bool { table == nil && !valueOrderings.isEmpty }
+
     /// Places in the collection, in the order of the rows.
     func orderedPlaces() throws(RealmError) -> [Int] {
         let content = try content(), group = try realm.reading().group
@@ -40,6 +46,7 @@ extension ResultSet {
         }
         return places
     }
+
     /// Of equal values the first.
     private static func firsts(_ places: [Int], _ values: [Mixed]) -> [Int] {
         let sorted = places.enumerated().sorted { a, b in

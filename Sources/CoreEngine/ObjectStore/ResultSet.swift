@@ -1,36 +1,47 @@
 import Synchronization
 
-/// Rows that follow the data: objects of a class, of a list, behind backlinks, that meet a query; or the values of a collection.
+/// Rows that follow the data: objects of a class, of a list, behind backlinks, that meet a query; or the values of a
+/// collection.
 ///
-/// Nothing runs before the first access; what was found is kept while the Realm's state does not change.
-/// Thread rule: that of the Realm. Of a frozen one: any, many at once; whoever comes first runs the query, the others wait for that.
+/// Nothing runs before the first access; what was found is kept while the Realm's state does not change. Thread rule:
+/// that of the Realm. Of a frozen one: any, many at once; whoever comes first runs the query, the others wait for that.
 /// Sendable: all is used inside the Realm's door; what several threads see of a frozen one is atomic or immutable.
 package final class ResultSet: @unchecked Sendable {
     package typealias Source = RowSource
     package let realm: Realm
     package let source: Source
+
     /// Class of the rows; nil for values.
     package let table: TableKey?
     let query: BoundQuery
+
     /// Keys of the objects; null where a dictionary has no object.
     private(set) var rows: [ObjKey] = []
     private let rowsAt = Atomic(UInt64.max)
+
     /// Whether the rows of frozen results were found; held by the thread that finds them. nil in live ones.
     private let search: Lock<Bool>?
+
     /// A snapshot never looks again.
     let isFixed: Bool
     package var isSnapshot: Bool { isFixed }
     private let fixedValues: [Mixed]
+
     /// Of a snapshot's values that are collections, by index: where these are.
     private let fixedPaths: [Int: CollectionPath]
     private let arena = ConstantArena()
+
     /// Most values that value results show.
     let valueLimit: Int
+
     /// How value results are ordered; empty: as the collection is.
     let valueOrderings: [ValueOrdering]
+
     /// Of ordered value results: places in the collection. Found as the rows are.
     private var places: [Int] = []
-    /// Whether the values are those of a dictionary; nil where there was no collection. Another kind in its place is not the same collection.
+
+    /// Whether the values are those of a dictionary; nil where there was no collection. Another kind in its place is
+    /// not the same collection.
     private let ofDictionary: Bool?
 
     package init(_ realm: Realm, _ source: Source) throws(RealmError) {
@@ -43,7 +54,9 @@ package final class ResultSet: @unchecked Sendable {
         case .collection(let path): table = try realm.linkTarget(path)
         case .keys: table = nil
         }
-        if table == nil, case .collection(let path) = source, realm.isValid(path.table, path.object), let content = try realm.collection(path) {
+        if table == nil, case .collection(let path) = source, realm.isValid(path.table, path.object),
+            let content = try realm.collection(path)
+        {
             if case .dictionary = content { ofDictionary = true } else { ofDictionary = false }
         } else {
             ofDictionary = nil
@@ -55,6 +68,7 @@ package final class ResultSet: @unchecked Sendable {
         valueLimit = .max
         valueOrderings = []
     }
+
     init(_ other: ResultSet, _ query: BoundQuery, valueLimit: Int? = nil, valueOrderings: [ValueOrdering]? = nil) {
         realm = other.realm
         search = realm.isFrozen ? Lock(initial: false) : nil
@@ -68,6 +82,7 @@ package final class ResultSet: @unchecked Sendable {
         self.valueOrderings = valueOrderings ?? other.valueOrderings
         ofDictionary = other.ofDictionary
     }
+
     init(fixing other: ResultSet, rows: [ObjKey], values: [Mixed] = [], paths: [Int: CollectionPath] = [:]) {
         realm = other.realm
         search = nil
@@ -84,10 +99,12 @@ package final class ResultSet: @unchecked Sendable {
         fixedPaths = paths
         self.rows = rows
     }
+
     package convenience init(_ realm: Realm, _ source: Source, _ query: ObjectQuery) throws(RealmError) {
         let base = try ResultSet(realm, source)
         self.init(base, query.bound)
     }
+
     /// What makes the same results in another Realm, which may be another thread's.
     package struct Recipe {
         let source: Source
@@ -95,29 +112,39 @@ package final class ResultSet: @unchecked Sendable {
         let valueLimit: Int
         let valueOrderings: [ValueOrdering]
     }
-    package var recipe: Recipe { Recipe(source: source, query: query.copied(), valueLimit: valueLimit, valueOrderings: valueOrderings) }
+
+    package var recipe: Recipe {
+        Recipe(source: source, query: query.copied(), valueLimit: valueLimit, valueOrderings: valueOrderings)
+    }
+
     package convenience init(_ realm: Realm, _ r: Recipe) throws(RealmError) {
         let base = try ResultSet(realm, r.source)
         self.init(base, r.query.copied(), valueLimit: r.valueLimit, valueOrderings: r.valueOrderings)
     }
+
     /// The same in another Realm.
     package func resolved(in other: Realm) throws(RealmError) -> ResultSet { try ResultSet(other, recipe) }
 
     // MARK: Rows
 
     func stale() -> RealmError { RealmError(.staleAccessor, "Access to invalidated Results objects") }
+
     /// For what needs the collection that the rows come from: 2009 when its owner is gone.
     package func verifyOwner() throws(RealmError) {
         switch source {
-        case .collection(let path), .keys(let path): guard try realm.isAlive(path.table, path.object) else { throw stale() }
+        case .collection(let path), .keys(let path):
+            guard try realm.isAlive(path.table, path.object) else { throw stale() }
         case .table, .backlinks: break
         }
     }
+
     var isWholeTable: Bool {
         if case .table = source { return query.isAll && query.orderings.isEmpty && !isFixed }
         return false
     }
+
     private var isUpToDate: Bool { isFixed || rowsAt.load(ordering: .acquiring) == realm.stateCount }
+
     func update() throws(RealmError) {
         if isUpToDate { return }
         guard let search else { return try findRows(query) }
@@ -130,10 +157,16 @@ package final class ResultSet: @unchecked Sendable {
             isDone = true
         }
     }
+
     private func findRows(_ query: BoundQuery) throws(RealmError) {
-        if table == nil { places = try orderedPlaces() } else { rows = try source.rows(try realm.reading().group, query) }
+        if table == nil {
+            places = try orderedPlaces()
+        } else {
+            rows = try source.rows(try realm.reading().group, query)
+        }
         rowsAt.store(realm.stateCount, ordering: .releasing)
     }
+
     /// The collection of value results; 2009 when its owner is gone.
     func content() throws(RealmError) -> CollectionContent {
         let path: CollectionPath
@@ -147,6 +180,7 @@ package final class ResultSet: @unchecked Sendable {
         default: return c
         }
     }
+
     package func count() throws(RealmError) -> Int {
         if isFixed { return table == nil ? fixedValues.count : rows.count }
         guard let table else {
@@ -161,6 +195,7 @@ package final class ResultSet: @unchecked Sendable {
         try update()
         return rows.count
     }
+
     /// Whether the rows can be read at all.
     package func isValid() throws(RealmError) -> Bool {
         if isFixed { return true }
@@ -170,9 +205,11 @@ package final class ResultSet: @unchecked Sendable {
         }
         return (try? content()) != nil
     }
+
     private func outOfRange(_ i: Int, _ n: Int) -> RealmError {
         RealmError(.indexOutOfBounds, "Requested index \(i) calling get() on Results of \(n) rows")
     }
+
     /// Key of the object at an index.
     @inline(__always) package func object(_ i: Int) throws(RealmError) -> (TableKey, ObjKey) {
         if case .table(let t) = source, isWholeTable {
@@ -180,9 +217,12 @@ package final class ResultSet: @unchecked Sendable {
         }
         return try otherObject(i)
     }
+
     private func otherObject(_ i: Int) throws(RealmError) -> (TableKey, ObjKey) {
         guard let table else {
-            guard case .typedLink(let t, let k) = try value(i) else { throw RealmError(.indexOutOfBounds, "Row \(i) is no object") }
+            guard case .typedLink(let t, let k) = try value(i) else {
+                throw RealmError(.indexOutOfBounds, "Row \(i) is no object")
+            }
             return (t, k)
         }
         try update()
@@ -190,6 +230,7 @@ package final class ResultSet: @unchecked Sendable {
         guard !rows[i].isNull else { throw RealmError(.indexOutOfBounds, "Row \(i) is no object") }
         return (table, rows[i])
     }
+
     /// The row at an index: a link for objects, null where a dictionary has none and where a snapshot's object is gone.
     package func value(_ i: Int) throws(RealmError) -> Mixed {
         if let table {
@@ -210,8 +251,10 @@ package final class ResultSet: @unchecked Sendable {
         guard i >= 0, i < n else { throw outOfRange(i, n) }
         return try value(place(i), in: try content())
     }
+
     /// Place in the collection of a row of value results.
     private func place(_ i: Int) -> Int { valueOrderings.isEmpty ? i : places[i] }
+
     func value(_ i: Int, in content: CollectionContent) throws(RealmError) -> Mixed {
         switch (content, source) {
         case (.list(let l), _): try l.get(i)
@@ -219,6 +262,7 @@ package final class ResultSet: @unchecked Sendable {
         case (.dictionary(let d), _): try d.value(i)
         }
     }
+
     /// Path of the collection that the value at an index holds, when it holds one.
     ///
     /// - Throws: 2007 when the rows are no Mixed values.
@@ -239,6 +283,7 @@ package final class ResultSet: @unchecked Sendable {
             return path.appending(.name(Array(name)))
         }
     }
+
     /// Index of an object or value, nil when it is no row.
     package func find(_ v: Mixed) throws(RealmError) -> Int? {
         if let table {
@@ -251,7 +296,9 @@ package final class ResultSet: @unchecked Sendable {
             try update()
             return rows.firstIndex(of: k)
         }
-        if case .collection(let path) = source, !v.isNull, case let type = try realm.elementType(path), type != .mixed, type != ValueType(v) {
+        if case .collection(let path) = source, !v.isNull, case let type = try realm.elementType(path), type != .mixed,
+            type != ValueType(v)
+        {
             return nil
         }
         for i in 0..<(try count()) where Mixed.same(try value(i), v) { return i }
@@ -262,7 +309,9 @@ package final class ResultSet: @unchecked Sendable {
     ///
     /// - Throws: 3019 when the rows are of another class, 2009 when the object is deleted.
     package func find(_ t: TableKey, _ k: ObjKey) throws(RealmError) -> Int? {
-        if let table, t != table { throw RealmError(.objectTypeMismatch, "The object is of another class than the results") }
+        if let table, t != table {
+            throw RealmError(.objectTypeMismatch, "The object is of another class than the results")
+        }
         guard realm.isValid(t, k) else { throw RealmError(.staleAccessor, "Access to an object that was deleted") }
         return try find(.typedLink(t, k))
     }

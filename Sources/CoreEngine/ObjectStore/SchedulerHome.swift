@@ -1,13 +1,16 @@
 /// The place of a scheduler that says itself which others are the same: those share one.
 ///
-/// What they say is asked once, of those that have a place already, when the first Realm comes to live there; outside of the lock, because it is a
-/// function of the program.
+/// What they say is asked once, of those that have a place already, when the first Realm comes to live there; outside
+/// of the lock, because it is a function of the program.
 package final class SchedulerHome: @unchecked Sendable {  // `mark` is used under the lock of `all`.
+
     private final class Mark: Sendable {}
+
     private struct Entry {
         weak var scheduler: (any EngineScheduler)?
         let home: SchedulerHome
     }
+
     private static let all = Lock(initial: [Entry]())
     private var mark: Mark?
 
@@ -33,5 +36,6 @@ package final class SchedulerHome: @unchecked Sendable {  // `mark` is used unde
                 return common
             })
     }
+
     private func number(_ mark: Mark) -> UInt { ThreadScheduler.place(mark) }
 }

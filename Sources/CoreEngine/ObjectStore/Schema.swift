@@ -25,24 +25,34 @@ public enum CollectionKind: Int32, Sendable, CaseIterable {
 public struct Property: Sendable, Equatable {
     /// The name that is stored.
     public var name: Name
+
     /// Alias in the application's code; never stored. Empty: none.
     public var publicName: Name = ""
+
     /// Of the value, or of each element.
     public var type: PropertyType
+
     /// How many values there are.
     public var collection: CollectionKind = .none
+
     /// Whether null is a value, or an element.
     public var isNullable = false
+
     /// Whether it is the primary key of its class.
     public var isPrimary = false
+
     /// Whether queries for equal values have an index.
     public var isIndexed = false
+
     /// Whether words of the text have one.
     public var isFullTextIndexed = false
+
     /// Class at the other end of `.object` and `.linkingObjects`.
     public var linkTarget: Name = ""
+
     /// Property of `linkTarget` whose links `.linkingObjects` collects.
     public var linkOrigin: Name = ""
+
     /// Column in the open file; `ColKey.null` while unbound.
     package internal(set) var key = ColKey.null
 
@@ -50,7 +60,8 @@ public struct Property: Sendable, Equatable {
     ///   - target: class at the other end of `.object` and `.linkingObjects`.
     ///   - origin: property of that class whose links `.linkingObjects` collects.
     public init(
-        _ name: Name, _ type: PropertyType, nullable: Bool = false, collection: CollectionKind = .none, target: Name = "", origin: Name = "",
+        _ name: Name, _ type: PropertyType, nullable: Bool = false, collection: CollectionKind = .none,
+        target: Name = "", origin: Name = "",
         primary: Bool = false, indexed: Bool = false, fullText: Bool = false, publicName: Name = ""
     ) {
         self.name = name
@@ -64,15 +75,18 @@ public struct Property: Sendable, Equatable {
         isFullTextIndexed = fullText
         self.publicName = publicName
     }
+
     /// Whether nothing is stored for it.
     public var isComputed: Bool { type == .linkingObjects }
     var needsIndex: Bool { isIndexed || isPrimary }
 
     /// Equality as schemas compare: keys and aliases do not count.
     public static func == (a: Property, b: Property) -> Bool {
-        a.name == b.name && a.sameType(as: b) && a.isNullable == b.isNullable && a.isPrimary == b.isPrimary && a.needsIndex == b.needsIndex
+        a.name == b.name && a.sameType(as: b) && a.isNullable == b.isNullable && a.isPrimary == b.isPrimary
+            && a.needsIndex == b.needsIndex
             && a.isFullTextIndexed == b.isFullTextIndexed && a.linkOrigin == b.linkOrigin
     }
+
     func sameType(as b: Property) -> Bool { type == b.type && collection == b.collection && linkTarget == b.linkTarget }
 
     /// As in messages: `array<string?>`.
@@ -95,16 +109,22 @@ public struct ObjectSchema: Sendable, Equatable {
         case topLevel = 0, embedded = 1, asymmetric = 2
         var text: String { self == .embedded ? "Embedded" : (self == .asymmetric ? "TopLevelAsymmetric" : "TopLevel") }
     }
+
     /// Name of the class.
     public var name: Name
+
     /// Whether its objects are on their own.
     public var kind: Kind
+
     /// Name of the primary key property, empty when there is none.
     public var primaryKey: Name
+
     /// Those that are stored, in the order of their columns.
     public var properties: [Property]
+
     /// Those that are found: `.linkingObjects`.
     public var computedProperties: [Property]
+
     /// Table in the open file; `TableKey.null` while unbound.
     public internal(set) var key = TableKey.null
 
@@ -116,6 +136,7 @@ public struct ObjectSchema: Sendable, Equatable {
         computedProperties = properties.filter(\.isComputed)
         self.primaryKey = primaryKey ?? properties.first(where: \.isPrimary)?.name ?? ""
     }
+
     package init(name: Name, kind: Kind, primaryKey: Name, persisted: [Property], computed: [Property]) {
         self.name = name
         self.kind = kind
@@ -123,14 +144,17 @@ public struct ObjectSchema: Sendable, Equatable {
         properties = persisted
         computedProperties = computed
     }
+
     public static func == (a: ObjectSchema, b: ObjectSchema) -> Bool {
         a.name == b.name && a.kind == b.kind && a.primaryKey == b.primaryKey && a.properties == b.properties
             && a.computedProperties == b.computedProperties
     }
+
     /// A property, stored or computed.
     public func property(named name: Name) -> Property? {
         properties.first { $0.name == name } ?? computedProperties.first { $0.name == name }
     }
+
     var tableName: Name { Tables.classPrefix + name }
 }
 
@@ -138,6 +162,7 @@ public struct ObjectSchema: Sendable, Equatable {
 public struct Schema: Sendable, Equatable {
     /// Sorted by name.
     public internal(set) var classes: [ObjectSchema]
+
     /// Of classes in any order.
     public init(_ classes: [ObjectSchema] = []) { self.classes = classes.sorted { $0.name < $1.name } }
 
@@ -145,14 +170,19 @@ public struct Schema: Sendable, Equatable {
         let at = classes.place { $0.name < name }
         return at < classes.count && classes[at].name == name ? at : nil
     }
+
     /// A class by its name.
     public subscript(name: Name) -> ObjectSchema? { index(named: name).map { classes[$0] } }
+
     /// A property of a class, without copies of those that it is compared with.
     package func property(_ name: Name, of table: TableKey) -> Property? {
         guard let c = index(of: table) else { return nil }
-        for i in classes[c].properties.indices where classes[c].properties[i].name == name { return classes[c].properties[i] }
+        for i in classes[c].properties.indices where classes[c].properties[i].name == name {
+            return classes[c].properties[i]
+        }
         return classes[c].computedProperties.first { $0.name == name }
     }
+
     package func index(of key: TableKey) -> Int? { key.isNull ? nil : classes.firstIndex { $0.key == key } }
 }
 
@@ -160,6 +190,7 @@ extension Schema {
     /// Which checks beyond the basic ones; bits of the C API.
     package struct ValidationMode: OptionSet, Sendable {
         package let rawValue: UInt64
+
         package init(rawValue: UInt64) { self.rawValue = rawValue }
         package static let partitionSync = ValidationMode(rawValue: 1)
         package static let rejectEmbeddedOrphans = ValidationMode(rawValue: 2)
@@ -168,6 +199,7 @@ extension Schema {
 
     /// Throws 2016 with one line per problem. Rules and order: live-objects §1.2.
     public func validate() throws(RealmError) { try validate([]) }
+
     package func validate(_ mode: ValidationMode) throws(RealmError) {
         var problems: [String] = []
         for (a, b) in zip(classes, classes.dropFirst()) where a.name == b.name {
@@ -179,37 +211,50 @@ extension Schema {
             if mode.contains(.rejectEmbeddedOrphans) {
                 let reachable = reachableEmbedded()
                 for c in classes where c.kind == .embedded && !reachable.contains(c.name) {
-                    problems.append("Embedded object '\(c.name)' is unreachable by any link path from top level objects.")
+                    problems.append(
+                        "Embedded object '\(c.name)' is unreachable by any link path from top level objects.")
                 }
             }
         }
         guard problems.isEmpty else {
             throw RealmError(
                 .schemaValidationFailed,
-                "Schema validation failed due to the following errors:\n" + problems.map { "- " + $0 }.joined(separator: "\n"))
+                "Schema validation failed due to the following errors:\n"
+                    + problems.map { "- " + $0 }.joined(separator: "\n"))
         }
     }
 
     /// What a sorted array holds more than once.
     private static func repeated(_ names: [Name]) -> [Name] {
         var found: [Name] = []
-        for i in names.indices.dropFirst() where names[i] == names[i - 1] && found.last != names[i] { found.append(names[i]) }
+        for i in names.indices.dropFirst() where names[i] == names[i - 1] && found.last != names[i] {
+            found.append(names[i])
+        }
         return found
     }
+
     private func check(_ c: ObjectSchema, _ mode: ValidationMode, _ problems: inout [String]) {
         let all = c.properties + c.computedProperties
         let names = all.map(\.name).sorted(), aliases = all.map(\.publicName).filter { !$0.isEmpty }.sorted()
-        for alias in Self.repeated(aliases) { problems.append("Alias '\(alias)' appears more than once in the schema for type '\(c.name)'.") }
-        for name in Self.repeated(names) { problems.append("Property '\(name)' appears more than once in the schema for type '\(c.name)'.") }
+        for alias in Self.repeated(aliases) {
+            problems.append("Alias '\(alias)' appears more than once in the schema for type '\(c.name)'.")
+        }
+        for name in Self.repeated(names) {
+            problems.append("Property '\(name)' appears more than once in the schema for type '\(c.name)'.")
+        }
         for p in all where !p.publicName.isEmpty {
             let at = names.place { $0 < p.publicName }
             guard at < names.count, names[at] == p.publicName else { continue }
-            problems.append("Property '\(c.name).\(p.name)' has an alias '\(p.publicName)' that conflicts with a property of the same name.")
+            problems.append(
+                "Property '\(c.name).\(p.name)' has an alias '\(p.publicName)' that conflicts with a property of the same name."
+            )
         }
         var primary: Name?
         for p in c.properties {
             check(p, in: c, &primary, &problems)
-            if p.isComputed { problems.append("Linking Objects property '\(c.name).\(p.name)' cannot be a stored property.") }
+            if p.isComputed {
+                problems.append("Linking Objects property '\(c.name).\(p.name)' cannot be a stored property.")
+            }
         }
         for p in c.computedProperties { check(p, in: c, &primary, &problems) }
         if !c.primaryKey.isEmpty {
@@ -227,13 +272,16 @@ extension Schema {
             }
         }
         if !mode.isDisjoint(with: [.partitionSync, .flexibleSync]) && c.kind != .embedded && c.primaryKey != "_id" {
-            problems.append("The primary key property on a synchronized Realm must be named '_id' for type '\(c.name)'.")
+            problems.append(
+                "The primary key property on a synchronized Realm must be named '_id' for type '\(c.name)'.")
         }
     }
 
     private func check(_ p: Property, in c: ObjectSchema, _ primary: inout Name?, _ problems: inout [String]) {
         var name: String { "'\(c.name).\(p.name)'" }
-        if p.isNullable && ((p.type == .object && (p.collection == .list || p.collection == .set)) || p.type == .linkingObjects) {
+        if p.isNullable
+            && ((p.type == .object && (p.collection == .list || p.collection == .set)) || p.type == .linkingObjects)
+        {
             problems.append("Property \(name) of type '\(p.typeText)' cannot be nullable.")
         } else if !p.isNullable && p.type == .object && (p.collection == .none || p.collection == .dictionary) {
             problems.append("Property \(name) of type 'object' must be nullable.")
@@ -242,12 +290,16 @@ extension Schema {
         }
         if p.isPrimary {
             switch p.type {
-            case .int where p.collection == .none, .string where p.collection == .none, .objectId where p.collection == .none,
+            case .int where p.collection == .none, .string where p.collection == .none,
+                .objectId where p.collection == .none,
                 .uuid where p.collection == .none:
                 break
             default: problems.append("Property \(name) of type '\(p.typeText)' cannot be made the primary key.")
             }
-            if let primary { problems.append("Properties '\(primary)' and '\(p.name)' are both marked as the primary key of '\(c.name)'.") }
+            if let primary {
+                problems.append(
+                    "Properties '\(primary)' and '\(p.name)' are both marked as the primary key of '\(c.name)'.")
+            }
             primary = p.name
         }
         if p.isIndexed {
@@ -259,7 +311,9 @@ extension Schema {
             }
             if !indexable { problems.append("Property \(name) of type '\(p.typeText)' cannot be indexed.") }
         }
-        if p.type == .linkingObjects && p.collection != .list { problems.append("Linking Objects property \(name) must be an array.") }
+        if p.type == .linkingObjects && p.collection != .list {
+            problems.append("Linking Objects property \(name) must be an array.")
+        }
         if p.type != .linkingObjects && !p.linkOrigin.isEmpty {
             problems.append("Property \(name) of type '\(p.typeText)' cannot have an origin property name.")
         } else if p.type == .linkingObjects && p.linkOrigin.isEmpty {
@@ -267,10 +321,13 @@ extension Schema {
         }
         checkTarget(p, name, in: c, &problems)
     }
+
     /// The class that a property leads to, and the property of that class from which it comes.
     private func checkTarget(_ p: Property, _ name: String, in c: ObjectSchema, _ problems: inout [String]) {
         guard p.type == .object || p.type == .linkingObjects else {
-            if !p.linkTarget.isEmpty { problems.append("Property \(name) of type '\(p.typeText)' cannot have an object type.") }
+            if !p.linkTarget.isEmpty {
+                problems.append("Property \(name) of type '\(p.typeText)' cannot have an object type.")
+            }
             return
         }
         guard let target = self[p.linkTarget] else {
@@ -284,15 +341,23 @@ extension Schema {
                         + "Set properties can only contain top level object types."
                 )
             }
-            if target.kind == .asymmetric { problems.append("Property \(name) of type '\(p.typeText)' cannot be a link to an asymmetric object.") }
+            if target.kind == .asymmetric {
+                problems.append("Property \(name) of type '\(p.typeText)' cannot be a link to an asymmetric object.")
+            }
             return
         }
         guard let origin = target.properties.first(where: { $0.name == p.linkOrigin }) else {
-            do { problems.append("Property '\(p.linkTarget).\(p.linkOrigin)' declared as origin of linking objects property \(name) does not exist") }
+            do {
+                problems.append(
+                    "Property '\(p.linkTarget).\(p.linkOrigin)' declared as origin of linking objects property \(name) does not exist"
+                )
+            }
             return
         }
         if origin.type != .object {
-            problems.append("Property '\(p.linkTarget).\(p.linkOrigin)' declared as origin of linking objects property \(name) is not a link")
+            problems.append(
+                "Property '\(p.linkTarget).\(p.linkOrigin)' declared as origin of linking objects property \(name) is not a link"
+            )
         } else if origin.linkTarget != c.name {
             problems.append(
                 "Property '\(p.linkTarget).\(p.linkOrigin)' declared as origin "
@@ -304,7 +369,8 @@ extension Schema {
     private func checkEmbeddedCycles(_ problems: inout [String]) {
         let graph = EmbeddedGraph(self)
         let cyclic = graph.cyclic()
-        // Each way back may lead through all of them: so many are looked for, and written, that the time and the text stay in bounds.
+        // Each way back may lead through all of them: so many are looked for, and written, that the time and the text
+        // stay in bounds.
         var told = 0, steps = 0, length = 0
         for start in cyclic where steps < 4_000_000 && length < 1 << 20 {
             if let path = graph.way(backTo: start, &steps) {
@@ -313,8 +379,11 @@ extension Schema {
             }
             told += 1
         }
-        if told < cyclic.count { problems.append("There are \(cyclic.count - told) more embedded classes on such cycles") }
+        if told < cyclic.count {
+            problems.append("There are \(cyclic.count - told) more embedded classes on such cycles")
+        }
     }
+
     /// Embedded classes that some top-level class leads to.
     func reachableEmbedded() -> Swift.Set<Name> {
         var found = Swift.Set<Name>()
@@ -328,9 +397,11 @@ extension Schema {
     }
 }
 
-/// The links between the embedded classes of a schema. Walks keep their ways on the heap: a chain of classes may be as long as a program likes.
+/// The links between the embedded classes of a schema. Walks keep their ways on the heap: a chain of classes may be as
+/// long as a program likes.
 private struct EmbeddedGraph {
     private let schema: Schema
+
     /// Of each class the properties that lead to embedded ones, and the classes to which they lead.
     private let links: [[(property: Int, target: Int)]]
 
@@ -346,7 +417,9 @@ private struct EmbeddedGraph {
             }
         }
     }
-    /// The classes from which a way leads back to them, ascending: those of strongly connected components, found in one walk (Tarjan 1972).
+
+    /// The classes from which a way leads back to them, ascending: those of strongly connected components, found in one
+    /// walk (Tarjan 1972).
     func cyclic() -> [Int] {
         let count = links.count
         var order = [Int](repeating: -1, count: count), lowest = order
@@ -366,7 +439,11 @@ private struct EmbeddedGraph {
                 if link < links[at].count {
                     way[way.count - 1].link += 1
                     let target = links[at][link].target
-                    if order[target] < 0 { enter(target) } else if isOpen[target] { lowest[at] = min(lowest[at], order[target]) }
+                    if order[target] < 0 {
+                        enter(target)
+                    } else if isOpen[target] {
+                        lowest[at] = min(lowest[at], order[target])
+                    }
                     continue
                 }
                 way.removeLast()
@@ -381,6 +458,7 @@ private struct EmbeddedGraph {
         }
         return found.sorted()
     }
+
     /// The first way back to a class, depth first, by the names of its properties.
     func way(backTo start: Int, _ steps: inout Int) -> String? {
         var seen = Swift.Set<Int>(), way = [(at: start, link: 0)]

@@ -1,16 +1,19 @@
 import Synchronization
 
-/// The turns of a Realm: what its scheduler runs when the file has a newer version. At most one waits there, however many versions come.
+/// The turns of a Realm: what its scheduler runs when the file has a newer version. At most one waits there, however
+/// many versions come.
 ///
-/// Thread rule: any; `realm` is looked at on the scheduler's thread only.
-/// `realm` is set before anybody is told of the turn, `isTold` is confined; the rest is immutable or atomic.
+/// Thread rule: any; `realm` is looked at on the scheduler's thread only. `realm` is set before anybody is told of the
+/// turn, `isTold` is confined; the rest is immutable or atomic.
 final class Turn: VersionClient, @unchecked Sendable {
     weak var realm: Realm?
     private let scheduler: any EngineScheduler
     private let listener: Listener
     private let isWaiting = Atomic(false)
+
     /// Whether the listener knows of it. On the scheduler's thread.
     fileprivate var isTold = false
+
     /// The version that the Realm was told of last. What its callbacks commit when they hear of it is newer.
     private let told: Atomic<UInt64>
 
@@ -19,17 +22,23 @@ final class Turn: VersionClient, @unchecked Sendable {
         self.listener = listener
         told = Atomic(version)
     }
-    func wants(_ newest: UInt64) -> Bool { !isWaiting.load(ordering: .acquiring) && told.load(ordering: .relaxed) != newest }
+
+    func wants(_ newest: UInt64) -> Bool {
+        !isWaiting.load(ordering: .acquiring) && told.load(ordering: .relaxed) != newest
+    }
+
     func tell(_ newest: UInt64) {
         told.store(newest, ordering: .relaxed)
         post()
     }
+
     /// Puts a turn into the scheduler, unless one is there.
     func post() {
         guard !isWaiting.exchange(true, ordering: .acquiringAndReleasing) else { return }
         // The scheduler may never run: what waits there keeps nothing of a closed Realm.
         scheduler.post(for: self) { [weak self] in self?.take() }
     }
+
     private func take() {
         // What comes from here on makes another turn.
         isWaiting.store(false, ordering: .releasing)
@@ -48,6 +57,7 @@ extension Realm {
         self.turn = turn
         if scheduler.isAttended { hear(turn) }
     }
+
     /// From now on somebody runs what the scheduler is given. On its thread.
     func schedulerIsAttended() {
         // One that was closed, or lives elsewhere by now, is not concerned.
@@ -59,6 +69,7 @@ extension Realm {
             if turn.wants(newest) { turn.tell(newest) }
         }
     }
+
     /// Has the listener tell of new versions. Costs a thread for the first Realm of a file that does.
     private func hear(_ turn: Turn) {
         guard !turn.isTold else { return }
@@ -67,13 +78,15 @@ extension Realm {
             Log.write(.notification, .error, "'\(configuration.path)' is not told of new versions: \(error.message)")
         }
     }
+
     func stopListening() {
         guard let turn, turn.isTold else { return }
         turn.isTold = false
         openDatabase?.listener?.remove(turn)
     }
-    /// On the scheduler's thread: moves to the newest version and runs the callbacks that are due. Nobody can be told of an error: the next call
-    /// that moves the Realm meets it again.
+
+    /// On the scheduler's thread: moves to the newest version and runs the callbacks that are due. Nobody can be told
+    /// of an error: the next call that moves the Realm meets it again.
     /// - Returns: the version that callbacks were told of; nil when there was no turn.
     fileprivate func takeTurn() -> UInt64? {
         do throws(RealmError) {
@@ -84,7 +97,9 @@ extension Realm {
                     return nil
                 }
                 guard !staysInTurns else {
-                    if let staysBehind, isReading, database.newestVersion > transaction.version { notifying { staysBehind() } }
+                    if let staysBehind, isReading, database.newestVersion > transaction.version {
+                        notifying { staysBehind() }
+                    }
                     return nil
                 }
                 return try moveInTurn()
@@ -97,6 +112,7 @@ extension Realm {
             return nil
         }
     }
+
     /// Whether turns move the Realm; where they do not, it moves in `refresh` and in writes. For the Realm's thread.
     package var isMovingInTurns: Bool {
         get { !staysInTurns }
@@ -105,6 +121,7 @@ extension Realm {
             if newValue { turn?.post() }
         }
     }
+
     /// What was put off while the Realm was writing or its callbacks ran.
     func payTurn() {
         guard owesTurn, !isWriting, !isNotifying else { return }

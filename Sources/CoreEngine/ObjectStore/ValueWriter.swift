@@ -1,15 +1,16 @@
 /// Writes many values into objects, and makes objects of values: all of it or nothing.
 ///
-/// Everything is checked before anything is written: names, types, links, keys of dictionaries and primary keys, in nested objects too. So what is
-/// refused has changed nothing, and left no half-made object. What fails later all the same (two nested objects with one new primary key, a full
-/// disk) takes the objects that were made back.
+/// Everything is checked before anything is written: names, types, links, keys of dictionaries and primary keys, in
+/// nested objects too. So what is refused has changed nothing, and left no half-made object. What fails later all the
+/// same (two nested objects with one new primary key, a full disk) takes the objects that were made back.
 ///
-/// Where a property leads to objects, a dictionary stands for an object with these values: a new one or, with `update`, the one that has its primary
-/// key; for an embedded class, a new one in place of what was there.
+/// Where a property leads to objects, a dictionary stands for an object with these values: a new one or, with `update`,
+/// the one that has its primary key; for an embedded class, a new one in place of what was there.
 ///
 /// Inside the Realm's door.
 struct ValueWriter {
     private let realm: Realm
+
     /// Whether objects with the same primary keys take the values.
     private let updates: Bool
     private var made: [(TableKey, ObjKey)] = []
@@ -22,7 +23,9 @@ struct ValueWriter {
     // MARK: What programs ask for
 
     /// An object of a class with these values.
-    mutating func create(_ c: ObjectSchema, _ key: RealmValue?, _ values: [Name: RealmValue]) throws(RealmError) -> RealmObject {
+    mutating func create(_ c: ObjectSchema, _ key: RealmValue?, _ values: [Name: RealmValue]) throws(RealmError)
+        -> RealmObject
+    {
         let primaryKey = try primaryKey(of: c, key, values)
         if !values.isEmpty {
             _ = try realm.writing()
@@ -30,6 +33,7 @@ struct ValueWriter {
         }
         return try orNothing { (w) throws(RealmError) in try w.make(c, primaryKey, values) }
     }
+
     /// The value of a property, in place of the one it has.
     mutating func set(_ value: RealmValue, _ p: Property, of object: RealmObject) throws(RealmError) {
         let t = try realm.writableTable(object.table, object.key)
@@ -37,6 +41,7 @@ struct ValueWriter {
         try check(value, for: p, try realm.facts(t, p.key), t, 0)
         try orNothing { (w) throws(RealmError) in try w.write(value, p, object) }
     }
+
     private mutating func orNothing<R>(_ body: (inout ValueWriter) throws(RealmError) -> R) throws(RealmError) -> R {
         do throws(RealmError) { return try body(&self) } catch {
             // The rollback of a damaged transaction takes them anyway.
@@ -48,23 +53,34 @@ struct ValueWriter {
     // MARK: Checking
 
     /// The primary key, beside the values or among them; nil for a class that has none.
-    private func primaryKey(of c: ObjectSchema, _ key: RealmValue?, _ values: [Name: RealmValue]) throws(RealmError) -> RealmValue? {
+    private func primaryKey(of c: ObjectSchema, _ key: RealmValue?, _ values: [Name: RealmValue]) throws(RealmError)
+        -> RealmValue?
+    {
         guard !c.primaryKey.isEmpty, let among = values[c.primaryKey] else { return key }
         guard key == nil || key == among else {
-            throw RealmError(.invalidArgument, "Two primary keys for one object of class '\(c.name)': \(key ?? .null) and \(among)")
+            throw RealmError(
+                .invalidArgument, "Two primary keys for one object of class '\(c.name)': \(key ?? .null) and \(among)")
         }
         return among
     }
+
     private func check(_ values: [Name: RealmValue], of c: ObjectSchema, _ level: Int) throws(RealmError) {
-        guard level < Table.maxNesting else { throw RealmError(.limitExceeded, "Objects nest at most \(Table.maxNesting) deep") }
+        guard level < Table.maxNesting else {
+            throw RealmError(.limitExceeded, "Objects nest at most \(Table.maxNesting) deep")
+        }
         let t = try realm.table(c.key)
         for (name, value) in values where name != c.primaryKey {
-            guard let p = c.property(named: name) else { throw RealmError(.invalidProperty, "Class '\(c.name)' has no property '\(name)'") }
+            guard let p = c.property(named: name) else {
+                throw RealmError(.invalidProperty, "Class '\(c.name)' has no property '\(name)'")
+            }
             guard !p.isComputed else { throw RealmError(.readOnlyProperty, "Property '\(c.name).\(name)' is computed") }
             try check(value, for: p, try realm.facts(t, p.key), t, level)
         }
     }
-    private func check(_ value: RealmValue, for p: Property, _ c: ColumnFacts, _ t: Table, _ level: Int) throws(RealmError) {
+
+    private func check(_ value: RealmValue, for p: Property, _ c: ColumnFacts, _ t: Table, _ level: Int)
+        throws(RealmError)
+    {
         switch (p.collection, value) {
         case (.none, .dictionary(let entries)) where p.type == .object: try checkObject(entries, p, level)
         case (.none, .list), (.none, .dictionary):
@@ -81,6 +97,7 @@ struct ValueWriter {
         default: throw wrongType(p)
         }
     }
+
     private func checkElement(
         _ value: RealmValue, _ shape: CollectionShape, _ p: Property, _ c: ColumnFacts, _ t: Table, _ level: Int
     ) throws(RealmError) {
@@ -88,15 +105,19 @@ struct ValueWriter {
         case .dictionary(let entries) where p.type == .object: try checkObject(entries, p, level)
         case .list, .dictionary:
             guard p.type == .mixed else { throw wrongType(p) }
-            guard shape != .set else { throw RealmError(.illegalOperation, "The set '\(p.name)' cannot hold collections") }
+            guard shape != .set else {
+                throw RealmError(.illegalOperation, "The set '\(p.name)' cannot hold collections")
+            }
             try checkNested(value, c, t, 1)
         default: try value.withMixed { (m) throws(RealmError) in try t.checkElement(m, of: c, shape, level: 0) }
         }
     }
+
     /// A collection inside of a Mixed value.
     private func checkNested(_ value: RealmValue, _ c: ColumnFacts, _ t: Table, _ level: Int) throws(RealmError) {
         guard level < Table.maxNesting else {
-            throw RealmError(.limitExceeded, "Max nesting level reached: collections nest at most \(Table.maxNesting) deep")
+            throw RealmError(
+                .limitExceeded, "Max nesting level reached: collections nest at most \(Table.maxNesting) deep")
         }
         switch value {
         case .list(let all): for v in all { try checkNested(v, c, t, level + 1) }
@@ -108,9 +129,11 @@ struct ValueWriter {
         default: try value.withMixed { (m) throws(RealmError) in try t.checkElement(m, of: c, .list, level: 0) }
         }
     }
+
     private func checkKey(_ name: Name) throws(RealmError) {
         try Array(name.utf8).withBytes { (b) throws(RealmError) in try Realm.checkKey(b) }
     }
+
     /// A dictionary that stands for an object.
     private func checkObject(_ entries: [RealmValue.Entry], _ p: Property, _ level: Int) throws(RealmError) {
         let c = try target(p), values = Self.values(entries)
@@ -125,26 +148,37 @@ struct ValueWriter {
             return try t.find(primaryKey: m) != nil
         }
         guard updates || !isThere else {
-            throw RealmError(.objectAlreadyExists, "Attempting to create an object of type '\(c.name)' with an existing primary key value")
+            throw RealmError(
+                .objectAlreadyExists,
+                "Attempting to create an object of type '\(c.name)' with an existing primary key value")
         }
     }
+
     private func target(_ p: Property) throws(RealmError) -> ObjectSchema {
-        guard let c = realm.schema[p.linkTarget] else { throw RealmError(.noSuchTable, "The schema has no class '\(p.linkTarget)'") }
+        guard let c = realm.schema[p.linkTarget] else {
+            throw RealmError(.noSuchTable, "The schema has no class '\(p.linkTarget)'")
+        }
         return c
     }
+
     private static func values(_ entries: [RealmValue.Entry]) -> [Name: RealmValue] {
         Dictionary(entries.map { ($0.key, $0.value) }, uniquingKeysWith: { $1 })
     }
+
     private func wrongType(_ p: Property) -> RealmError {
         RealmError(.typeMismatch, "Property '\(p.name)' of type '\(p.typeText)' does not take a value of this type")
     }
 
     // MARK: Writing
 
-    private mutating func make(_ c: ObjectSchema, _ primaryKey: RealmValue?, _ values: [Name: RealmValue]) throws(RealmError) -> RealmObject {
+    private mutating func make(_ c: ObjectSchema, _ primaryKey: RealmValue?, _ values: [Name: RealmValue])
+        throws(RealmError) -> RealmObject
+    {
         let key: ObjKey
         if let primaryKey {
-            let (found, isNew) = try primaryKey.withMixed { (m) throws(RealmError) in try realm.create(c.key, primaryKey: m, mustBeNew: !updates) }
+            let (found, isNew) = try primaryKey.withMixed { (m) throws(RealmError) in
+                try realm.create(c.key, primaryKey: m, mustBeNew: !updates)
+            }
             if isNew { made.append((c.key, found)) }
             key = found
         } else {
@@ -155,13 +189,17 @@ struct ValueWriter {
         try fill(object, c, values)
         return object
     }
+
     /// In the order of the properties, which is the same each time.
-    private mutating func fill(_ object: RealmObject, _ c: ObjectSchema, _ values: [Name: RealmValue]) throws(RealmError) {
+    private mutating func fill(_ object: RealmObject, _ c: ObjectSchema, _ values: [Name: RealmValue])
+        throws(RealmError)
+    {
         guard !values.isEmpty else { return }
         for p in c.properties where p.name != c.primaryKey {
             if let value = values[p.name] { try write(value, p, object) }
         }
     }
+
     private mutating func write(_ value: RealmValue, _ p: Property, _ object: RealmObject) throws(RealmError) {
         switch (p.type, p.collection, value) {
         case (.object, .none, .dictionary(let entries)):
@@ -196,21 +234,26 @@ struct ValueWriter {
         default: try object.setValue(value, p)
         }
     }
+
     /// An element of a collection of objects: embedded ones are made in their place, others are linked.
     private mutating func write(
-        _ value: RealmValue, _ p: Property, embed: () throws(RealmError) -> RealmObject, link: (RealmValue) throws(RealmError) -> Void
+        _ value: RealmValue, _ p: Property, embed: () throws(RealmError) -> RealmObject,
+        link: (RealmValue) throws(RealmError) -> Void
     ) throws(RealmError) {
         if case .dictionary(let entries) = value, case let c = try target(p), c.kind == .embedded {
             return try fill(try embed(), c, Self.values(entries))
         }
         try link(try linked(value, p))
     }
+
     /// A link, to an object that is made where a dictionary stands for it.
     private mutating func linked(_ value: RealmValue, _ p: Property) throws(RealmError) -> RealmValue {
         guard case .dictionary(let entries) = value else { return value }
         return try makeNested(try target(p), entries).link
     }
-    private mutating func makeNested(_ c: ObjectSchema, _ entries: [RealmValue.Entry]) throws(RealmError) -> RealmObject {
+
+    private mutating func makeNested(_ c: ObjectSchema, _ entries: [RealmValue.Entry]) throws(RealmError) -> RealmObject
+    {
         let values = Self.values(entries)
         return try make(c, c.primaryKey.isEmpty ? nil : values[c.primaryKey], values)
     }

@@ -3,7 +3,8 @@ extension OldColumn {
     func tree(_ s: NodeStore) throws(RealmError) -> OldTree {
         switch form {
         case .int, .bool, .dateTime:
-            isNullable ? OldTree(s, root, leafCount: OldLeaf.nullableCount) : OldTree(s, root, leafCount: OldLeaf.integerCount)
+            isNullable
+                ? OldTree(s, root, leafCount: OldLeaf.nullableCount) : OldTree(s, root, leafCount: OldLeaf.integerCount)
         case .enumerated, .link, .numbers: OldTree(s, root, leafCount: OldLeaf.integerCount)
         case .string: OldTree(s, root, leafCount: OldLeaf.textCount(s))
         case .binary: OldTree(s, root, leafCount: OldLeaf.binaryCount(s))
@@ -16,19 +17,24 @@ extension OldColumn {
         case .hidden: OldTree(s, root)
         }
     }
+
     /// One of the trees of a column that has several.
     func part(_ s: NodeStore, _ i: Int) throws(RealmError) -> Ref {
         let ref = try s.refsNode(root).child(i)
         guard !ref.isNull else { throw .corrupt("column that lacks one of its parts", at: root.offset) }
         return ref
     }
+
     /// The same where it may be missing: it is needed for some values only.
     func optionalPart(_ s: NodeStore, _ i: Int) throws(RealmError) -> Ref {
         let n = try s.refsNode(root)
         return i < n.count ? try n.child(i) : .null
     }
+
     func count(_ s: NodeStore) throws(RealmError) -> Int { try tree(s).count() }
-    /// What it takes to make an element of its lists, where a single value counts as one: a row becomes a list, with nodes of its own.
+
+    /// What it takes to make an element of its lists, where a single value counts as one: a row becomes a list, with
+    /// nodes of its own.
     var cost: Int { form == .table ? 8 * (elements.count + 1) : 1 }
 
     /// What its values are called today. Format: old-formats §12.1.
@@ -47,6 +53,7 @@ extension OldColumn {
         case .list: elements[0].type
         }
     }
+
     /// Attributes of its key today.
     var attributes: ColumnAttributes {
         switch form {

@@ -6,9 +6,13 @@ enum OldMixed {
         _ s: NodeStore, _ c: OldColumn, _ row: Int, _ list: (OldColumn, Ref, Int) throws(RealmError) -> Ref
     ) throws(RealmError) -> Mixed {
         let kind = try c.tree(s).at(row) { (n, i) throws(RealmError) in n.get(i) }
-        let slot = try OldTree(s, try c.part(s, 1), leafCount: OldLeaf.refCount).at(row) { (n, i) throws(RealmError) in try n.slot(i) }
+        let slot = try OldTree(s, try c.part(s, 1), leafCount: OldLeaf.refCount).at(row) { (n, i) throws(RealmError) in
+            try n.slot(i)
+        }
         if kind == 5 { return try table(s, slot, list) }
-        guard slot.isTagged || slot.isNull else { throw .corrupt("a ref stands where a value is expected", at: c.root.offset) }
+        guard slot.isTagged || slot.isNull else {
+            throw .corrupt("a ref stands where a value is expected", at: c.root.offset)
+        }
         // 63 bits; kinds 11 and 12 set the last one.
         let v = slot.number ?? 0, high = v | 1 << 63
         switch kind {
@@ -28,19 +32,32 @@ enum OldMixed {
         default: throw .corrupt("Mixed value of an unknown kind", at: c.root.offset)
         }
     }
+
     private static func bytes(_ s: NodeStore, _ c: OldColumn, _ number: UInt64) throws(RealmError) -> Bytes? {
         let root = try c.optionalPart(s, 2)
-        guard !root.isNull, let i = Int(exactly: number) else { throw .corrupt("Mixed value without its payload", at: c.root.offset) }
-        return try OldTree(s, root, leafCount: OldLeaf.binaryCount(s)).at(i) { (n, i) throws(RealmError) in try OldLeaf.binary(s, n, i) }
+        guard !root.isNull, let i = Int(exactly: number) else {
+            throw .corrupt("Mixed value without its payload", at: c.root.offset)
+        }
+        return try OldTree(s, root, leafCount: OldLeaf.binaryCount(s)).at(i) { (n, i) throws(RealmError) in
+            try OldLeaf.binary(s, n, i)
+        }
     }
+
     private static func time(_ s: NodeStore, _ c: OldColumn, _ number: UInt64) throws(RealmError) -> Mixed {
         let root = try c.optionalPart(s, 3)
-        guard !root.isNull, let i = Int(exactly: number) else { throw .corrupt("Mixed value without its payload", at: c.root.offset) }
+        guard !root.isNull, let i = Int(exactly: number) else {
+            throw .corrupt("Mixed value without its payload", at: c.root.offset)
+        }
         let times = OldColumn(form: .timestamp, isNullable: true, isIndexed: false, root: root)
-        guard let seconds = try times.tree(s).at(i, { (n, i) throws(RealmError) in OldLeaf.nullable(n, i) }) else { return .null }
-        let nanoseconds = try OldTree(s, try times.part(s, 1), leafCount: OldLeaf.integerCount).at(i) { (n, i) throws(RealmError) in n.get(i) }
+        guard let seconds = try times.tree(s).at(i, { (n, i) throws(RealmError) in OldLeaf.nullable(n, i) }) else {
+            return .null
+        }
+        let nanoseconds = try OldTree(s, try times.part(s, 1), leafCount: OldLeaf.integerCount).at(i) {
+            (n, i) throws(RealmError) in n.get(i)
+        }
         return .timestamp(Timestamp(seconds: seconds, nanoseconds: Int32(truncatingIfNeeded: nanoseconds)))
     }
+
     /// A whole table: its rows are lists of their values.
     private static func table(
         _ s: NodeStore, _ slot: RefOrTagged, _ list: (OldColumn, Ref, Int) throws(RealmError) -> Ref

@@ -1,22 +1,28 @@
-/// Tables of an old file as tables of format 24: which there are, what their columns are called, their keys. Format: old-formats §11, §12.
+/// Tables of an old file as tables of format 24: which there are, what their columns are called, their keys. Format:
+/// old-formats §11, §12.
 struct OldSchema {
     /// By table index; nil for those that are set aside.
     private(set) var tables: [OldTable?] = []
-    /// Tables of the file that are none today: that of primary keys, and that of the schema version where it tells none. Realm takes every
-    /// table `metadata` to have a row.
+
+    /// Tables of the file that are none today: that of primary keys, and that of the schema version where it tells
+    /// none. Realm takes every table `metadata` to have a row.
     private(set) var setAside: [OldTable] = []
     private var names: [Name] = []
+
     /// Keys of primary key columns, by table index.
     private var primaryKeys: [Int: Int] = [:]
 
-    /// - Parameter isDamaged: tables that cannot be read are left out, and so are names; columns may be of different lengths.
+    /// - Parameter isDamaged: tables that cannot be read are left out, and so are names; columns may be of different
+    ///   lengths.
     init(_ s: NodeStore, names namesRef: Ref, tables tablesRef: Ref, isDamaged: Bool = false) throws(RealmError) {
         if isDamaged {
             try readDamaged(s, namesRef, tablesRef)
             return
         }
         let refs = try s.refsNode(tablesRef), texts = try s.node(namesRef)
-        guard refs.count == texts.count, refs.count <= 0x1_0000 else { throw .corrupt("table names and tables do not match", at: namesRef.offset) }
+        guard refs.count == texts.count, refs.count <= 0x1_0000 else {
+            throw .corrupt("table names and tables do not match", at: namesRef.offset)
+        }
         var rows = 0, budget = ColumnBudget(s)
         for i in 0..<refs.count {
             let name = try s.name(texts, i).bounded(), table = try OldTable(s, name, i, try refs.child(i), &budget)
@@ -31,6 +37,7 @@ struct OldSchema {
         if let table = take("pk") { try readPrimaryKeys(table, s) }
         takeEmptyMetadata()
     }
+
     private mutating func readDamaged(_ s: NodeStore, _ namesRef: Ref, _ tablesRef: Ref) throws(RealmError) {
         let refs = try s.refsNode(tablesRef), texts = try? s.node(namesRef)
         guard refs.count <= 0x1_0000 else { throw .corrupt("too many tables", at: tablesRef.offset) }
@@ -47,6 +54,7 @@ struct OldSchema {
         if let table = take("pk") { try? readPrimaryKeys(table, s) }
         takeEmptyMetadata()
     }
+
     /// Sets a table aside.
     private mutating func take(_ name: Name) -> OldTable? {
         guard let i = tableIndex(name), let table = tables[i] else { return nil }
@@ -54,15 +62,19 @@ struct OldSchema {
         setAside.append(table)
         return table
     }
+
     private mutating func takeEmptyMetadata() {
         guard let i = tableIndex("metadata"), let table = tables[i] else { return }
         let tells = table.count > 0 && table.columns.contains { $0.name == "version" && $0.form == .int }
         if !tells { _ = take("metadata") }
     }
+
     /// All columns have as many rows, and lead to tables that there are.
     private func check(_ table: OldTable, _ s: NodeStore) throws(RealmError) {
         for c in table.columns {
-            guard try c.count(s) == table.count else { throw .corrupt("columns of different lengths", at: c.root.offset) }
+            guard try c.count(s) == table.count else {
+                throw .corrupt("columns of different lengths", at: c.root.offset)
+            }
             if [.link, .linkList, .backlink].contains(c.form), c.table >= tables.count {
                 throw .corrupt("link to a table that is not there", at: c.root.offset)
             }
@@ -72,6 +84,7 @@ struct OldSchema {
     // MARK: Primary keys
 
     private func tableIndex(_ name: Name) -> Int? { names.firstIndex(of: name) }
+
     /// Rows of class and property; oldest writers named tables, and numbered columns.
     private mutating func readPrimaryKeys(_ table: OldTable, _ s: NodeStore) throws(RealmError) {
         guard let classes = table.columns.first(where: { $0.name == "pk_table" && $0.form == .string }),
@@ -80,7 +93,9 @@ struct OldSchema {
         for row in 0..<table.count {
             guard var name = try text(classes, row, s) else { continue }
             if tableIndex(Tables.classPrefix + name) == nil, let short = name.after(Tables.classPrefix) { name = short }
-            guard let i = tableIndex(Tables.classPrefix + name), primaryKeys[i] == nil, let target = tables[i] else { continue }
+            guard let i = tableIndex(Tables.classPrefix + name), primaryKeys[i] == nil, let target = tables[i] else {
+                continue
+            }
             var found: Int?
             if properties.form == .int {
                 let number = try properties.tree(s).at(row) { (n, i) throws(RealmError) in n.get(i) }
@@ -92,6 +107,7 @@ struct OldSchema {
             if let found, [.int, .string, .enumerated].contains(target.columns[found].form) { primaryKeys[i] = found }
         }
     }
+
     private func text(_ c: OldColumn, _ row: Int, _ s: NodeStore) throws(RealmError) -> Name? {
         guard c.form == .string else { return nil }
         return try c.tree(s).at(row) { (n, i) throws(RealmError) in
@@ -102,9 +118,11 @@ struct OldSchema {
     // MARK: Keys
 
     func key(ofTable i: Int) -> TableKey? { i < tables.count && tables[i] != nil ? TableKey(UInt32(i)) : nil }
+
     /// Type and attributes are those of today; a plain number carries no tag.
     private func key(_ table: Int, _ column: Int) -> ColKey? {
-        guard table < tables.count, let t = tables[table], column < t.columns.count, t.columns[column].form != .hidden else { return nil }
+        guard table < tables.count, let t = tables[table], column < t.columns.count, t.columns[column].form != .hidden
+        else { return nil }
         let c = t.columns[column]
         let isPlain = c.type == .int && c.attributes.isEmpty
         return ColKey(index: column, type: c.type, attributes: c.attributes, tag: isPlain ? 0 : UInt32(table))
@@ -114,15 +132,20 @@ struct OldSchema {
 
     /// The arrays of names and tables.
     /// - Parameter rows: the cluster tree of a table.
-    func make(_ s: NodeStore, rows: (OldTable) throws(RealmError) -> Ref) throws(RealmError) -> (names: Ref, tables: Ref) {
+    func make(_ s: NodeStore, rows: (OldTable) throws(RealmError) -> Ref) throws(RealmError) -> (
+        names: Ref, tables: Ref
+    ) {
         var texts = try s.allocate(NodeHeader(widthType: .multiply, width: 0, count: 0), capacity: 64)
         var refs: [RefOrTagged] = []
         for i in tables.indices {
             try s.setName(&texts, i, tables[i] == nil ? nil : names[i])
-            refs.append(try tables[i].map { (t) throws(RealmError) in RefOrTagged(try make(s, t, try rows(t))) } ?? RefOrTagged(tagged: 0))
+            refs.append(
+                try tables[i].map { (t) throws(RealmError) in RefOrTagged(try make(s, t, try rows(t))) }
+                    ?? RefOrTagged(tagged: 0))
         }
         return (texts.ref, try s.makeRefs(refs).ref)
     }
+
     private func make(_ s: NodeStore, _ table: OldTable, _ rows: Ref) throws(RealmError) -> Ref {
         let i = table.index, count = table.columns.count
         let none = RefOrTagged(.null)
@@ -130,22 +153,28 @@ struct OldSchema {
         let pk = primaryKeys[i].flatMap { key(i, $0) }.map { RefOrTagged(tagged: UInt64($0.raw)) } ?? none
         return try s.makeRefs([
             RefOrTagged(try spec(s, table)), none, RefOrTagged(rows), RefOrTagged(tagged: UInt64(i)),
-            RefOrTagged(try s.makeRefs([RefOrTagged](repeating: none, count: count)).ref), RefOrTagged(tagged: 0), RefOrTagged(tagged: 0),
+            RefOrTagged(try s.makeRefs([RefOrTagged](repeating: none, count: count)).ref), RefOrTagged(tagged: 0),
+            RefOrTagged(tagged: 0),
             RefOrTagged(try s.makeIntegers(opposites.map { Int64($0.table.raw) }).ref),
-            RefOrTagged(try s.makeIntegers(opposites.map(\.column.raw)).ref), RefOrTagged(tagged: UInt64(table.count)), none, pk,
+            RefOrTagged(try s.makeIntegers(opposites.map(\.column.raw)).ref), RefOrTagged(tagged: UInt64(table.count)),
+            none, pk,
             RefOrTagged(tagged: 0), none,
         ]).ref
     }
+
     private func opposite(_ table: OldTable, _ c: Int) throws(RealmError) -> (table: TableKey, column: ColKey) {
         let column = table.columns[c]
         switch column.form {
         case .link, .linkList:
-            let back = tables[column.table]?.columns.firstIndex { $0.form == .backlink && $0.table == table.index && $0.column == c }
+            let back = tables[column.table]?.columns.firstIndex {
+                $0.form == .backlink && $0.table == table.index && $0.column == c
+            }
             return (key(ofTable: column.table) ?? .null, back.flatMap { key(column.table, $0) } ?? .null)
         case .backlink: return (key(ofTable: column.table) ?? .null, key(column.table, column.column) ?? .null)
         default: return (.null, .null)
         }
     }
+
     private func spec(_ s: NodeStore, _ table: OldTable) throws(RealmError) -> Ref {
         var texts = try s.allocate(NodeHeader(widthType: .multiply, width: 0, count: 0), capacity: 64)
         var types: [Int64] = [], attributes: [Int64] = [], keys: [Int64] = []
@@ -158,7 +187,8 @@ struct OldSchema {
             keys.append(key.raw)
         }
         return try s.makeRefs([
-            RefOrTagged(try s.makeIntegers(types).ref), RefOrTagged(texts.ref), RefOrTagged(try s.makeIntegers(attributes).ref), RefOrTagged(.null),
+            RefOrTagged(try s.makeIntegers(types).ref), RefOrTagged(texts.ref),
+            RefOrTagged(try s.makeIntegers(attributes).ref), RefOrTagged(.null),
             RefOrTagged(.null), RefOrTagged(try s.makeIntegers(keys).ref),
         ]).ref
     }

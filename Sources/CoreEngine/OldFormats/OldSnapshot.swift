@@ -1,7 +1,7 @@
 /// A snapshot of an old file: gives each ref that stands in the nodes it has made the node for it.
 ///
-/// The refs of a table's rows are counted off when the file is opened: its clusters, the inner nodes above them, and for each column a leaf a cluster.
-/// Refs of lists are given out when the leaf is made that holds them.
+/// The refs of a table's rows are counted off when the file is opened: its clusters, the inner nodes above them, and
+/// for each column a leaf a cluster. Refs of lists are given out when the leaf is made that holds them.
 ///
 /// Invariants
 /// 1. `made[i]` is the slab ref of the node for ref number `i`, 0 while there is none.
@@ -13,18 +13,22 @@ package final class OldSnapshot: NodeSource {
     private struct Rows {
         let table: OldTable
         let first: Int
+
         /// Nodes of each level, the clusters first.
         let levels: [Int]
+
         /// Columns that have leaves.
         let columns: [Int]
         var clusters: Int { levels[0] }
         var inner: Int { levels.dropFirst().reduce(0, +) }
         var count: Int { clusters + inner + clusters * columns.count }
     }
+
     /// Elements of a list that becomes a tree. There may be as many as objects.
     private struct List {
         /// Number of the column, in `listColumns`.
         let column: Int32
+
         /// The columns array of the sub-table, or the tree of links.
         let elements: Ref
         let rows: Range<Int>
@@ -36,13 +40,16 @@ package final class OldSnapshot: NodeSource {
     private var tables: [Rows] = []
     private var lists: [List] = []
     private var listColumns = [OldColumn.numbers]
+
     /// What the lists cost that were given refs since what was made was last forgotten, in elements.
     private var listed = 0
     private var listColumnOfRoot: [Ref: Int32] = [:]
     private var made: [Int] = []
+
     /// First ref, and number of refs that the tables have.
     private let firstRef: Int
     private var fixedCount = 0
+
     /// End of what was made for the schema.
     private var schemaEnd = 0
     package private(set) var names = Ref.null
@@ -62,7 +69,9 @@ package final class OldSnapshot: NodeSource {
             tables.append(rows)
             fixedCount += rows.count
         }
-        guard firstRef + fixedCount * 8 < store.slabStart / 2 else { throw .corrupt("impossible number of objects", at: oldTables.offset) }
+        guard firstRef + fixedCount * 8 < store.slabStart / 2 else {
+            throw .corrupt("impossible number of objects", at: oldTables.offset)
+        }
         try CMemory.expect(fixedCount, each: 8)
         made = [Int](repeating: 0, count: fixedCount)
         var next = tables.makeIterator()
@@ -71,26 +80,35 @@ package final class OldSnapshot: NodeSource {
         }
         schemaEnd = store.slabEnd
     }
+
     /// Clusters, then what is above them, up to one.
     private static func levels(_ rows: Int) -> [Int] {
         var levels = [max(1, (rows + Format.clusterCapacity - 1) / Format.clusterCapacity)]
-        while let last = levels.last, last > 1 { levels.append((last + Format.clusterCapacity - 1) / Format.clusterCapacity) }
+        while let last = levels.last, last > 1 {
+            levels.append((last + Format.clusterCapacity - 1) / Format.clusterCapacity)
+        }
         return levels
     }
+
     private func ref(_ number: Int) -> Ref { Ref(firstRef + number * 8) }
 
     // MARK: NodeSource
 
     var extent: Int { OldFormats.mostRows(store.fileSize) }
+
     func node(_ ref: Ref) throws(RealmError) -> Node {
         let number = (ref.offset - firstRef) / 8
-        guard ref.offset & 7 == 0, number >= 0, number < made.count else { throw .corrupt("ref outside the file or misaligned", at: ref.offset) }
+        guard ref.offset & 7 == 0, number >= 0, number < made.count else {
+            throw .corrupt("ref outside the file or misaligned", at: ref.offset)
+        }
         if made[number] == 0 {
             made[number] = try store.making { () throws(RealmError) in try make(number).offset }
         }
         return try store.node(Ref(made[number]))
     }
+
     func isEntry(_ ref: Ref) -> Bool { ref.offset >= firstRef && ref.offset < firstRef + fixedCount * 8 }
+
     func forget() {
         for i in made.indices { made[i] = 0 }
         listed = 0
@@ -114,11 +132,13 @@ package final class OldSnapshot: NodeSource {
         }
         return try translation.leaf(t.table.columns[t.columns[i / t.clusters]], rows(t, i % t.clusters))
     }
+
     /// Rows of a cluster.
     private func rows(_ t: Rows, _ cluster: Int) -> Range<Int> {
         let from = cluster * Format.clusterCapacity
         return from..<min(from + Format.clusterCapacity, t.table.count)
     }
+
     private func makeCluster(_ t: Rows, _ cluster: Int) throws(RealmError) -> Ref {
         var slots = [RefOrTagged](repeating: RefOrTagged(.null), count: t.table.columns.count + 1)
         slots[0] = RefOrTagged(tagged: rows(t, cluster).count)
@@ -128,6 +148,7 @@ package final class OldSnapshot: NodeSource {
         while slots.count > 1, slots[slots.count - 1].isNull { slots.removeLast() }
         return try store.makeRefs(slots).ref
     }
+
     private func makeInner(_ t: Rows, _ depth: Int, _ i: Int) throws(RealmError) -> Ref {
         let below = t.first + t.levels[..<(depth - 1)].reduce(0, +)
         let children = i * Format.clusterCapacity..<min((i + 1) * Format.clusterCapacity, t.levels[depth - 1])
@@ -137,25 +158,34 @@ package final class OldSnapshot: NodeSource {
         let head = [RefOrTagged(.null), RefOrTagged(tagged: depth), RefOrTagged(tagged: objects)]
         return try store.makeRefs(head + children.map { RefOrTagged(ref(below + $0)) }, inner: true).ref
     }
+
     /// One leaf, or inner nodes whose children begin at multiples of one number.
     private func makeList(_ list: List) throws(RealmError) -> Ref {
         let count = list.rows.count
-        if count <= Format.treeCapacity { return try translation.elements(listColumns[Int(list.column)], list.elements, list.rows) }
+        if count <= Format.treeCapacity {
+            return try translation.elements(listColumns[Int(list.column)], list.elements, list.rows)
+        }
         var each = Format.treeCapacity
         while each * Format.treeCapacity < count { each *= Format.treeCapacity }
         var slots = [RefOrTagged(tagged: each)]
         for from in stride(from: list.rows.lowerBound, to: list.rows.upperBound, by: each) {
             slots.append(
-                RefOrTagged(reserve(List(column: list.column, elements: list.elements, rows: from..<min(from + each, list.rows.upperBound)))))
+                RefOrTagged(
+                    reserve(
+                        List(
+                            column: list.column, elements: list.elements,
+                            rows: from..<min(from + each, list.rows.upperBound)))))
         }
         slots.append(RefOrTagged(tagged: count))
         return try store.makeRefs(slots, inner: true).ref
     }
+
     private func reserve(_ list: List) -> Ref {
         lists.append(list)
         made.append(0)
         return ref(made.count - 1)
     }
+
     private var translation: RowTranslation {
         RowTranslation(store: store, tableKey: { [schema] in schema.key(ofTable: $0) }) {
             [unowned self] (column, elements, count) throws(RealmError) in
@@ -166,6 +196,7 @@ package final class OldSnapshot: NodeSource {
             return reserve(List(column: number(of: column), elements: elements, rows: 0..<count))
         }
     }
+
     private func number(of column: OldColumn) -> Int32 {
         if column.form == .numbers { return 0 }
         // Tables inside Mixed values have columns of their own; those of tables are known by their roots.

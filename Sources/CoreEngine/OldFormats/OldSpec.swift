@@ -13,20 +13,27 @@ struct OldColumn {
         /// The row numbers, or numbers, of one list. No column is of this form.
         case numbers
     }
+
     var name: Name = ""
     var form: Form
     var isNullable: Bool
     var isIndexed: Bool
+
     /// Where its values begin; null for columns of sub-tables, which each row has its own of.
     var root = Ref.null
+
     /// Where its search index begins, which nobody asks; null when there is none.
     var index = Ref.null
+
     /// The values of an enumerated column.
     var values = Ref.null
+
     /// The table at the other end of a link or backlink column.
     var table = 0
+
     /// The column at the other end of a backlink column, by its place in the spec.
     var column = 0
+
     /// The columns of a sub-table.
     var elements: [OldColumn] = []
 
@@ -34,8 +41,8 @@ struct OldColumn {
 }
 
 extension Name {
-    /// Followed by `suffix`, and cut before it where it would be longer than the 63 bytes that names of columns and tables may have: bytes
-    /// that are no UTF-8 become longer when they are read.
+    /// Followed by `suffix`, and cut before it where it would be longer than the 63 bytes that names of columns and
+    /// tables may have: bytes that are no UTF-8 become longer when they are read.
     func bounded(suffix: Name = "") -> Name {
         var text = text
         while !text.isEmpty, text.utf8.count + suffix.utf8.count > 63 { text.unicodeScalars.removeLast() }
@@ -43,10 +50,13 @@ extension Name {
     }
 }
 
-/// How many columns a file may have: each needs a root of its own, so that specs which share their nodes cannot multiply them.
+/// How many columns a file may have: each needs a root of its own, so that specs which share their nodes cannot
+/// multiply them.
 struct ColumnBudget {
     private var left: Int
+
     init(_ s: NodeStore) { left = 1000 + s.fileSize / 8 }
+
     mutating func take(_ count: Int, at ref: Ref) throws(RealmError) {
         left -= count
         guard left >= 0 else { throw .corrupt("more columns than the file has room for", at: ref.offset) }
@@ -56,23 +66,28 @@ struct ColumnBudget {
 /// Columns of a table or sub-table.
 enum OldSpec {
     private static let types: [Int64: OldColumn.Form] = [
-        0: .int, 1: .bool, 2: .string, 3: .enumerated, 4: .binary, 5: .list, 6: .mixed, 7: .dateTime, 8: .timestamp, 9: .float, 10: .double,
+        0: .int, 1: .bool, 2: .string, 3: .enumerated, 4: .binary, 5: .list, 6: .mixed, 7: .dateTime, 8: .timestamp,
+        9: .float, 10: .double,
         12: .link,
         13: .linkList, 14: .backlink,
     ]
     private static let internalColumns: [Name] = ["!OID", "!ROW_INDEX"]
 
     /// - Parameter depth: of sub-tables.
-    static func read(_ s: NodeStore, _ ref: Ref, _ budget: inout ColumnBudget, depth: Int = 0) throws(RealmError) -> [OldColumn] {
+    static func read(_ s: NodeStore, _ ref: Ref, _ budget: inout ColumnBudget, depth: Int = 0) throws(RealmError)
+        -> [OldColumn]
+    {
         guard depth < OldFormats.maxDepth else { throw .corrupt("tables nested too deeply", at: ref.offset) }
         let n = try s.refsNode(ref)
         if n.count == 6 {
             throw RealmError(
                 .unsupportedFileFormat,
-                "was left behind by an upgrade of its format that was interrupted: restore the backup beside it, or open a copy from before")
+                "was left behind by an upgrade of its format that was interrupted: restore the backup beside it, or open a copy from before"
+            )
         }
         guard (3...5).contains(n.count) else { throw .corrupt("table spec of an impossible size", at: ref.offset) }
-        let types = try s.integers(try n.child(0)), names = try s.node(try n.child(1)), attributes = try s.integers(try n.child(2))
+        let types = try s.integers(try n.child(0)), names = try s.node(try n.child(1)),
+            attributes = try s.integers(try n.child(2))
         guard types.count == attributes.count, names.count <= types.count, types.count <= OldFormats.maxColumns else {
             throw .corrupt("table spec with columns that do not match", at: ref.offset)
         }
@@ -80,8 +95,12 @@ enum OldSpec {
         var sparse = Sparse(try optional(s, n, 3)), keys = Sparse(try optional(s, n, 4))
         var columns: [OldColumn] = []
         for i in 0..<types.count {
-            guard var form = self.types[types.get(i)] else { throw .corrupt("column of unknown type", at: types.ref.offset) }
-            guard (i < names.count) == (form != .backlink) else { throw .corrupt("public columns after backlink columns", at: ref.offset) }
+            guard var form = self.types[types.get(i)] else {
+                throw .corrupt("column of unknown type", at: types.ref.offset)
+            }
+            guard (i < names.count) == (form != .backlink) else {
+                throw .corrupt("public columns after backlink columns", at: ref.offset)
+            }
             let name = i < names.count ? try s.name(names, i).bounded() : ""
             if depth == 0, internalColumns.contains(name) { form = .hidden }
             let bits = attributes.get(i)
@@ -102,6 +121,7 @@ enum OldSpec {
         rename(&columns)
         return columns
     }
+
     /// Whether a sub-table of these columns is a list of values.
     private static func isList(_ columns: [OldColumn]) -> Bool {
         guard columns.count == 1 else { return false }
@@ -110,10 +130,12 @@ enum OldSpec {
         default: return true
         }
     }
+
     private static func optional(_ s: NodeStore, _ n: Node, _ i: Int) throws(RealmError) -> Node? {
         guard i < n.count, case let ref = try n.child(i), !ref.isNull else { return nil }
         return try s.refsNode(ref)
     }
+
     /// Columns may lack a name or share one. Format: old-formats §4.4.
     private static func rename(_ columns: inout [OldColumn]) {
         var known: Set<Name> = []
@@ -128,7 +150,8 @@ enum OldSpec {
         }
     }
 
-    /// Gives columns of a table their roots: an indexed one is followed by the root of its index. Format: old-formats §3.
+    /// Gives columns of a table their roots: an indexed one is followed by the root of its index. Format: old-formats
+    /// §3.
     static func place(_ columns: inout [OldColumn], _ n: Node) throws(RealmError) {
         guard n.count == columns.count + columns.count(where: \.isIndexed) else {
             throw .corrupt("table whose columns do not match its spec", at: n.ref.offset)
@@ -145,18 +168,28 @@ enum OldSpec {
     private struct Sparse {
         let node: Node?
         var next = 0
+
         init(_ node: Node?) { self.node = node }
+
         private mutating func take() throws(RealmError) -> RefOrTagged {
-            guard let node, next < node.count else { throw .corrupt("table spec that lacks what a column needs", at: self.node?.ref.offset ?? 0) }
+            guard let node, next < node.count else {
+                throw .corrupt("table spec that lacks what a column needs", at: self.node?.ref.offset ?? 0)
+            }
             next += 1
             return try node.slot(next - 1)
         }
+
         mutating func ref() throws(RealmError) -> Ref {
-            guard let ref = try take().subtree else { throw .corrupt("a number stands where a ref is expected", at: node?.ref.offset ?? 0) }
+            guard let ref = try take().subtree else {
+                throw .corrupt("a number stands where a ref is expected", at: node?.ref.offset ?? 0)
+            }
             return ref
         }
+
         mutating func number() throws(RealmError) -> Int {
-            guard let v = try take().number, v < 1 << 31 else { throw .corrupt("a link column without its table", at: node?.ref.offset ?? 0) }
+            guard let v = try take().number, v < 1 << 31 else {
+                throw .corrupt("a link column without its table", at: node?.ref.offset ?? 0)
+            }
             return Int(v)
         }
     }
@@ -167,8 +200,10 @@ struct OldTable {
     let name: Name
     let index: Int
     let top: Ref
+
     /// Those of the spec, in its order: public ones, then backlinks.
     var columns: [OldColumn]
+
     /// Rows, which have the numbers 0 … count − 1.
     private(set) var count: Int
 
@@ -187,12 +222,15 @@ struct OldTable {
         self.columns = columns
         count = isDamaged ? 0 : try columns.first.map { (c) throws(RealmError) in try c.count(s) } ?? 0
     }
+
     /// Of a damaged file: as many rows as most columns have. Links to tables that cannot be are hidden.
     mutating func takeCommonLength(_ s: NodeStore, tables: Int) {
         var votes: [Int: Int] = [:]
         for i in columns.indices {
             if let count = try? columns[i].count(s) { votes[count, default: 0] += 1 }
-            if [.link, .linkList, .backlink].contains(columns[i].form), columns[i].table >= tables { columns[i].form = .hidden }
+            if [.link, .linkList, .backlink].contains(columns[i].form), columns[i].table >= tables {
+                columns[i].form = .hidden
+            }
         }
         count = votes.max { ($0.value, $0.key) < ($1.value, $1.key) }?.key ?? 0
     }

@@ -2,15 +2,19 @@
 struct OldTree {
     let store: NodeStore
     let root: Ref
+
     /// How many elements a leaf has.
     let leafCount: (Node) throws(RealmError) -> Int
-    /// More elements than any file has room for. Numbers of elements are foreign; those below this can be added without a thought.
+
+    /// More elements than any file has room for. Numbers of elements are foreign; those below this can be added without
+    /// a thought.
     private static let limit = 1 << 40
 
     /// A tree of integers, or of refs and tagged integers.
     init(_ store: NodeStore, _ root: Ref) {
         self.init(store, root) { (n) throws(RealmError) in n.count }
     }
+
     init(_ store: NodeStore, _ root: Ref, leafCount: @escaping (Node) throws(RealmError) -> Int) {
         self.store = store
         self.root = root
@@ -29,8 +33,10 @@ struct OldTree {
         try visit(root, rows, depth: 0, &seen, body)
         guard seen == rows.count else { throw .corrupt("column with too few elements", at: root.offset) }
     }
+
     private func visit(
-        _ ref: Ref, _ rows: Range<Int>, depth: Int, _ seen: inout Int, _ body: (Node, Range<Int>) throws(RealmError) -> Void
+        _ ref: Ref, _ rows: Range<Int>, depth: Int, _ seen: inout Int,
+        _ body: (Node, Range<Int>) throws(RealmError) -> Void
     ) throws(RealmError) {
         guard depth < OldFormats.maxDepth else { throw .corrupt("column nested too deeply", at: ref.offset) }
         let n = try store.node(ref)
@@ -45,13 +51,16 @@ struct OldTree {
         var at = rows.lowerBound
         while at < rows.upperBound, i < inner.count {
             let range = try inner.range(i)
-            guard range.lowerBound <= at, at < range.upperBound else { throw .corrupt("offsets of a column out of order", at: ref.offset) }
+            guard range.lowerBound <= at, at < range.upperBound else {
+                throw .corrupt("offsets of a column out of order", at: ref.offset)
+            }
             let end = min(range.upperBound, rows.upperBound)
             try visit(try inner.child(i), at - range.lowerBound..<end - range.lowerBound, depth: depth + 1, &seen, body)
             at = end
             i += 1
         }
     }
+
     /// Shows one element.
     func at<R>(_ row: Int, _ body: (Node, Int) throws(RealmError) -> R) throws(RealmError) -> R {
         var found: R?
@@ -75,29 +84,41 @@ struct OldTree {
                 throw .corrupt("inner node of an impossible size", at: n.ref.offset)
             }
             let first = try n.slot(0), last = try n.slot(n.count - 1)
-            guard let number = last.number, number < OldTree.limit else { throw .corrupt("inner node without its total", at: n.ref.offset) }
+            guard let number = last.number, number < OldTree.limit else {
+                throw .corrupt("inner node without its total", at: n.ref.offset)
+            }
             total = Int(number)
             if let each = first.number {
-                guard each > 0, each < OldTree.limit else { throw .corrupt("inner node of children without elements", at: n.ref.offset) }
+                guard each > 0, each < OldTree.limit else {
+                    throw .corrupt("inner node of children without elements", at: n.ref.offset)
+                }
                 perChild = Int(each)
                 ends = nil
             } else {
                 perChild = 0
                 let offsets = try s.integers(first.ref)
-                guard offsets.count >= n.count - 3 else { throw .corrupt("inner node with too few offsets", at: n.ref.offset) }
+                guard offsets.count >= n.count - 3 else {
+                    throw .corrupt("inner node with too few offsets", at: n.ref.offset)
+                }
                 ends = offsets
             }
         }
+
         func child(_ i: Int) throws(RealmError) -> Ref { try node.child(i + 1) }
+
         private func end(_ i: Int) -> Int {
             if i == count - 1 { return total }
             return ends.map { Int(truncatingIfNeeded: $0.get(i)) } ?? min((i + 1) * perChild, total)
         }
+
         func range(_ i: Int) throws(RealmError) -> Range<Int> {
             let from = i == 0 ? 0 : end(i - 1), to = end(i)
-            guard from >= 0, from <= to, to <= total else { throw .corrupt("offsets of a column out of order", at: node.ref.offset) }
+            guard from >= 0, from <= to, to <= total else {
+                throw .corrupt("offsets of a column out of order", at: node.ref.offset)
+            }
             return from..<to
         }
+
         /// The child with an element.
         func find(_ element: Int) throws(RealmError) -> Int {
             guard ends != nil else { return min(element / perChild, max(0, count - 1)) }

@@ -10,32 +10,39 @@ import Synchronization
     import Darwin
 #endif
 
-/// One reserved stretch of virtual memory in which a file is mapped from its start, and behind it room for memory of our own,
-/// so that `base + offset` is an address for every ref, on disk or not, and stays one while the file grows.
+/// One reserved stretch of virtual memory in which a file is mapped from its start, and behind it room for memory of
+/// our own, so that `base + offset` is an address for every ref, on disk or not, and stays one while the file grows.
 ///
 ///     base                          base + fileCapacity             base + size
 ///      | file, mapped read-only, grows → |  slab, read-write, grows →  |
 ///
-/// Sections of the file are mapped as they are needed; mapping past the end of the file is fine as long as nobody reads there.
-/// Thread rule: growing is serialised by the caller; addresses never move.
-final class AddressSpace: @unchecked Sendable {  // `base` and capacities are immutable; growth is serialised by `DatabaseFile`'s lock.
+/// Sections of the file are mapped as they are needed; mapping past the end of the file is fine as long as nobody reads
+/// there. Thread rule: growing is serialised by the caller; addresses never move.
+// `base` and capacities are immutable; growth is serialised by `DatabaseFile`'s lock.
+final class AddressSpace: @unchecked Sendable {
     let base: UnsafeMutableRawPointer
     let fileCapacity: Int
     let slabCapacity: Int
     private var size: Int { fileCapacity + slabCapacity }
     private let watched: WatchedMap
+
     /// Whether the file's map lost pages: what was read from it is not to be believed.
     var isBroken: Bool { watched.isBroken }
+
     /// How many bytes of the file are no holes; nil: not known. Set once, by whose file it is.
     var countsData: (() -> Int?)?
+
     func dataBytes() -> Int? { countsData?() }
+
     /// The file was seen to be shorter than it should be, or another map of it is broken.
     func markBroken() { watched.markBroken() }
 
     /// Bytes that all spaces of this process have reserved.
     private static let reserved = Atomic(0)
-    /// Room for a file, and as much for the memory of its writer: less, the more files are open. The first 128 get what any program
-    /// needs; ten thousand fit into the 128 TB that a process has, and leave some for the rest of the program.
+
+    /// Room for a file, and as much for the memory of its writer: less, the more files are open. The first 128 get what
+    /// any program needs; ten thousand fit into the 128 TB that a process has, and leave some for the rest of the
+    /// program.
     static var usualCapacity: Int {
         switch reserved.load(ordering: .relaxed) {
         case ..<(16 << 40): 64 << 30
@@ -44,7 +51,9 @@ final class AddressSpace: @unchecked Sendable {  // `base` and capacities are im
         default: 256 << 20
         }
     }
+
     private static let most = 112 << 40
+
     /// What is mapped stays where it is, so a file that outgrows its place needs another one: a new open gets more.
     static func outgrown(_ capacity: Int, path: String?) -> RealmError {
         RealmError(
@@ -53,14 +62,16 @@ final class AddressSpace: @unchecked Sendable {  // `base` and capacities are im
                 + "close it everywhere in this process, and open it again", path: path)
     }
 
-    /// Reserves room for a file of up to `fileCapacity` bytes, halving it while the system refuses, never below `minimum`.
+    /// Reserves room for a file of up to `fileCapacity` bytes, halving it while the system refuses, never below
+    /// `minimum`.
     init(fileCapacity wanted: Int, slabCapacity: Int, minimum: Int) throws(RealmError) {
         var capacity = wanted
         var slab = slabCapacity
         let before = Self.reserved.load(ordering: .relaxed)
         guard before < Self.most else {
             throw RealmError(
-                .addressSpaceExhausted, "The open Realm files of this process reserve \(before >> 40) TB of address space: close some")
+                .addressSpaceExhausted,
+                "The open Realm files of this process reserve \(before >> 40) TB of address space: close some")
         }
         while true {
             let p = system.mmap(nil, capacity + slab, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
@@ -108,6 +119,7 @@ final class AddressSpace: @unchecked Sendable {  // `base` and capacities are im
         }
         HiddenMemory.hide(base + offset, length)
     }
+
     /// Takes the file's map, or the memory in its place, away from `[0, length)`.
     func clear(_ length: Int) throws(RealmError) {
         guard length > 0 else { return }
@@ -115,30 +127,38 @@ final class AddressSpace: @unchecked Sendable {  // `base` and capacities are im
         let p = system.mmap(base, length, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0)
         guard p != MAP_FAILED else { throw Platform.error(errno, "mmap() failed", path: nil) }
     }
-    /// Asks for large pages of memory in place of the file: before `[from, to)` is first touched, or (`filled`) for what is there already.
+
+    /// Asks for large pages of memory in place of the file: before `[from, to)` is first touched, or (`filled`) for
+    /// what is there already.
     func preferLargePages(from: Int, to: Int, filled: Bool) {
         #if !canImport(Darwin)
             let unit = Self.largePage
             let start = (from + unit - 1) / unit * unit, end = to / unit * unit
-            if end > start { _ = system.madvise(base + start, end - start, filled ? 25 : 14) }  // MADV_COLLAPSE, MADV_HUGEPAGE
+            // MADV_COLLAPSE, MADV_HUGEPAGE
+            if end > start { _ = system.madvise(base + start, end - start, filled ? 25 : 14) }
         #endif
     }
+
     static let largePage = 2 << 20
 
     /// Gives memory `[from, to)` in place of the file back to the system.
     func discardMemory(from: Int, to: Int) {
         if to > from { _ = system.madvise(base + from, to - from, MADV_DONTNEED) }
     }
+
     /// Leaves the slab out of core dumps.
     func hideSlabFromDumps() { HiddenMemory.hide(base + fileCapacity, slabCapacity) }
 
     /// Makes slab bytes `[from, to)` usable (offsets within the slab, multiples of the page size).
     func commitSlab(from: Int, to: Int) throws(RealmError) {
-        guard to <= slabCapacity else { throw RealmError(.outOfMemory, "A transaction may hold at most \(slabCapacity) bytes") }
+        guard to <= slabCapacity else {
+            throw RealmError(.outOfMemory, "A transaction may hold at most \(slabCapacity) bytes")
+        }
         guard system.mprotect(base + fileCapacity + from, to - from, PROT_READ | PROT_WRITE) == 0 else {
             throw RealmError(.outOfMemory, "No memory for a write transaction of \(to) bytes")
         }
     }
+
     /// Gives slab memory `[from, to)` back to the system; it stays usable and reads as zero.
     func discardSlab(from: Int, to: Int) {
         guard to > from else { return }
@@ -157,8 +177,10 @@ final class SharedMemory: @unchecked Sendable {  // Immutable mapping; the words
     let base: UnsafeMutableRawPointer
     let size: Int
     private let watched: WatchedMap
+
     /// Whether the map lost pages: what is written to it reaches nobody.
     var isBroken: Bool { watched.isBroken }
+
     /// - Parameter isWritable: false for who looks and never stores.
     init(_ file: FileDescriptor, size: Int, isWritable: Bool = true) throws(RealmError) {
         let p = system.mmap(nil, size, isWritable ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED, file.fd, 0)
@@ -171,6 +193,7 @@ final class SharedMemory: @unchecked Sendable {  // Immutable mapping; the words
         self.size = size
         watched.resize(to: size)
     }
+
     deinit {
         watched.resize(to: 0)
         _ = system.munmap(base, size)
@@ -181,15 +204,22 @@ final class SharedMemory: @unchecked Sendable {  // Immutable mapping; the words
 final class PageTable: @unchecked Sendable {  // Immutable but for the words, which their user guards.
     let base: UnsafeMutableRawPointer
     let pages: Int
+
     init(pages: Int) throws(RealmError) {
         let p = system.mmap(nil, pages * 16, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
-        guard let p, p != MAP_FAILED else { throw RealmError(.addressSpaceExhausted, "No address space for a table of \(pages) pages") }
+        guard let p, p != MAP_FAILED else {
+            throw RealmError(.addressSpaceExhausted, "No address space for a table of \(pages) pages")
+        }
         base = p
         self.pages = pages
     }
+
     deinit { _ = system.munmap(base, pages * 16) }
+
     /// Makes all words zero and gives their memory back. false: nothing was done.
     func clear() -> Bool {
-        system.mmap(base, pages * 16, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) != MAP_FAILED
+        system.mmap(
+            base, pages * 16, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0)
+            != MAP_FAILED
     }
 }

@@ -16,6 +16,7 @@
 final class FileDescriptor: @unchecked Sendable {  // Only `close` changes `fd`, only `rename` changes `path`.
     private(set) var path: String
     private(set) var fd: Int32
+
     /// The process whose forked children close the descriptor; 0: they keep it.
     private let guardingProcess: Int32
 
@@ -29,9 +30,11 @@ final class FileDescriptor: @unchecked Sendable {  // Only `close` changes `fd`,
     /// - Parameters:
     ///   - followsLinks: false refuses a symbolic link.
     ///   - permissions: of a file that is made, less what the process's mask takes away.
-    ///   - isKeptFromChildren: whether forked children share neither the open file nor the locks that are taken through it.
+    ///   - isKeptFromChildren: whether forked children share neither the open file nor the locks that are taken through
+    ///     it.
     init(
-        path: String, access: Access, followsLinks: Bool = true, permissions: Int32 = 0o644, isKeptFromChildren: Bool = false
+        path: String, access: Access, followsLinks: Bool = true, permissions: Int32 = 0o644,
+        isKeptFromChildren: Bool = false
     ) throws(RealmError) {
         let flags: Int32 =
             switch access {
@@ -53,10 +56,12 @@ final class FileDescriptor: @unchecked Sendable {  // Only `close` changes `fd`,
         } while fd < 0 && code == EINTR
         guard fd >= 0 else {
             if code == ELOOP, !followsLinks {
-                throw RealmError(.fileOperationFailed, "Failed to open file at path '\(path)': it is a symbolic link", path: path)
+                throw RealmError(
+                    .fileOperationFailed, "Failed to open file at path '\(path)': it is a symbolic link", path: path)
             }
             throw code == EISDIR
-                ? RealmError(.fileOperationFailed, "Failed to open file at path '\(path)': it is a directory", path: path)
+                ? RealmError(
+                    .fileOperationFailed, "Failed to open file at path '\(path)': it is a directory", path: path)
                 : Platform.error(code, "Failed to open file at path '\(path)'", path: path)
         }
         self.fd = fd
@@ -65,12 +70,13 @@ final class FileDescriptor: @unchecked Sendable {  // Only `close` changes `fd`,
         var info = stat()
         if system.fstat(fd, &info) == 0, info.st_mode & S_IFMT != S_IFREG {
             close()
-            throw RealmError(.fileOperationFailed, "Failed to open file at path '\(path)': it is not a regular file", path: path)
+            throw RealmError(
+                .fileOperationFailed, "Failed to open file at path '\(path)': it is not a regular file", path: path)
         }
     }
 
-    /// The descriptor of what was just opened, never 0, 1 or 2: where a program has closed these, whatever is printed goes to them. −1 with
-    /// `errno` when that is what came in, or when there is no other.
+    /// The descriptor of what was just opened, never 0, 1 or 2: where a program has closed these, whatever is printed
+    /// goes to them. −1 with `errno` when that is what came in, or when there is no other.
     static func beyondStandard(_ fd: Int32) -> Int32 {
         guard fd >= 0, fd < firstOwn else { return fd }
         let moved = system.fcntl_number(fd, F_DUPFD_CLOEXEC, firstOwn)
@@ -79,6 +85,7 @@ final class FileDescriptor: @unchecked Sendable {  // Only `close` changes `fd`,
         errno = code
         return moved
     }
+
     private static var firstOwn: Int32 { 3 }
 
     /// - Parameter path: what errors call it.
@@ -87,6 +94,7 @@ final class FileDescriptor: @unchecked Sendable {  // Only `close` changes `fd`,
         self.path = path
         guardingProcess = 0
     }
+
     /// Another descriptor of the same open file.
     init(sharing other: FileDescriptor) throws(RealmError) {
         path = other.path
@@ -107,19 +115,24 @@ final class FileDescriptor: @unchecked Sendable {  // Only `close` changes `fd`,
         }
         fd = -1
     }
+
     /// Whom the file belongs to, and whom it lets in.
     func rights() throws(RealmError) -> FileRights {
         var info = stat()
         guard system.fstat(fd, &info) == 0 else { throw Platform.error(errno, "fstat() failed", path: path) }
         return FileRights(info)
     }
+
     func permissions() throws(RealmError) -> UInt32 { try rights().permissions }
-    /// Gives the file to the user and the group of `wanted` as far as this process may (to both, or to the group alone), and lets in whom
-    /// `wanted` lets in: another group than that no further than everybody.
+
+    /// Gives the file to the user and the group of `wanted` as far as this process may (to both, or to the group
+    /// alone), and lets in whom `wanted` lets in: another group than that no further than everybody.
     func setRights(_ wanted: FileRights) {
         guard var own = try? rights() else { return }
         if own.user != wanted.user || own.group != wanted.group {
-            if system.fchown(fd, wanted.user, wanted.group) != 0, own.group != wanted.group { _ = system.fchown(fd, uid_t.max, wanted.group) }
+            if system.fchown(fd, wanted.user, wanted.group) != 0, own.group != wanted.group {
+                _ = system.fchown(fd, uid_t.max, wanted.group)
+            }
             guard let now = try? rights() else { return }
             own = now
         }
@@ -140,12 +153,15 @@ final class FileDescriptor: @unchecked Sendable {  // Only `close` changes `fd`,
     #else
         private static let (seekData, seekHole): (Int32, Int32) = (3, 4)
     #endif
-    /// The first byte from `offset` on that is in no hole; the greatest number where there is none. Where a file system knows of no holes, `offset`.
+
+    /// The first byte from `offset` on that is in no hole; the greatest number where there is none. Where a file system
+    /// knows of no holes, `offset`.
     func nextData(from offset: Int) -> Int {
         let start = Int(lseek(fd, off_t(offset), Self.seekData))
         if start < 0 { return errno == ENXIO ? .max : offset }
         return max(start, offset)
     }
+
     /// Bytes of a file that are not in holes; where a file system knows of no holes, all.
     func dataBytes() -> Int? {
         guard let size = try? size() else { return nil }
@@ -165,9 +181,12 @@ final class FileDescriptor: @unchecked Sendable {  // Only `close` changes `fd`,
 
     /// Gives the file a new name, in place of what has that name now.
     func rename(to new: String) throws(RealmError) {
-        guard system.rename(path, new) == 0 else { throw Platform.error(errno, "Failed to rename file '\(path)' to '\(new)'", path: new) }
+        guard system.rename(path, new) == 0 else {
+            throw Platform.error(errno, "Failed to rename file '\(path)' to '\(new)'", path: new)
+        }
         path = new
     }
+
     /// Gives the file a new name unless something has it: that is 1020.
     func renameKeeping(_ new: String) throws(RealmError) {
         if system.link(path, new) == 0 {
@@ -179,6 +198,7 @@ final class FileDescriptor: @unchecked Sendable {  // Only `close` changes `fd`,
         guard errno != EEXIST, !FileSystem.exists(new) else { throw FileSystem.alreadyExists(new) }
         try self.rename(to: new)
     }
+
     /// Lets in whom `other` lets in.
     func copyPermissions(of other: FileDescriptor) {
         var info = stat()
@@ -223,11 +243,13 @@ final class FileDescriptor: @unchecked Sendable {  // Only `close` changes `fd`,
         }
     }
 
-    /// Throws when this process may not make a file as long as `end` (RLIMIT_FSIZE): the attempt would end it by a signal.
+    /// Throws when this process may not make a file as long as `end` (RLIMIT_FSIZE): the attempt would end it by a
+    /// signal.
     private func checkLimit(_ end: Int) throws(RealmError) {
         var limit = rlimit()
         guard getrlimit(Self.fileSizeLimit, &limit) == 0, UInt64(clamping: end) > UInt64(limit.rlim_cur) else { return }
-        throw Platform.error(EFBIG, "The file would grow beyond the limit of this process (\(limit.rlim_cur) bytes)", path: path)
+        throw Platform.error(
+            EFBIG, "The file would grow beyond the limit of this process (\(limit.rlim_cur) bytes)", path: path)
     }
     #if canImport(Glibc)
         private static let fileSizeLimit = __rlimit_resource_t(RLIMIT_FSIZE.rawValue)
@@ -257,8 +279,8 @@ extension FileDescriptor {
     /// Up to so many bytes a file without a name is in memory.
     private static let memoryLimit = 64 << 20
 
-    /// An empty file without a name, which is gone when it is closed: in memory while it is small or where nothing else will do, else in the
-    /// system's folder for temporary files.
+    /// An empty file without a name, which is gone when it is closed: in memory while it is small or where nothing else
+    /// will do, else in the system's folder for temporary files.
     /// - Parameters:
     ///   - path: what errors call it.
     ///   - size: bytes that it is going to have.
@@ -267,7 +289,9 @@ extension FileDescriptor {
         let folder = temporaryFolder
         var fd: Int32 = -1
         if hint_nameless != 0 {
-            repeat { fd = beyondStandard(system.open(folder, O_RDWR | O_CLOEXEC | hint_nameless, 0o600)) } while fd < 0 && errno == EINTR
+            repeat {
+                fd = beyondStandard(system.open(folder, O_RDWR | O_CLOEXEC | hint_nameless, 0o600))
+            } while fd < 0 && errno == EINTR
         }
         if fd >= 0 { return FileDescriptor(fd, path: path) }
         if let file = inMemory(path) { return file }
@@ -278,18 +302,22 @@ extension FileDescriptor {
         named.path = path
         return named
     }
+
     private static func inMemory(_ path: String) -> FileDescriptor? {
         let closesOnExec: UInt32 = 1
         let fd = beyondStandard(system.memfd_create("crealm", closesOnExec))
         return fd < 0 ? nil : FileDescriptor(fd, path: path)
     }
+
     private static var temporaryFolder: String {
-        guard let given = getenv("TMPDIR"), given.pointee != 0, let folder = String(validatingCString: given) else { return "/tmp" }
+        guard let given = getenv("TMPDIR"), given.pointee != 0, let folder = String(validatingCString: given) else {
+            return "/tmp"
+        }
         return folder
     }
 
-    /// Copies `count` bytes of another file from `offset` on to the same place in this one, where the file system can without moving them. Returns
-    /// how many there were.
+    /// Copies `count` bytes of another file from `offset` on to the same place in this one, where the file system can
+    /// without moving them. Returns how many there were.
     func copyBytes(of source: FileDescriptor, _ count: Int, at offset: Int) throws(RealmError) -> Int {
         try checkLimit(offset + count)
         var done = 0
@@ -306,6 +334,7 @@ extension FileDescriptor {
         }
         return done
     }
+
     private func moveBytes(of source: FileDescriptor, _ count: Int, at offset: Int) throws(RealmError) -> Int {
         let step = min(count, 1 << 20)
         let buffer = try HiddenMemory(step)
@@ -325,6 +354,7 @@ extension FileDescriptor {
 struct FileRights: Sendable {
     var user: UInt32
     var group: UInt32
+
     /// The bits of chmod(2).
     var permissions: UInt32
 
@@ -340,15 +370,19 @@ struct FileIdentity: Hashable, Sendable {
     let device: UInt64
     let inode: UInt64
     let linkCount: Int
+
     static func == (a: FileIdentity, b: FileIdentity) -> Bool { a.device == b.device && a.inode == b.inode }
+
     func hash(into hasher: inout Hasher) {
         hasher.combine(device)
         hasher.combine(inode)
     }
 }
+
 extension FileIdentity {
     init(_ info: stat) {
         // The number of a device is signed on some systems.
-        self.init(device: UInt64(truncatingIfNeeded: info.st_dev), inode: UInt64(info.st_ino), linkCount: Int(info.st_nlink))
+        self.init(
+            device: UInt64(truncatingIfNeeded: info.st_dev), inode: UInt64(info.st_ino), linkCount: Int(info.st_nlink))
     }
 }

@@ -27,7 +27,9 @@ extension FileDescriptor {
         }
         return true
     }
-    /// As `tryLock`. - Throws: when the file system has no such locks, or gives none: that is no question of who holds it.
+
+    /// As `tryLock`. - Throws: when the file system has no such locks, or gives none: that is no question of who holds
+    /// it.
     func tryLockOrFail(_ sharing: Sharing) throws(RealmError) -> Bool {
         if tryLock(sharing) { return true }
         let code = errno
@@ -35,11 +37,14 @@ extension FileDescriptor {
         if code == EAGAIN { return false }
         throw refused(code)
     }
+
     private func refused(_ code: Int32) -> RealmError {
         Platform.error(
-            code, "The file system of '\(path)' gives no lock. A Realm file that is open for writing, or while others write it, needs locks",
+            code,
+            "The file system of '\(path)' gives no lock. A Realm file that is open for writing, or while others write it, needs locks",
             path: path)
     }
+
     func unlock() { _ = system.flock(fd, LOCK_UN) }
 
     // Linux: F_OFD_GETLK 36, F_OFD_SETLK 37, F_OFD_SETLKW 38 (not visible from Swift). Darwin: 92, 90, 91.
@@ -58,6 +63,7 @@ extension FileDescriptor {
         lock.l_pid = 0
         return lock
     }
+
     /// Takes the lock on one byte (which need not exist), waiting for its holder.
     func lockByte(_ byte: Int) throws(RealmError) {
         var lock = record(Int32(F_WRLCK), byte)
@@ -66,6 +72,7 @@ extension FileDescriptor {
             throw Platform.error(errno, "Failed to lock a byte of the lock file", path: path)
         }
     }
+
     func tryLockByte(_ byte: Int) -> Bool {
         var lock = record(Int32(F_WRLCK), byte)
         while system.fcntl_lock(fd, Self.setOwned, &lock) != 0 {
@@ -74,6 +81,7 @@ extension FileDescriptor {
         }
         return true
     }
+
     /// As `tryLockByte`. - Throws: when the file system has no such locks, or gives none.
     func tryLockByteOrFail(_ byte: Int) throws(RealmError) -> Bool {
         if tryLockByte(byte) { return true }
@@ -81,10 +89,12 @@ extension FileDescriptor {
         if code == EAGAIN || code == EACCES { return false }
         throw refused(code)
     }
+
     func unlockByte(_ byte: Int) {
         var lock = record(Int32(F_UNLCK), byte)
         _ = system.fcntl_lock(fd, Self.setOwned, &lock)
     }
+
     /// Shares the lock on one byte; false when somebody has it alone. The file may be open for reading only.
     func shareByte(_ byte: Int) throws(RealmError) -> Bool {
         var lock = record(Int32(F_RDLCK), byte)
@@ -95,6 +105,7 @@ extension FileDescriptor {
         }
         return true
     }
+
     /// Whether some other open file description holds or shares the lock on any of `count` bytes.
     func areBytesLockedElsewhere(_ first: Int, count: Int) -> Bool {
         guard count > 0 else { return false }
@@ -102,6 +113,7 @@ extension FileDescriptor {
         guard system.fcntl_lock(fd, Self.getOwned, &lock) == 0 else { return true }
         return lock.l_type != Int16(F_UNLCK)
     }
+
     /// Whether some other open file description holds the lock on `byte`. Locks held through this one are not seen.
     func isByteLockedElsewhere(_ byte: Int) -> Bool { areBytesLockedElsewhere(byte, count: 1) }
 }

@@ -11,18 +11,22 @@
 /// Directory entries, by path.
 enum FileSystem {
     static func exists(_ path: String) -> Bool { system.access(path, F_OK) == 0 }
+
     /// Whether this process may write the file at `path`.
     static func isWritable(_ path: String) -> Bool { system.access(path, W_OK) == 0 }
+
     /// nil when nothing can be told of what is there.
     static func rights(_ path: String) -> FileRights? {
         var info = stat()
         return system.stat(path, &info) == 0 ? FileRights(info) : nil
     }
+
     static func alreadyExists(_ path: String) -> RealmError {
         RealmError(.fileAlreadyExists, "File at path '\(path)' already exists.", path: path)
     }
-    /// The one name of a file, or of one that is going to be made: absolute and without symbolic links, so that it stays right wherever the
-    /// process goes. As it is when nothing can be told of its folder.
+
+    /// The one name of a file, or of one that is going to be made: absolute and without symbolic links, so that it
+    /// stays right wherever the process goes. As it is when nothing can be told of its folder.
     static func canonical(_ path: String) throws(RealmError) -> String {
         if path.isEmpty { return path }
         if let real = try real(path) { return real }
@@ -30,15 +34,19 @@ enum FileSystem {
         let name = path.utf8.lastIndex(of: 0x2F).map { String(path[path.index(after: $0)...]) } ?? path
         return folder == "/" ? "/" + name : folder + "/" + name
     }
+
     private static func real(_ path: String) throws(RealmError) -> String? {
         guard let real = system.realpath(path, nil) else { return nil }
         defer { systemFree(real) }
         // Repaired, it would be the path of something else.
         guard let text = String(validatingCString: real) else {
-            throw RealmError(.invalidArgument, "The path '\(path)' leads to '\(String(cString: real))', which is not valid UTF-8", path: path)
+            throw RealmError(
+                .invalidArgument, "The path '\(path)' leads to '\(String(cString: real))', which is not valid UTF-8",
+                path: path)
         }
         return text
     }
+
     /// Device and inode of what a path leads to; nil when nothing is there.
     static func identity(_ path: String) throws(RealmError) -> FileIdentity? {
         var info = stat()
@@ -49,11 +57,14 @@ enum FileSystem {
         }
         return FileIdentity(info)
     }
+
     /// Waits until what was renamed, made or removed in a folder is on stable storage, where the system can do that.
     static func synchronizeFolder(of path: String) throws(RealmError) {
         let folder = parent(of: path)
         var fd: Int32
-        repeat { fd = FileDescriptor.beyondStandard(system.open(folder, O_RDONLY | O_CLOEXEC, 0)) } while fd < 0 && errno == EINTR
+        repeat {
+            fd = FileDescriptor.beyondStandard(system.open(folder, O_RDONLY | O_CLOEXEC, 0))
+        } while fd < 0 && errno == EINTR
         guard fd >= 0 else {
             // A folder in which one may make files but not list them.
             if errno == EACCES || errno == EPERM { return }
@@ -67,10 +78,12 @@ enum FileSystem {
             throw Platform.error(code, "fsync() failed", path: folder)
         }
     }
+
     /// The longest suffix that `temporary` is asked for.
     private static let suffixLimit = 48
-    /// A name in the folder of `path` for a file that belongs to the one there: that with `suffix`, or where such a name might be too long, its
-    /// beginning and a number made of it with `suffix`.
+
+    /// A name in the folder of `path` for a file that belongs to the one there: that with `suffix`, or where such a
+    /// name might be too long, its beginning and a number made of it with `suffix`.
     static func temporary(_ path: String, _ suffix: String) -> String {
         let limit = Int(NAME_MAX) - suffixLimit
         let folder = path.utf8.lastIndex(of: 0x2F).map { path[...$0] } ?? ""
@@ -83,20 +96,25 @@ enum FileSystem {
         while start.utf8.count + number.utf8.count > limit, !start.isEmpty { start.removeLast() }
         return folder + start + number + suffix
     }
+
     /// Removes the files whose names are `start` and a rest that `isOurs`, and that no process has locked.
-    /// - Parameter lock: what the name of the file ends in that is locked for one of them, if that is another; it goes with it.
+    /// - Parameter lock: what the name of the file ends in that is locked for one of them, if that is another; it goes
+    ///   with it.
     static func removeAbandoned(_ start: String, lock: String = "", _ isOurs: (Substring) -> Bool) {
         let folder = parent(of: start)
         let first = start.utf8.lastIndex(of: 0x2F).map { start[start.index(after: $0)...] } ?? start[...]
         for name in names(in: folder) where name.hasPrefix(first) && isOurs(name.dropFirst(first.count)) {
             let path = folder == "/" ? "/" + name : folder + "/" + name
-            guard let file = try? FileDescriptor(path: path + lock, access: .readOnly, followsLinks: false), file.tryLock(.exclusive) else {
+            guard let file = try? FileDescriptor(path: path + lock, access: .readOnly, followsLinks: false),
+                file.tryLock(.exclusive)
+            else {
                 continue
             }
             _ = try? remove(path)
             if !lock.isEmpty { _ = try? remove(path + lock) }
         }
     }
+
     /// What is in a folder; nothing when it cannot be listed.
     private static func names(in folder: String) -> [String] {
         guard let dir = system.opendir(folder) else { return [] }
@@ -110,20 +128,24 @@ enum FileSystem {
         }
         return names
     }
+
     static func isDirectory(_ path: String) -> Bool {
         var info = stat()
         return system.stat(path, &info) == 0 && info.st_mode & S_IFMT == S_IFDIR
     }
+
     /// Whether something went; a missing file is not an error.
     @discardableResult static func remove(_ path: String) throws(RealmError) -> Bool {
         if system.unlink(path) == 0 { return true }
         if errno == ENOENT || errno == ENOTDIR { return false }
         throw Platform.error(errno, "Failed to delete file at path '\(path)'", path: path)
     }
+
     /// Whether another file, which is no link, holds the same bytes.
     static func isCopy(_ path: String, of original: String) -> Bool {
         do throws(RealmError) {
-            let a = try FileDescriptor(path: path, access: .readOnly, followsLinks: false), b = try FileDescriptor(path: original, access: .readOnly)
+            let a = try FileDescriptor(path: path, access: .readOnly, followsLinks: false),
+                b = try FileDescriptor(path: original, access: .readOnly)
             defer {
                 a.close()
                 b.close()
@@ -143,8 +165,9 @@ enum FileSystem {
             return true
         } catch { return false }
     }
-    /// Copies a file byte for byte: the copy appears under its name only when it is complete. False when the disk lacks room for twice the
-    /// file, or the copy failed; nothing is left behind then.
+
+    /// Copies a file byte for byte: the copy appears under its name only when it is complete. False when the disk lacks
+    /// room for twice the file, or the copy failed; nothing is left behind then.
     static func copy(_ from: String, to: String) -> Bool {
         let part = to + ".part"
         do throws(RealmError) {
@@ -152,10 +175,13 @@ enum FileSystem {
             defer { source.close() }
             let size = try source.size()
             var fs = statvfs()
-            if system.statvfs(from, &fs) == 0, UInt64(fs.f_bavail) * UInt64(fs.f_frsize) < UInt64(size) * 2 { return false }
+            if system.statvfs(from, &fs) == 0, UInt64(fs.f_bavail) * UInt64(fs.f_frsize) < UInt64(size) * 2 {
+                return false
+            }
             try remove(part)
             // From its first moment on it lets in nobody whom the original keeps out.
-            let target = try FileDescriptor(path: part, access: .createNew, permissions: Int32(try source.permissions() & 0o777))
+            let target = try FileDescriptor(
+                path: part, access: .createNew, permissions: Int32(try source.permissions() & 0o777))
             defer { target.close() }
             target.setRights(try source.rights())
             let copied = try target.copyBytes(of: source, size, at: 0)
@@ -171,6 +197,7 @@ enum FileSystem {
             return false
         }
     }
+
     /// Seconds since the file was last written, nil when it cannot be told.
     static func age(_ path: String) -> Int? {
         var info = stat()
@@ -183,11 +210,13 @@ enum FileSystem {
             return now.tv_sec - info.st_mtim.tv_sec
         #endif
     }
+
     /// Removes a directory and the plain files in it. Missing: nothing.
     static func removeDirectory(_ path: String) {
         for name in names(in: path) { _ = system.unlink(path + "/" + name) }
         _ = system.rmdir(path)
     }
+
     /// The folder part of a path: "." when it has none.
     static func parent(of path: String) -> String {
         guard let slash = path.utf8.lastIndex(of: 0x2F) else { return "." }

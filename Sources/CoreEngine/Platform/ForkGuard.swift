@@ -4,8 +4,10 @@ import CGuards
 ///
 /// Thread rule: any.
 package enum ForkGuard {
-    /// Differs between a process and its children: what was made under another number is inherited, and not to be touched.
+    /// Differs between a process and its children: what was made under another number is inherited, and not to be
+    /// touched.
     @inline(__always) package static var generation: UInt32 { fork_guard_generation() }
+
     /// Opening descriptors that forked children close, and closing them.
     private static let descriptors = Lock(initial: (), of: .descriptors)
 
@@ -17,9 +19,12 @@ package enum ForkGuard {
             _ = system.close(fd)
             return nil
         }
-        guard let fd else { throw RealmError(.limitExceeded, "More open files in this process than can be kept from its children") }
+        guard let fd else {
+            throw RealmError(.limitExceeded, "More open files in this process than can be kept from its children")
+        }
         return fd
     }
+
     static func close(_ fd: Int32) {
         descriptors.with { _ in
             fork_guard_remove(fd)

@@ -8,8 +8,9 @@
     import Darwin
 #endif
 
-/// Memory for copies of what files hold, left out of core dumps where the system can do that (Linux): an encrypted file must not be readable
-/// from the dump of a program that had it open. Given back to the system, not to the heap, when the last reference goes.
+/// Memory for copies of what files hold, left out of core dumps where the system can do that (Linux): an encrypted file
+/// must not be readable from the dump of a program that had it open. Given back to the system, not to the heap, when
+/// the last reference goes.
 ///
 /// Thread rule: as its user's.
 final class HiddenMemory {
@@ -20,11 +21,15 @@ final class HiddenMemory {
     init(_ count: Int) throws(RealmError) {
         self.count = (max(count, 1) + Platform.pageSize - 1) / Platform.pageSize * Platform.pageSize
         let p = system.mmap(nil, self.count, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
-        guard let p, p != MAP_FAILED else { throw Platform.error(errno, "No memory for \(self.count) bytes", path: nil) }
+        guard let p, p != MAP_FAILED else {
+            throw Platform.error(errno, "No memory for \(self.count) bytes", path: nil)
+        }
         base = p
         Self.hide(p, self.count)
     }
+
     deinit { _ = system.munmap(base, count) }
+
     /// Leaves memory of whole pages out of core dumps.
     static func hide(_ at: UnsafeMutableRawPointer, _ count: Int) {
         #if !canImport(Darwin)

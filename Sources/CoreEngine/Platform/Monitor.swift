@@ -8,7 +8,8 @@
     import Darwin
 #endif
 
-/// A value behind a mutex that threads of this process wait for: who waits sleeps in the kernel until somebody changed the value.
+/// A value behind a mutex that threads of this process wait for: who waits sleeps in the kernel until somebody changed
+/// the value.
 ///
 /// Not to be touched in a forked child of the process that made it.
 package final class Monitor<Value>: @unchecked Sendable {  // All access to `value` and `waiting` happens under `mutex`.
@@ -32,12 +33,14 @@ package final class Monitor<Value>: @unchecked Sendable {  // All access to `val
         pthread_condattr_destroy(&attributes)
         value = initial
     }
+
     deinit {
         pthread_cond_destroy(changed)
         changed.deallocate()
         pthread_mutex_destroy(mutex)
         mutex.deallocate()
     }
+
     /// Changes the value; those who wait look at it again.
     package func with<R, E: Error>(_ body: (inout Value) throws(E) -> R) throws(E) -> R {
         pthread_mutex_lock(mutex)
@@ -47,6 +50,7 @@ package final class Monitor<Value>: @unchecked Sendable {  // All access to `val
         }
         return try body(&value)
     }
+
     /// Waits until `body` has an answer: it is asked at once, and again after each change.
     package func wait<R, E: Error>(_ body: (inout Value) throws(E) -> R?) throws(E) -> R {
         pthread_mutex_lock(mutex)
@@ -61,6 +65,7 @@ package final class Monitor<Value>: @unchecked Sendable {  // All access to `val
             waiting -= 1
         }
     }
+
     /// The same for a limited time; nil when it is over.
     package func wait<R>(milliseconds: Int, _ body: (inout Value) -> R?) -> R? {
         pthread_mutex_lock(mutex)
@@ -78,6 +83,7 @@ package final class Monitor<Value>: @unchecked Sendable {  // All access to `val
             waiting -= 1
         }
     }
+
     private func wait(atMost seconds: Double) {
         #if canImport(Darwin)
             var span = timespec(tv_sec: Int(seconds), tv_nsec: Int((seconds - seconds.rounded(.down)) * 1e9))

@@ -3,12 +3,13 @@
 /// Files, maps, locks, page size, clock, byte compare and copy: the only room that calls the operating system.
 ///
 /// Promise
-/// 1. Every failing call becomes a `RealmError` with the path and the system's own words; interrupted calls are repeated.
+/// 1. Every failing call becomes a `RealmError` with the path and the system's own words; interrupted calls are
+///    repeated.
 /// 2. A lock taken here is released by the kernel when the process dies, however it dies.
 /// 3. Nothing here knows what the bytes mean.
 ///
-/// A port replaces this folder (and only it); what each system has is in docs/porting.md. What two C libraries declare with different types is
-/// asked in C (`hints.h`, `own_threads.h`). May use: Basics.
+/// A port replaces this folder (and only it); what each system has is in docs/porting.md. What two C libraries declare
+/// with different types is asked in C (`hints.h`, `own_threads.h`). May use: Basics.
 @preconcurrency import CHints
 
 #if canImport(Glibc)
@@ -32,28 +33,46 @@ package enum Platform {
     @inline(__always) static func prefetch(_ at: UnsafeRawPointer, lines: Int) {
         for i in 0..<lines { hint_prefetch(at + i &* 64) }
     }
-    @inline(__always) static func copy(_ to: UnsafeMutableRawPointer, _ from: UnsafeRawPointer, _ count: Int) { memcpy(to, from, count) }
-    @inline(__always) static func move(_ to: UnsafeMutableRawPointer, _ from: UnsafeRawPointer, _ count: Int) { memmove(to, from, count) }
+
+    @inline(__always) static func copy(_ to: UnsafeMutableRawPointer, _ from: UnsafeRawPointer, _ count: Int) {
+        memcpy(to, from, count)
+    }
+
+    @inline(__always) static func move(_ to: UnsafeMutableRawPointer, _ from: UnsafeRawPointer, _ count: Int) {
+        memmove(to, from, count)
+    }
+
     @inline(__always) static func zero(_ at: UnsafeMutableRawPointer, _ count: Int) { memset(at, 0, count) }
+
     /// Whether all of at least one byte are zero.
-    static func isZero(_ at: UnsafeRawPointer, _ count: Int) -> Bool { at.load(as: UInt8.self) == 0 && memcmp(at, at + 1, count - 1) == 0 }
+    static func isZero(_ at: UnsafeRawPointer, _ count: Int) -> Bool {
+        at.load(as: UInt8.self) == 0 && memcmp(at, at + 1, count - 1) == 0
+    }
+
     /// memcmp that accepts null pointers for empty ranges.
     @inline(__always) static func compare(_ a: UnsafeRawPointer?, _ b: UnsafeRawPointer?, _ count: Int) -> Int {
         guard count > 0, let a, let b else { return 0 }
         return Int(memcmp(a, b, count))
     }
+
     static func length(of text: UnsafePointer<CChar>) -> Int { strlen(text) }
 
     static var processId: Int32 { system.getpid() }
+
     /// Whose rights the process has.
     static var userId: UInt32 { geteuid() }
+
     /// Identifies the calling thread for as long as it runs.
     @inline(__always) package static var threadId: UInt { UInt(hint_thread_id()) }
+
     /// What identifies no thread.
     static let noThread = UInt.max
+
     /// What the system calls the calling thread, for people.
     static var systemThreadId: UInt32 { UInt32(bitPattern: system.gettid()) }
+
     static func sleep(microseconds: UInt32) { _ = system.usleep(microseconds) }
+
     /// Seconds since an arbitrary point, never going back.
     static var monotonicSeconds: Double {
         var t = timespec()
@@ -73,6 +92,7 @@ package enum Platform {
         guard let text = strerror(code) as UnsafeMutablePointer<CChar>? else { return "error \(code)" }
         return String(cString: text)
     }
+
     static func error(_ code: Int32, _ what: String, path: String?) -> RealmError {
         let kind: RealmError.Code =
             switch code {
@@ -86,16 +106,19 @@ package enum Platform {
             }
         return RealmError(kind, "\(what): \(text(ofError: code))\(remedy(code))", path: path)
     }
+
     private static func remedy(_ code: Int32) -> String {
         switch code {
         case EMFILE:
             var limit = rlimit()
             guard systemFileLimit(&limit) == 0 else { return "" }
-            return " (this process may have \(limit.rlim_cur), and needs three for each open Realm file: raise RLIMIT_NOFILE, or close files)"
+            return
+                " (this process may have \(limit.rlim_cur), and needs three for each open Realm file: raise RLIMIT_NOFILE, or close files)"
         case ENFILE: return " (on this machine)"
         default: return ""
         }
     }
+
     /// Writes text to standard error; used by the default log sink.
     static func printError(_ text: String) {
         var line = text + "\n"
@@ -108,22 +131,32 @@ package enum Platform {
             }
         }
     }
+
     /// `value` as C's `%.*g` prints it.
     static func general(_ value: Double, digits: Int) -> String {
         var buffer = [CChar](repeating: 0, count: 48)
         let n = withVaList([Int32(truncatingIfNeeded: digits), value]) { vsnprintf(&buffer, buffer.count, "%.*g", $0) }
-        return String(decoding: buffer.prefix(max(0, min(Int(n), buffer.count - 1))).map { $0 == 0x2C ? 0x2E : UInt8(bitPattern: $0) }, as: UTF8.self)
+        return String(
+            decoding: buffer.prefix(max(0, min(Int(n), buffer.count - 1))).map {
+                $0 == 0x2C ? 0x2E : UInt8(bitPattern: $0)
+            }, as: UTF8.self)
     }
+
     /// `value` as C's `%.*e` prints it: `digits` digits after the point, an exponent of at least two.
     static func scientific(_ value: Double, digits: Int) -> String {
         var buffer = [CChar](repeating: 0, count: 48)
         let n = withVaList([Int32(truncatingIfNeeded: digits), value]) { vsnprintf(&buffer, buffer.count, "%.*e", $0) }
         // The point is the locale's.
-        return String(decoding: buffer.prefix(max(0, min(Int(n), buffer.count - 1))).map { $0 == 0x2C ? 0x2E : UInt8(bitPattern: $0) }, as: UTF8.self)
+        return String(
+            decoding: buffer.prefix(max(0, min(Int(n), buffer.count - 1))).map {
+                $0 == 0x2C ? 0x2E : UInt8(bitPattern: $0)
+            }, as: UTF8.self)
     }
+
     /// A zero-terminated copy in memory of `malloc`, for buffers that C callers free; nil when memory is short.
     static func duplicate(_ text: String) -> UnsafeMutablePointer<CChar>? {
         text.withCString { strdup($0) }
     }
+
     static func free(_ p: UnsafeMutableRawPointer?) { systemFree(p) }
 }

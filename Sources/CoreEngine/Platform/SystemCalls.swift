@@ -12,8 +12,8 @@ import CRealmTesting
     import Darwin
 #endif
 
-/// The calls to the system for files, maps, locks and time: one table, which tests replace. Whatever else this room asks of the C library it
-/// asks directly.
+/// The calls to the system for files, maps, locks and time: one table, which tests replace. Whatever else this room
+/// asks of the C library it asks directly.
 ///
 /// Thread rule: written by `replaceSystemCalls` only.
 nonisolated(unsafe) private(set) var system = ownCalls()
@@ -74,26 +74,45 @@ private func ownCalls() -> crealm_system_calls_t {
         start_thread: { own_thread_start($0, $1) },
         futex: { hint_futex($0, $1, $2, $3, $4, $5) })
 }
+
 // The calls whose C names our own types also use; spelled out once, outside any type.
-private func systemOpen(_ path: UnsafePointer<CChar>, _ flags: Int32, _ mode: Int32) -> Int32 { open(path, flags, mode_t(truncatingIfNeeded: mode)) }
+private func systemOpen(_ path: UnsafePointer<CChar>, _ flags: Int32, _ mode: Int32) -> Int32 {
+    open(path, flags, mode_t(truncatingIfNeeded: mode))
+}
+
 private func systemRename(_ from: UnsafePointer<CChar>, _ to: UnsafePointer<CChar>) -> Int32 { rename(from, to) }
+
 private func systemClose(_ fd: Int32) -> Int32 { close(fd) }
+
 private func systemFlock(_ fd: Int32, _ operation: Int32) -> Int32 { flock(fd, operation) }
+
 private func systemStat(_ path: UnsafePointer<CChar>, _ info: UnsafeMutablePointer<stat>) -> Int32 { stat(path, info) }
-private func systemStatvfs(_ path: UnsafePointer<CChar>, _ info: UnsafeMutablePointer<statvfs>) -> Int32 { statvfs(path, info) }
+
+private func systemStatvfs(_ path: UnsafePointer<CChar>, _ info: UnsafeMutablePointer<statvfs>) -> Int32 {
+    statvfs(path, info)
+}
+
 /// Apple has neither of these.
 #if canImport(Darwin)
     private func systemSynchronize(_ fd: Int32) -> Int32 { fcntl(fd, F_FULLFSYNC) == 0 ? 0 : fsync(fd) }
+
     private func systemAllocate(_ fd: Int32, _ offset: off_t, _ size: off_t) -> Int32 { ENOTSUP }
 #else
     private func systemSynchronize(_ fd: Int32) -> Int32 { fdatasync(fd) }
-    private func systemAllocate(_ fd: Int32, _ offset: off_t, _ size: off_t) -> Int32 { posix_fallocate(fd, offset, size) }
+
+    private func systemAllocate(_ fd: Int32, _ offset: off_t, _ size: off_t) -> Int32 {
+        posix_fallocate(fd, offset, size)
+    }
 #endif
 
 func systemWrite(_ fd: Int32, _ p: UnsafeRawPointer, _ n: Int) -> Int { write(fd, p, n) }
+
 func systemRecordLock() -> flock { flock() }
+
 func systemFree(_ p: UnsafeMutableRawPointer?) { free(p) }
-/// What the system says of the number of descriptors. Some C libraries declare the kind of a limit as a type of its own.
+
+/// What the system says of the number of descriptors. Some C libraries declare the kind of a limit as a type of its
+/// own.
 func systemFileLimit(_ limit: UnsafeMutablePointer<rlimit>) -> Int32 {
     #if canImport(Glibc)
         getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), limit)

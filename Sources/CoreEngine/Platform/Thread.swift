@@ -4,8 +4,10 @@ import CHints
 package enum Thread {
     private final class Work {
         let body: @Sendable () -> Void
+
         init(_ body: @escaping @Sendable () -> Void) { self.body = body }
     }
+
     /// Runs `body` on a new thread, which keeps nothing of it when it ends.
     package static func start(_ body: @escaping @Sendable () -> Void) throws(RealmError) {
         let work = Unmanaged.passRetained(Work(body))
@@ -21,7 +23,9 @@ package enum Thread {
             throw Platform.error(code, "Failed to start a thread", path: nil)
         }
     }
-    /// Bytes of stack that this thread has left; nil where the system does not tell. Takes a while on the first thread of a process.
+
+    /// Bytes of stack that this thread has left; nil where the system does not tell. Takes a while on the first thread
+    /// of a process.
     static var stackLeft: Int? {
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 1) { place -> Int? in
             guard let address = place.baseAddress.map({ UInt(bitPattern: $0) }) else { return nil }
@@ -33,11 +37,14 @@ package enum Thread {
             return Int(address - bottom)
         }
     }
-    /// How deep a recursion of `frame` bytes a level may go that takes `other` bytes beside its levels. Where the stack is not known it is taken
-    /// for the least that a thread must have (`CREALM_MIN_STACK_SIZE`).
+
+    /// How deep a recursion of `frame` bytes a level may go that takes `other` bytes beside its levels. Where the stack
+    /// is not known it is taken for the least that a thread must have (`CREALM_MIN_STACK_SIZE`).
     static func levels(of frame: Int, beside other: Int) -> Int { max(0, ((stackLeft ?? 80 << 10) - other) / frame) }
-    /// A new thread begins with the registers of the one that made it, and may keep in them for as long as it sleeps what that one moved last:
-    /// text of an encrypted file, for whoever reads a core dump. Each size is moved in registers of its own.
+
+    /// A new thread begins with the registers of the one that made it, and may keep in them for as long as it sleeps
+    /// what that one moved last: text of an encrypted file, for whoever reads a core dump. Each size is moved in
+    /// registers of its own.
     private static func forgetRegisters() {
         let half = 1 << 13
         guard let zeros = try? HiddenMemory(2 * half) else { return }

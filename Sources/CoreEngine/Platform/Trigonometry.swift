@@ -11,7 +11,9 @@
 /// The C library's functions of angles, in radians.
 extension Platform {
     static func sine(_ x: Double) -> Double { sin(x) }
+
     static func cosine(_ x: Double) -> Double { cos(x) }
+
     /// The angle of the point (x, y), −π … π.
     static func angle(y: Double, x: Double) -> Double { atan2(y, x) }
 }

@@ -23,7 +23,8 @@ final class WakeDescriptor: Sendable {
         var isMade = readEnd >= 0 && writeEnd >= 0
         // An end that blocks would keep its reader, and all who signal, for ever.
         for fd in ends where isMade {
-            isMade = system.fcntl_number(fd, F_SETFL, O_NONBLOCK) == 0 && system.fcntl_number(fd, F_SETFD, FD_CLOEXEC) == 0
+            isMade =
+                system.fcntl_number(fd, F_SETFL, O_NONBLOCK) == 0 && system.fcntl_number(fd, F_SETFD, FD_CLOEXEC) == 0
             code = errno
         }
         guard isMade else {
@@ -31,18 +32,22 @@ final class WakeDescriptor: Sendable {
             throw Platform.error(code, "pipe() failed", path: nil)
         }
     }
+
     deinit {
         close(readEnd)
         close(writeEnd)
     }
+
     func signal() {
         var byte: UInt8 = 1
         _ = write(writeEnd, &byte, 1)
     }
+
     func drain() {
         var bytes: (UInt64, UInt64) = (0, 0)
         while read(readEnd, &bytes, 16) > 0 {}
     }
+
     func wait(milliseconds: Int32) {
         var p = pollfd(fd: readEnd, events: Int16(POLLIN), revents: 0)
         _ = poll(&p, 1, milliseconds)

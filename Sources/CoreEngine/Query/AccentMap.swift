@@ -1,8 +1,8 @@
 /// Texts without their accents, as `[d]` and `[cd]` compare them. Rules: query-language §11.
 ///
-/// The letters with accents of the Latin, Greek and Cyrillic scripts become those without, and the marks that stand on such letters go. What is a
-/// letter of its own (ø, đ, ł, æ, ß) stays. Letters become small ones by Unicode's rules when cases are folded, too (ß is "ss" then), as
-/// Foundation's comparisons have it, and not by the few of `CaseMap`.
+/// The letters with accents of the Latin, Greek and Cyrillic scripts become those without, and the marks that stand on
+/// such letters go. What is a letter of its own (ø, đ, ł, æ, ß) stays. Letters become small ones by Unicode's rules
+/// when cases are folded, too (ß is "ss" then), as Foundation's comparisons have it, and not by the few of `CaseMap`.
 enum AccentMap {
     /// In each word a letter, then what it is with accents.
     private static let letters = """
@@ -46,11 +46,15 @@ enum AccentMap {
                 out.append(UInt8(truncatingIfNeeded: letter.value) | (letter.properties.isUppercase ? 0x20 : 0))
                 continue
             }
+
             // By way of the capital letter: both forms of sigma are one, and ß is two.
-            for capital in letter.properties.uppercaseMapping.unicodeScalars { out.append(contentsOf: capital.properties.lowercaseMapping.utf8) }
+            for capital in letter.properties.uppercaseMapping.unicodeScalars {
+                out.append(contentsOf: capital.properties.lowercaseMapping.utf8)
+            }
         }
         return out
     }
+
     /// The marks that combine with letters of these scripts.
     private static func isMark(_ c: UInt32) -> Bool {
         switch c {

@@ -5,8 +5,10 @@ final class AggregateExpression: Expression {
     private let element: ValueType
     private let mark: String
     private let buffer = ValueBuffer()
+
     /// - Parameter flattens: over properties of linked objects: all values are one group.
     private let flattens: Bool
+
     init(_ path: PathExpression, _ kind: AggregateKind, element: ValueType, flattens: Bool, text: String) {
         self.path = path
         self.kind = kind
@@ -18,14 +20,24 @@ final class AggregateExpression: Expression {
         case .min, .max: type = element
         case .sum: type = element == .float ? .double : (flattens && element == .mixed ? .decimal : element)
         // Constants are read as elements of a collection are; of properties the average is a double, too.
-        case .average: type = element == .float || (flattens && element == .int) ? .double : (flattens && element == .mixed ? .decimal : element)
+        case .average:
+            type =
+                element == .float || (flattens && element == .int)
+                ? .double : (flattens && element == .mixed ? .decimal : element)
         }
         super.init(type, isList: !flattens && path.hasManyHops)
     }
-    override func copied() -> Expression { AggregateExpression(path.ownPath(), kind, element: element, flattens: flattens, text: mark) }
+
+    override func copied() -> Expression {
+        AggregateExpression(path.ownPath(), kind, element: element, flattens: flattens, text: mark)
+    }
+
     override func prepare(_ group: Group) throws(RealmError) { try path.prepare(group) }
+
     override func reads(_ found: inout RowReads, _ way: [KeyPath.Step]) { path.reads(&found, way) }
+
     override func text(_ p: QueryPrinter) -> String { p.prefix + mark }
+
     override func evaluate(_ table: Table, _ key: ObjKey, _ out: ValueBuffer) throws(RealmError) {
         buffer.reset()
         try path.evaluateReached(table, key, buffer)
@@ -97,8 +109,10 @@ extension Mixed {
     static func whole(_ value: Int128) -> Mixed {
         if let small = Int64(exactly: value) { return .int(small) }
         // A sum of fewer than 2^49 integers has at most 34 digits.
-        return .decimal(Decimal128(negative: value < 0, coefficient: min(value.magnitude, Decimal128.maxCoefficient), exponent: 0))
+        return .decimal(
+            Decimal128(negative: value < 0, coefficient: min(value.magnitude, Decimal128.maxCoefficient), exponent: 0))
     }
+
     var isNaN: Bool {
         switch self {
         case .float(let f): f.isNaN
@@ -107,5 +121,6 @@ extension Mixed {
         default: false
         }
     }
+
     fileprivate var isDecimalNaN: Bool { if case .decimal(let d) = self { d.isNaN } else { false } }
 }

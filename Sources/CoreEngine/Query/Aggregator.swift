@@ -1,7 +1,8 @@
 /// Sum, average, least or greatest of a column, leaf by leaf.
 ///
-/// Integers and doubles are taken from the leaf's bytes; doubles are added in eight lanes, so that the last digit of a sum over
-/// more than one leaf may differ from adding one by one. Every other type is collected and handed to `Aggregate`.
+/// Integers and doubles are taken from the leaf's bytes; doubles are added in eight lanes, so that the last digit of a
+/// sum over more than one leaf may differ from adding one by one. Every other type is collected and handed to
+/// `Aggregate`.
 struct Aggregator {
     private let kind: AggregateKind
     private let type: ValueType
@@ -16,6 +17,7 @@ struct Aggregator {
         self.kind = kind
         self.type = type
     }
+
     /// Adds the rows of the scan's present cluster.
     mutating func add(_ scan: ClusterScan, _ column: ColKey, _ leaf: LeafKind) throws(RealmError) {
         rows += scan.count
@@ -25,11 +27,15 @@ struct Aggregator {
         default: try addOthers(scan, column, leaf)
         }
     }
-    @inline(never) private mutating func addOthers(_ scan: ClusterScan, _ column: ColKey, _ leaf: LeafKind) throws(RealmError) {
+
+    @inline(never) private mutating func addOthers(_ scan: ClusterScan, _ column: ColKey, _ leaf: LeafKind)
+        throws(RealmError)
+    {
         let ref = try scan.columnLeaf(column)
         try values.makeRoom(for: scan.count)
         for row in 0..<scan.count { values.append(try leaf.get(scan.store, ref, row)) }
     }
+
     private mutating func addIntegers(_ n: Node, _ scan: ClusterScan) {
         let isSum = kind == .sum || kind == .average
         taken &+= Int64(scan.count)
@@ -48,6 +54,7 @@ struct Aggregator {
         if case .int(let b)? = best, kind == .min ? b <= v : b >= v { return }
         best = .int(v)
     }
+
     private mutating func addDoubles(_ n: Node, _ count: Int) {
         let s = LeafLoops.sum(n, count)
         if !s.isNaN && rows > count {
@@ -62,6 +69,7 @@ struct Aggregator {
             taken &+= 1
         }
     }
+
     var result: (value: Mixed, found: Bool) {
         if rows == 0 { return (kind == .sum ? Aggregate.over(.sum, type, []) : .null, false) }
         let v: Mixed
@@ -69,7 +77,8 @@ struct Aggregator {
         case (.int, .sum) where values.isEmpty: v = .whole(integers)
         case (.int, .min) where values.isEmpty, (.int, .max) where values.isEmpty: v = best ?? .null
         case (.double, .sum) where values.isEmpty: v = .double(number)
-        case (.int, .average) where values.isEmpty, (.double, .average) where values.isEmpty: v = taken == 0 ? .null : .double(number / Double(taken))
+        case (.int, .average) where values.isEmpty, (.double, .average) where values.isEmpty:
+            v = taken == 0 ? .null : .double(number / Double(taken))
         default: v = Aggregate.over(kind, type, values[...])
         }
         return (v, kind == .sum ? true : !v.isNull)

@@ -19,23 +19,30 @@ extension Binder {
             return ConstantExpression(v, type, arena)
         case .list(let elements, let quantifier): return try list(elements.map { .syntax($0) }, quantifier, hint, op)
         case .arithmetic(let op, let a, let b):
-            guard let x = try constant(a, hint: hint, nil) as? ConstantExpression, let y = try constant(b, hint: hint, nil) as? ConstantExpression
+            guard let x = try constant(a, hint: hint, nil) as? ConstantExpression,
+                let y = try constant(b, hint: hint, nil) as? ConstantExpression
             else {
                 throw .query("Constants cannot be combined")
             }
-            guard x.type.isNumeric || x.type == .mixed, y.type.isNumeric || y.type == .mixed, !x.isList, !y.isList else {
-                throw .queryArgument("Cannot perform '\(op.rawValue)' operation on '\(x.type.name)' and '\(y.type.name)'")
+            guard x.type.isNumeric || x.type == .mixed, y.type.isNumeric || y.type == .mixed, !x.isList, !y.isList
+            else {
+                throw .queryArgument(
+                    "Cannot perform '\(op.rawValue)' operation on '\(x.type.name)' and '\(y.type.name)'")
             }
             let v = ArithmeticExpression.apply(op, x.values[0], y.values[0])
             return ConstantExpression(v, ValueType(v), arena)
         default: throw .query("A constant is needed")
         }
     }
+
     enum Element {
         case syntax(ConstantSyntax)
         case value(Mixed)
     }
-    func list(_ elements: [Element], _ quantifier: Quantifier?, _ hint: Expression, _ op: CompareOperator?) throws(RealmError) -> Expression {
+
+    func list(_ elements: [Element], _ quantifier: Quantifier?, _ hint: Expression, _ op: CompareOperator?)
+        throws(RealmError) -> Expression
+    {
         var values: [Mixed] = []
         var type: ValueType?
         let isExact =
@@ -48,13 +55,17 @@ extension Binder {
             case .syntax(let c):
                 if case .argument(let n) = c {
                     isArgument = true
-                    if case .list = try argument(n) { throw .queryArgument("A list argument cannot stand inside a list") }
+                    if case .list = try argument(n) {
+                        throw .queryArgument("A list argument cannot stand inside a list")
+                    }
                 }
                 if hint.type == .typeName {
                     switch c {
                     case .string, .base64: break
                     case .argument(let n):
-                        guard case .value(.string) = try argument(n) else { throw .query("Only type names can be compared with '@type'") }
+                        guard case .value(.string) = try argument(n) else {
+                            throw .query("Only type names can be compared with '@type'")
+                        }
                     default: throw .query("Only type names can be compared with '@type'")
                     }
                 }
@@ -63,21 +74,29 @@ extension Binder {
                 if hint.type == .typeName { throw Self.noTypeName }
                 (v, t) = try convert(arena.keep(m), hint: hint.type, isLiteral: false, source: nil)
             }
-            // Written elements of another type are just never equal; only links, and arguments among the elements, are looked at.
-            if !isExact, isArgument || hint.type.isLink { try check(v, t, hint, op, isArgument: isArgument, isOnly: elements.count == 1) }
+            // Written elements of another type are just never equal; only links, and arguments among the elements, are
+            // looked at.
+            if !isExact, isArgument || hint.type.isLink {
+                try check(v, t, hint, op, isArgument: isArgument, isOnly: elements.count == 1)
+            }
             values.append(v)
             if t != .null { type = type == nil || type == t ? t : .mixed }
         }
-        // Objects among the elements are never equal to other values: what they are to their own class does not matter then.
+        // Objects among the elements are never equal to other values: what they are to their own class does not matter
+        // then.
         if let t = type, t.isLink, !hint.type.isLink { type = .mixed }
         let common: ValueType = hint.type == .typeName ? .typeName : (type ?? .null)
         return ConstantExpression(list: values, isExact ? hint.type : common, quantifier, arena)
     }
+
     /// - Parameter isOnly: no other element stands beside it.
-    func check(_ v: Mixed, _ type: ValueType, _ hint: Expression, _ op: CompareOperator?, isArgument: Bool, isOnly: Bool = true) throws(RealmError) {
+    func check(
+        _ v: Mixed, _ type: ValueType, _ hint: Expression, _ op: CompareOperator?, isArgument: Bool, isOnly: Bool = true
+    ) throws(RealmError) {
         if case .link(let target) = hint.type {
             if case .typedLink(let t, _) = v, t != target, !t.isNull {
-                throw .queryArgument("Relationship '\(hint.text(QueryPrinter(group)))' must be compared with objects of its own class")
+                throw .queryArgument(
+                    "Relationship '\(hint.text(QueryPrinter(group)))' must be compared with objects of its own class")
             }
             if let op, !op.isString, !type.isLink, !v.isNull {
                 let what = "Unsupported comparison between type 'link' and type '\(type.name)'"
@@ -97,6 +116,7 @@ extension Binder {
 
     static let noInfinity = RealmError.query("Infinity not supported for int")
     static let noTypeName = RealmError.queryArgument("A type name is needed to compare with '@type'")
+
     func value(_ c: ConstantSyntax, hint: ValueType) throws(RealmError) -> (Mixed, ValueType) {
         switch c {
         case .null:
@@ -126,7 +146,9 @@ extension Binder {
             if hint == .typeName { throw Self.noTypeName }
             return try Self.fraction(s, hint)
         case .string(let b): return try convert(.string(arena.keep(b)), hint: hint, isLiteral: true, source: nil)
-        case .base64(let s): return try convert(.string(arena.keep(QueryParser.base64(s) ?? [])), hint: hint, isLiteral: true, source: nil)
+        case .base64(let s):
+            return try convert(
+                .string(arena.keep(QueryParser.base64(s) ?? [])), hint: hint, isLiteral: true, source: nil)
         case .binary(let b): return (.binary(arena.keep(b)), .binary)
         case .timestamp(let s): return (.timestamp(try Self.timestamp(s)), .timestamp)
         case .uuid(let s):
@@ -142,15 +164,21 @@ extension Binder {
             return try convert(arena.keep(v), hint: hint, isLiteral: false, source: n)
         case .object(let className, let key):
             let name = Name(String(decoding: className, as: UTF8.self))
-            guard let table = try group.table(named: name.hasPrefix(Tables.classPrefix) ? name : Tables.classPrefix + name) else {
+            guard
+                let table = try group.table(
+                    named: name.hasPrefix(Tables.classPrefix) ? name : Tables.classPrefix + name)
+            else {
                 throw .query("Unknown object type '\(name)'")
             }
-            guard let pk = table.primaryKey, let facts = table.facts(pk) else { throw .query("Class '\(name)' has no primary key") }
+            guard let pk = table.primaryKey, let facts = table.facts(pk) else {
+                throw .query("Class '\(name)' has no primary key")
+            }
             let (v, _) = try value(key, hint: ValueType(facts))
             let found = try table.find(primaryKey: v)
             return (.typedLink(table.key, found ?? .null), .link(table.key))
         }
     }
+
     /// A number with a point or an exponent; with an `f` behind it a float.
     private static func fraction(_ s: String, _ hint: ValueType) throws(RealmError) -> (Mixed, ValueType) {
         if s.hasSuffix("f") {
@@ -173,6 +201,7 @@ extension Binder {
         }
         return (.double(d), .double)
     }
+
     /// `O5`, an object of the class that the other side links to; `L2:5`, one of the class with key 2.
     private static func link(_ s: String, _ hint: ValueType) -> (Mixed, ValueType) {
         if s.hasPrefix("O") {
@@ -186,28 +215,34 @@ extension Binder {
         let t = TableKey(UInt32(parts.first ?? "") ?? TableKey.null.raw)
         return (.typedLink(t, ObjKey(Int64(parts.last ?? "") ?? -1)), .link(t))
     }
+
     /// A number that only a decimal holds, against integers.
     private static func beyondDouble(_ s: String) throws(RealmError) -> (Mixed, ValueType) {
         guard let x = Decimal128(text: s.utf8), !x.isInfinite else { throw noInfinity }
         return (.decimal(x), .decimal)
     }
+
     /// Digits on both sides of the point, as Swift reads them.
     static func complete(_ s: String) -> String {
         var t = s
-        if let e = t.firstIndex(where: { $0 == "e" || $0 == "E" }), e > t.startIndex, t[t.index(before: e)] == "." { t.insert("0", at: e) }
+        if let e = t.firstIndex(where: { $0 == "e" || $0 == "E" }), e > t.startIndex, t[t.index(before: e)] == "." {
+            t.insert("0", at: e)
+        }
         if t.hasSuffix(".") { t += "0" }
         if let c = t.first, c == "+" { t.removeFirst() }
         if t.hasPrefix(".") { t = "0" + t }
         if t.hasPrefix("-.") { t = "-0" + t.dropFirst() }
         return t
     }
+
     /// A value that carries its type, brought to what the other side is where that loses nothing.
     func convert(_ v: Mixed, hint: ValueType, isLiteral: Bool, source: Int?) throws(RealmError) -> (Mixed, ValueType) {
         if hint == .typeName {
             guard case .string(let b) = v else { throw .queryArgument("A type name is needed to compare with '@type'") }
             guard let names = TypeNames(name: String(decoding: b, as: UTF8.self)) else {
                 throw .queryArgument(
-                    "Unable to parse the type attribute string '\(String(decoding: b, as: UTF8.self))', supported names are: \(TypeNames.allNames)")
+                    "Unable to parse the type attribute string '\(String(decoding: b, as: UTF8.self))', supported names are: \(TypeNames.allNames)"
+                )
             }
             return (names.value, .typeName)
         }
@@ -224,7 +259,8 @@ extension Binder {
         switch (hint, v) {
         case (_, .list), (_, .dictionary): throw .queryArgument("A list or dictionary value cannot be compared")
         case (_, .timestamp(let t))
-        where t.nanoseconds.magnitude >= 1_000_000_000 || (t.seconds > 0 && t.nanoseconds < 0) || (t.seconds < 0 && t.nanoseconds > 0):
+        where t.nanoseconds.magnitude >= 1_000_000_000 || (t.seconds > 0 && t.nanoseconds < 0)
+            || (t.seconds < 0 && t.nanoseconds > 0):
             throw .queryArgument("The seconds and nanoseconds of a timestamp do not go together")
         case (.decimal, .int(let i)): return (.decimal(Decimal128(i)), .decimal)
         case (.decimal, .double(let d)): return (.decimal(Decimal128(rounding: d, digits: 15)), .decimal)
@@ -245,6 +281,7 @@ extension Binder {
         }
         return (v, ValueType(v))
     }
+
     /// The number that a text starts with.
     static func leading(_ b: Bytes, integer: Bool) -> String? {
         var i = 0
@@ -288,6 +325,7 @@ extension Binder {
         }
         return out
     }
+
     static func hex(_ s: String) -> [UInt8] {
         var out: [UInt8] = [], half: UInt8?
         for c in s.utf8 where c != 0x2D {
@@ -302,6 +340,7 @@ extension Binder {
         while out.count < 16 { out.append(0) }
         return out
     }
+
     static func timestamp(_ s: String) throws(RealmError) -> Timestamp {
         if s.hasPrefix("T") {
             let parts = s.dropFirst().split(separator: ":", maxSplits: 1)
@@ -312,11 +351,15 @@ extension Binder {
             return Timestamp(seconds: seconds, nanoseconds: Int32(nanos))
         }
         let numbers = s.split(whereSeparator: { !$0.isNumber }).map { Int64($0) ?? 0 }
-        guard numbers.count >= 6 else { throw RealmError(.invalidQueryString, "Invalid predicate: '\(s)': Invalid timestamp format") }
+        guard numbers.count >= 6 else {
+            throw RealmError(.invalidQueryString, "Invalid predicate: '\(s)': Invalid timestamp format")
+        }
         guard numbers[0] >= 1900 else { throw .query("Conversion of dates before 1900 is not supported.") }
-        // Days since 1970 in the proleptic Gregorian calendar; fields may overflow. All bounds together stay below 2⁶³ seconds.
+        // Days since 1970 in the proleptic Gregorian calendar; fields may overflow. All bounds together stay below 2⁶³
+        // seconds.
         let months = numbers[1] - 1
-        guard numbers[0] < 1 << 36, months.magnitude < 1 << 40, numbers[2] < 1 << 40, numbers[3] < 1 << 40, numbers[4] < 1 << 40, numbers[5] < 1 << 40
+        guard numbers[0] < 1 << 36, months.magnitude < 1 << 40, numbers[2] < 1 << 40, numbers[3] < 1 << 40,
+            numbers[4] < 1 << 40, numbers[5] < 1 << 40
         else {
             throw RealmError(.invalidQueryString, "Invalid predicate: '\(s)': Invalid timestamp format")
         }
@@ -329,7 +372,9 @@ extension Binder {
         let days = era * 146097 + yoe * 365 + yoe / 4 - yoe / 100 + doy + numbers[2] - 1 - 719468
         let seconds = days * 86400 + numbers[3] * 3600 + numbers[4] * 60 + numbers[5]
         var nanos = numbers.count > 6 ? numbers[6] : 0
-        guard nanos < 1_000_000_000 else { throw RealmError(.invalidQueryString, "Invalid predicate: '\(s)': Invalid timestamp format") }
+        guard nanos < 1_000_000_000 else {
+            throw RealmError(.invalidQueryString, "Invalid predicate: '\(s)': Invalid timestamp format")
+        }
         if seconds < 0 { nanos = -nanos }
         return Timestamp(seconds: seconds, nanoseconds: Int32(nanos))
     }

@@ -10,7 +10,9 @@ extension Binder {
             case .type:
                 let p = try path(steps, t, quantifier)
                 if p.type != .mixed {
-                    guard !p.isList else { throw .query("Operation '@type' is not supported on a list of type '\(p.type.name)'") }
+                    guard !p.isList else {
+                        throw .query("Operation '@type' is not supported on a list of type '\(p.type.name)'")
+                    }
                     return ConstantExpression(Self.typeName(of: p.type).value, .typeName, arena)
                 }
                 return TypeExpression(p)
@@ -19,7 +21,8 @@ extension Binder {
         case .subquery(let steps, let variable, let predicate):
             guard !variables.contains(where: { $0.name == variable }) else {
                 throw .query(
-                    "Unable to create a subquery expression with variable '\(variable)' since an identical variable already exists in this context")
+                    "Unable to create a subquery expression with variable '\(variable)' since an identical variable already exists in this context"
+                )
             }
             let p = try path(steps, t, nil)
             let (hops, isList): ([Hop], Bool)
@@ -27,11 +30,15 @@ extension Binder {
             case .object: (hops, isList) = (p.hops, true)
             case .value(let c) where p.type.isLink && names.reachFurther:
                 guard case .link(let target) = p.type else { throw .query("A subquery needs links") }
-                (hops, isList) = (p.hops + [Hop(kind: .toOne, origin: p.end, column: c, target: target, index: nil, text: "")], true)
+                (hops, isList) = (
+                    p.hops + [Hop(kind: .toOne, origin: p.end, column: c, target: target, index: nil, text: "")], true
+                )
             case .collection(let c, let shape, let steps) where p.type.isLink && reaches(shape, steps):
                 guard case .link(let target) = p.type else { throw .query("A subquery needs a list of links") }
                 let kind: Hop.Kind = shape == .list ? .list : (shape == .set ? .set : .dictionary)
-                (hops, isList) = (p.hops + [Hop(kind: kind, origin: p.end, column: c, target: target, index: nil, text: "")], true)
+                (hops, isList) = (
+                    p.hops + [Hop(kind: kind, origin: p.end, column: c, target: target, index: nil, text: "")], true
+                )
             default: (hops, isList) = ([], false)
             }
             guard isList, case .link(let target) = p.type, let table = try group.table(target) else {
@@ -40,23 +47,27 @@ extension Binder {
             variables.append((variable, target))
             defer { variables.removeLast() }
             let inner = try condition(predicate, table)
-            let walk = PathExpression(hops: hops, tail: .object, end: target, type: p.type, isList: true, quantifier: nil, source: "")
+            let walk = PathExpression(
+                hops: hops, tail: .object, end: target, type: p.type, isList: true, quantifier: nil, source: "")
             return SubqueryExpression(walk, target: target, inner, source: p.text(QueryPrinter(group)))
         case .arithmetic(let op, let a, let b):
             let (left, right) = try sides(a, b, nil, t)
             for side in [left, right] {
                 guard side.type.isNumeric || side.type == .mixed else {
-                    throw .queryArgument("Cannot perform '\(op.rawValue)' operation on '\(left.type.name)' and '\(right.type.name)'")
+                    throw .queryArgument(
+                        "Cannot perform '\(op.rawValue)' operation on '\(left.type.name)' and '\(right.type.name)'")
                 }
             }
             if left.isList && right.isList { throw .query("Arithmetic between two lists is not supported") }
             return ArithmeticExpression(op, left, right)
         }
     }
+
     /// Whether a subquery may go over a collection of links.
     private func reaches(_ shape: CollectionShape, _ steps: [PathIndex]) -> Bool {
         names.reachFurther ? steps.isEmpty || steps == [.all] : shape == .list && steps.isEmpty
     }
+
     static func typeName(of t: ValueType) -> TypeNames {
         switch t {
         case .int: .int
@@ -79,11 +90,14 @@ extension Binder {
         let p = try path(steps, t, nil)
         if let quantifier, !p.isList {
             switch p.tail {
-            case .value where !p.type.isLink, .mixed: throw .query("The keypath after '\(quantifier.rawValue)' must contain a list")
+            case .value where !p.type.isLink, .mixed:
+                throw .query("The keypath after '\(quantifier.rawValue)' must contain a list")
             default: break
             }
         }
-        func unsupported() -> RealmError { .query("Operation '@count' is not supported on property of type '\(p.type.name)'") }
+        func unsupported() -> RealmError {
+            .query("Operation '@count' is not supported on property of type '\(p.type.name)'")
+        }
         switch p.tail {
         case .allBacklinks: return SizeExpression(p, .allBacklinks, mark: "")
         case .value(let c):
@@ -92,7 +106,8 @@ extension Binder {
             case .link(let target):
                 let hop = Hop(kind: .toOne, origin: p.end, column: c, target: target, index: nil, text: "")
                 let before = PathExpression(
-                    hops: p.hops, tail: .object, end: p.end, type: .link(p.end), isList: p.hasManyHops, quantifier: nil, source: "")
+                    hops: p.hops, tail: .object, end: p.end, type: .link(p.end), isList: p.hasManyHops, quantifier: nil,
+                    source: "")
                 return LinkCountExpression(before, last: hop, text: p.text(QueryPrinter(group)) + ".@count")
             default: throw unsupported()
             }
@@ -101,7 +116,8 @@ extension Binder {
                 let kind: Hop.Kind = shape == .list ? .list : (shape == .set ? .set : .dictionary)
                 let hop = Hop(kind: kind, origin: p.end, column: c, target: target, index: nil, text: "")
                 let before = PathExpression(
-                    hops: p.hops, tail: .object, end: p.end, type: .link(p.end), isList: p.hasManyHops, quantifier: nil, source: "")
+                    hops: p.hops, tail: .object, end: p.end, type: .link(p.end), isList: p.hasManyHops, quantifier: nil,
+                    source: "")
                 return LinkCountExpression(before, last: hop, text: p.text(QueryPrinter(group)) + ".@count")
             }
             return SizeExpression(p, steps.isEmpty || steps == [.all] ? .elements(c) : .mixed, mark: ".@size")
@@ -110,14 +126,17 @@ extension Binder {
             guard let last = p.hops.last else { throw unsupported() }
             let hops = Array(p.hops.dropLast())
             let before = PathExpression(
-                hops: hops, tail: .object, end: last.origin, type: .link(last.origin), isList: hops.contains(where: \.isMultiple), quantifier: nil,
+                hops: hops, tail: .object, end: last.origin, type: .link(last.origin),
+                isList: hops.contains(where: \.isMultiple), quantifier: nil,
                 source: "")
             return LinkCountExpression(before, last: last, text: p.text(QueryPrinter(group)) + ".@count")
         case .keys, .lengths, .mixed: throw unsupported()
         }
     }
 
-    mutating func aggregate(_ steps: [PathStep], _ kind: AggregateKind, _ property: Name?, _ t: Table) throws(RealmError) -> Expression {
+    mutating func aggregate(_ steps: [PathStep], _ kind: AggregateKind, _ property: Name?, _ t: Table)
+        throws(RealmError) -> Expression
+    {
         let p = try path(steps, t, nil)
         let printer = QueryPrinter(group)
         func numeric(_ type: ValueType, dates: Bool) throws(RealmError) {
@@ -132,20 +151,25 @@ extension Binder {
                 throw .query("Operation '\(kind.word)' is not supported: '\(p.text(printer))' is not a list of values")
             }
             var type = p.type
-            if case .collection(let c, .dictionary, _) = p.tail, let facts = try group.table(p.end)?.facts(c) { type = ValueType(elementOf: facts) }
+            if case .collection(let c, .dictionary, _) = p.tail, let facts = try group.table(p.end)?.facts(c) {
+                type = ValueType(elementOf: facts)
+            }
             try numeric(type, dates: names.reachFurther)
-            return AggregateExpression(p, kind, element: type, flattens: false, text: QueryPrinter.whole(p.text(printer)) + "." + kind.word)
+            return AggregateExpression(
+                p, kind, element: type, flattens: false, text: QueryPrinter.whole(p.text(printer)) + "." + kind.word)
         }
         guard case .link(let target) = p.type, let table = try group.table(target) else {
             throw .query("'\(p.text(printer))' is not a list of links")
         }
         var hops = p.hops
         switch p.tail {
-        case .value(let c): hops.append(Hop(kind: .toOne, origin: p.end, column: c, target: target, index: nil, text: ""))
+        case .value(let c):
+            hops.append(Hop(kind: .toOne, origin: p.end, column: c, target: target, index: nil, text: ""))
         case .collection(let c, let shape, let steps) where steps.isEmpty || steps == [.all]:
             hops.append(
                 Hop(
-                    kind: shape == .list ? .list : (shape == .set ? .set : .dictionary), origin: p.end, column: c, target: target, index: nil,
+                    kind: shape == .list ? .list : (shape == .set ? .set : .dictionary), origin: p.end, column: c,
+                    target: target, index: nil,
                     text: ""))
         case .object: break
         default: throw .query("'\(p.text(printer))' is not a list of links")
@@ -158,10 +182,12 @@ extension Binder {
         let type = ValueType(facts)
         try numeric(type, dates: true)
         let values = PathExpression(
-            hops: hops, tail: type == .mixed ? .mixed(c.key, [], keys: false) : .value(c.key), end: target, type: type, isList: true, quantifier: nil,
+            hops: hops, tail: type == .mixed ? .mixed(c.key, [], keys: false) : .value(c.key), end: target, type: type,
+            isList: true, quantifier: nil,
             source: "")
         values.isByKey = kind == .average || kind == .sum && type != .int
         // A to-one link is a list of none or one; a missing object gives NULL, which aggregates skip.
-        return AggregateExpression(values, kind, element: type, flattens: true, text: "\(p.text(printer)).\(kind.word).\(name)")
+        return AggregateExpression(
+            values, kind, element: type, flattens: true, text: "\(p.text(printer)).\(kind.word).\(name)")
     }
 }

@@ -4,6 +4,7 @@ extension Binder {
         if case .property(let stored)? = names.aliases[t.key]?[name] { return stored }
         return name
     }
+
     func argument(_ n: Int) throws(RealmError) -> QueryArgument {
         guard n < arguments.count else {
             throw .queryArgument(
@@ -17,9 +18,15 @@ extension Binder {
     /// The steps, those of a key path argument in its place.
     func spelledOut(_ written: [PathStep]) throws(RealmError) -> [PathStep] {
         guard case .pathArgument(let n)? = written.first else { return written }
-        guard written.count == 1 || names.reachFurther else { throw .query("Cannot mix a key path argument with other steps") }
-        guard case .value(.string(let text)) = try argument(n) else { throw .queryArgument("Key path argument at index \(n) is not a string") }
-        let parts = text.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: true).map { Name(String(decoding: $0, as: UTF8.self)) }
+        guard written.count == 1 || names.reachFurther else {
+            throw .query("Cannot mix a key path argument with other steps")
+        }
+        guard case .value(.string(let text)) = try argument(n) else {
+            throw .queryArgument("Key path argument at index \(n) is not a string")
+        }
+        let parts = text.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: true).map {
+            Name(String(decoding: $0, as: UTF8.self))
+        }
         guard !parts.isEmpty else { throw .query("Empty key path") }
         let first = parts.map { (part) -> PathStep in
             switch part {
@@ -31,6 +38,7 @@ extension Binder {
         }
         return first + written.dropFirst()
     }
+
     /// Follows the steps from class `start`.
     func path(_ written: [PathStep], _ start: Table, _ quantifier: Quantifier?) throws(RealmError) -> PathExpression {
         var steps = try spelledOut(written)
@@ -41,17 +49,27 @@ extension Binder {
         var walker = PathWalker(self, steps, from: start)
         return try walker.walk(quantifier)
     }
+
     func backlink(_ className: Name, _ property: Name, _ t: Table) throws(RealmError) -> Hop {
-        guard let origin = try group.table(named: Tables.classPrefix + className), !className.hasPrefix(Tables.classPrefix) else {
+        guard let origin = try group.table(named: Tables.classPrefix + className),
+            !className.hasPrefix(Tables.classPrefix)
+        else {
             throw .query("No class '\(className)' in @links")
         }
         let name = alias(property, origin)
         guard let c = origin.column(named: name) else {
-            throw .query("No property '\(property)' found in type '\(className)' which links to type '\(t.className ?? t.name)'")
+            throw .query(
+                "No property '\(property)' found in type '\(className)' which links to type '\(t.className ?? t.name)'")
         }
         guard c.type == .link || c.type == .mixed,
-            let b = t.columns.first(where: { $0.isBacklink && $0.oppositeTable == origin.key && $0.oppositeColumn == c.key })
-        else { throw .query("Property '\(name)' of type '\(className)' does not link to type '\(t.className ?? t.name)'") }
-        return Hop(kind: .backlink, origin: t.key, column: b.key, target: origin.key, index: nil, text: "@links.\(className).\(name)")
+            let b = t.columns.first(where: {
+                $0.isBacklink && $0.oppositeTable == origin.key && $0.oppositeColumn == c.key
+            })
+        else {
+            throw .query("Property '\(name)' of type '\(className)' does not link to type '\(t.className ?? t.name)'")
+        }
+        return Hop(
+            kind: .backlink, origin: t.key, column: b.key, target: origin.key, index: nil,
+            text: "@links.\(className).\(name)")
     }
 }

@@ -1,47 +1,58 @@
 /// A walk over the clusters of a table in key order. Conditions see one cluster at a time.
 ///
-/// The nodes of a cluster are scattered over the file: while one is worked on, the next ones are asked for, the farther the nearer to
-/// the top of their tree. A cluster has 256 rows and is done in a tenth of a microsecond, so what each one costs counts: the way from one to
-/// the next is a look into a copy of their parent's children, checked as a whole when the parent is entered.
+/// The nodes of a cluster are scattered over the file: while one is worked on, the next ones are asked for, the farther
+/// the nearer to the top of their tree. A cluster has 256 rows and is done in a tenth of a microsecond, so what each
+/// one costs counts: the way from one to the next is a look into a copy of their parent's children, checked as a whole
+/// when the parent is entered.
 final class ClusterScan {
     let table: Table
     let store: NodeStore
+
     /// Rows of the present cluster.
     private(set) var count = 0
     private(set) var leaf = ClusterTree.noNode
+
     /// Its keys, unless they are 0 … count − 1.
     private var keys = ClusterTree.noNode
     private var isCompact = true
+
     /// Where its keys start.
     private var offset: UInt64 = 0
 
-    /// The innermost inner node, where it has no more children than a node may have: copies of them, 64 bits wide, refs checked.
+    /// The innermost inner node, where it has no more children than a node may have: copies of them, 64 bits wide, refs
+    /// checked.
     private let children: UnsafeMutablePointer<Int64>
+
     /// Where its children start, if they are not 256 keys apart, and where it starts itself.
     private var starts = ClusterTree.noNode
     private var startsAreEven = true
     private var parentBase: UInt64 = 0
     private var next = 0
     private var end = 0
+
     /// Inner nodes from the root to the parent.
     private struct Level {
         let inner: ClusterInner
         var base: UInt64
+
         /// The next child.
         var next: Int
     }
+
     private let levels: UnsafeMutablePointer<Level>
     private var depth = -1
     private var limit: WalkLimit
 
-    /// Columns that were asked for, a bit each (modulo 64), those among them whose leaves are texts in three nodes, and how many cache
-    /// lines their leaves last spanned: for texts of the offsets and of the bytes.
+    /// Columns that were asked for, a bit each (modulo 64), those among them whose leaves are texts in three nodes, and
+    /// how many cache lines their leaves last spanned: for texts of the offsets and of the bytes.
     private var touched: UInt64 = 0
     private var texts: UInt64 = 0
     private let lines: UnsafeMutablePointer<(UInt8, UInt8)>
+
     /// Masks in use and those given back.
     private var masks: [RowMask] = []
     private var used = 0
+
     /// Room for the elements of a leaf, a byte each.
     let unpacked: UnsafeMutablePointer<Int8>
 
@@ -55,6 +66,7 @@ final class ClusterScan {
         lines = .allocate(capacity: 64)
         lines.initialize(repeating: (16, 16), count: 64)
     }
+
     deinit {
         for m in masks { m.bytes.deallocate() }
         unpacked.deallocate()
@@ -66,12 +78,14 @@ final class ClusterScan {
     @inline(__always) func key(_ row: Int) -> ObjKey {
         ObjKey(Int64(bitPattern: (isCompact ? UInt64(row) : keys.getUnsigned(row)) &+ offset))
     }
+
     /// A mask of undefined contents; given back in reverse order.
     func scratch() -> RowMask {
         if used == masks.count { masks.append(RowMask(bytes: .allocate(capacity: Format.clusterCapacity))) }
         used += 1
         return masks[used - 1]
     }
+
     func release(_ n: Int) { used -= n }
 
     /// Runs `body` with the mask of matching rows of each cluster in key order, until it returns false.
@@ -83,12 +97,14 @@ final class ClusterScan {
             if try !body(mask) { return }
         }
     }
+
     /// The sum of what `body` says of each cluster, until it has reached `limit`.
     @inline(__always) func sum(until limit: Int, _ body: () throws(RealmError) -> Int) throws(RealmError) -> Int {
         var n = 0
         while n < limit, try advance() { n &+= try body() }
         return n
     }
+
     /// Moves on to the next cluster that has rows, the first time to the first; false after the last.
     func advance() throws(RealmError) -> Bool {
         while true {
@@ -100,7 +116,9 @@ final class ClusterScan {
                 let ref = RefOrTagged(raw: children[i]).ref
                 try limit.enter(ref, store)
                 let n = try store.refsNode(ref)
-                guard !n.isInner else { throw .corrupt("an inner cluster stands where a leaf is expected", at: n.ref.offset) }
+                guard !n.isInner else {
+                    throw .corrupt("an inner cluster stands where a leaf is expected", at: n.ref.offset)
+                }
                 let child = i &- ClusterInner.firstChild
                 try open(n, parentBase &+ (startsAreEven ? UInt64(child) << 8 : starts.getUnsigned(child)))
                 if count > 0 { return true }
@@ -112,6 +130,7 @@ final class ClusterScan {
             }
         }
     }
+
     @inline(__always) private func open(_ n: Node, _ base: UInt64) throws(RealmError) {
         let first = try n.slot(0)
         isCompact = first.isTagged
@@ -130,6 +149,7 @@ final class ClusterScan {
         /// A cluster with rows, the children of a parent, or the end.
         case rows, children, nothing
     }
+
     /// Up and down through the tree, to the next cluster with rows or the next parent of clusters.
     @inline(never) private func climb() throws(RealmError) -> Find {
         try store.test()
@@ -147,10 +167,13 @@ final class ClusterScan {
                 continue
             }
             l.pointee.next = i &+ 1
-            if let found = try enter(try l.pointee.inner.child(i), l.pointee.base &+ l.pointee.inner.offset(i)) { return found }
+            if let found = try enter(try l.pointee.inner.child(i), l.pointee.base &+ l.pointee.inner.offset(i)) {
+                return found
+            }
         }
         return .nothing
     }
+
     /// Opens a cluster, or goes down into an inner node. - Returns: nil: the search goes on, there or behind it.
     private func enter(_ ref: Ref, _ base: UInt64) throws(RealmError) -> Find? {
         try limit.enter(ref, store)
@@ -173,6 +196,7 @@ final class ClusterScan {
         depth += 1
         return nil
     }
+
     /// Asks for what the clusters after the one in slot `i` of the parent need.
     @inline(__always) private func announce(_ i: Int) {
         let head = i &+ 6, leaves = i &+ 3
@@ -184,11 +208,14 @@ final class ClusterScan {
                 rest &= rest &- 1
                 guard column &+ 1 < next.count else { break }
                 let isText = texts >> UInt64(column) & 1 != 0
-                Platform.prefetch(store.base + Int(truncatingIfNeeded: next.get(column &+ 1)), lines: isText ? 1 : Int(lines[column].0))
+                Platform.prefetch(
+                    store.base + Int(truncatingIfNeeded: next.get(column &+ 1)),
+                    lines: isText ? 1 : Int(lines[column].0))
             }
         }
         if texts != 0 { announceTexts(i &+ 1) }
     }
+
     /// Asks for the parts of the texts of the cluster in slot `i`.
     @inline(never) private func announceTexts(_ i: Int) {
         guard i < end, let next = store.refsAtHand(RefOrTagged(raw: children[i]).ref) else { return }
@@ -196,17 +223,20 @@ final class ClusterScan {
         while rest != 0 {
             let column = rest.trailingZeroBitCount
             rest &= rest &- 1
-            guard column &+ 1 < next.count, let leaf = store.refsAtHand(RefOrTagged(raw: next.get(column &+ 1)).ref) else { continue }
+            guard column &+ 1 < next.count, let leaf = store.refsAtHand(RefOrTagged(raw: next.get(column &+ 1)).ref)
+            else { continue }
             guard !leaf.context, leaf.count > 2 else { continue }
             Platform.prefetch(store.base + Int(truncatingIfNeeded: leaf.get(0)), lines: Int(lines[column].0))
             Platform.prefetch(store.base + Int(truncatingIfNeeded: leaf.get(1)), lines: Int(lines[column].1))
             Platform.prefetch(store.base + Int(truncatingIfNeeded: leaf.get(2)), lines: 1)
         }
     }
+
     /// Says how many bytes the present leaf of a column has.
     @inline(__always) func learn(_ column: ColKey, _ bytes: Int) {
         lines[column.index & 63].0 = UInt8(truncatingIfNeeded: min(bytes >> 6 &+ 1, 40))
     }
+
     /// The same for a text in three nodes.
     @inline(__always) func learn(_ column: ColKey, offsets: Int, text: Int) {
         texts |= 1 << UInt64(column.index & 63)
@@ -214,19 +244,23 @@ final class ClusterScan {
             UInt8(truncatingIfNeeded: min(offsets >> 6 &+ 1, 24)), UInt8(truncatingIfNeeded: min(text >> 6 &+ 1, 48))
         )
     }
+
     /// The leaf of a column in the present cluster.
     @inline(__always) func columnLeaf(_ column: ColKey) throws(RealmError) -> Ref {
         touched |= 1 << UInt64(column.index & 63)
         return try ClusterLeaf.column(leaf, column.index)
     }
+
     /// The leaf of a column of integers, with an element for each row and `more`.
     @inline(__always) func integers(_ column: ColKey, more: Int = 0) throws(RealmError) -> Node {
         try checked(column, try store.integers(try columnLeaf(column)), more: more)
     }
+
     /// The leaf of a column of floats (`width` 4) or doubles (8).
     @inline(__always) func numbers(_ column: ColKey, width: Int) throws(RealmError) -> Node {
         try checked(column, try FloatLeaf.node(store, try columnLeaf(column), width: width), more: 0)
     }
+
     @inline(__always) private func checked(_ column: ColKey, _ n: Node, more: Int) throws(RealmError) -> Node {
         guard n.count >= count &+ more else { throw .corrupt("leaf is too short", at: n.ref.offset) }
         learn(column, n.payloadSize)

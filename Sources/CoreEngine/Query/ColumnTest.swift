@@ -21,7 +21,9 @@ enum ColumnTest {
     init?(_ kind: LeafKind, _ op: CompareOperator, _ constant: Mixed, folding: Bool, ieee: Bool) throws(RealmError) {
         let negated = op == .notEqual
         if op.isString || folding || kind == .string {
-            guard kind == .string, case .string(let b) = constant, b.count > 0, let t = try TextTest(op, b, folding: folding) else { return nil }
+            guard kind == .string, case .string(let b) = constant, b.count > 0,
+                let t = try TextTest(op, b, folding: folding)
+            else { return nil }
             self = .text(t)
             return
         }
@@ -53,11 +55,15 @@ enum ColumnTest {
         default: return nil
         }
     }
+
     /// NaN is less than every number.
     private init?(double op: CompareOperator, _ c: Double) {
         guard let (a, b) = Self.range(op, c) else { return nil }
-        self = op == .less || op == .lessEqual ? .doublesOrNaN(a > b ? -.infinity : b, empty: a > b) : .doubles(a, b, negated: op == .notEqual)
+        self =
+            op == .less || op == .lessEqual
+            ? .doublesOrNaN(a > b ? -.infinity : b, empty: a > b) : .doubles(a, b, negated: op == .notEqual)
     }
+
     /// Integers that compare so with a number that need not be one.
     private static func range(_ op: CompareOperator, integer c: Double) -> (Int64, Int64)? {
         guard c.magnitude < 0x1p53 else { return nil }
@@ -71,6 +77,7 @@ enum ColumnTest {
         default: return nil
         }
     }
+
     private static func range(_ op: CompareOperator, _ c: Int64) -> (Int64, Int64)? {
         switch op {
         case .equal, .notEqual, .in: (c, c)
@@ -81,6 +88,7 @@ enum ColumnTest {
         default: nil
         }
     }
+
     private static func range<F: BinaryFloatingPoint>(_ op: CompareOperator, _ c: F) -> (F, F)? {
         if c.isNaN { return (1, 0) }
         switch op {
@@ -92,6 +100,7 @@ enum ColumnTest {
         default: return nil
         }
     }
+
     /// The rows that this one clears.
     var negation: ColumnTest? {
         switch self {
@@ -104,14 +113,19 @@ enum ColumnTest {
         case .doublesOrNaN, .neither: nil
         }
     }
+
     /// One test for both, where they are about the same leaf and one loop can do it.
     func intersected(_ other: ColumnTest) -> ColumnTest? {
         switch (self, other) {
-        case (.integers(let a, let b, false), .integers(let c, let d, false)): .integers(max(a, c), min(b, d), negated: false)
+        case (.integers(let a, let b, false), .integers(let c, let d, false)):
+            .integers(max(a, c), min(b, d), negated: false)
         case (.integers(let a, let b, true), .integers(let c, let d, true)) where a == b && c == d: .neither(a, c)
-        case (.nullableIntegers(let a, let b, false), .nullableIntegers(let c, let d, false)): .nullableIntegers(max(a, c), min(b, d), negated: false)
-        case (.doubles(let a, let b, false), .doubles(let c, let d, false)): .doubles(max(a, c), min(b, d), negated: false)
-        case (.doubles(let a, let b, false), .doublesOrNaN(let d, false)), (.doublesOrNaN(let d, false), .doubles(let a, let b, false)):
+        case (.nullableIntegers(let a, let b, false), .nullableIntegers(let c, let d, false)):
+            .nullableIntegers(max(a, c), min(b, d), negated: false)
+        case (.doubles(let a, let b, false), .doubles(let c, let d, false)):
+            .doubles(max(a, c), min(b, d), negated: false)
+        case (.doubles(let a, let b, false), .doublesOrNaN(let d, false)),
+            (.doublesOrNaN(let d, false), .doubles(let a, let b, false)):
             .doubles(a, min(b, d), negated: false)
         case (.floats(let a, let b, false), .floats(let c, let d, false)): .floats(max(a, c), min(b, d), negated: false)
         default: nil
@@ -152,7 +166,9 @@ enum ColumnTest {
         }
         return true
     }
-    /// Number of rows that the test accepts, at least `limit` if there are more; nil, and nothing was read, where rows must be marked for that.
+
+    /// Number of rows that the test accepts, at least `limit` if there are more; nil, and nothing was read, where rows
+    /// must be marked for that.
     func tally(_ scan: ClusterScan, _ column: ColKey, limit: Int) throws(RealmError) -> Int? {
         switch self {
         case .integers(let low, let high, let negated):

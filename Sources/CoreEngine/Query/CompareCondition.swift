@@ -1,4 +1,5 @@
-/// How two values compare. NULL and values of types that do not compare are equal to nothing but themselves, and stand in no order.
+/// How two values compare. NULL and values of types that do not compare are equal to nothing but themselves, and stand
+/// in no order.
 enum Comparison {
     /// Rule E of query-language §6.
     static func holds(_ op: CompareOperator, _ a: Mixed, _ b: Mixed) -> Bool {
@@ -17,6 +18,7 @@ enum Comparison {
         default: return order >= 0
         }
     }
+
     static func equal(_ a: Mixed, _ b: Mixed) -> Bool {
         switch (a, b) {
         case (.null, .null): return true
@@ -28,6 +30,7 @@ enum Comparison {
         default: return ordered(a, b) && Mixed.compare(a, b) == 0
         }
     }
+
     /// Whether the types of two values compare with each other.
     private static func ordered(_ a: Mixed, _ b: Mixed) -> Bool {
         switch (a, b) {
@@ -38,8 +41,12 @@ enum Comparison {
         default: ValueType.comparable(ValueType(a), ValueType(b))
         }
     }
-    /// String operators on values that are not both text (or both binary): never, but for NULL patterns. Rules: query-language §11.
-    static func string(_ op: CompareOperator, folding: Folding, _ a: Mixed, _ b: Mixed, _ store: NodeStore) throws(RealmError) -> Bool {
+
+    /// String operators on values that are not both text (or both binary): never, but for NULL patterns. Rules:
+    /// query-language §11.
+    static func string(_ op: CompareOperator, folding: Folding, _ a: Mixed, _ b: Mixed, _ store: NodeStore)
+        throws(RealmError) -> Bool
+    {
         if b.isNull {
             switch op {
             case .contains: return !a.isNull
@@ -51,7 +58,8 @@ enum Comparison {
         }
         if a.isNull { return op == .notEqual }
         switch (a, b) {
-        case (.string(let x), .string(let y)): return try Pattern(op, y, folding: folding).matches(x, store) == (op != .notEqual)
+        case (.string(let x), .string(let y)):
+            return try Pattern(op, y, folding: folding).matches(x, store) == (op != .notEqual)
         case (.binary(let x), .binary(let y)):
             return try Pattern(op, y, folding: folding.subtracting(.accents)).matches(x, store) == (op != .notEqual)
         default: return op == .notEqual
@@ -87,13 +95,16 @@ final class CompareCondition: Condition {
             patterns = []
         }
     }
+
     /// The same comparison of other expressions; `right` has the same constants.
     private init(_ other: CompareCondition, _ left: Expression, _ right: Expression) {
         self.left = left
         self.right = right
         (op, folding, types, patterns) = (other.op, other.folding, other.types, other.patterns)
     }
+
     override func copied() -> Condition { CompareCondition(self, left.copied(), right.copied()) }
+
     override func prepare(_ group: Group) throws(RealmError) {
         try left.prepare(group)
         try right.prepare(group)
@@ -108,6 +119,7 @@ final class CompareCondition: Condition {
 
     /// The property of the queried class, when leaves of it can be tested as they are.
     private(set) var test: (column: ColKey, test: ColumnTest)?
+
     /// The link to follow, the rest of the condition on the other side, and the objects there that meet it.
     private var step: (link: ColKey, rest: CompareCondition, target: Unmanaged<Table>)?
     private var reach: LinkReach?
@@ -118,13 +130,15 @@ final class CompareCondition: Condition {
         step = nil
         reach = nil
         isReachTried = false
-        guard !types, let path = left as? PathExpression, !path.isList, case .value(let column) = path.tail, let c = right as? ConstantExpression,
+        guard !types, let path = left as? PathExpression, !path.isList, case .value(let column) = path.tail,
+            let c = right as? ConstantExpression,
             !c.isList,
             let constant = c.values.first
         else { return }
         if let hop = path.hops.first {
             // Long chains are walked row by row.
-            guard hop.kind == .toOne, path.hops.count <= 8, !path.hasManyHops, let target = try group.table(hop.target) else { return }
+            guard hop.kind == .toOne, path.hops.count <= 8, !path.hasManyHops, let target = try group.table(hop.target)
+            else { return }
             let rest = CompareCondition(self, path.afterFirstHop, right)
             try rest.prepare(group)
             step = (hop.column, rest, .passUnretained(target))
@@ -133,10 +147,14 @@ final class CompareCondition: Condition {
         guard let facts = try group.table(path.end)?.facts(column), !facts.isCollection else { return }
         if case .typedLink(let t, _) = constant, t != facts.oppositeTable { return }
         guard !folding.contains(.accents) else { return }
-        if let t = try ColumnTest(facts.kind, op, constant, folding: folding.contains(.cases), ieee: false) { test = (column, t) }
+        if let t = try ColumnTest(facts.kind, op, constant, folding: folding.contains(.cases), ieee: false) {
+            test = (column, t)
+        }
     }
+
     override var leafTest: (column: ColKey, test: ColumnTest)? { test }
     override var cost: Int { test != nil ? 15 : (step != nil ? 50 : 100) }
+
     override func narrow(_ scan: ClusterScan, _ mask: RowMask) throws(RealmError) {
         if let test {
             if try test.test.narrow(scan, test.column, mask) { return }
@@ -144,7 +162,8 @@ final class CompareCondition: Condition {
             if !isReachTried {
                 isReachTried = true
                 let isNullIn = try holds(.null, b.values.first ?? .null, at: 0, scan.store)
-                reach = try LinkReach(step.rest, on: step.target.takeUnretainedValue(), rows: try scan.table.count(), null: isNullIn)
+                reach = try LinkReach(
+                    step.rest, on: step.target.takeUnretainedValue(), rows: try scan.table.count(), null: isNullIn)
             }
             if let reach { return try reach.narrow(scan, step.link, mask) }
         }
@@ -155,6 +174,7 @@ final class CompareCondition: Condition {
         left.reads(&found, way)
         right.reads(&found, way)
     }
+
     override func write(_ p: QueryPrinter) { p.compare(self) }
 
     override func matches(_ table: Table, _ key: ObjKey) throws(RealmError) -> Bool {
@@ -175,6 +195,7 @@ final class CompareCondition: Condition {
         }
         return false
     }
+
     private func holds(_ x: Mixed, _ y: Mixed, at j: Int, _ store: NodeStore) throws(RealmError) -> Bool {
         if types {
             guard case .int(let m) = x, case .int(let n) = y else { return op == .notEqual }
@@ -183,7 +204,8 @@ final class CompareCondition: Condition {
         if op.isString || !folding.isEmpty {
             if j < patterns.count, let p = patterns[j] {
                 switch (x, y) {
-                case (.string(let s), .string), (.binary(let s), .binary): return try p.matches(s, store) == (op != .notEqual)
+                case (.string(let s), .string), (.binary(let s), .binary):
+                    return try p.matches(s, store) == (op != .notEqual)
                 case (.null, _): return op == .notEqual
                 default: return op == .notEqual
                 }
@@ -192,7 +214,9 @@ final class CompareCondition: Condition {
         }
         return Comparison.holds(op, x, y)
     }
-    private func compare(_ x: ArraySlice<Mixed>, _ y: ArraySlice<Mixed>, _ store: NodeStore) throws(RealmError) -> Bool {
+
+    private func compare(_ x: ArraySlice<Mixed>, _ y: ArraySlice<Mixed>, _ store: NodeStore) throws(RealmError) -> Bool
+    {
         if !left.isList && !right.isList {
             guard let l = x.first, let r = y.first else { return false }
             return try holds(l, r, at: y.startIndex, store)
@@ -218,6 +242,7 @@ final class CompareCondition: Condition {
         }
         return quantifier != .any
     }
+
     /// Whether the right quantifier holds for an element of the left side.
     private func meets(_ l: Mixed, _ y: ArraySlice<Mixed>, _ store: NodeStore) throws(RealmError) -> Bool {
         let inner = right.quantifier ?? .any

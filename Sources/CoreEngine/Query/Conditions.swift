@@ -1,22 +1,31 @@
 /// What a row must meet. `matches` tests one row; `narrow` a whole cluster.
 ///
-/// What is bound never changes; what a run needs besides (buffers, tests, tables) is set by `prepare` and belongs to that run.
+/// What is bound never changes; what a run needs besides (buffers, tests, tables) is set by `prepare` and belongs to
+/// that run.
 class Condition {
     /// The same for a run of its own, beside others on other threads. Reads nothing that a run changes.
     func copied() -> Condition { self }
+
     func prepare(_ group: Group) throws(RealmError) {}
+
     func matches(_ table: Table, _ key: ObjKey) throws(RealmError) -> Bool { true }
+
     /// A kind of condition overrides `text`, or `write` when it holds others.
     func text(_ p: QueryPrinter) -> String { p.captured { write($0) } }
+
     func write(_ p: QueryPrinter) { p.out += text(p) }
+
     /// Names what decides. `way` leads from the row to the object that is tested.
     func reads(_ found: inout RowReads, _ way: [KeyPath.Step]) { found.addAnything() }
+
     /// Rough cost of testing one row: cheap conditions come first.
     var cost: Int { 100 }
+
     static func cheapestFirst(_ parts: [Condition]) -> [Condition] {
         let costs = parts.map(\.cost)
         return parts.indices.sorted { (costs[$0], $0) < (costs[$1], $1) }.map { parts[$0] }
     }
+
     /// Clears the marks of rows that do not match. The default tests each marked row.
     func narrow(_ scan: ClusterScan, _ mask: RowMask) throws(RealmError) {
         for row in 0..<scan.count where mask[row] != 0 {
@@ -24,58 +33,84 @@ class Condition {
             if try !matches(scan.table, scan.key(row)) { mask[row] = 0 }
         }
     }
+
     /// The test of one property that says as much, when there is one; after `prepare`.
     var leafTest: (column: ColKey, test: ColumnTest)? { nil }
-    /// Number of matching rows of a scan that has not begun, at least `limit` if there are more; nil, and nothing was read, where rows must be
-    /// marked for that.
+
+    /// Number of matching rows of a scan that has not begun, at least `limit` if there are more; nil, and nothing was
+    /// read, where rows must be marked for that.
     func tally(_ scan: ClusterScan, limit: Int) throws(RealmError) -> Int? { nil }
+
     /// Number of rows that match, when an index answers without a scan; nil: scan.
     func lookupCount(_ table: Table) throws(RealmError) -> Int? { try lookup(table)?.count }
+
     /// Keys of the rows that match, ascending, when an index answers without a scan; nil: scan.
     func lookup(_ table: Table) throws(RealmError) -> [ObjKey]? { nil }
+
     /// What `lookup` goes by; nil where it gives nil.
     func indexUse(_ table: Table) throws(RealmError) -> IndexUse? { nil }
 }
 
 final class ConstantCondition: Condition {
     let value: Bool
+
     init(_ value: Bool) { self.value = value }
+
     override func matches(_ table: Table, _ key: ObjKey) throws(RealmError) -> Bool { value }
+
     override func reads(_ found: inout RowReads, _ way: [KeyPath.Step]) {}
+
     override func text(_ p: QueryPrinter) -> String { value ? "TRUEPREDICATE" : "FALSEPREDICATE" }
     override var cost: Int { 0 }
-    override func narrow(_ scan: ClusterScan, _ mask: RowMask) throws(RealmError) { if !value { mask.clear(scan.count) } }
+
+    override func narrow(_ scan: ClusterScan, _ mask: RowMask) throws(RealmError) {
+        if !value { mask.clear(scan.count) }
+    }
+
     override func lookup(_ table: Table) throws(RealmError) -> [ObjKey]? { value ? nil : [] }
-    override func indexUse(_ table: Table) throws(RealmError) -> IndexUse? { IndexUse(access: .nothing, column: .null, candidates: 0) }
+
+    override func indexUse(_ table: Table) throws(RealmError) -> IndexUse? {
+        IndexUse(access: .nothing, column: .null, candidates: 0)
+    }
 }
 
 final class AndCondition: Condition {
     /// As written.
     let parts: [Condition]
+
     /// The cheapest first.
     private let ordered: [Condition]
+
     /// Asked for by the conditions around, at each of their levels.
     private let total: Int
+
     init(_ parts: [Condition]) {
         self.parts = parts
         ordered = Self.cheapestFirst(parts)
         total = parts.map(\.cost).max() ?? 0
     }
+
     override func copied() -> Condition { AndCondition(parts.map { $0.copied() }) }
+
     override func prepare(_ group: Group) throws(RealmError) { for p in parts { try p.prepare(group) } }
+
     override func reads(_ found: inout RowReads, _ way: [KeyPath.Step]) { for p in parts { p.reads(&found, way) } }
     override var cost: Int { total }
+
     override func matches(_ table: Table, _ key: ObjKey) throws(RealmError) -> Bool {
         for p in ordered { if try !p.matches(table, key) { return false } }
         return true
     }
+
     override func write(_ p: QueryPrinter) { p.and(parts) }
+
     override func narrow(_ scan: ClusterScan, _ mask: RowMask) throws(RealmError) {
         for p in ordered {
             try p.narrow(scan, mask)
             if mask.isEmpty(scan.count) { return }
         }
     }
+
     override func lookup(_ table: Table) throws(RealmError) -> [ObjKey]? {
         for (i, p) in ordered.enumerated() {
             guard let keys = try p.lookup(table) else { continue }
@@ -89,6 +124,7 @@ final class AndCondition: Condition {
         }
         return nil
     }
+
     override func indexUse(_ table: Table) throws(RealmError) -> IndexUse? {
         for p in ordered where !((p as? ConstantCondition)?.value ?? false) {
             guard var use = try p.indexUse(table) else { continue }
@@ -102,20 +138,26 @@ final class AndCondition: Condition {
 final class OrCondition: Condition {
     let parts: [Condition]
     private let ordered: [Condition]
+
     /// Asked for by the conditions around, at each of their levels.
     private let total: Int
+
     init(_ parts: [Condition]) {
         self.parts = parts
         ordered = Self.cheapestFirst(parts)
         total = parts.map(\.cost).reduce(0, +)
     }
+
     override func copied() -> Condition { OrCondition(parts.map { $0.copied() }) }
+
     /// What a cluster is narrowed by, one after the other: the opposite of a leaf test where there is one, else a part.
     private enum Step {
         case opposite(ColKey, ColumnTest, of: Unmanaged<Condition>)
         case part(Unmanaged<Condition>)
     }
+
     private var steps: [Step] = []
+
     override func prepare(_ group: Group) throws(RealmError) {
         for p in parts { try p.prepare(group) }
         steps = []
@@ -125,20 +167,26 @@ final class OrCondition: Condition {
                 continue
             }
             // Equality with several constants: one pass over the leaf.
-            if case .opposite(let column, let last, let first)? = steps.last, column == t.column, let both = last.intersected(opposite) {
+            if case .opposite(let column, let last, let first)? = steps.last, column == t.column,
+                let both = last.intersected(opposite)
+            {
                 steps[steps.count - 1] = .opposite(column, both, of: first)
             } else {
                 steps.append(.opposite(t.column, opposite, of: .passUnretained(p)))
             }
         }
     }
+
     override func reads(_ found: inout RowReads, _ way: [KeyPath.Step]) { for p in parts { p.reads(&found, way) } }
     override var cost: Int { total }
+
     override func matches(_ table: Table, _ key: ObjKey) throws(RealmError) -> Bool {
         for p in ordered { if try p.matches(table, key) { return true } }
         return false
     }
+
     override func write(_ p: QueryPrinter) { p.or(parts) }
+
     override func narrow(_ scan: ClusterScan, _ mask: RowMask) throws(RealmError) {
         // What no part has accepted yet is offered to the next.
         let open = scan.scratch(), count = scan.count
@@ -162,6 +210,7 @@ final class OrCondition: Condition {
         }
         mask.subtract(open, count)
     }
+
     override func lookup(_ table: Table) throws(RealmError) -> [ObjKey]? {
         var all: [ObjKey] = []
         for p in parts {
@@ -173,6 +222,7 @@ final class OrCondition: Condition {
         for k in all where unique.last != k { unique.append(k) }
         return unique
     }
+
     override func indexUse(_ table: Table) throws(RealmError) -> IndexUse? {
         var all: IndexUse?
         for p in parts {
@@ -182,7 +232,8 @@ final class OrCondition: Condition {
                 continue
             }
             all = IndexUse(
-                access: first.access, column: first.column, candidates: first.candidates + use.candidates, isTested: first.isTested || use.isTested)
+                access: first.access, column: first.column, candidates: first.candidates + use.candidates,
+                isTested: first.isTested || use.isTested)
         }
         return all
     }
@@ -190,13 +241,20 @@ final class OrCondition: Condition {
 
 final class NotCondition: Condition {
     let part: Condition
+
     init(_ part: Condition) { self.part = part }
+
     override func copied() -> Condition { NotCondition(part.copied()) }
+
     override func prepare(_ group: Group) throws(RealmError) { try part.prepare(group) }
+
     override func reads(_ found: inout RowReads, _ way: [KeyPath.Step]) { part.reads(&found, way) }
     override var cost: Int { part.cost }
+
     override func matches(_ table: Table, _ key: ObjKey) throws(RealmError) -> Bool { try !part.matches(table, key) }
+
     override func write(_ p: QueryPrinter) { p.not(part) }
+
     override func narrow(_ scan: ClusterScan, _ mask: RowMask) throws(RealmError) {
         let tried = scan.scratch()
         defer { scan.release(1) }

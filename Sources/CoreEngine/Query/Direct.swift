@@ -11,12 +11,16 @@ final class DirectCondition: Condition {
     private let foldsWritten: Bool
 
     override func copied() -> Condition { DirectCondition(copying: self) }
+
     private init(copying other: DirectCondition) {
         path = other.path.ownPath()
         (column, op, folds, constant, right) = (other.column, other.op, other.folds, other.constant, other.right)
         (pattern, type, foldsWritten) = (other.pattern, other.type, other.foldsWritten)
     }
-    init(_ path: PathExpression, _ column: ColKey, _ op: CompareOperator, folding: Bool, _ right: ConstantExpression) throws(RealmError) {
+
+    init(_ path: PathExpression, _ column: ColKey, _ op: CompareOperator, folding: Bool, _ right: ConstantExpression)
+        throws(RealmError)
+    {
         self.path = path
         self.column = column
         self.op = op == .in ? .equal : op
@@ -28,14 +32,18 @@ final class DirectCondition: Condition {
         case .string(let b), .binary(let b):
             folds = folding
             let isPattern = op.isString || folding
-            pattern = isPattern ? try Pattern(op == .in || op == .notEqual ? .equal : op, b, folding: folding ? .cases : []) : nil
+            pattern =
+                isPattern
+                ? try Pattern(op == .in || op == .notEqual ? .equal : op, b, folding: folding ? .cases : []) : nil
         default:
             folds = false
             pattern = nil
         }
     }
+
     /// For whole leaves; nil: row by row.
     private(set) var test: ColumnTest?
+
     override func prepare(_ group: Group) throws(RealmError) {
         try path.prepare(group)
         test = nil
@@ -43,13 +51,20 @@ final class DirectCondition: Condition {
             test = try ColumnTest(facts.kind, op, constant, folding: folds, ieee: true)
         }
     }
+
     override var leafTest: (column: ColKey, test: ColumnTest)? { test.map { (column, $0) } }
+
     override func narrow(_ scan: ClusterScan, _ mask: RowMask) throws(RealmError) {
         if let test, try test.narrow(scan, column, mask) { return }
         try super.narrow(scan, mask)
     }
-    override func tally(_ scan: ClusterScan, limit: Int) throws(RealmError) -> Int? { try test?.tally(scan, column, limit: limit) }
+
+    override func tally(_ scan: ClusterScan, limit: Int) throws(RealmError) -> Int? {
+        try test?.tally(scan, column, limit: limit)
+    }
+
     override func reads(_ found: inout RowReads, _ way: [KeyPath.Step]) { path.reads(&found, way) }
+
     override var cost: Int {
         switch type {
         case .int, .bool: 10
@@ -58,9 +73,13 @@ final class DirectCondition: Condition {
         default: 30
         }
     }
+
     override func text(_ p: QueryPrinter) -> String {
-        p.direct(path, op, folds || (foldsWritten && constant.isNull && op.isString && (type == .string || type == .binary)), right)
+        p.direct(
+            path, op, folds || (foldsWritten && constant.isNull && op.isString && (type == .string || type == .binary)),
+            right)
     }
+
     override func matches(_ table: Table, _ key: ObjKey) throws(RealmError) -> Bool {
         var v = try table.rows.peek(key, column.index) ?? .null
         if case .link(let k) = v { v = k.isUnresolved || k.isNull ? .null : .typedLink(.null, k) }
@@ -91,6 +110,7 @@ final class DirectCondition: Condition {
         default: return Comparison.holds(op, v, constant)
         }
     }
+
     static func ieee<F: BinaryFloatingPoint>(_ op: CompareOperator, _ x: F, _ c: F) -> Bool {
         switch op {
         case .equal: x == c
@@ -101,6 +121,7 @@ final class DirectCondition: Condition {
         default: x >= c
         }
     }
+
     private func text(_ v: Mixed, _ store: NodeStore) throws(RealmError) -> Bool {
         guard let pattern else {
             // The pattern is NULL.
@@ -112,21 +133,26 @@ final class DirectCondition: Condition {
             }
         }
         switch (v, constant) {
-        case (.string(let b), .string), (.binary(let b), .binary): return try pattern.matches(b, store) == (op != .notEqual)
+        case (.string(let b), .string), (.binary(let b), .binary):
+            return try pattern.matches(b, store) == (op != .notEqual)
         default: return op == .notEqual
         }
     }
+
     override func lookup(_ table: Table) throws(RealmError) -> [ObjKey]? {
         guard let index = try index(table) else { return nil }
         return try Direct.lookup(index, constant, table, column)
     }
+
     override func lookupCount(_ table: Table) throws(RealmError) -> Int? {
         guard let index = try index(table), table.facts(column)?.type != .mixed else { return nil }
         return try index.count(of: constant)
     }
+
     override func indexUse(_ table: Table) throws(RealmError) -> IndexUse? {
         try lookup(table).map { IndexUse(access: .index, column: column, candidates: $0.count) }
     }
+
     /// The index that answers the condition.
     private func index(_ table: Table) throws(RealmError) -> SearchIndex? {
         guard op == .equal, !folds, !constant.isNaN, table.facts(column)?.isFullTextIndexed == false else { return nil }
@@ -136,7 +162,9 @@ final class DirectCondition: Condition {
 
 enum Direct {
     /// Keys of the objects with a value, ascending.
-    static func lookup(_ index: SearchIndex, _ value: Mixed, _ table: Table, _ column: ColKey) throws(RealmError) -> [ObjKey]? {
+    static func lookup(_ index: SearchIndex, _ value: Mixed, _ table: Table, _ column: ColKey) throws(RealmError)
+        -> [ObjKey]?
+    {
         // Equal Mixed values of other types stand elsewhere in the index.
         if table.facts(column)?.type == .mixed { return nil }
         var keys: [ObjKey] = []
@@ -158,11 +186,14 @@ final class InCondition: Condition {
     private let type: ValueType
     let integers: Set<Int64>
     private let hasNull: Bool
+
     /// Integers few enough to compare a leaf with each of them.
     private let few: [Int64]?
+
     /// Texts or binary data, ascending; their bytes belong to the list.
     private let texts: [Bytes]
     private var kind = LeafKind.slot
+
     init(_ path: PathExpression, _ column: ColKey, _ list: ConstantExpression) {
         self.path = path
         self.column = column
@@ -183,16 +214,20 @@ final class InCondition: Condition {
         hasNull = kept.contains(where: \.isNull)
         few = ints.count <= 24 ? ints.sorted() : nil
     }
+
     private init(copying other: InCondition) {
         path = other.path.ownPath()
         (column, list, type, values, texts) = (other.column, other.list, other.type, other.values, other.texts)
         (integers, hasNull, few) = (other.integers, other.hasNull, other.few)
     }
+
     override func copied() -> Condition { InCondition(copying: self) }
+
     override func prepare(_ group: Group) throws(RealmError) {
         try path.prepare(group)
         kind = try group.table(path.end)?.facts(column)?.kind ?? .slot
     }
+
     override func narrow(_ scan: ClusterScan, _ mask: RowMask) throws(RealmError) {
         guard kind == .int, let few else { return try super.narrow(scan, mask) }
         let n = try scan.integers(column)
@@ -202,16 +237,23 @@ final class InCondition: Condition {
         LeafLoops.among(n, 0, scan.count, few, found, scan.unpacked)
         mask.keep(found, scan.count, negated: false)
     }
+
     override func tally(_ scan: ClusterScan, limit: Int) throws(RealmError) -> Int? {
         guard kind == .int, let few else { return nil }
         return try scan.sum(until: limit) { () throws(RealmError) in
             LeafLoops.count(try scan.integers(column), scan.count, among: few, scan.unpacked)
         }
     }
+
     override func reads(_ found: inout RowReads, _ way: [KeyPath.Step]) { path.reads(&found, way) }
     override var cost: Int { 20 }
+
     override func text(_ p: QueryPrinter) -> String { p.membership(path, column, list, values) }
-    override func matches(_ table: Table, _ key: ObjKey) throws(RealmError) -> Bool { holds(try table.rows.peek(key, column.index) ?? .null) }
+
+    override func matches(_ table: Table, _ key: ObjKey) throws(RealmError) -> Bool {
+        holds(try table.rows.peek(key, column.index) ?? .null)
+    }
+
     func holds(_ v: Mixed) -> Bool {
         switch v {
         case .null: return hasNull
@@ -228,6 +270,7 @@ final class InCondition: Condition {
             return false
         }
     }
+
     private func holds(text: Bytes) -> Bool {
         var low = 0, high = texts.count
         while low < high {
@@ -237,14 +280,18 @@ final class InCondition: Condition {
         }
         return false
     }
+
     override func lookup(_ table: Table) throws(RealmError) -> [ObjKey]? {
-        guard let index = try table.index(of: column.index), table.facts(column)?.isFullTextIndexed == false, values.count <= 10_000 else {
+        guard let index = try table.index(of: column.index), table.facts(column)?.isFullTextIndexed == false,
+            values.count <= 10_000
+        else {
             return nil
         }
         var all = Set<ObjKey>()
         for v in values { try index.findAll(v) { (k) throws(RealmError) in all.insert(k) } }
         return all.sorted()
     }
+
     override func indexUse(_ table: Table) throws(RealmError) -> IndexUse? {
         try lookup(table).map { IndexUse(access: .index, column: column, candidates: $0.count) }
     }
@@ -254,36 +301,48 @@ final class InCondition: Condition {
 final class BetweenCondition: Condition {
     let low: Condition, high: Condition
     private let print: (QueryPrinter) -> String
+
     init(_ low: Condition, _ high: Condition, print: @escaping (QueryPrinter) -> String) {
         self.low = low
         self.high = high
         self.print = print
     }
+
     override func copied() -> Condition { BetweenCondition(low.copied(), high.copied(), print: print) }
+
     /// Both bounds in one loop.
     private var test: (column: ColKey, test: ColumnTest)?
     override var leafTest: (column: ColKey, test: ColumnTest)? { test }
+
     override func prepare(_ group: Group) throws(RealmError) {
         try low.prepare(group)
         try high.prepare(group)
         test = nil
-        if let a = low.leafTest, let b = high.leafTest, a.column == b.column, let both = a.test.intersected(b.test) { test = (a.column, both) }
+        if let a = low.leafTest, let b = high.leafTest, a.column == b.column, let both = a.test.intersected(b.test) {
+            test = (a.column, both)
+        }
     }
+
     override func reads(_ found: inout RowReads, _ way: [KeyPath.Step]) {
         low.reads(&found, way)
         high.reads(&found, way)
     }
+
     override var cost: Int { low.cost + high.cost }
+
     override func text(_ p: QueryPrinter) -> String { print(p) }
+
     override func matches(_ table: Table, _ key: ObjKey) throws(RealmError) -> Bool {
         guard try low.matches(table, key) else { return false }
         return try high.matches(table, key)
     }
+
     override func narrow(_ scan: ClusterScan, _ mask: RowMask) throws(RealmError) {
         if let test, try test.test.narrow(scan, test.column, mask) { return }
         try low.narrow(scan, mask)
         try high.narrow(scan, mask)
     }
+
     override func tally(_ scan: ClusterScan, limit: Int) throws(RealmError) -> Int? {
         guard let test else { return nil }
         return try test.test.tally(scan, test.column, limit: limit)

@@ -1,13 +1,18 @@
-/// Values of one row, in groups: most expressions have one group; a path that ends in a collection behind several objects has one for each.
+/// Values of one row, in groups: most expressions have one group; a path that ends in a collection behind several
+/// objects has one for each.
 final class ValueBuffer {
     var values: [Mixed] = []
+
     /// Where each group ends.
     var ends: [Int] = []
+
     func reset() {
         values.removeAll(keepingCapacity: true)
         ends.removeAll(keepingCapacity: true)
     }
+
     func closeGroup() { ends.append(values.count) }
+
     /// Closes a group for what came since there were `before` groups, unless that was done.
     func finish(since before: Int) { if ends.count == before || ends.last != values.count { closeGroup() } }
 }
@@ -15,56 +20,74 @@ final class ValueBuffer {
 /// Something that has values for a row. Bound to tables by keys; `prepare` looks them up for one run.
 class Expression {
     let type: ValueType
+
     /// Has any number of values.
     let isList: Bool
     let quantifier: Quantifier?
+
     init(_ type: ValueType, isList: Bool, _ quantifier: Quantifier? = nil) {
         self.type = type
         self.isList = isList
         self.quantifier = quantifier
     }
+
     /// The same for a run of its own, as `Condition.copied`.
     func copied() -> Expression { self }
     var isConstant: Bool { false }
+
     /// A list that is compared like a single value where it has one: the value of a dictionary's key.
     var isOptionalValue: Bool { false }
+
     /// The property of the queried class when this is nothing but that.
     var directColumn: ColKey? { nil }
+
     func prepare(_ group: Group) throws(RealmError) {}
+
     func evaluate(_ table: Table, _ key: ObjKey, _ out: ValueBuffer) throws(RealmError) {}
+
     /// A kind of expression overrides `text`, or `write` when it holds others.
     func text(_ p: QueryPrinter) -> String { p.captured { write($0) } }
+
     func write(_ p: QueryPrinter) { p.out += text(p) }
+
     /// Names what the values come from, as `Condition.reads`.
     func reads(_ found: inout RowReads, _ way: [KeyPath.Step]) { if !isConstant { found.addAnything() } }
 }
 
 final class ConstantExpression: Expression {
     let values: [Mixed]
+
     /// Kept by the query; the bytes of `values` point into it.
     let arena: ConstantArena
+
     init(_ value: Mixed, _ type: ValueType, _ arena: ConstantArena) {
         values = [value]
         self.arena = arena
         isImplied = false
         super.init(type, isList: false)
     }
+
     /// The quantifier was not written.
     private let isImplied: Bool
+
     init(list: [Mixed], _ type: ValueType, _ quantifier: Quantifier?, _ arena: ConstantArena, isImplied: Bool = false) {
         values = list
         self.arena = arena
         self.isImplied = isImplied
         super.init(type, isList: true, quantifier)
     }
+
     override var isConstant: Bool { true }
+
     override func evaluate(_ table: Table, _ key: ObjKey, _ out: ValueBuffer) throws(RealmError) {
         out.values.append(contentsOf: values)
         out.closeGroup()
     }
+
     override func text(_ p: QueryPrinter) -> String {
         if !isList { return p.constant(values[0], type) }
-        return (isImplied ? "" : quantifier.map { $0.rawValue + " " } ?? "") + "{" + values.map { p.constant($0, type) }.joined(separator: ", ") + "}"
+        return (isImplied ? "" : quantifier.map { $0.rawValue + " " } ?? "") + "{"
+            + values.map { p.constant($0, type) }.joined(separator: ", ") + "}"
     }
 }
 
@@ -75,18 +98,24 @@ final class SizeExpression: Expression {
     let path: PathExpression
     private let mark: String
     private let buffer = ValueBuffer()
+
     /// The path without its last link property, whose targets are counted.
     enum Kind { case bytes, elements(ColKey), links, reached, mixed, allBacklinks }
     private let kind: Kind
+
     init(_ path: PathExpression, _ kind: Kind, mark: String) {
         self.path = path
         self.kind = kind
         self.mark = mark
         super.init(.int, isList: path.hasManyHops && !{ if case .links = kind { true } else { false } }(), nil)
     }
+
     override func copied() -> Expression { SizeExpression(path.ownPath(), kind, mark: mark) }
+
     override func prepare(_ group: Group) throws(RealmError) { try path.prepare(group) }
+
     override func reads(_ found: inout RowReads, _ way: [KeyPath.Step]) { path.reads(&found, way) }
+
     override func text(_ p: QueryPrinter) -> String { path.text(p) + mark }
 
     override func evaluate(_ table: Table, _ key: ObjKey, _ out: ValueBuffer) throws(RealmError) {
@@ -116,13 +145,16 @@ final class SizeExpression: Expression {
             out.closeGroup()
         }
     }
+
     private func size(_ v: Mixed, _ table: Table) throws(RealmError) -> Mixed {
         switch v {
         case .string(let b): return .int(Int64(b.count))
         case .binary(let b): return .int(Int64(b.count))
         case .list(let r): return .int(Int64(try ElementList(table.store, root: r, kind: .mixed, target: .null).count))
         case .dictionary(let r):
-            return .int(Int64(try ElementDictionary(table.store, root: r, keyType: .string, format: Format.currentVersion).count))
+            return .int(
+                Int64(
+                    try ElementDictionary(table.store, root: r, keyType: .string, format: Format.currentVersion).count))
         default: return .null
         }
     }
@@ -134,19 +166,25 @@ final class LinkCountExpression: Expression {
     private let path: PathExpression
     private let last: Hop
     private let mark: String
+
     init(_ path: PathExpression, last: Hop, text: String) {
         self.path = path
         self.last = last
         mark = text
         super.init(.int, isList: !path.hops.isEmpty, nil)
     }
+
     override func copied() -> Expression { LinkCountExpression(path.ownPath(), last: last, text: mark) }
+
     override func prepare(_ group: Group) throws(RealmError) { try path.prepare(group) }
+
     override func reads(_ found: inout RowReads, _ way: [KeyPath.Step]) {
         path.reads(&found, way)
         found.add(way + (path.hops + [last]).map { KeyPath.Step($0) })
     }
+
     override func text(_ p: QueryPrinter) -> String { p.prefix + mark }
+
     private func count(_ t: Table, _ k: ObjKey, nulls: Bool) throws(RealmError) -> Int {
         guard let facts = t.facts(last.column) else { return 0 }
         if last.kind == .backlink { return try t.backlinks(k, last.column).count }
@@ -166,12 +204,15 @@ final class LinkCountExpression: Expression {
         default: return 0
         }
     }
+
     override func evaluate(_ table: Table, _ key: ObjKey, _ out: ValueBuffer) throws(RealmError) {
         if path.hops.isEmpty {
             out.values.append(.int(Int64(try count(table, key, nulls: false))))
         } else {
             guard let end = try table.group.table(path.end) else { return out.closeGroup() }
-            try path.walk(0, table, key) { (k) throws(RealmError) in out.values.append(.int(Int64(try count(end, k, nulls: true)))) }
+            try path.walk(0, table, key) { (k) throws(RealmError) in
+                out.values.append(.int(Int64(try count(end, k, nulls: true))))
+            }
         }
         out.closeGroup()
     }
@@ -180,15 +221,21 @@ final class LinkCountExpression: Expression {
 final class TypeExpression: Expression {
     private let path: PathExpression
     private let buffer = ValueBuffer()
+
     init(_ path: PathExpression) {
         self.path = path
         super.init(.typeName, isList: path.isList, path.quantifier)
     }
+
     override func copied() -> Expression { TypeExpression(path.ownPath()) }
+
     override func prepare(_ group: Group) throws(RealmError) { try path.prepare(group) }
+
     override func reads(_ found: inout RowReads, _ way: [KeyPath.Step]) { path.reads(&found, way) }
     override var isOptionalValue: Bool { path.isOptionalValue }
+
     override func text(_ p: QueryPrinter) -> String { path.text(p) + ".@type" }
+
     override func evaluate(_ table: Table, _ key: ObjKey, _ out: ValueBuffer) throws(RealmError) {
         buffer.reset()
         try path.evaluate(table, key, buffer)
@@ -203,6 +250,7 @@ final class SubqueryExpression: Expression {
     private let target: TableKey
     private let source: String
     private var table: Unmanaged<Table>?
+
     init(_ path: PathExpression, target: TableKey, _ condition: Condition, source: String) {
         self.path = path
         self.target = target
@@ -210,16 +258,22 @@ final class SubqueryExpression: Expression {
         self.source = source
         super.init(.int, isList: false)
     }
-    override func copied() -> Expression { SubqueryExpression(path.ownPath(), target: target, condition.copied(), source: source) }
+
+    override func copied() -> Expression {
+        SubqueryExpression(path.ownPath(), target: target, condition.copied(), source: source)
+    }
+
     override func prepare(_ group: Group) throws(RealmError) {
         try path.prepare(group)
         try condition.prepare(group)
         table = try group.table(target).map { .passUnretained($0) }
     }
+
     override func reads(_ found: inout RowReads, _ way: [KeyPath.Step]) {
         path.reads(&found, way)
         condition.reads(&found, way + path.hops.map { KeyPath.Step($0) })
     }
+
     override func write(_ p: QueryPrinter) {
         p.out += "SUBQUERY(\(p.prefix)\(source), "
         p.inSubquery { variable in
@@ -228,6 +282,7 @@ final class SubqueryExpression: Expression {
         }
         p.out += ").@count"
     }
+
     override func evaluate(_ from: Table, _ key: ObjKey, _ out: ValueBuffer) throws(RealmError) {
         guard let t = table?.takeUnretainedValue() else { return }
         var n: Int64 = 0

@@ -1,5 +1,6 @@
-/// Whether places lie in a shape. A place is an embedded object with a text `type`, which says "Point", and a list of doubles `coordinates`:
-/// longitude, latitude and whatever else. What is no place lies nowhere. Rules: query-language §13.
+/// Whether places lie in a shape. A place is an embedded object with a text `type`, which says "Point", and a list of
+/// doubles `coordinates`: longitude, latitude and whatever else. What is no place lies nowhere. Rules: query-language
+/// §13.
 final class GeoCondition: Condition {
     private let path: PathExpression
     private let shape: GeoShape
@@ -11,8 +12,10 @@ final class GeoCondition: Condition {
 
     init(_ path: PathExpression, _ shape: GeoShape, in table: Table) throws(RealmError) {
         (self.path, self.shape, places) = (path, shape, table.key)
-        guard let type = table.column(named: "type").flatMap({ table.facts($0.key) }), type.type == .string, !type.isCollection,
-            let coordinates = table.column(named: "coordinates").flatMap({ table.facts($0.key) }), coordinates.type == .double,
+        guard let type = table.column(named: "type").flatMap({ table.facts($0.key) }), type.type == .string,
+            !type.isCollection,
+            let coordinates = table.column(named: "coordinates").flatMap({ table.facts($0.key) }),
+            coordinates.type == .double,
             coordinates.shape == .list
         else {
             let query = QueryPrinter(table.group).captured { $0.out += Self.text(path, shape, $0) }
@@ -20,55 +23,78 @@ final class GeoCondition: Condition {
         }
         (self.type, self.coordinates) = (type.key, coordinates.key)
     }
+
     private init(copying c: GeoCondition) {
         (path, shape, places, type, coordinates) = (c.path.ownPath(), c.shape, c.places, c.type, c.coordinates)
     }
+
     override func copied() -> Condition { GeoCondition(copying: self) }
+
     override func reads(_ found: inout RowReads, _ way: [KeyPath.Step]) { found.addAnything() }
+
     override func text(_ p: QueryPrinter) -> String { Self.text(path, shape, p) }
-    private static func text(_ path: PathExpression, _ shape: GeoShape, _ p: QueryPrinter) -> String { "\(path.text(p)) GEOWITHIN \(shape.text)" }
+
+    private static func text(_ path: PathExpression, _ shape: GeoShape, _ p: QueryPrinter) -> String {
+        "\(path.text(p)) GEOWITHIN \(shape.text)"
+    }
 
     override func prepare(_ group: Group) throws(RealmError) {
         try path.prepare(group)
         table = try group.table(places).map { .passUnretained($0) }
     }
+
     override func matches(_ table: Table, _ key: ObjKey) throws(RealmError) -> Bool {
         buffer.reset()
         try path.evaluate(table, key, buffer)
         let isAll = path.quantifier == .all
-        for case .typedLink(_, let k) in buffer.values where try isInside(k) != isAll { return path.quantifier == nil || path.quantifier == .any }
+        for case .typedLink(_, let k) in buffer.values where try isInside(k) != isAll {
+            return path.quantifier == nil || path.quantifier == .any
+        }
         return path.quantifier == .all || path.quantifier == Quantifier.none
     }
+
     private func isInside(_ key: ObjKey) throws(RealmError) -> Bool {
         guard let t = table?.takeUnretainedValue() else { return false }
         // One row may lead to many places.
         try t.store.test()
         guard case .string(let kind)? = try t.rows.peek(key, type.index), Self.isPoint(kind),
-            case .slot(let slot)? = try t.rows.peek(key, coordinates.index), let facts = t.facts(coordinates), let leaf = facts.elementKind
+            case .slot(let slot)? = try t.rows.peek(key, coordinates.index), let facts = t.facts(coordinates),
+            let leaf = facts.elementKind
         else { return false }
-        let list = try ElementList(t.store, root: slot.isTagged ? .null : slot.ref, kind: leaf, target: .null, isSet: false)
-        guard list.count >= 2, case .double(let longitude) = try list.get(0), case .double(let latitude) = try list.get(1) else { return false }
+        let list = try ElementList(
+            t.store, root: slot.isTagged ? .null : slot.ref, kind: leaf, target: .null, isSet: false)
+        guard list.count >= 2, case .double(let longitude) = try list.get(0),
+            case .double(let latitude) = try list.get(1)
+        else { return false }
         return shape.contains(GeoPlace(longitude: longitude, latitude: latitude))
     }
+
     /// In letters of any case.
-    private static func isPoint(_ kind: Bytes) -> Bool { kind.count == 5 && zip(kind, "point".utf8).allSatisfy { $0 | 0x20 == $1 } }
+    private static func isPoint(_ kind: Bytes) -> Bool {
+        kind.count == 5 && zip(kind, "point".utf8).allSatisfy { $0 | 0x20 == $1 }
+    }
 }
 
 extension Binder {
     mutating func geoWithin(_ e: ExpressionSyntax, _ shape: GeoSyntax, _ t: Table) throws(RealmError) -> Condition {
-        guard !Self.isConstant(e), let path = try expression(e, t) as? PathExpression, case .link(let target) = path.type,
+        guard !Self.isConstant(e), let path = try expression(e, t) as? PathExpression,
+            case .link(let target) = path.type,
             let places = try group.table(target)
         else { throw .query("GEOWITHIN needs a link to an embedded object") }
         guard places.isEmbedded else {
             throw .query(
-                "A GEOWITHIN query can only operate on a link to an embedded class but '\(places.className ?? places.name)' is at the top level")
+                "A GEOWITHIN query can only operate on a link to an embedded class but '\(places.className ?? places.name)' is at the top level"
+            )
         }
         return try GeoCondition(path, GeoShape(try form(shape)), in: places)
     }
+
     private func form(_ shape: GeoSyntax) throws(RealmError) -> GeoShape.Form {
         switch shape {
         case .argument(let n):
-            guard case .value(.string(let text)) = try argument(n) else { throw .query("The argument of GEOWITHIN is no geospatial value") }
+            guard case .value(.string(let text)) = try argument(n) else {
+                throw .query("The argument of GEOWITHIN is no geospatial value")
+            }
             return try form(try QueryParser.geo(String(decoding: text, as: UTF8.self)))
         case .box(let a, let b): return .box(try place(a), try place(b))
         case .circle(let center, let radius): return .circle(try place(center), radius: try number(radius))
@@ -82,11 +108,13 @@ extension Binder {
             return .polygon(all)
         }
     }
+
     private func place(_ p: GeoPlaceSyntax) throws(RealmError) -> GeoPlace {
         GeoPlace(
             longitude: try number(p.longitude), latitude: try number(p.latitude),
             altitude: try p.altitude.map { (c) throws(RealmError) in try number(c) } ?? 0)
     }
+
     private func number(_ c: ConstantSyntax) throws(RealmError) -> Double {
         switch try value(c, hint: .double).0 {
         case .double(let v): return v

@@ -6,11 +6,13 @@ struct GeoPlace: Hashable {
 
     /// Whether there is such a place.
     var isValid: Bool { abs(longitude) <= 180 && abs(latitude) <= 90 }
+
     /// The point of the unit sphere.
     var vector: GeoVector {
         let phi = latitude * .pi / 180, lambda = longitude * .pi / 180
         return GeoVector(
-            x: Platform.cosine(phi) * Platform.cosine(lambda), y: Platform.cosine(phi) * Platform.sine(lambda), z: Platform.sine(phi))
+            x: Platform.cosine(phi) * Platform.cosine(lambda), y: Platform.cosine(phi) * Platform.sine(lambda),
+            z: Platform.sine(phi))
     }
 }
 
@@ -19,29 +21,45 @@ struct GeoVector {
     let x, y, z: Double
 
     static func - (a: Self, b: Self) -> Self { Self(x: a.x - b.x, y: a.y - b.y, z: a.z - b.z) }
+
     func dot(_ b: Self) -> Double { x * b.x + y * b.y + z * b.z }
+
     func cross(_ b: Self) -> Self { Self(x: y * b.z - z * b.y, y: z * b.x - x * b.z, z: x * b.y - y * b.x) }
     var length: Double { dot(self).squareRoot() }
+
     /// The angle to another one, precise for the smallest and for the largest.
     func distance(to b: Self) -> Double { Platform.angle(y: cross(b).length, x: dot(b)) }
-    /// The point at a share of the straight way to another one; nil for opposite ones, between which there is no one way.
+
+    /// The point at a share of the straight way to another one; nil for opposite ones, between which there is no one
+    /// way.
     func between(_ b: Self, _ share: Double) -> Self? {
-        let rest = 1 - share, sum = Self(x: x * rest + b.x * share, y: y * rest + b.y * share, z: z * rest + b.z * share), n = sum.length
+        let rest = 1 - share,
+            sum = Self(x: x * rest + b.x * share, y: y * rest + b.y * share, z: z * rest + b.z * share), n = sum.length
         return n > 1e-9 ? Self(x: sum.x / n, y: sum.y / n, z: sum.z / n) : nil
     }
+
     func isOpposite(_ b: Self) -> Bool { abs(x + b.x) < 1e-12 && abs(y + b.y) < 1e-12 && abs(z + b.z) < 1e-12 }
+
     /// The same for points of the globe that are a few micrometres apart.
     struct Rounded: Hashable { let x, y, z: Double }
-    var rounded: Rounded { Rounded(x: (x * 1e12).rounded() + 0, y: (y * 1e12).rounded() + 0, z: (z * 1e12).rounded() + 0) }
-    /// Six times the volume between the centre and three points. Of differences, so that places which are close together are told apart.
+
+    var rounded: Rounded {
+        Rounded(x: (x * 1e12).rounded() + 0, y: (y * 1e12).rounded() + 0, z: (z * 1e12).rounded() + 0)
+    }
+
+    /// Six times the volume between the centre and three points. Of differences, so that places which are close
+    /// together are told apart.
     static func volume(_ a: Self, _ b: Self, _ c: Self) -> Double { a.dot((b - a).cross(c - a)) }
+
     /// On which side of the line from `a` to `b` `c` lies: 1 left, −1 right, 0 where rounding does not let one say.
     static func side(_ a: Self, _ b: Self, _ c: Self) -> Int {
         let u = b - a, v = c - a, volume = a.dot(u.cross(v))
         guard abs(volume) > 4e-16 * max(u.length, v.length) else { return 0 }
         return volume > 0 ? 1 : -1
     }
-    /// Whether the lines from `a` to `b` and from `c` to `d` cross; nil where one of them goes through an end of the other, as far as can be seen.
+
+    /// Whether the lines from `a` to `b` and from `c` to `d` cross; nil where one of them goes through an end of the
+    /// other, as far as can be seen.
     static func cross(_ a: Self, _ b: Self, _ c: Self, _ d: Self) -> Bool? {
         let abc = side(a, b, c), abd = side(a, b, d)
         if abc != 0, abc == abd { return false }
@@ -51,6 +69,7 @@ struct GeoVector {
         if abc != 0, cda != 0, abc == cda { return false }
         return abc == 0 || abd == 0 || cda == 0 || cdb == 0 ? nil : true
     }
+
     /// The signed area of a triangle: positive when its corners go round to the left.
     static func area(_ a: Self, _ b: Self, _ c: Self) -> Double {
         2 * Platform.angle(y: volume(a, b, c), x: 1 + a.dot(b) + b.dot(c) + c.dot(a))

@@ -1,4 +1,5 @@
-/// A ring on the globe. Inside is the smaller one of the two parts into which it divides the globe, whichever way it goes round.
+/// A ring on the globe. Inside is the smaller one of the two parts into which it divides the globe, whichever way it
+/// goes round.
 struct GeoRing {
     /// The last one once.
     let places: [GeoPlace]
@@ -18,21 +19,35 @@ struct GeoRing {
         isInsideLeft = (area < 0 ? area + 4 * .pi : area) <= 2 * .pi
         try verify(number)
     }
+
     var count: Int { places.count }
+
     private func next(_ i: Int) -> Int { i + 1 == count ? 0 : i + 1 }
+
     func edge(_ i: Int) -> (from: GeoVector, to: GeoVector) { (corners[i], corners[next(i)]) }
+
     /// The same whichever way it goes.
     func edgePlaces(_ i: Int) -> Set<GeoPlace> { [places[i], places[next(i)]] }
 
     private func verify(_ number: Int) throws(GeoShape.Invalid) {
-        func invalid(_ what: String) -> GeoShape.Invalid { GeoShape.Invalid(what: "Ring \(number) is not valid: '\(what)'") }
-        for i in 0..<count where places[i] == places[next(i)] { throw invalid("Edge \(i) is degenerate (duplicate vertex)") }
+        func invalid(_ what: String) -> GeoShape.Invalid {
+            GeoShape.Invalid(what: "Ring \(number) is not valid: '\(what)'")
+        }
+        for i in 0..<count where places[i] == places[next(i)] {
+            throw invalid("Edge \(i) is degenerate (duplicate vertex)")
+        }
         var seen: [GeoVector.Rounded: Int] = [:]
         for i in 0..<count {
-            if let j = seen.updateValue(i, forKey: corners[i].rounded) { throw invalid("Corners \(j) and \(i) are the same place") }
-            if corners[i].isOpposite(corners[next(i)]) { throw invalid("Edge \(i) leads to the opposite place of the globe") }
+            if let j = seen.updateValue(i, forKey: corners[i].rounded) {
+                throw invalid("Corners \(j) and \(i) are the same place")
+            }
+            if corners[i].isOpposite(corners[next(i)]) {
+                throw invalid("Edge \(i) leads to the opposite place of the globe")
+            }
         }
-        guard corners.contains(where: { GeoVector.side(corners[0], corners[1], $0) != 0 }) else { throw invalid("All corners lie on one line") }
+        guard corners.contains(where: { GeoVector.side(corners[0], corners[1], $0) != 0 }) else {
+            throw invalid("All corners lie on one line")
+        }
         for i in 0..<count {
             for j in i + 1..<count where j != next(i) && next(j) != i {
                 let (a, b) = edge(i), (c, d) = edge(j)
@@ -42,24 +57,32 @@ struct GeoRing {
             }
         }
     }
-    /// Whether a point lies inside; nil on an edge. A line from a point of any edge to it begins on one side of the ring, and changes the side at
-    /// each other edge that it crosses. Another line is tried when it goes through a corner.
+
+    /// Whether a point lies inside; nil on an edge. A line from a point of any edge to it begins on one side of the
+    /// ring, and changes the side at each other edge that it crosses. Another line is tried when it goes through a
+    /// corner.
     func contains(_ p: GeoVector) -> Bool? {
         if (0..<count).contains(where: { isOn(edge($0), p) }) { return nil }
         for share in [0.5, 0.37, 0.71, 0.19] {
             for k in 0..<count {
                 let (a, b) = edge(k), side = GeoVector.side(a, b, p)
-                guard side != 0, let start = a.between(b, share), let crossings = crossings(from: start, to: p, without: k) else { continue }
+                guard side != 0, let start = a.between(b, share),
+                    let crossings = crossings(from: start, to: p, without: k)
+                else { continue }
                 return ((side > 0) != (crossings % 2 == 1)) == isInsideLeft
             }
         }
         // So near to everything, or so small a ring, that numbers do not tell.
         return false
     }
+
     private func isOn(_ edge: (from: GeoVector, to: GeoVector), _ p: GeoVector) -> Bool {
-        guard GeoVector.side(edge.from, edge.to, p) == 0, let middle = edge.from.between(edge.to, 0.5) else { return false }
+        guard GeoVector.side(edge.from, edge.to, p) == 0, let middle = edge.from.between(edge.to, 0.5) else {
+            return false
+        }
         return middle.dot(p) >= middle.dot(edge.from) - 4e-16
     }
+
     private func crossings(from start: GeoVector, to p: GeoVector, without k: Int) -> Int? {
         var n = 0
         for j in 0..<count where j != k {
@@ -71,6 +94,7 @@ struct GeoRing {
         }
         return n
     }
+
     func crosses(_ other: GeoRing) -> Bool {
         for i in 0..<count {
             let (a, b) = edge(i)
@@ -81,6 +105,7 @@ struct GeoRing {
         }
         return false
     }
+
     /// Whether another one lies inside, without touching it.
     func contains(_ other: GeoRing) -> Bool { other.corners.allSatisfy { contains($0) == true } && !crosses(other) }
 }
@@ -103,29 +128,40 @@ struct GeoPolygon {
         try Self.verifyEdges(all)
         try verifyHoles()
     }
+
     private static func verifyEdges(_ rings: [GeoRing]) throws(GeoShape.Invalid) {
         var seen: [Set<GeoPlace>: (ring: Int, edge: Int)] = [:]
         for (r, ring) in rings.enumerated() {
             for e in 0..<ring.count {
                 if let other = seen.updateValue((r, e), forKey: ring.edgePlaces(e)) {
                     throw GeoShape.Invalid(
-                        what: "Polygon isn't valid: 'Duplicate edge: ring \(r), edge \(e) and ring \(other.ring), edge \(other.edge)'")
+                        what:
+                            "Polygon isn't valid: 'Duplicate edge: ring \(r), edge \(e) and ring \(other.ring), edge \(other.edge)'"
+                    )
                 }
             }
         }
     }
+
     private func verifyHoles() throws(GeoShape.Invalid) {
         for (i, hole) in holes.enumerated() where !outer.contains(hole) {
             throw GeoShape.Invalid(
-                what: "Secondary ring \(i + 1) not contained by first exterior ring - secondary rings must be holes in the first ring")
+                what:
+                    "Secondary ring \(i + 1) not contained by first exterior ring - secondary rings must be holes in the first ring"
+            )
         }
         for (i, hole) in holes.enumerated() {
             for (j, other) in holes.enumerated() where i != j {
-                if hole.contains(other) { throw GeoShape.Invalid(what: "Polygon interior rings cannot be nested: \(j + 1)") }
-                if i < j, hole.crosses(other) { throw GeoShape.Invalid(what: "Polygon isn't valid: 'Rings \(i + 1) and \(j + 1) cross'") }
+                if hole.contains(other) {
+                    throw GeoShape.Invalid(what: "Polygon interior rings cannot be nested: \(j + 1)")
+                }
+                if i < j, hole.crosses(other) {
+                    throw GeoShape.Invalid(what: "Polygon isn't valid: 'Rings \(i + 1) and \(j + 1) cross'")
+                }
             }
         }
     }
+
     /// Edges belong to it, those of holes too.
     func contains(_ p: GeoVector) -> Bool { (outer.contains(p) ?? true) && !holes.contains { $0.contains(p) == true } }
 }

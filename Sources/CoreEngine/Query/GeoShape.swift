@@ -6,6 +6,7 @@ struct GeoShape {
         case circle(GeoPlace, radius: Double)
         case polygon([[GeoPlace]])
     }
+
     /// Why there is no such shape.
     struct Invalid: Error { let what: String }
 
@@ -17,16 +18,24 @@ struct GeoShape {
         self.form = form
         do throws(Invalid) {
             for place in Self.places(form) where !place.isValid {
-                throw Invalid(what: "Longitude/latitude is out of bounds, lng: \(place.longitude) lat: \(place.latitude)")
+                throw Invalid(
+                    what: "Longitude/latitude is out of bounds, lng: \(place.longitude) lat: \(place.latitude)")
             }
-            if case .box(let low, let high) = form, low.latitude > high.latitude { throw Invalid(what: "Invalid rectangle") }
+            if case .box(let low, let high) = form, low.latitude > high.latitude {
+                throw Invalid(what: "Invalid rectangle")
+            }
             centre = if case .circle(let place, _) = form { place.vector } else { nil }
             polygon = if case .polygon(let rings) = form { try GeoPolygon(rings) } else { nil }
-            if case .circle(_, let radius) = form, !(radius >= 0) { throw Invalid(what: "The radius of a circle must be a non-negative number") }
+            if case .circle(_, let radius) = form, !(radius >= 0) {
+                throw Invalid(what: "The radius of a circle must be a non-negative number")
+            }
         } catch {
-            throw .query("Invalid region in GEOWITHIN query for parameter '\(Self.text(form) { $0.shownShort })': '\(error.what)'")
+            throw .query(
+                "Invalid region in GEOWITHIN query for parameter '\(Self.text(form) { $0.shownShort })': '\(error.what)'"
+            )
         }
     }
+
     private static func places(_ form: Form) -> [GeoPlace] {
         switch form {
         case .box(let a, let b): [a, b]
@@ -34,6 +43,7 @@ struct GeoShape {
         case .polygon(let rings): rings.flatMap { $0 }
         }
     }
+
     func contains(_ place: GeoPlace) -> Bool {
         guard place.isValid else { return false }
         switch form {
@@ -55,19 +65,24 @@ struct GeoShape {
 
     /// Text that parses to the same shape.
     var text: String { Self.text(form) { $0.shown } }
+
     private static func text(_ form: Form, _ number: (Double) -> String) -> String {
         func point(_ p: GeoPlace) -> String { "[\(number(p.longitude)), \(number(p.latitude)), \(number(p.altitude))]" }
         switch form {
         case .box(let a, let b): return "GeoBox(\(point(a)), \(point(b)))"
-        case .circle(let place, let radius): return "GeoCircle(\(point(place)), \(number(radius.isFinite ? radius : 4)))"
+        case .circle(let place, let radius):
+            return "GeoCircle(\(point(place)), \(number(radius.isFinite ? radius : 4)))"
         case .polygon(let rings):
-            return "GeoPolygon(" + rings.map { "{" + $0.map(point).joined(separator: ", ") + "}" }.joined(separator: ", ") + ")"
+            return "GeoPolygon("
+                + rings.map { "{" + $0.map(point).joined(separator: ", ") + "}" }.joined(separator: ", ") + ")"
         }
     }
 }
+
 extension Double {
     /// With as many digits as it takes, whole ones without a point.
     fileprivate var shown: String { description.hasSuffix(".0") ? String(description.dropLast(2)) : description }
+
     /// With six digits, for people.
     fileprivate var shownShort: String {
         let size = abs(self)
@@ -77,6 +92,7 @@ extension Double {
         return ((self * scale).rounded() / scale).shown
     }
 }
+
 extension GeoPlace {
     /// Latitude and longitude with seven digits behind the point.
     var shownFixed: String {

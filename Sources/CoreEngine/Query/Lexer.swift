@@ -6,22 +6,27 @@ struct Token {
         case openBracket, closeBracket, comma, openParen, closeParen, openBrace, closeBrace, dot
         case caseInsensitive
         case and, or, not, `in`, any, all, none, `true`, `false`, first, last, size
-        case beginsWith, endsWith, contains, like, text, between, geoWithin, sort, distinct, limit, ascending, descending
+        case beginsWith, endsWith, contains, like, text, between, geoWithin, sort, distinct, limit, ascending,
+            descending
         case truePredicate, falsePredicate, subquery, obj, binary, geoBox, geoCircle, geoPolygon
         case null, infinity, nan
         case count, max, min, sum, avg, links, type, keys, values
-        case natural, number, float, timestamp, uuid, objectId, link, argument, keyPathArgument, base64, string, identifier
+        case natural, number, float, timestamp, uuid, objectId, link, argument, keyPathArgument, base64, string,
+            identifier
         /// `%@`-like placeholders of NSPredicate: the next argument, the next argument as a key path.
         case nextArgument, nextKeyPathArgument
         case end
     }
+
     var kind: Kind
+
     /// Bytes of the text.
     var start: Int
     var end: Int
 }
 
-/// Cuts a query text into tokens: the longest match wins, on equal length the more special one. Rules: query-language §2.
+/// Cuts a query text into tokens: the longest match wins, on equal length the more special one. Rules: query-language
+/// §2.
 struct Lexer {
     private let bytes: [UInt8]
     private let text: String
@@ -30,6 +35,7 @@ struct Lexer {
         self.text = text
         bytes = Array(text.utf8)
     }
+
     /// - Returns: the tokens, an `end` last, and the bytes they point into.
     static func tokens(of text: String) throws(RealmError) -> (tokens: [Token], bytes: [UInt8]) {
         let lexer = Lexer(text)
@@ -47,15 +53,21 @@ struct Lexer {
     }
 
     private func isBlank(_ c: UInt8) -> Bool { c == 0x20 || c == 0x09 || c == 0x0D || c == 0x0A }
+
     private func at(_ i: Int) -> UInt8 { i < bytes.count ? bytes[i] : 0 }
+
     private func isDigit(_ c: UInt8) -> Bool { c >= 0x30 && c <= 0x39 }
+
     private func isHex(_ c: UInt8) -> Bool { isDigit(c) || (c | 0x20 >= 0x61 && c | 0x20 <= 0x66) }
+
     private func isLetter(_ c: UInt8) -> Bool { c | 0x20 >= 0x61 && c | 0x20 <= 0x7A }
+
     private func digits(_ from: Int) -> Int {
         var i = from
         while isDigit(at(i)) { i += 1 }
         return i - from
     }
+
     /// Bytes of a well-formed character beyond ASCII, 0 when there is none.
     private func multibyte(_ i: Int) -> Int {
         let c = at(i)
@@ -64,6 +76,7 @@ struct Lexer {
         for j in 1..<n where at(i + j) & 0xC0 != 0x80 { return 0 }
         return n
     }
+
     private func identifier(_ start: Int) -> Int {
         var i = start
         while i < bytes.count {
@@ -82,24 +95,35 @@ struct Lexer {
         }
         return i - start
     }
-    private func word(_ start: Int, _ length: Int) -> String { String(decoding: bytes[start..<start + length], as: UTF8.self) }
+
+    private func word(_ start: Int, _ length: Int) -> String {
+        String(decoding: bytes[start..<start + length], as: UTF8.self)
+    }
 
     private static let anyCase: [Name: Token.Kind] = [
-        "and": .and, "or": .or, "beginswith": .beginsWith, "endswith": .endsWith, "contains": .contains, "like": .like, "text": .text,
-        "between": .between, "geowithin": .geoWithin, "sort": .sort, "distinct": .distinct, "limit": .limit, "asc": .ascending,
+        "and": .and, "or": .or, "beginswith": .beginsWith, "endswith": .endsWith, "contains": .contains, "like": .like,
+        "text": .text,
+        "between": .between, "geowithin": .geoWithin, "sort": .sort, "distinct": .distinct, "limit": .limit,
+        "asc": .ascending,
         "ascending": .ascending, "desc": .descending, "descending": .descending, "truepredicate": .truePredicate,
-        "falsepredicate": .falsePredicate, "subquery": .subquery, "obj": .obj, "bin": .binary, "binary": .binary, "geobox": .geoBox,
-        "geocircle": .geoCircle, "geopolygon": .geoPolygon, "null": .null, "nil": .null, "inf": .infinity, "infinity": .infinity, "nan": .nan,
+        "falsepredicate": .falsePredicate, "subquery": .subquery, "obj": .obj, "bin": .binary, "binary": .binary,
+        "geobox": .geoBox,
+        "geocircle": .geoCircle, "geopolygon": .geoPolygon, "null": .null, "nil": .null, "inf": .infinity,
+        "infinity": .infinity, "nan": .nan,
     ]
+
     /// All lower or all upper.
     private static let oneCase: [Name: Token.Kind] = [
-        "not": .not, "in": .in, "any": .any, "some": .any, "all": .all, "none": .none, "true": .true, "false": .false, "first": .first,
+        "not": .not, "in": .in, "any": .any, "some": .any, "all": .all, "none": .none, "true": .true, "false": .false,
+        "first": .first,
         "last": .last, "size": .size,
     ]
     private static let atWords: [(String, Token.Kind)] = [
-        ("@count", .count), ("@size", .count), ("@max", .max), ("@min", .min), ("@sum", .sum), ("@avg", .avg), ("@links", .links), ("@type", .type),
+        ("@count", .count), ("@size", .count), ("@max", .max), ("@min", .min), ("@sum", .sum), ("@avg", .avg),
+        ("@links", .links), ("@type", .type),
         ("@keys", .keys), ("@values", .values),
     ]
+
     private func keyword(_ start: Int, _ length: Int) -> Token.Kind? {
         guard length <= 15, isLetter(at(start)) else { return nil }
         let w = word(start, length)
@@ -113,7 +137,9 @@ struct Lexer {
         let c = bytes[i]
         // The longest so far; a later candidate must be longer.
         var best: (kind: Token.Kind, length: Int)?
-        func offer(_ kind: Token.Kind, _ length: Int) { if length > 0, length > best?.length ?? 0 { best = (kind, length) } }
+        func offer(_ kind: Token.Kind, _ length: Int) {
+            if length > 0, length > best?.length ?? 0 { best = (kind, length) }
+        }
 
         if let symbol = symbol(i) { offer(symbol.0, symbol.1) }
         if c == 0x22 || c == 0x27 { offer(.string, try string(i)) }
@@ -125,13 +151,23 @@ struct Lexer {
         let name = identifier(i)
         if name > 0, let k = keyword(i, name) { offer(k, name) }
         // A signed inf or nan.
-        if c == 0x2B || c == 0x2D, case let n = identifier(i + 1), n > 0, let k = keyword(i + 1, n), k == .infinity || k == .nan { offer(k, n + 1) }
+        if c == 0x2B || c == 0x2D, case let n = identifier(i + 1), n > 0, let k = keyword(i + 1, n),
+            k == .infinity || k == .nan
+        {
+            offer(k, n + 1)
+        }
         number(i, offer)
         timestamp(i, offer)
-        if c == 0x75, bytes[i...].starts(with: "uuid(".utf8) { offer(.uuid, pattern(i + 5, [8, 4, 4, 4, 12]).map { $0 + 5 } ?? 0) }
-        if c == 0x6F, bytes[i...].starts(with: "oid(".utf8) { offer(.objectId, pattern(i + 4, [24]).map { $0 + 4 } ?? 0) }
+        if c == 0x75, bytes[i...].starts(with: "uuid(".utf8) {
+            offer(.uuid, pattern(i + 5, [8, 4, 4, 4, 12]).map { $0 + 5 } ?? 0)
+        }
+        if c == 0x6F, bytes[i...].starts(with: "oid(".utf8) {
+            offer(.objectId, pattern(i + 4, [24]).map { $0 + 4 } ?? 0)
+        }
         if c == 0x4F { offer(.link, digits(i + 1) > 0 ? 1 + digits(i + 1) : 0) }
-        if c == 0x4C, case let a = digits(i + 1), a > 0, at(i + 1 + a) == 0x3A, case let b = digits(i + 2 + a), b > 0 { offer(.link, 2 + a + b) }
+        if c == 0x4C, case let a = digits(i + 1), a > 0, at(i + 1 + a) == 0x3A, case let b = digits(i + 2 + a), b > 0 {
+            offer(.link, 2 + a + b)
+        }
         if c == 0x24 {
             if digits(i + 1) > 0 { offer(.argument, 1 + digits(i + 1)) }
             if at(i + 1) == 0x4B, digits(i + 2) > 0 { offer(.keyPathArgument, 2 + digits(i + 2)) }
@@ -145,6 +181,7 @@ struct Lexer {
         guard let best else { throw invalid(i) }
         return best
     }
+
     private func invalid(_ i: Int) -> RealmError { .querySyntax(text, "invalid character", at: i) }
 
     private func symbol(_ i: Int) -> (Token.Kind, Int)? {
@@ -182,6 +219,7 @@ struct Lexer {
         default: return nil
         }
     }
+
     private func string(_ i: Int) throws(RealmError) -> Int {
         let quote = bytes[i]
         var j = i + 1
@@ -200,6 +238,7 @@ struct Lexer {
         }
         throw .querySyntax(text, "a string without its closing quote", at: i)
     }
+
     private func number(_ i: Int, _ offer: (Token.Kind, Int) -> Void) {
         let signed = at(i) == 0x2B || at(i) == 0x2D
         let s = signed ? i + 1 : i
@@ -234,6 +273,7 @@ struct Lexer {
         }
         if isFloat { offer(.float, j - i) }
     }
+
     private func timestamp(_ i: Int, _ offer: (Token.Kind, Int) -> Void) {
         func signedDigits(_ from: Int) -> Int {
             let sign = at(from) == 0x2B || at(from) == 0x2D ? 1 : 0
@@ -253,7 +293,11 @@ struct Lexer {
             let n = digits(j)
             guard n > 0 else { return }
             j += n
-            if separator == 0 { guard at(j) == 0x54 || at(j) == 0x40 else { return } } else { guard at(j) == separator else { return } }
+            if separator == 0 {
+                guard at(j) == 0x54 || at(j) == 0x40 else { return }
+            } else {
+                guard at(j) == separator else { return }
+            }
             j += 1
         }
         let n = digits(j)
@@ -262,6 +306,7 @@ struct Lexer {
         offer(.timestamp, j - i)
         if at(j) == 0x3A, digits(j + 1) > 0 { offer(.timestamp, j + 1 + digits(j + 1) - i) }
     }
+
     /// Length of groups of hexadecimal digits with dashes between them and a closing bracket.
     private func pattern(_ i: Int, _ groups: [Int]) -> Int? {
         var j = i

@@ -1,8 +1,10 @@
-/// Which objects of a class meet a condition, one bit each by object key: a to-one link is then followed by one look at a bit.
+/// Which objects of a class meet a condition, one bit each by object key: a to-one link is then followed by one look at
+/// a bit.
 ///
 /// Built by one scan of the class that the link leads to; good for one run of the query.
 final class LinkReach {
     private var bits: [UInt64]
+
     /// Whether a row without a target matches.
     private let null: Bool
 

@@ -1,6 +1,6 @@
-/// Finds a long pattern in bytes in a time that is linear in both: the "two-way" algorithm of Crochemore and Perrin (1991). The pattern is cut in
-/// two where its local period is its period. The right part is compared forwards, then the left part backwards, and each mismatch moves the
-/// pattern on by as much as was compared.
+/// Finds a long pattern in bytes in a time that is linear in both: the "two-way" algorithm of Crochemore and Perrin
+/// (1991). The pattern is cut in two where its local period is its period. The right part is compared forwards, then
+/// the left part backwards, and each mismatch moves the pattern on by as much as was compared.
 ///
 /// Short patterns need nothing of this: to try them at each place takes a bounded time for each byte.
 struct LongSearch {
@@ -10,15 +10,19 @@ struct LongSearch {
     /// The pattern, letters in lower case when they are folded.
     private let letters: [UInt8]
     private let folds: Bool
+
     /// Where the right part begins.
     private let cut: Int
+
     /// How far the pattern moves on when its right part matches and its left part does not.
     private let step: Int
+
     /// Whether `step` is the period of the whole pattern: then what matched before it moved matches afterwards.
     private let isPeriodic: Bool
 
     /// - Parameters:
-    ///   - pattern: at least one byte; valid UTF-8 when letters are folded, so that a letter's case is told by the letter alone.
+    ///   - pattern: at least one byte; valid UTF-8 when letters are folded, so that a letter's case is told by the
+    ///     letter alone.
     ///   - folds: letters are folded as by `CaseMap`.
     init(_ pattern: [UInt8], folds: Bool) {
         letters = folds ? CaseMap.mapped(pattern, upper: false) : pattern
@@ -30,6 +34,7 @@ struct LongSearch {
         isPeriodic = start + period <= count && letters[0..<start] == letters[period..<start + period]
         step = isPeriodic ? period : max(start, count - start) + 1
     }
+
     /// The largest suffix in an order of bytes, and its period.
     private static func largestSuffix(_ x: [UInt8], _ less: (UInt8, UInt8) -> Bool) -> (start: Int, period: Int) {
         var start = 0, candidate = 1, length = 0, period = 1
@@ -60,17 +65,23 @@ struct LongSearch {
         guard let base = value.baseAddress, start <= value.count - letters.count else { return nil }
         let bytes = base.assumingMemoryBound(to: UInt8.self)
         return try folds
-            ? search(value.count, start, &work) { Self.folded(bytes, $0) } : search(value.count, start, &work) { bytes[$0] }
+            ? search(value.count, start, &work) { Self.folded(bytes, $0) }
+            : search(value.count, start, &work) { bytes[$0] }
     }
-    /// The byte at `i` as it is with letters in lower case. The second byte of a letter beyond ASCII is known by the first.
+
+    /// The byte at `i` as it is with letters in lower case. The second byte of a letter beyond ASCII is known by the
+    /// first.
     @inline(__always) private static func folded(_ bytes: UnsafePointer<UInt8>, _ i: Int) -> UInt8 {
         let c = bytes[i]
         if c < 0x80 { return c &- 0x41 < 26 ? c | 0x20 : c }
         let isCapital = c <= 0x9E && c != 0x97 && i > 0 && bytes[i &- 1] == 0xC3
         return isCapital ? c | 0x20 : c
     }
+
     @inline(__always)
-    private func search(_ size: Int, _ start: Int, _ work: inout ByteWork, _ byte: (Int) -> UInt8) throws(RealmError) -> Int? {
+    private func search(_ size: Int, _ start: Int, _ work: inout ByteWork, _ byte: (Int) -> UInt8) throws(RealmError)
+        -> Int?
+    {
         try letters.withBytes { (x) throws(RealmError) in
             let count = x.count
             // Bytes at the front of the pattern that are known to match.

@@ -4,13 +4,16 @@ struct SortKey {
     let hops: [Hop]
     let column: ColKey
     let end: TableKey
+
     /// Key of a dictionary property.
     let dictionaryKey: [UInt8]?
+
     /// A collection or a to-many hop: refused when it runs.
     let isInvalid: Bool
     var ascending: Bool
     let text: String
 }
+
 enum Ordering {
     case sort([SortKey])
     case distinct([SortKey])
@@ -18,11 +21,13 @@ enum Ordering {
 
     var text: String {
         switch self {
-        case .sort(let keys): "SORT(" + keys.map { "\($0.text) \($0.ascending ? "ASC" : "DESC")" }.joined(separator: ", ") + ")"
+        case .sort(let keys):
+            "SORT(" + keys.map { "\($0.text) \($0.ascending ? "ASC" : "DESC")" }.joined(separator: ", ") + ")"
         case .distinct(let keys): "DISTINCT(" + keys.map(\.text).joined(separator: ", ") + ")"
         case .limit(let n): "LIMIT(\(n))"
         }
     }
+
     /// Adjacent sorts are one: the later keys come first.
     static func append(_ o: Ordering, to all: inout [Ordering]) {
         switch (all.last, o) {
@@ -46,6 +51,7 @@ extension Binder {
             return .distinct(all)
         }
     }
+
     private func sortKey(_ written: [PathStep], _ start: Table, ascending: Bool) throws(RealmError) -> SortKey {
         let steps = try spelledOut(written)
         var t = start
@@ -53,7 +59,9 @@ extension Binder {
         var texts: [String] = []
         var isInvalid = false
         func unknown(_ what: String) -> RealmError {
-            .query("No property '\(what)' found on object type '\(t.className ?? t.name)' specified in sort or distinct clause")
+            .query(
+                "No property '\(what)' found on object type '\(t.className ?? t.name)' specified in sort or distinct clause"
+            )
         }
         var i = 0
         while i < steps.count {
@@ -71,22 +79,28 @@ extension Binder {
                 case .name(let n): key = Array(n.utf8)
                 case .key(let k): key = k
                 case .argument(let n):
-                    guard n < arguments.count, case .value(.string(let b)) = arguments[n] else { throw .query("Invalid index argument") }
+                    guard n < arguments.count, case .value(.string(let b)) = arguments[n] else {
+                        throw .query("Invalid index argument")
+                    }
                     key = Array(b)
                 default: throw unknown("[]")
                 }
                 i += 1
                 guard i == steps.count else { throw unknown(String(decoding: key, as: UTF8.self)) }
                 return SortKey(
-                    hops: hops, column: c.key, end: t.key, dictionaryKey: key, isInvalid: isInvalid, ascending: ascending,
+                    hops: hops, column: c.key, end: t.key, dictionaryKey: key, isInvalid: isInvalid,
+                    ascending: ascending,
                     text: texts.joined(separator: ".") + QueryPrinter.key(key))
             }
             if i == steps.count {
                 return SortKey(
-                    hops: hops, column: c.key, end: t.key, dictionaryKey: nil, isInvalid: isInvalid || facts.isCollection, ascending: ascending,
+                    hops: hops, column: c.key, end: t.key, dictionaryKey: nil,
+                    isInvalid: isInvalid || facts.isCollection, ascending: ascending,
                     text: texts.joined(separator: "."))
             }
-            guard facts.type == .link, let next = try group.table(facts.oppositeTable) else { throw unknown(written.text) }
+            guard facts.type == .link, let next = try group.table(facts.oppositeTable) else {
+                throw unknown(written.text)
+            }
             if facts.isCollection { isInvalid = true }
             hops.append(Hop(kind: .toOne, origin: t.key, column: c.key, target: next.key, index: nil, text: ""))
             t = next
@@ -107,6 +121,7 @@ enum SortValue {
         default: 0
         }
     }
+
     static func compare(_ a: SortValue, _ b: SortValue) -> Int {
         switch (a, b) {
         case (.broken, .broken): 0
@@ -115,14 +130,17 @@ enum SortValue {
         case (.value(let x), .value(let y)): Mixed.compareExactly(x, y)
         }
     }
+
     /// Equal as in a condition: the decimal 0.1 and the double 0.1 are.
     static func areEqual(_ a: SortValue, _ b: SortValue) -> Bool {
         if case .value(let x) = a, case .value(let y) = b { Mixed.compare(x, y) == 0 } else { compare(a, b) == 0 }
     }
 }
+
 /// Reads what rows are sorted by.
 struct SortReader {
     private let key: SortKey
+
     /// The class of the rows, and those that the links lead to.
     private let tables: [Table]
 
@@ -130,15 +148,20 @@ struct SortReader {
         self.key = key
         var tables = [table]
         for h in key.hops {
-            guard let t = try table.group.table(h.target) else { throw RealmError(.noSuchTable, "A class of the query does not exist any more") }
+            guard let t = try table.group.table(h.target) else {
+                throw RealmError(.noSuchTable, "A class of the query does not exist any more")
+            }
             tables.append(t)
         }
         self.tables = tables
     }
+
     func value(_ row: ObjKey) throws(RealmError) -> SortValue {
         var at = row
         for (i, h) in key.hops.enumerated() {
-            guard case .link(let to)? = try tables[i].rows.peek(at, h.column.index), !to.isUnresolved, !to.isNull else { return .broken }
+            guard case .link(let to)? = try tables[i].rows.peek(at, h.column.index), !to.isUnresolved, !to.isNull else {
+                return .broken
+            }
             at = to
         }
         let end = tables[key.hops.count]
@@ -146,7 +169,8 @@ struct SortReader {
         if let name = key.dictionaryKey {
             guard case .slot(let s) = v, let facts = end.facts(key.column) else { return .value(.null) }
             let d = try ElementDictionary(
-                end.store, root: s.isTagged ? .null : s.ref, keyType: facts.keyType, valueType: facts.type, format: end.group.format)
+                end.store, root: s.isTagged ? .null : s.ref, keyType: facts.keyType, valueType: facts.type,
+                format: end.group.format)
             guard let i = try name.withBytes({ (b) throws(RealmError) in try d.find(b) }) else { return .value(.null) }
             return .value(try d.value(i))
         }
@@ -157,26 +181,33 @@ struct SortReader {
         }
     }
 }
-/// The order of a SORT in one snapshot; rows that are equal in it, and all rows where there is none, stand in the order of their keys.
+
+/// The order of a SORT in one snapshot; rows that are equal in it, and all rows where there is none, stand in the order
+/// of their keys.
 struct RowOrder {
     private let readers: [(reader: SortReader, ascending: Bool)]
 
     init(_ group: Group, _ table: TableKey, _ keys: [SortKey]) throws(RealmError) {
-        guard let t = try group.table(table) else { throw RealmError(.noSuchTable, "The class of the query does not exist any more") }
+        guard let t = try group.table(table) else {
+            throw RealmError(.noSuchTable, "The class of the query does not exist any more")
+        }
         var readers: [(SortReader, Bool)] = []
         for k in keys { readers.append((try SortReader(t, k), k.ascending)) }
         self.readers = readers
     }
+
     /// A row with what it is sorted by.
     struct Row {
         let key: ObjKey
         fileprivate let values: [SortValue]
     }
+
     func row(_ key: ObjKey) throws(RealmError) -> Row {
         var values: [SortValue] = []
         for r in readers { values.append(try r.reader.value(key)) }
         return Row(key: key, values: values)
     }
+
     func precedes(_ a: Row, _ b: Row) -> Bool {
         for (i, r) in readers.enumerated() {
             let o = SortValue.compare(a.values[i], b.values[i])
@@ -184,6 +215,7 @@ struct RowOrder {
         }
         return a.key < b.key
     }
+
     func precedes(_ key: ObjKey, _ b: Row) throws(RealmError) -> Bool {
         for (i, r) in readers.enumerated() {
             let o = SortValue.compare(try r.reader.value(key), b.values[i])
@@ -196,6 +228,7 @@ struct RowOrder {
 /// Orders rows: keys of the rows' values are taken out once, then compared.
 struct RowOrderer {
     private let table: Table
+
     init(_ table: Table) { self.table = table }
 
     func apply(_ orderings: [Ordering], _ rows: [ObjKey]) throws(RealmError) -> [ObjKey] {
@@ -212,7 +245,9 @@ struct RowOrderer {
                 }
             case .sort(let keys), .distinct(let keys):
                 for k in keys where k.isInvalid && !isEmpty {
-                    throw RealmError(.invalidSortDescriptor, "Cannot sort or find distinct values of '\(k.text)': it is a collection")
+                    throw RealmError(
+                        .invalidSortDescriptor, "Cannot sort or find distinct values of '\(k.text)': it is a collection"
+                    )
                 }
             }
             switch orderings[i] {
@@ -239,8 +274,12 @@ struct RowOrderer {
         }
         return all
     }
+
     /// The places of the rows, what sorting needs, and the result.
-    private static func expectSorting(_ count: Int) throws(RealmError) { try CMemory.expect(count, each: 5 * MemoryLayout<Int>.stride) }
+    private static func expectSorting(_ count: Int) throws(RealmError) {
+        try CMemory.expect(count, each: 5 * MemoryLayout<Int>.stride)
+    }
+
     private func sorted(_ rows: [ObjKey], _ keys: [SortKey], limit: Int) throws(RealmError) -> [ObjKey] {
         var columns: [[SortValue]] = []
         for k in keys { columns.append(try values(rows, k)) }
@@ -263,6 +302,7 @@ struct RowOrderer {
         try table.store.test()
         return order.map { rows[$0] }
     }
+
     private func distinct(_ rows: [ObjKey], _ keys: [SortKey]) throws(RealmError) -> [ObjKey] {
         var columns: [[SortValue]] = []
         for k in keys { columns.append(try values(rows, k)) }
@@ -298,12 +338,15 @@ struct RowOrderer {
     }
 }
 
-/// Counts the comparisons of a sort, which cannot throw. When the call is to end the rest goes by without looking at any value.
+/// Counts the comparisons of a sort, which cannot throw. When the call is to end the rest goes by without looking at
+/// any value.
 private struct Comparisons {
     private let store: NodeStore
     private var count = 0
     private var isEnding = false
+
     init(_ store: NodeStore) { self.store = store }
+
     /// Long texts count for more: they may be equal up to their ends.
     @inline(__always) mutating func goOn(_ columns: [[SortValue]], _ x: Int, _ y: Int) -> Bool {
         count &+= 1 &+ min(columns[0][x].size, columns[0][y].size) >> 10

@@ -1,26 +1,32 @@
 /// Follows the steps of a key path from class to class, up to what it ends with. Rules: query-language §4.
 ///
-/// Each property takes the steps that belong to it: those into its collection, or into its Mixed value. Then it ends the path, or is a hop to
-/// other objects, in whose class the walk goes on. A method for each shape of property does that; nil from it stands for a hop.
+/// Each property takes the steps that belong to it: those into its collection, or into its Mixed value. Then it ends
+/// the path, or is a hop to other objects, in whose class the walk goes on. A method for each shape of property does
+/// that; nil from it stands for a hop.
 struct PathWalker {
     /// What a path ends with.
     private struct End {
         let tail: PathTail
         let type: ValueType
         let isList: Bool
+
         init(_ tail: PathTail, _ type: ValueType, isList: Bool) {
             self.tail = tail
             self.type = type
             self.isList = isList
         }
     }
+
     private let binder: Binder
     private let steps: [PathStep]
+
     /// The step to be taken next.
     private var i = 0
+
     /// The class that the walk has come to.
     private var t: Table
     private var hops: [Hop] = []
+
     /// The steps as they are printed.
     private var texts: [String] = []
 
@@ -29,6 +35,7 @@ struct PathWalker {
         self.steps = steps
         t = start
     }
+
     mutating func walk(_ quantifier: Quantifier?) throws(RealmError) -> PathExpression {
         while !isAtEnd {
             guard let end = try step() else { continue }
@@ -36,11 +43,13 @@ struct PathWalker {
                 throw .query("A key path cannot go through more than \(QueryRoom.maxHops) lists or backlinks")
             }
             return PathExpression(
-                hops: hops, tail: end.tail, end: t.key, type: end.type, isList: end.isList || hops.contains(where: \.isMultiple),
+                hops: hops, tail: end.tail, end: t.key, type: end.type,
+                isList: end.isList || hops.contains(where: \.isMultiple),
                 quantifier: quantifier, source: Self.joined(texts))
         }
         throw .query("A key path must end in a property")
     }
+
     /// Steps with points between them, but not before brackets.
     private static func joined(_ steps: [String]) -> String {
         guard var text = steps.first else { return "" }
@@ -50,6 +59,7 @@ struct PathWalker {
         }
         return text
     }
+
     private var isAtEnd: Bool { i == steps.count }
     private var className: Name { t.className ?? t.name }
 
@@ -61,7 +71,9 @@ struct PathWalker {
         switch step {
         case .links: return try links()
         case .name(let written):
-            if case .links(let c, let p)? = binder.names.aliases[t.key]?[written], t.column(named: written) == nil { return try hopBack(c, p) }
+            if case .links(let c, let p)? = binder.names.aliases[t.key]?[written], t.column(named: written) == nil {
+                return try hopBack(c, p)
+            }
             return try property(named: binder.alias(written, t), as: written)
         case .key(let k) where !hops.isEmpty:
             // After a hop, ['name'] is .name.
@@ -73,6 +85,7 @@ struct PathWalker {
         default: throw .query("Class '\(className)' does not support index")
         }
     }
+
     private mutating func links() throws(RealmError) -> End? {
         if isAtEnd {
             texts.append("@links.@count")
@@ -84,6 +97,7 @@ struct PathWalker {
         i += 2
         return try hopBack(c, p)
     }
+
     private mutating func hopBack(_ origin: Name, _ property: Name) throws(RealmError) -> End? {
         let hop = try binder.backlink(origin, property, t)
         hops.append(hop)
@@ -92,6 +106,7 @@ struct PathWalker {
         t = next
         return isAtEnd ? End(.object, .link(t.key), isList: true) : nil
     }
+
     private mutating func property(named name: Name, as written: Name) throws(RealmError) -> End? {
         guard let column = t.column(named: name), let facts = t.facts(column.key) else {
             throw .query("'\(className)' has no property '\(written)'")
@@ -123,6 +138,7 @@ struct PathWalker {
         if case .name(let n) = steps[i] { throw noProperty(n, of: f) }
         throw noIndex(f)
     }
+
     /// A list or set of links.
     private mutating func links(_ f: ColumnFacts, _ shape: CollectionShape) throws(RealmError) -> End? {
         var place: PathIndex?
@@ -144,12 +160,15 @@ struct PathWalker {
         try hop(shape == .list ? .list : .set, f, place)
         return nil
     }
+
     /// A list of values.
     private mutating func list(_ f: ColumnFacts) throws(RealmError) -> End? {
         let type = ValueType(f)
         if isAtEnd { return all(f, .list) }
         if case .name(let n) = steps[i] {
-            guard n.text.lowercased() == "length", i == steps.count - 1, type == .string || type == .binary || type == .mixed else {
+            guard n.text.lowercased() == "length", i == steps.count - 1,
+                type == .string || type == .binary || type == .mixed
+            else {
                 throw noProperty(n, of: f)
             }
             texts.append("length")
@@ -171,6 +190,7 @@ struct PathWalker {
         mark(place)
         return End(.collection(f.key, .list, [place]), type, isList: true)
     }
+
     private mutating func dictionary(_ f: ColumnFacts) throws(RealmError) -> End? {
         if isAtEnd {
             if f.type != .link { texts.append("[*]") }
@@ -191,6 +211,7 @@ struct PathWalker {
         default: return f.type == .link ? try linkUnderKey(f) : try valueUnderKey(f)
         }
     }
+
     /// `@values` of a dictionary.
     private mutating func values(_ f: ColumnFacts) throws(RealmError) -> End? {
         i += 1
@@ -206,6 +227,7 @@ struct PathWalker {
         let (inside, _) = try mixedSteps()
         return End(.collection(f.key, .dictionary, [.all] + inside), .mixed, isList: true)
     }
+
     /// A key of a dictionary of links, or a property of the objects that it links to.
     private mutating func linkUnderKey(_ f: ColumnFacts) throws(RealmError) -> End? {
         let place: PathIndex
@@ -237,7 +259,9 @@ struct PathWalker {
         }
         return nil
     }
-    /// A key of a dictionary of values, which may be stepped into as Mixed, whatever their declared type, only where they are.
+
+    /// A key of a dictionary of values, which may be stepped into as Mixed, whatever their declared type, only where
+    /// they are.
     private mutating func valueUnderKey(_ f: ColumnFacts) throws(RealmError) -> End? {
         let place: PathIndex
         if case .name(let n) = steps[i] {
@@ -263,12 +287,16 @@ struct PathWalker {
     // MARK: Parts of these
 
     /// All elements of a collection.
-    private func all(_ f: ColumnFacts, _ shape: CollectionShape) -> End { End(.collection(f.key, shape, []), ValueType(f), isList: true) }
+    private func all(_ f: ColumnFacts, _ shape: CollectionShape) -> End {
+        End(.collection(f.key, shape, []), ValueType(f), isList: true)
+    }
+
     private mutating func hop(_ kind: Hop.Kind, _ f: ColumnFacts, _ place: PathIndex? = nil) throws(RealmError) {
         hops.append(Hop(kind: kind, origin: t.key, column: f.key, target: f.oppositeTable, index: place, text: ""))
         guard let next = try binder.group.table(f.oppositeTable) else { throw .query("Broken link") }
         t = next
     }
+
     /// Steps into Mixed values, to the end of the path; and whether `@keys` is the last.
     private mutating func mixedSteps() throws(RealmError) -> (inside: [PathIndex], keys: Bool) {
         var inside: [PathIndex] = []
@@ -294,6 +322,7 @@ struct PathWalker {
         }
         return (inside, false)
     }
+
     /// The index or key that a step is; nil for other steps.
     private func index(_ s: PathStep) throws(RealmError) -> PathIndex? {
         switch s {
@@ -314,6 +343,7 @@ struct PathWalker {
         default: return nil
         }
     }
+
     private mutating func mark(_ place: PathIndex) {
         switch place {
         case .at(0): texts.append("[FIRST]")
@@ -323,9 +353,11 @@ struct PathWalker {
         case .key(let k): texts.append(QueryPrinter.key(k))
         }
     }
+
     private func noIndex(_ f: ColumnFacts) -> RealmError {
         .query("Property '\(className).\(t.column(f.key)?.name ?? "")' does not support index")
     }
+
     private func noProperty(_ name: Name, of f: ColumnFacts) -> RealmError {
         .query("Property '\(t.column(f.key)?.name ?? "")' has no property '\(name)'")
     }

@@ -2,21 +2,26 @@ enum PathIndex: Equatable {
     case at(Int), last, all
     case key([UInt8])
 }
+
 /// One way from an object to others.
 struct Hop {
     enum Kind { case toOne, list, set, dictionary, backlink }
     let kind: Kind
+
     /// Class the hop starts at, its column there, and where it leads.
     let origin: TableKey
     let column: ColKey
     let target: TableKey
+
     /// An element of a list, a key of a dictionary.
     var index: PathIndex?
     let text: String
+
     /// Leads to any number of objects, as far as comparing goes; an element of a list does, too.
     var isMultiple: Bool { kind != .toOne }
     var leadsToOne: Bool { kind == .toOne || (index != nil && index != .all) }
 }
+
 enum PathTail {
     /// A single value.
     case value(ColKey)
@@ -36,40 +41,57 @@ enum PathTail {
 final class PathExpression: Expression {
     let hops: [Hop]
     let tail: PathTail
+
     /// Class whose property the tail is.
     let end: TableKey
+
     /// Nulls in a dictionary of links are elements: where any of them may differ from a constant.
     var showsNullLinks = false
+
     /// The objects' values come in the order of the objects' keys: sums of floating point depend on it.
     var isByKey = false
     private let source: String
     private var tables: [Unmanaged<Table>] = []
     private var group: Unmanaged<Group>?
 
-    init(hops: [Hop], tail: PathTail, end: TableKey, type: ValueType, isList: Bool, quantifier: Quantifier?, source: String) {
+    init(
+        hops: [Hop], tail: PathTail, end: TableKey, type: ValueType, isList: Bool, quantifier: Quantifier?,
+        source: String
+    ) {
         self.hops = hops
         self.tail = tail
         self.end = end
         self.source = source
         super.init(type, isList: isList, quantifier)
     }
+
     override func copied() -> Expression { ownPath() }
+
     /// As `copied`.
     func ownPath() -> PathExpression {
-        let copy = PathExpression(hops: hops, tail: tail, end: end, type: type, isList: isList, quantifier: quantifier, source: source)
+        let copy = PathExpression(
+            hops: hops, tail: tail, end: end, type: type, isList: isList, quantifier: quantifier, source: source)
         copy.showsNullLinks = showsNullLinks
         copy.isByKey = isByKey
         return copy
     }
+
     /// The same on the class that the first hop leads to.
     var afterFirstHop: PathExpression {
-        PathExpression(hops: Array(hops.dropFirst()), tail: tail, end: end, type: type, isList: isList, quantifier: quantifier, source: source)
+        PathExpression(
+            hops: Array(hops.dropFirst()), tail: tail, end: end, type: type, isList: isList, quantifier: quantifier,
+            source: source)
     }
+
     override var isOptionalValue: Bool {
-        if case .collection(_, .dictionary, let steps) = tail, steps.count == 1, case .key = steps[0] { return !hasManyHops }
+        if case .collection(_, .dictionary, let steps) = tail, steps.count == 1, case .key = steps[0] {
+            return !hasManyHops
+        }
         return false
     }
+
     var hasManyHops: Bool { hops.contains(where: \.isMultiple) }
+
     override var directColumn: ColKey? {
         guard hops.isEmpty else { return nil }
         switch tail {
@@ -78,12 +100,15 @@ final class PathExpression: Expression {
         default: return nil
         }
     }
+
     override func text(_ p: QueryPrinter) -> String {
         (quantifier.map { $0.rawValue + " " } ?? "") + p.prefix + source
     }
+
     override func reads(_ found: inout RowReads, _ way: [KeyPath.Step]) {
         let hops = way + hops.map { KeyPath.Step($0) }
-        /// - Parameter steps: into a Mixed value: a name among them may be that of a property of the object that the value links to.
+        /// - Parameter steps: into a Mixed value: a name among them may be that of a property of the object that the
+        ///   value links to.
         func add(_ c: ColKey, _ steps: some Sequence<PathIndex>) {
             found.add(hops + [KeyPath.Step(table: end, column: c, target: nil, isBacklink: false)])
             if steps.contains(where: { if case .key = $0 { true } else { false } }) { found.addAnything() }
@@ -96,10 +121,13 @@ final class PathExpression: Expression {
         case .object: found.add(hops)
         }
     }
+
     override func prepare(_ group: Group) throws(RealmError) {
         tables = []
         for key in hops.map(\.origin) + [end] {
-            guard let t = try group.table(key) else { throw RealmError(.noSuchTable, "The query's class does not exist any more") }
+            guard let t = try group.table(key) else {
+                throw RealmError(.noSuchTable, "The query's class does not exist any more")
+            }
             tables.append(.passUnretained(t))
         }
         self.group = .passUnretained(group)
@@ -109,7 +137,9 @@ final class PathExpression: Expression {
         try evaluateReached(table, key, out)
         if hasManyHops, out.ends.isEmpty || !isCollection { out.closeGroup() }
     }
-    /// The same, but without any group where no object is reached, and without closing the one group of single values behind to-many hops.
+
+    /// The same, but without any group where no object is reached, and without closing the one group of single values
+    /// behind to-many hops.
     func evaluateReached(_ table: Table, _ key: ObjKey, _ out: ValueBuffer) throws(RealmError) {
         if hops.isEmpty { return try emit(table, key, out) }
         if !hasManyHops {
@@ -127,11 +157,13 @@ final class PathExpression: Expression {
         try walk(0, table, key) { (k) throws(RealmError) in try reached.add(k) }
         for k in reached.sorted() { try emit(end, k, out) }
     }
+
     /// The chain of links breaks: NULL for a value, nothing for a collection.
     private func missing(_ out: ValueBuffer) throws(RealmError) {
         if !isList, !isCollection { try out.values.add(.null) }
         out.closeGroup()
     }
+
     private var isCollection: Bool {
         switch tail {
         case .value, .object, .allBacklinks, .lengths: false
@@ -140,11 +172,13 @@ final class PathExpression: Expression {
         default: true
         }
     }
+
     /// Calls `body` for every object that the hops from `i` on reach.
     func walk(_ i: Int, _ table: Table, _ key: ObjKey, _ body: (ObjKey) throws(RealmError) -> Void) throws(RealmError) {
         var reached = 0
         try walk(i, table, key, &reached, body)
     }
+
     private func walk(
         _ first: Int, _ start: Table, _ from: ObjKey, _ reached: inout Int, _ body: (ObjKey) throws(RealmError) -> Void
     ) throws(RealmError) {
@@ -164,14 +198,18 @@ final class PathExpression: Expression {
         guard reached <= QueryRoom.maxReached else { throw Self.tooFar() }
         for k in keys { try walk(i + 1, next, k, &reached, body) }
     }
+
     private static func tooFar() -> RealmError {
         RealmError(.limitExceeded, "A key path reaches more than \(QueryRoom.maxReached) objects from one row")
     }
+
     /// The one object behind a to-one link or an element.
     private func single(_ h: Hop, _ table: Table, _ key: ObjKey) throws(RealmError) -> ObjKey? {
         guard let facts = table.facts(h.column) else { return nil }
         if h.kind == .toOne {
-            guard case .link(let k)? = try table.rows.peek(key, h.column.index), !k.isUnresolved, !k.isNull else { return nil }
+            guard case .link(let k)? = try table.rows.peek(key, h.column.index), !k.isUnresolved, !k.isNull else {
+                return nil
+            }
             return k
         }
         guard let content = try collection(table, key, facts) else { return nil }
@@ -183,13 +221,16 @@ final class PathExpression: Expression {
             guard l.count > 0, case .typedLink(_, let k) = try l.get(l.count - 1) else { return nil }
             return k
         case (.dictionary(let d), .key(let name)?):
-            guard let i = try name.withBytes({ (b) throws(RealmError) in try d.find(b) }), case .typedLink(_, let k) = try d.value(i) else {
+            guard let i = try name.withBytes({ (b) throws(RealmError) in try d.find(b) }),
+                case .typedLink(_, let k) = try d.value(i)
+            else {
                 return nil
             }
             return k
         default: return nil
         }
     }
+
     private func targets(_ h: Hop, _ table: Table, _ key: ObjKey) throws(RealmError) -> [ObjKey] {
         if h.kind == .backlink { return try table.backlinks(key, h.column).allKeys() }
         guard let facts = table.facts(h.column), let content = try collection(table, key, facts) else { return [] }
@@ -201,18 +242,26 @@ final class PathExpression: Expression {
                 if i & 1023 == 1023 { try table.store.test() }
                 if case .typedLink(_, let k) = try l.get(i) { try all.add(k) }
             }
-        case .dictionary(let d): for i in 0..<d.count { if case .typedLink(_, let k) = try d.value(i) { try all.add(k) } }
+        case .dictionary(let d):
+            for i in 0..<d.count { if case .typedLink(_, let k) = try d.value(i) { try all.add(k) } }
         }
         return all
     }
-    private func collection(_ table: Table, _ key: ObjKey, _ facts: ColumnFacts) throws(RealmError) -> CollectionContent? {
-        guard case .slot(let s)? = try table.rows.peek(key, facts.key.index), let shape = facts.shape, let kind = facts.elementKind else {
+
+    private func collection(_ table: Table, _ key: ObjKey, _ facts: ColumnFacts) throws(RealmError)
+        -> CollectionContent?
+    {
+        guard case .slot(let s)? = try table.rows.peek(key, facts.key.index), let shape = facts.shape,
+            let kind = facts.elementKind
+        else {
             return nil
         }
         let root = s.isTagged ? Ref.null : s.ref
         let store = table.store
         if shape == .dictionary {
-            return .dictionary(try ElementDictionary(store, root: root, keyType: facts.keyType, valueType: facts.type, format: table.group.format))
+            return .dictionary(
+                try ElementDictionary(
+                    store, root: root, keyType: facts.keyType, valueType: facts.type, format: table.group.format))
         }
         return .list(try ElementList(store, root: root, kind: kind, target: facts.oppositeTable, isSet: shape == .set))
     }
@@ -224,7 +273,8 @@ final class PathExpression: Expression {
         case .value(let c):
             var v = try t.rows.peek(key, c.index) ?? .null
             switch v {
-            case .link(let k): v = k.isUnresolved || k.isNull ? .null : .typedLink(t.facts(c)?.oppositeTable ?? .null, k)
+            case .link(let k):
+                v = k.isUnresolved || k.isNull ? .null : .typedLink(t.facts(c)?.oppositeTable ?? .null, k)
             case .typedLink(_, let k) where k.isUnresolved: v = .null
             default: break
             }
@@ -234,7 +284,9 @@ final class PathExpression: Expression {
             if !hasManyHops { out.closeGroup() }
         case .collection(let c, _, let steps):
             let before = out.ends.count
-            if let facts = t.facts(c), let content = try collection(t, key, facts) { try element(content, steps[...], out, level: 0) }
+            if let facts = t.facts(c), let content = try collection(t, key, facts) {
+                try element(content, steps[...], out, level: 0)
+            }
             // Behind to-many hops, several steps make groups only of what the steps before the last lead to.
             if !hasManyHops || (isCollection && steps.count <= 1) { out.finish(since: before) }
         case .keys(let c, let steps):
@@ -277,6 +329,7 @@ final class PathExpression: Expression {
         case .object: try out.values.add(.typedLink(end, key))
         }
     }
+
     /// Elements of a typed collection that the steps lead to.
     private func element(
         _ content: CollectionContent, _ steps: ArraySlice<PathIndex>, keys: Bool = false, _ out: ValueBuffer, level: Int
@@ -284,11 +337,14 @@ final class PathExpression: Expression {
         let first = steps.first ?? .all, rest = steps.dropFirst()
         switch (content, first) {
         case (.list(let l), .all):
-            try forEach(l.count, out) { (i) throws(RealmError) in try each(try l.get(i), rest, keys: keys, out, level: level + 1) }
+            try forEach(l.count, out) { (i) throws(RealmError) in
+                try each(try l.get(i), rest, keys: keys, out, level: level + 1)
+            }
         case (.dictionary(let d), .all):
             try forEach(d.count, out) { (i) throws(RealmError) in
                 let v = try d.value(i)
-                // A null in a dictionary of links is a link to nothing, not the same as a null link, or no element at all.
+                // A null in a dictionary of links is a link to nothing, not the same as a null link, or no element at
+                // all.
                 if v.isNull, type.isLink {
                     if showsNullLinks { try out.values.add(.typedLink(.null, .null)) }
                 } else {
@@ -308,7 +364,11 @@ final class PathExpression: Expression {
         case (.list(let l), .last):
             if l.count > 0 {
                 let v = try l.get(l.count - 1)
-                if rest.isEmpty && !keys { try out.values.add(v) } else { try nested(v, rest, keys: keys, out, level: level + 1) }
+                if rest.isEmpty && !keys {
+                    try out.values.add(v)
+                } else {
+                    try nested(v, rest, keys: keys, out, level: level + 1)
+                }
             }
         case (.dictionary(let d), .key(let name)):
             if let i = try name.withBytes({ (b) throws(RealmError) in try d.find(b) }) {
@@ -323,9 +383,11 @@ final class PathExpression: Expression {
         default: break
         }
     }
+
     /// Runs `body` for the places of a collection whose elements are to come into `out`.
     @inline(__always)
-    private func forEach(_ count: Int, _ out: ValueBuffer, _ body: (Int) throws(RealmError) -> Void) throws(RealmError) {
+    private func forEach(_ count: Int, _ out: ValueBuffer, _ body: (Int) throws(RealmError) -> Void) throws(RealmError)
+    {
         guard count <= QueryRoom.maxValues &- (out.values.count &+ out.ends.count) else {
             throw RealmError(.limitExceeded, "A key path has more than \(QueryRoom.maxValues) values for one row")
         }
@@ -334,12 +396,19 @@ final class PathExpression: Expression {
             try body(i)
         }
     }
+
     /// One element behind `[*]`.
-    private func each(_ v: Mixed, _ steps: ArraySlice<PathIndex>, keys: Bool, _ out: ValueBuffer, level: Int) throws(RealmError) {
+    private func each(_ v: Mixed, _ steps: ArraySlice<PathIndex>, keys: Bool, _ out: ValueBuffer, level: Int)
+        throws(RealmError)
+    {
         if steps.isEmpty && !keys { try out.values.add(v) } else { try nested(v, steps, keys: keys, out, level: level) }
     }
-    /// Steps into a Mixed value. A step that does not fit the value gives nothing; the last one still makes a group of it.
-    private func nested(_ v: Mixed, _ steps: ArraySlice<PathIndex>, keys: Bool, _ out: ValueBuffer, level: Int) throws(RealmError) {
+
+    /// Steps into a Mixed value. A step that does not fit the value gives nothing; the last one still makes a group of
+    /// it.
+    private func nested(_ v: Mixed, _ steps: ArraySlice<PathIndex>, keys: Bool, _ out: ValueBuffer, level: Int)
+        throws(RealmError)
+    {
         guard level < Trees.maxNesting, let group else { return }
         let store = group.takeUnretainedValue().store
         let before = out.ends.count, isLast = steps.count + (keys ? 1 : 0) == 1
@@ -358,7 +427,9 @@ final class PathExpression: Expression {
             let l = try ElementList(store, root: r, kind: .mixed, target: .null)
             switch step {
             case .all:
-                try forEach(l.count, out) { (i) throws(RealmError) in try each(try l.get(i), rest, keys: keys, out, level: level + 1) }
+                try forEach(l.count, out) { (i) throws(RealmError) in
+                    try each(try l.get(i), rest, keys: keys, out, level: level + 1)
+                }
             case .at(let i): if i < l.count { try nested(try l.get(i), rest, keys: keys, out, level: level + 1) }
             case .last: if l.count > 0 { try nested(try l.get(l.count - 1), rest, keys: keys, out, level: level + 1) }
             case .key: break
@@ -367,7 +438,9 @@ final class PathExpression: Expression {
             let d = try ElementDictionary(store, root: r, keyType: .string, format: Format.currentVersion)
             switch step {
             case .all:
-                try forEach(d.count, out) { (i) throws(RealmError) in try each(try d.value(i), rest, keys: keys, out, level: level + 1) }
+                try forEach(d.count, out) { (i) throws(RealmError) in
+                    try each(try d.value(i), rest, keys: keys, out, level: level + 1)
+                }
             case .key(let name):
                 if let i = try name.withBytes({ (b) throws(RealmError) in try d.find(b) }) {
                     try nested(try d.value(i), rest, keys: keys, out, level: level + 1)
@@ -378,11 +451,14 @@ final class PathExpression: Expression {
             }
         case .typedLink(let t, let k):
             // A name reads that property of the linked object.
-            guard case .key(let name) = step, let table = try group.takeUnretainedValue().table(t), try table.isValid(k),
+            guard case .key(let name) = step, let table = try group.takeUnretainedValue().table(t),
+                try table.isValid(k),
                 let c = table.column(named: Name(String(decoding: name, as: UTF8.self))), let facts = table.facts(c.key)
             else { return }
             if facts.shape != nil {
-                if let content = try collection(table, k, facts) { try element(content, rest, keys: keys, out, level: level + 1) }
+                if let content = try collection(table, k, facts) {
+                    try element(content, rest, keys: keys, out, level: level + 1)
+                }
                 if rest.count == 1 && !keys { out.finish(since: before) }
                 return
             }

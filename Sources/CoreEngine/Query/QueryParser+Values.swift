@@ -18,13 +18,15 @@ extension QueryParser {
         case .openBrace: return .list(try list(), nil)
         case .subquery: return try subquery()
         case .binary where ahead(1) != .openParen: return try property(nil)
-        case .null, .infinity, .nan, .natural, .number, .float, .timestamp, .uuid, .objectId, .link, .argument, .nextArgument, .base64, .string,
+        case .null, .infinity, .nan, .natural, .number, .float, .timestamp, .uuid, .objectId, .link, .argument,
+            .nextArgument, .base64, .string,
             .true,
             .false, .obj, .binary:
             return .constant(try constant(), nil)
         default: return try property(nil)
         }
     }
+
     private mutating func property(_ quantifier: Quantifier?) throws(RealmError) -> ExpressionSyntax {
         let steps = try path()
         if kind == .openBracket, ahead(1) == .size, ahead(2) == .closeBracket {
@@ -50,11 +52,14 @@ extension QueryParser {
             return .aggregate(steps, op, property: name)
         }
     }
+
     private mutating func subquery() throws(RealmError) -> ExpressionSyntax {
         at += 1
         subqueries += 1
         defer { subqueries -= 1 }
-        guard subqueries <= QueryRoom.maxSubqueries else { throw RealmError.querySyntax(text, "subqueries nested too deeply", at: token.start) }
+        guard subqueries <= QueryRoom.maxSubqueries else {
+            throw RealmError.querySyntax(text, "subqueries nested too deeply", at: token.start)
+        }
         try expect(.openParen, "'('")
         let steps = try path()
         try expect(.comma, "','")
@@ -78,7 +83,9 @@ extension QueryParser {
         var i = t.start
         while i < t.end {
             if bytes[i] == 0x5C, i + 1 < t.end {
-                out.append(bytes[i + 1] == 0x6E ? 0x0A : (bytes[i + 1] == 0x72 ? 0x0D : (bytes[i + 1] == 0x74 ? 0x09 : bytes[i + 1])))
+                out.append(
+                    bytes[i + 1] == 0x6E
+                        ? 0x0A : (bytes[i + 1] == 0x72 ? 0x0D : (bytes[i + 1] == 0x74 ? 0x09 : bytes[i + 1])))
                 i += 2
             } else {
                 out.append(bytes[i])
@@ -87,6 +94,7 @@ extension QueryParser {
         }
         return Name(String(decoding: out, as: UTF8.self))
     }
+
     private mutating func nameStep() throws(RealmError) -> PathStep? {
         let t = token
         switch t.kind {
@@ -102,13 +110,15 @@ extension QueryParser {
         case .values:
             at += 1
             return .values
-        case .beginsWith, .endsWith, .contains, .like, .between, .sort, .distinct, .limit, .ascending, .descending, .in, .text, .binary, .first,
+        case .beginsWith, .endsWith, .contains, .like, .between, .sort, .distinct, .limit, .ascending, .descending, .in,
+            .text, .binary, .first,
             .last, .size:
             at += 1
             return .name(Name(spelling(t)))
         default: return nil
         }
     }
+
     mutating func path() throws(RealmError) -> [PathStep] {
         var steps: [PathStep] = []
         if kind == .keyPathArgument || kind == .nextKeyPathArgument {
@@ -145,6 +155,7 @@ extension QueryParser {
             }
         }
     }
+
     private mutating func list() throws(RealmError) -> [ConstantSyntax] {
         try expect(.openBrace, "'{'")
         var all: [ConstantSyntax] = []
@@ -153,6 +164,7 @@ extension QueryParser {
         try expect(.closeBrace, "'}'")
         return all
     }
+
     private mutating func argumentNumber() throws(RealmError) -> Int {
         let t = token
         at += 1
@@ -164,6 +176,7 @@ extension QueryParser {
         default: return Int(String(decoding: bytes[t.start + 1..<t.end], as: UTF8.self)) ?? .max
         }
     }
+
     private mutating func constant() throws(RealmError) -> ConstantSyntax {
         switch kind {
         case .argument, .nextArgument: return .argument(try argumentNumber())
@@ -179,6 +192,7 @@ extension QueryParser {
             return constant
         }
     }
+
     /// A constant that is one token.
     private func literal(_ t: Token) throws(RealmError) -> ConstantSyntax {
         let s = spelling(t)
@@ -197,13 +211,17 @@ extension QueryParser {
         case .string: return .string(quoted(t))
         case .base64:
             let inner = String(s.dropFirst(4).dropLast())
-            guard Self.base64(inner) != nil else { throw RealmError.querySyntax(text, "undecodable base64", at: t.start) }
+            guard Self.base64(inner) != nil else {
+                throw RealmError.querySyntax(text, "undecodable base64", at: t.start)
+            }
             return .base64(inner)
         default: throw unexpected()
         }
     }
+
     /// What stands between the quotes.
     private func quoted(_ t: Token) -> [UInt8] { Array(bytes[t.start + 1..<t.end - 1]) }
+
     /// `binary('text')`, behind the word.
     private mutating func binary() throws(RealmError) -> ConstantSyntax {
         try expect(.openParen, "'('")
@@ -219,6 +237,7 @@ extension QueryParser {
         try expect(.closeParen, "')'")
         return .binary(content)
     }
+
     /// `obj('Class', key)`, behind the word.
     private mutating func object() throws(RealmError) -> ConstantSyntax {
         try expect(.openParen, "'('")
@@ -247,6 +266,7 @@ extension QueryParser {
         guard p.kind == .end else { throw p.unexpected() }
         return shape
     }
+
     /// What follows GEOWITHIN.
     mutating func geo() throws(RealmError) -> GeoSyntax {
         let word = kind
@@ -267,6 +287,7 @@ extension QueryParser {
         try expect(.closeParen, "')'")
         return shape
     }
+
     private mutating func ring() throws(RealmError) -> [GeoPlaceSyntax] {
         try expect(.openBrace, "'{'")
         var all = [try place()]
@@ -274,6 +295,7 @@ extension QueryParser {
         try expect(.closeBrace, "'}'")
         return all
     }
+
     private mutating func place() throws(RealmError) -> GeoPlaceSyntax {
         try expect(.openBracket, "'['")
         let longitude = try coordinate()
@@ -283,6 +305,7 @@ extension QueryParser {
         try expect(.closeBracket, "']'")
         return GeoPlaceSyntax(longitude: longitude, latitude: latitude, altitude: altitude)
     }
+
     private mutating func coordinate() throws(RealmError) -> ConstantSyntax {
         switch kind {
         case .natural, .number, .float, .argument, .nextArgument: return try constant()

@@ -1,16 +1,19 @@
-/// Tokens to tree. Operators are reduced on a stack of their own, so that brackets cost no recursion; only subqueries recurse.
-/// Grammar: query-language §3.
+/// Tokens to tree. Operators are reduced on a stack of their own, so that brackets cost no recursion; only subqueries
+/// recurse. Grammar: query-language §3.
 struct QueryParser {
     let text: String
     let bytes: [UInt8]
     private let tokens: [Token]
     var at = 0
     var subqueries = 0
+
     /// Depth of the condition in the subquery read last.
     private var innerDepth = 0
+
     /// The greatest depth so far, and the greatest that the thread's stack allows; nil: not known yet.
     private(set) var greatestDepth = 0
     private var deepest: Int?
+
     /// Next argument of `%@` and `%K`.
     var nextArgument = 0
 
@@ -22,6 +25,7 @@ struct QueryParser {
         knowsAccents = knowingAccents
         (tokens, bytes) = try Lexer.tokens(of: text)
     }
+
     static func parse(_ text: String, knowingAccents: Bool = false) throws(RealmError) -> QuerySyntax {
         var p = try QueryParser(text, knowingAccents: knowingAccents)
         let predicate = try p.predicate(until: nil)
@@ -29,6 +33,7 @@ struct QueryParser {
         while p.kind != .end { orderings.append(try p.ordering()) }
         return QuerySyntax(predicate: predicate, orderings: orderings, depth: p.greatestDepth)
     }
+
     /// The clauses alone, as results take them: `a ASC, b DESC`.
     static func sort(_ text: String) throws(RealmError) -> OrderingSyntax {
         var p = try QueryParser(text)
@@ -36,6 +41,7 @@ struct QueryParser {
         guard p.kind == .end else { throw p.unexpected() }
         return .sort(keys)
     }
+
     static func distinct(_ text: String) throws(RealmError) -> OrderingSyntax {
         var p = try QueryParser(text)
         var paths = [try p.path()]
@@ -48,12 +54,15 @@ struct QueryParser {
 
     var token: Token { tokens[at] }
     var kind: Token.Kind { tokens[at].kind }
+
     func ahead(_ n: Int) -> Token.Kind { at + n < tokens.count ? tokens[at + n].kind : .end }
+
     mutating func take(_ k: Token.Kind) -> Bool {
         guard kind == k else { return false }
         at += 1
         return true
     }
+
     private mutating func takeFolding() -> Folding? {
         if take(.caseInsensitive) { return .cases }
         guard knowsAccents, kind == .openBracket, ahead(1) == .identifier, ahead(2) == .closeBracket else { return nil }
@@ -67,14 +76,17 @@ struct QueryParser {
         default: return nil
         }
     }
+
     mutating func expect(_ k: Token.Kind, _ what: String) throws(RealmError) {
         guard take(k) else { throw RealmError.querySyntax(text, "syntax error: \(what) expected", at: token.start) }
     }
+
     func unexpected() -> RealmError {
         let t = token
         let what = t.kind == .end ? "end of text" : "'\(String(decoding: bytes[t.start..<t.end], as: UTF8.self))'"
         return .querySyntax(text, "syntax error, unexpected \(what)", at: t.start)
     }
+
     func spelling(_ t: Token) -> String { String(decoding: bytes[t.start..<t.end], as: UTF8.self) }
 
     // MARK: Operators
@@ -84,24 +96,29 @@ struct QueryParser {
         let isAnd: Bool
         var parts: [PredicateSyntax]
         var depth: Int
+
         init(isAnd: Bool, _ parts: [PredicateSyntax], depth: Int) {
             self.isAnd = isAnd
             self.parts = parts
             self.depth = depth
         }
+
         var syntax: PredicateSyntax { isAnd ? .and(parts) : .or(parts) }
     }
+
     enum Operand {
         case predicate(PredicateSyntax, depth: Int)
         case chain(Chain)
         case value(ExpressionSyntax, depth: Int, bracketed: Bool)
     }
+
     enum Operation {
         case or, and, not
         case compare(CompareOperator, Folding)
         case between
         case arithmetic(ArithmeticOperator)
         case open
+
         var precedence: Int {
             switch self {
             case .open: 0
@@ -112,6 +129,7 @@ struct QueryParser {
             case .arithmetic(let o): o == .add || o == .subtract ? 5 : 6
             }
         }
+
         /// The binary operator that a word or sign stands for.
         init?(_ kind: Token.Kind) {
             switch kind {
@@ -180,10 +198,14 @@ struct QueryParser {
             default:
                 guard let op = Operation(kind) else { break loop }
                 // All binary operators lean left; NOT stands before its operand and is never reduced here.
-                while let top = operations.last, top.op.precedence >= op.precedence { try reduce(&operands, &operations) }
+                while let top = operations.last, top.op.precedence >= op.precedence {
+                    try reduce(&operands, &operations)
+                }
                 let position = token.start
                 at += 1
-                if case .compare(let c, _) = op, c.isString || c == .equal || c == .notEqual || c == .in, let folding = takeFolding() {
+                if case .compare(let c, _) = op, c.isString || c == .equal || c == .notEqual || c == .in,
+                    let folding = takeFolding()
+                {
                     operations.append((.compare(c, folding), position))
                 } else {
                     operations.append((op, position))
@@ -200,8 +222,11 @@ struct QueryParser {
         }
         return p
     }
+
     /// Reduces what stands behind the last open bracket to one operand.
-    private mutating func closeBracket(_ operands: inout [Operand], _ operations: inout [(op: Operation, at: Int)]) throws(RealmError) {
+    private mutating func closeBracket(_ operands: inout [Operand], _ operations: inout [(op: Operation, at: Int)])
+        throws(RealmError)
+    {
         while let top = operations.last {
             if case .open = top.op { break }
             try reduce(&operands, &operations)
@@ -221,12 +246,18 @@ struct QueryParser {
         default: nil
         }
     }
-    private mutating func reduce(_ operands: inout [Operand], _ operations: inout [(op: Operation, at: Int)]) throws(RealmError) {
+
+    private mutating func reduce(_ operands: inout [Operand], _ operations: inout [(op: Operation, at: Int)])
+        throws(RealmError)
+    {
         let (op, position) = operations.removeLast()
-        func wrong() -> RealmError { .querySyntax(text, "syntax error: operands of another kind are needed here", at: position) }
+        func wrong() -> RealmError {
+            .querySyntax(text, "syntax error: operands of another kind are needed here", at: position)
+        }
         func checked(_ depth: Int) throws(RealmError) -> Int {
             guard depth <= QueryRoom.maxDepth else {
-                throw RealmError.querySyntax(text, "nested too deeply (more than \(QueryRoom.maxDepth) levels)", at: position)
+                throw RealmError.querySyntax(
+                    text, "nested too deeply (more than \(QueryRoom.maxDepth) levels)", at: position)
             }
             if depth > QueryRoom.flatDepth {
                 // Asked once: that takes a while.
@@ -291,6 +322,7 @@ struct QueryParser {
         } while take(.comma)
         return keys
     }
+
     private mutating func ordering() throws(RealmError) -> OrderingSyntax {
         let k = kind
         guard k == .sort || k == .distinct || k == .limit else { throw unexpected() }
@@ -314,7 +346,8 @@ struct QueryParser {
 
     // MARK: Numbers and bytes
 
-    /// As C reads integers: a leading 0 means octal, 0x hexadecimal; saturating. nil never: text that starts with no digit reads as 0.
+    /// As C reads integers: a leading 0 means octal, 0x hexadecimal; saturating. nil never: text that starts with no
+    /// digit reads as 0.
     static func integer(_ text: String) -> Int64? {
         var digits = Array(text.utf8)[...]
         var negative = false
@@ -333,7 +366,9 @@ struct QueryParser {
         }
         var v: Int64 = 0
         for c in digits {
-            let d: Int64 = c >= 0x30 && c <= 0x39 ? Int64(c - 0x30) : (c | 0x20 >= 0x61 && c | 0x20 <= 0x66 ? Int64(c | 0x20 - 0x57) : 99)
+            let d: Int64 =
+                c >= 0x30 && c <= 0x39
+                ? Int64(c - 0x30) : (c | 0x20 >= 0x61 && c | 0x20 <= 0x66 ? Int64(c | 0x20 - 0x57) : 99)
             if d >= base { break }
             let (m, o1) = v.multipliedReportingOverflow(by: base)
             let (s, o2) = negative ? m.subtractingReportingOverflow(d) : m.addingReportingOverflow(d)
@@ -342,6 +377,7 @@ struct QueryParser {
         }
         return v
     }
+
     static func base64(_ text: String) -> [UInt8]? {
         var out: [UInt8] = []
         var buffer: UInt32 = 0, bits = 0

@@ -13,11 +13,15 @@ package struct QueryPlan {
         /// The condition is true for all, or for none: nothing is tested.
         case nothing
     }
+
     package var access: Access
+
     /// The property whose index it is; null without one. Of several the first.
     package var property = ColKey.null
+
     /// Objects of the class, or rows of the source.
     package var objects: Int
+
     /// Objects whose values were tested.
     package var tested: Int
     package var found = 0
@@ -27,8 +31,10 @@ package struct QueryPlan {
 struct IndexUse {
     var access: QueryPlan.Access
     var column: ColKey
+
     /// Objects that it names.
     var candidates: Int
+
     /// Whether conditions beside it are left to be tested on those.
     var isTested = false
 }
@@ -37,7 +43,10 @@ extension BoundQuery {
     /// The plan for a whole table, without what it finds.
     func plan(_ group: Group) throws(RealmError) -> QueryPlan {
         let table = try open(group), objects = try table.count()
-        guard let use = try condition.indexUse(table) else { return QueryPlan(access: .scan, objects: objects, tested: objects) }
-        return QueryPlan(access: use.access, property: use.column, objects: objects, tested: use.isTested ? use.candidates : 0)
+        guard let use = try condition.indexUse(table) else {
+            return QueryPlan(access: .scan, objects: objects, tested: objects)
+        }
+        return QueryPlan(
+            access: use.access, property: use.column, objects: objects, tested: use.isTested ? use.candidates : 0)
     }
 }

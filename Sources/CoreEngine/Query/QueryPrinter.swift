@@ -4,12 +4,14 @@ private enum Operand {
     case several([Condition], Int)
 }
 
-/// Conditions back to text that parses to the same query. Rules: query-language §15; where Realm's own text would not find the same rows
-/// again, the text here does.
+/// Conditions back to text that parses to the same query. Rules: query-language §15; where Realm's own text would not
+/// find the same rows again, the text here does.
 final class QueryPrinter {
     private let group: Group
+
     /// `$x.` inside a subquery.
     private(set) var prefix = ""
+
     /// What has been written: conditions within conditions append to it, so that none is copied at each level.
     var out = ""
     private var depth = 0
@@ -26,6 +28,7 @@ final class QueryPrinter {
         }
         return String(decoding: bytes, as: UTF8.self)
     }
+
     private static func escape(of byte: UInt8) -> UInt8? {
         switch byte {
         case UInt8(ascii: " "): byte
@@ -35,6 +38,7 @@ final class QueryPrinter {
         default: nil
         }
     }
+
     /// What `body` writes, alone.
     func captured(_ body: (QueryPrinter) -> Void) -> String {
         var text = ""
@@ -43,10 +47,12 @@ final class QueryPrinter {
         swap(&text, &out)
         return text
     }
+
     /// Calls `body` with the variable of a new subquery.
     func inSubquery(_ body: (String) -> Void) {
         let letters = Array("xyzabcdefghijklmnopqrstuvw")
-        let variable = "$" + String(letters[depth % letters.count]) + (depth >= letters.count ? String(depth / letters.count) : "")
+        let variable =
+            "$" + String(letters[depth % letters.count]) + (depth >= letters.count ? String(depth / letters.count) : "")
         let outer = prefix
         prefix = variable + "."
         depth += 1
@@ -62,7 +68,9 @@ final class QueryPrinter {
     // MARK: Logic
 
     /// Nested equal operators are flattened: an operand of the same kind goes and its two operands come at the end.
-    private func flattened<C: Condition>(_ parts: [Condition], _ same: C.Type, _ inner: (C) -> [Condition]) -> [Condition] {
+    private func flattened<C: Condition>(_ parts: [Condition], _ same: C.Type, _ inner: (C) -> [Condition])
+        -> [Condition]
+    {
         // As written, a AND b AND c is (a AND b) AND c: the first `count` parts are one operand.
         func operand(_ parts: [Condition], _ count: Int) -> Operand {
             if count > 1 { return .several(parts, count) }
@@ -88,6 +96,7 @@ final class QueryPrinter {
         }
         return leaves
     }
+
     func and(_ parts: [Condition]) {
         let all = insideNot > 0 ? parts : flattened(parts, AndCondition.self) { $0.parts }
         for (i, c) in all.enumerated() {
@@ -95,6 +104,7 @@ final class QueryPrinter {
             c.write(self)
         }
     }
+
     func or(_ parts: [Condition]) {
         // Inside NOT the brackets are as written: from the left.
         let all = insideNot > 0 ? parts : flattened(parts, OrCondition.self) { $0.parts }
@@ -106,6 +116,7 @@ final class QueryPrinter {
         }
         if insideNot == 0 { out += ")" }
     }
+
     func not(_ part: Condition) {
         insideNot += 1
         defer { insideNot -= 1 }
@@ -119,18 +130,23 @@ final class QueryPrinter {
     func compare(_ c: CompareCondition) {
         var op = c.op
         // Of lists of links, == asks for any element and IN compares the whole list; everywhere else they are the same.
-        if op == .in, !(c.left.isList && c.right.isList && c.left.type.isLink && c.left.quantifier == nil) { op = .equal }
+        if op == .in, !(c.left.isList && c.right.isList && c.left.type.isLink && c.left.quantifier == nil) {
+            op = .equal
+        }
         // Against a Mixed, one element is as good as a list of it.
-        if let list = c.right as? ConstantExpression, list.isList, list.values.count == 1, list.quantifier == nil || list.quantifier == .any,
+        if let list = c.right as? ConstantExpression, list.isList, list.values.count == 1,
+            list.quantifier == nil || list.quantifier == .any,
             !op.isString, c.folding.isEmpty,
             c.left.type == .mixed, c.left.directColumn != nil
         {
             c.left.write(self)
-            out += " \(op.rawValue) \(list.values[0].isNull ? "null" : constant(list.values[0], .mixed))\(single(list.values[0]))"
+            out +=
+                " \(op.rawValue) \(list.values[0].isNull ? "null" : constant(list.values[0], .mixed))\(single(list.values[0]))"
             return
         }
         // Some link is this one: that is what a list of links means anyway.
-        if c.left.quantifier == .any, c.left.type.isLink, c.right.isConstant, !c.right.isList, let path = c.left as? PathExpression, path.hops.isEmpty
+        if c.left.quantifier == .any, c.left.type.isLink, c.right.isConstant, !c.right.isList,
+            let path = c.left as? PathExpression, path.hops.isEmpty
         {
             out.append(contentsOf: path.text(self).dropFirst("ANY ".count))
         } else {
@@ -140,27 +156,35 @@ final class QueryPrinter {
         c.right.write(self)
         out += single(c.right, against: c.left)
     }
+
     /// The mark of single precision, where reading the digits as a double would mean another number.
     private func single(_ e: Expression, against other: Expression) -> String {
         guard let c = e as? ConstantExpression, !c.isList, other.type != .float else { return "" }
         return c.values.first.map(single) ?? ""
     }
+
     private func single(_ v: Mixed) -> String {
         guard case .float(let f) = v, f.isFinite else { return "" }
         return Double(Platform.general(Double(f), digits: 9)) == Double(f) ? "" : "f"
     }
+
     /// The same in arithmetic, where a double makes the result one.
     func single(_ e: Expression, with other: Expression) -> String {
-        guard let c = e as? ConstantExpression, !c.isList, case .float(let f)? = c.values.first, f.isFinite, other.type != .float else { return "" }
+        guard let c = e as? ConstantExpression, !c.isList, case .float(let f)? = c.values.first, f.isFinite,
+            other.type != .float
+        else { return "" }
         return "f"
     }
+
     /// `['k']`, with the other quotes when the key has these.
     static func key(_ k: [UInt8]) -> String {
         let text = String(decoding: k, as: UTF8.self)
         return text.utf8.contains(UInt8(ascii: "'")) ? "[\"\(text)\"]" : "['\(text)']"
     }
+
     /// A whole collection without its `[*]`.
     static func whole(_ s: String) -> String { s.hasSuffix("[*]") ? String(s.dropLast(3)) : s }
+
     func direct(_ path: PathExpression, _ op: CompareOperator, _ folds: Bool, _ right: ConstantExpression) -> String {
         let p = path.text(self)
         if path.type == .int, case .int(let v)? = right.values.first {
@@ -175,13 +199,18 @@ final class QueryPrinter {
             let text = constant(v, right.type)
             if text.allSatisfy({ $0.isNumber || $0 == "-" }) { return "\(p) \(op.rawValue) \(text).0" }
         }
-        return "\(p) \(op.rawValue)\(folds ? "[c]" : "") \(path.type == .mixed && right.values.first?.isNull ?? false ? "null" : right.text(self))"
+        return
+            "\(p) \(op.rawValue)\(folds ? "[c]" : "") \(path.type == .mixed && right.values.first?.isNull ?? false ? "null" : right.text(self))"
     }
+
     func membership(_ path: PathExpression, _ column: ColKey, _ list: ConstantExpression, _ values: [Mixed]) -> String {
         let p = path.text(self)
-        // NULL is no value of a property that has none, unless nothing else is left to write; texts and ids keep it all the same.
+        // NULL is no value of a property that has none, unless nothing else is left to write; texts and ids keep it all
+        // the same.
         let isNullable = (try? group.table(path.end))??.facts(column)?.isNullable ?? true
-        let isKept = isNullable || path.type == .string || path.type == .uuid || path.type == .objectId || values.allSatisfy(\.isNull)
+        let isKept =
+            isNullable || path.type == .string || path.type == .uuid || path.type == .objectId
+            || values.allSatisfy(\.isNull)
         let kept = isKept ? values : values.filter { !$0.isNull }
         switch path.type {
         case .int, .string, .uuid, .objectId:
@@ -198,7 +227,9 @@ final class QueryPrinter {
     // MARK: Constants
 
     func constant(_ v: Mixed, _ type: ValueType) -> String {
-        if type == .typeName, case .int(let bits) = v { return "\"\(TypeNames(rawValue: UInt32(truncatingIfNeeded: bits)).text)\"" }
+        if type == .typeName, case .int(let bits) = v {
+            return "\"\(TypeNames(rawValue: UInt32(truncatingIfNeeded: bits)).text)\""
+        }
         switch v {
         case .null, .slot: return "NULL"
         case .int(let i): return String(i)
@@ -216,17 +247,21 @@ final class QueryPrinter {
             // No object has the largest key.
             if k.raw < 0 { return "O9223372036854775807" }
             guard let table = try? group.table(t) else { return "O\(k.raw)" }
-            guard let pk = table.primaryKey, let v = try? table.rows.peek(k, pk.index) else { return "L\(t.raw):\(k.raw)" }
+            guard let pk = table.primaryKey, let v = try? table.rows.peek(k, pk.index) else {
+                return "L\(t.raw):\(k.raw)"
+            }
             return "obj(\"\(table.name)\",\(constant(v, .mixed)))"
         case .list: return "[]"
         case .dictionary: return "{}"
         }
     }
+
     private func number(_ d: Double, _ isNaN: Bool, _ isInfinite: Bool, digits: Int) -> String {
         if isNaN { return "nan" }
         if isInfinite { return d < 0 ? "-inf" : "inf" }
         return Platform.general(d, digits: digits)
     }
+
     private func text(_ b: Bytes) -> String {
         var plain = true
         var i = 0

@@ -1,4 +1,5 @@
-/// The smallest of what it takes, at most `limit`, found without sorting the rest: a heap whose root is the greatest of those kept.
+/// The smallest of what it takes, at most `limit`, found without sorting the rest: a heap whose root is the greatest of
+/// those kept.
 struct Smallest<Element> {
     private let limit: Int
     private var heap: [Element] = []
@@ -8,6 +9,7 @@ struct Smallest<Element> {
 
     /// The greatest of those kept when there are `limit`: what is not less is not taken. nil: there is room.
     @inline(__always) var greatest: Element? { heap.count < limit ? nil : heap[0] }
+
     @inline(__always) mutating func take(_ new: Element, by less: (Element, Element) -> Bool) {
         if heap.count < limit {
             heap.append(new)
@@ -17,6 +19,7 @@ struct Smallest<Element> {
             sink(by: less)
         }
     }
+
     func sorted(by less: (Element, Element) -> Bool) -> [Element] { heap.sorted(by: less) }
 
     private mutating func rise(by less: (Element, Element) -> Bool) {
@@ -26,6 +29,7 @@ struct Smallest<Element> {
             i = (i - 1) / 2
         }
     }
+
     private mutating func sink(by less: (Element, Element) -> Bool) {
         var i = 0
         while true {
@@ -38,6 +42,7 @@ struct Smallest<Element> {
         }
     }
 }
+
 extension Smallest where Element == Int {
     /// The least `limit` of 0 … `count − 1`, in order.
     static func indices(_ limit: Int, of count: Int, by less: (Int, Int) -> Bool) -> [Int] {

@@ -1,13 +1,18 @@
-/// A scan that takes the sort values out of the leaves while it finds the rows: for a single property of the queried class.
+/// A scan that takes the sort values out of the leaves while it finds the rows: for a single property of the queried
+/// class.
 ///
-/// Integers and doubles become words that ascend as the values do and are sorted by radix; strings with a limit pass through a heap.
+/// Integers and doubles become words that ascend as the values do and are sorted by radix; strings with a limit pass
+/// through a heap.
 enum SortScan {
     /// The rows in order, at most `limit`; nil: another way must be taken.
     static func run(_ t: Table, _ condition: Condition, _ key: SortKey, limit: Int) throws(RealmError) -> [ObjKey]? {
-        guard key.hops.isEmpty, key.dictionaryKey == nil, !key.isInvalid, let facts = t.facts(key.column), !facts.isCollection else { return nil }
+        guard key.hops.isEmpty, key.dictionaryKey == nil, !key.isInvalid, let facts = t.facts(key.column),
+            !facts.isCollection
+        else { return nil }
         switch facts.kind {
         case .int, .nullableInt, .double: return try numbers(t, condition, key, facts.kind, limit: limit)
-        case .string where limit <= 10_000 && !t.rows.isEnumerated(key.column): return try strings(t, condition, key, limit: limit)
+        case .string where limit <= 10_000 && !t.rows.isEnumerated(key.column):
+            return try strings(t, condition, key, limit: limit)
         default: return nil
         }
     }
@@ -16,7 +21,10 @@ enum SortScan {
         var word: UInt64
         var key: ObjKey
     }
-    private static func numbers(_ t: Table, _ condition: Condition, _ key: SortKey, _ kind: LeafKind, limit: Int) throws(RealmError) -> [ObjKey]? {
+
+    private static func numbers(_ t: Table, _ condition: Condition, _ key: SortKey, _ kind: LeafKind, limit: Int)
+        throws(RealmError) -> [ObjKey]?
+    {
         var entries: [Entry] = [], nulls: [ObjKey] = []
         let flip: UInt64 = key.ascending ? 0 : .max
         var hasNaN = false
@@ -63,6 +71,7 @@ enum SortScan {
         if !key.ascending { rows += nulls.prefix(limit - rows.count) }
         return rows
     }
+
     private static func sort(_ entries: inout [Entry]) {
         let count = entries.count
         var spare = [Entry](repeating: Entry(word: 0, key: .null), count: count > RadixSort.few ? count : 1)
@@ -79,11 +88,15 @@ enum SortScan {
         /// nil: NULL.
         var bytes: Bytes?
         var key: ObjKey
+
         /// Place among the rows: the earlier comes first among equals.
         var place: Int
     }
+
     /// The `limit` first rows by a string, found without sorting the rest.
-    private static func strings(_ t: Table, _ condition: Condition, _ key: SortKey, limit: Int) throws(RealmError) -> [ObjKey] {
+    private static func strings(_ t: Table, _ condition: Condition, _ key: SortKey, limit: Int) throws(RealmError)
+        -> [ObjKey]
+    {
         guard limit > 0 else { return [] }
         var place = 0
         let ascending = key.ascending
@@ -120,6 +133,7 @@ enum SortScan {
 /// A string leaf opened for reading many rows.
 struct TextLeaf {
     private let node: Node
+
     /// Whether the texts stand in three nodes. The parts are no optional: each row would copy them.
     private let isMedium: Bool
     private let parts: MediumLeaf.Parts
@@ -130,18 +144,24 @@ struct TextLeaf {
         isMedium = node.hasRefs && !node.context
         if isMedium {
             parts = try MediumLeaf.parts(s, node)
-            guard parts.ends.count >= count, parts.nulls.count >= count else { throw .corrupt("string leaf is too short", at: ref.offset) }
+            guard parts.ends.count >= count, parts.nulls.count >= count else {
+                throw .corrupt("string leaf is too short", at: ref.offset)
+            }
         } else {
             parts = MediumLeaf.Parts(ends: node, blob: node, nulls: node)
             guard node.count >= count else { throw .corrupt("string leaf is too short", at: ref.offset) }
         }
     }
+
     /// Bytes of the offsets and of the texts, where they are in one node each.
     var sizes: (offsets: Int, text: Int)? { isMedium ? (parts.ends.payloadSize, parts.blob.count) : nil }
+
     @inline(__always) func text(_ s: NodeStore, _ row: Int) throws(RealmError) -> Bytes? {
         guard isMedium else { return try StringLeaf.get(s, node, row) }
         if parts.nulls.get(row) != 0 { return nil }
-        guard let text = MediumLeaf.text(parts.ends, parts.blob, row) else { throw .corrupt("string offsets out of order", at: node.ref.offset) }
+        guard let text = MediumLeaf.text(parts.ends, parts.blob, row) else {
+            throw .corrupt("string offsets out of order", at: node.ref.offset)
+        }
         return text
     }
 }

@@ -1,5 +1,5 @@
-/// `BETWEEN` of a property behind a list, as Realm's Swift API has it: one element lies within both bounds. In the query language each bound may be
-/// met by another element.
+/// `BETWEEN` of a property behind a list, as Realm's Swift API has it: one element lies within both bounds. In the
+/// query language each bound may be met by another element.
 final class SpanCondition: Condition {
     private let path: PathExpression
     private let low: ConstantExpression, high: ConstantExpression
@@ -10,15 +10,22 @@ final class SpanCondition: Condition {
         self.low = low
         self.high = high
     }
+
     override func copied() -> Condition { SpanCondition(path.ownPath(), low, high) }
+
     override func prepare(_ group: Group) throws(RealmError) { try path.prepare(group) }
+
     override func reads(_ found: inout RowReads, _ way: [KeyPath.Step]) { path.reads(&found, way) }
     override var cost: Int { 100 }
+
     override func text(_ p: QueryPrinter) -> String { "\(path.text(p)) between {\(low.text(p)), \(high.text(p))}" }
+
     override func matches(_ table: Table, _ key: ObjKey) throws(RealmError) -> Bool {
         guard let least = low.values.first, let most = high.values.first else { return false }
         found.reset()
         try path.evaluate(table, key, found)
-        return found.values.contains { Comparison.holds(.greaterEqual, $0, least) && Comparison.holds(.lessEqual, $0, most) }
+        return found.values.contains {
+            Comparison.holds(.greaterEqual, $0, least) && Comparison.holds(.lessEqual, $0, most)
+        }
     }
 }

@@ -2,15 +2,21 @@
 struct Pattern {
     let op: CompareOperator
     let bytes: [UInt8]
+
     /// The pattern mapped to upper and to lower case, when letters are folded.
     private let upper: [UInt8], lower: [UInt8]
     let folds: Bool
+
     /// Values are compared without their accents; the pattern has none.
     private let ignoresAccents: Bool
-    /// Of CONTAINS, the pattern where it is long; of LIKE, the long runs without `?` behind a star, by the place of the star.
+
+    /// Of CONTAINS, the pattern where it is long; of LIKE, the long runs without `?` behind a star, by the place of the
+    /// star.
     private let long: [Int: LongRun]
+
     private struct LongRun {
         let search: LongSearch
+
         /// Nothing follows it: it stands at the end of the value or nowhere.
         let isLast: Bool
         let count: Int
@@ -29,8 +35,11 @@ struct Pattern {
         let isSearchable = !folds || bytes.withUnsafeBytes { isUTF8($0) }
         long = isSearchable && bytes.count >= LongSearch.shortest ? Self.longParts(op, bytes, folds) : [:]
     }
+
     private static func longParts(_ op: CompareOperator, _ bytes: [UInt8], _ folds: Bool) -> [Int: LongRun] {
-        if op == .contains { return [-1: LongRun(search: LongSearch(bytes, folds: folds), isLast: false, count: bytes.count)] }
+        if op == .contains {
+            return [-1: LongRun(search: LongSearch(bytes, folds: folds), isLast: false, count: bytes.count)]
+        }
         guard op == .like else { return [:] }
         var parts: [Int: LongRun] = [:]
         var star = bytes.firstIndex(of: Self.star)
@@ -42,6 +51,7 @@ struct Pattern {
         }
         return parts
     }
+
     private static var star: UInt8 { 0x2A }
     private static var anyCharacter: UInt8 { 0x3F }
 
@@ -50,11 +60,13 @@ struct Pattern {
         var work = store.byteWork
         return try matches(value, &work)
     }
+
     func matches(_ value: Bytes, _ work: inout ByteWork) throws(RealmError) -> Bool {
         guard ignoresAccents, value.contains(where: { $0 >= 0x80 }) else { return try holds(value, &work) }
         let folded = try AccentMap.folded(value, cases: folds, work)
         return try folded.withBytes { (b) throws(RealmError) in try holds(b, &work) }
     }
+
     private func holds(_ value: Bytes, _ work: inout ByteWork) throws(RealmError) -> Bool {
         switch op {
         case .equal, .notEqual, .in: return value.count == bytes.count && matches(value, at: 0)
@@ -69,11 +81,17 @@ struct Pattern {
         default: return false
         }
     }
+
     /// The pattern stands at `at`; there is room for it.
     @inline(__always) func matches(_ value: Bytes, at: Int) -> Bool {
-        if !folds { return bytes.withUnsafeBytes { Platform.compare($0.baseAddress, value.baseAddress.map { $0 + at }, bytes.count) == 0 } }
+        if !folds {
+            return bytes.withUnsafeBytes {
+                Platform.compare($0.baseAddress, value.baseAddress.map { $0 + at }, bytes.count) == 0
+            }
+        }
         return foldedMatch(value, at)
     }
+
     /// Each character equals its counterpart in one of the two mappings.
     private func foldedMatch(_ value: Bytes, _ at: Int) -> Bool {
         var i = 0
@@ -91,6 +109,7 @@ struct Pattern {
         }
         return true
     }
+
     /// Tries the pattern at each place: it is short, or no text.
     private func find(_ value: Bytes, _ work: inout ByteWork) throws(RealmError) -> Bool {
         let last = value.count - bytes.count
@@ -106,8 +125,10 @@ struct Pattern {
         }
         return false
     }
-    /// `?` is one character, `*` any run. A star is tried again only from the last one; where a long run without `?` follows it, that is searched
-    /// for. So the time is linear in the value, but for long runs with `?`, which are tried at each place.
+
+    /// `?` is one character, `*` any run. A star is tried again only from the last one; where a long run without `?`
+    /// follows it, that is searched for. So the time is linear in the value, but for long runs with `?`, which are
+    /// tried at each place.
     private func like(_ v: Bytes, _ work: inout ByteWork) throws(RealmError) -> Bool {
         let p = bytes
         var i = 0, j = 0, star = -1, mark = 0
@@ -167,6 +188,7 @@ enum CaseMap {
         let n = c < 0xC0 ? 1 : (c < 0xE0 ? 2 : (c < 0xF0 ? 3 : 4))
         return min(n, b.count - i)
     }
+
     static func mapped(_ b: [UInt8], upper: Bool) -> [UInt8] {
         var out = b
         var i = 0
@@ -175,7 +197,9 @@ enum CaseMap {
             if upper ? c >= 0x61 && c <= 0x7A : c >= 0x41 && c <= 0x5A { out[i] = c ^ 0x20 }
             if c == 0xC3, i + 1 < b.count {
                 let d = b[i + 1]
-                if upper ? d >= 0xA0 && d <= 0xBE && d != 0xB7 : d >= 0x80 && d <= 0x9E && d != 0x97 { out[i + 1] = d ^ 0x20 }
+                if upper ? d >= 0xA0 && d <= 0xBE && d != 0xB7 : d >= 0x80 && d <= 0x9E && d != 0x97 {
+                    out[i + 1] = d ^ 0x20
+                }
             }
             i += length(b, i)
         }

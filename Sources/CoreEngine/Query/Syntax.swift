@@ -3,13 +3,16 @@ enum Quantifier: String { case any = "ANY", all = "ALL", none = "NONE" }
 
 enum CompareOperator: String {
     case equal = "==", notEqual = "!=", less = "<", greater = ">", lessEqual = "<=", greaterEqual = ">="
-    case `in` = "IN", beginsWith = "BEGINSWITH", endsWith = "ENDSWITH", contains = "CONTAINS", like = "LIKE", text = "TEXT"
+    case `in` = "IN", beginsWith = "BEGINSWITH", endsWith = "ENDSWITH", contains = "CONTAINS", like = "LIKE", text =
+        "TEXT"
+
     var isString: Bool {
         switch self {
         case .beginsWith, .endsWith, .contains, .like: true
         default: false
         }
     }
+
     var isOrder: Bool {
         switch self {
         case .less, .greater, .lessEqual, .greaterEqual: true
@@ -17,18 +20,24 @@ enum CompareOperator: String {
         }
     }
 }
+
 /// What a comparison of texts looks past: `[c]`, and for Realm's Swift API `[d]` and `[cd]`.
 struct Folding: OptionSet {
     let rawValue: UInt8
     static let cases = Folding(rawValue: 1), accents = Folding(rawValue: 2)
+
     /// As it is written behind an operator.
     var mark: String { isEmpty ? "" : "[\(contains(.cases) ? "c" : "")\(contains(.accents) ? "d" : "")]" }
 }
+
 enum ArithmeticOperator: String { case add = "+", subtract = "-", multiply = "*", divide = "/" }
+
 package enum AggregateKind: String {
     case min, max, sum, average
+
     /// As queries have it.
     var word: String { self == .average ? "@avg" : "@" + rawValue }
+
     init?(_ kind: Token.Kind) {
         switch kind {
         case .min: self = .min
@@ -73,6 +82,7 @@ enum PathStep {
     /// The whole path comes from an argument.
     case pathArgument(Int)
 }
+
 enum PathEnd { case value, size, type }
 
 indirect enum ExpressionSyntax {
@@ -83,6 +93,7 @@ indirect enum ExpressionSyntax {
     case subquery([PathStep], variable: Name, PredicateSyntax)
     case arithmetic(ArithmeticOperator, ExpressionSyntax, ExpressionSyntax)
 }
+
 indirect enum PredicateSyntax {
     case constant(Bool)
     case and([PredicateSyntax])
@@ -92,6 +103,7 @@ indirect enum PredicateSyntax {
     case between(ExpressionSyntax, [ConstantSyntax], Quantifier?)
     case geoWithin(ExpressionSyntax, GeoSyntax)
 }
+
 /// The right side of GEOWITHIN.
 enum GeoSyntax {
     case box(GeoPlaceSyntax, GeoPlaceSyntax)
@@ -99,18 +111,22 @@ enum GeoSyntax {
     case polygon([[GeoPlaceSyntax]])
     case argument(Int)
 }
+
 struct GeoPlaceSyntax {
     let longitude, latitude: ConstantSyntax
     let altitude: ConstantSyntax?
 }
+
 enum OrderingSyntax {
     case sort([(path: [PathStep], ascending: Bool)])
     case distinct([[PathStep]])
     case limit(Int)
 }
+
 struct QuerySyntax {
     var predicate: PredicateSyntax
     var orderings: [OrderingSyntax]
+
     /// Levels of operators.
     var depth = 0
 }

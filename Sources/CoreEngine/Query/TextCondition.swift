@@ -6,27 +6,34 @@ final class TextCondition: Condition {
     private let arena: ConstantArena
     private var hits: [ObjKey] = []
     private let buffer = ValueBuffer()
+
     init(_ path: PathExpression, _ column: ColKey, _ words: Bytes, _ arena: ConstantArena) {
         self.path = path
         self.column = column
         self.words = words
         self.arena = arena
     }
+
     override func copied() -> Condition { TextCondition(path.ownPath(), column, words, arena) }
+
     override func reads(_ found: inout RowReads, _ way: [KeyPath.Step]) { path.reads(&found, way) }
+
     override func text(_ p: QueryPrinter) -> String { "\(path.text(p)) TEXT \(p.constant(.string(words), .string))" }
     override var cost: Int { 2 }
+
     override func prepare(_ group: Group) throws(RealmError) {
         try path.prepare(group)
         guard let t = try group.table(path.end) else { return }
         hits = try FullTextQuery(words).search(t, column)
     }
+
     override func matches(_ table: Table, _ key: ObjKey) throws(RealmError) -> Bool {
         if path.hops.isEmpty { return isHit(key) }
         var found = false
         try path.walk(0, table, key) { (k) throws(RealmError) in if !found, isHit(k) { found = true } }
         return found
     }
+
     private func isHit(_ key: ObjKey) -> Bool {
         var low = 0, high = hits.count
         while low < high {
@@ -35,7 +42,9 @@ final class TextCondition: Condition {
         }
         return low < hits.count && hits[low] == key
     }
+
     override func lookup(_ table: Table) throws(RealmError) -> [ObjKey]? { path.hops.isEmpty ? hits : nil }
+
     override func indexUse(_ table: Table) throws(RealmError) -> IndexUse? {
         path.hops.isEmpty ? IndexUse(access: .words, column: column, candidates: hits.count) : nil
     }
@@ -45,6 +54,7 @@ final class TextCondition: Condition {
 struct FullTextQuery {
     private var included: [[UInt8]] = [], prefixes: [[UInt8]] = [], excluded: [[UInt8]] = []
     private var isEmpty = true
+
     /// A prefix without any letter is found nowhere.
     private var isImpossible = false
 
@@ -62,12 +72,19 @@ struct FullTextQuery {
             var tokens: [[UInt8]] = []
             tokens = try Array(rest).withBytes { (b) throws(RealmError) in try FullTextTokenizer.sequence(b) }
             guard tokens.count <= 1 else {
-                throw RealmError(.invalidArgument, "A search word holds a separator: '\(String(decoding: word, as: UTF8.self))'")
+                throw RealmError(
+                    .invalidArgument, "A search word holds a separator: '\(String(decoding: word, as: UTF8.self))'")
             }
             // A word of nothing but separators is the empty one, which stands in texts of nothing else.
             let token = tokens.first ?? []
             if isPrefix && token.isEmpty { isImpossible = true }
-            if isExcluded { excluded.append(token) } else if isPrefix { prefixes.append(token) } else { included.append(token) }
+            if isExcluded {
+                excluded.append(token)
+            } else if isPrefix {
+                prefixes.append(token)
+            } else {
+                included.append(token)
+            }
         }
         if isEmpty { throw RealmError(.invalidArgument, "Missing search token") }
         for w in excluded where included.contains(w) || prefixes.contains(w) {

@@ -5,11 +5,14 @@ final class TextTest {
     private let op: CompareOperator
     private let pattern: Pattern
     private let length: Int
-    /// The pattern's bytes, letters in lower case when they are folded, and beside each byte the bit by which its two cases differ, or 0.
-    /// A byte of a string fits when it is the same with that bit set.
+
+    /// The pattern's bytes, letters in lower case when they are folded, and beside each byte the bit by which its two
+    /// cases differ, or 0. A byte of a string fits when it is the same with that bit set.
     private let letters: UnsafeMutableRawPointer, cases: UnsafeMutableRawPointer
+
     /// Bytes decide: nothing is folded, or ASCII only.
     private let isPlain: Bool
+
     /// Of a plain pattern, eight bytes that tell most strings apart: the last eight, or all there are.
     private let word: UInt64, wordCases: UInt64, wordMask: UInt64
 
@@ -37,6 +40,7 @@ final class TextTest {
         wordCases = cases.loadUnaligned(fromByteOffset: at, as: UInt64.self)
         wordMask = length >= 8 ? .max : (1 << UInt64(length * 8)) - 1
     }
+
     private init(_ other: TextTest, _ op: CompareOperator) {
         self.op = op
         pattern = other.pattern
@@ -48,6 +52,7 @@ final class TextTest {
         isPlain = other.isPlain
         (word, wordCases, wordMask) = (other.word, other.wordCases, other.wordMask)
     }
+
     deinit {
         letters.deallocate()
         cases.deallocate()
@@ -75,7 +80,9 @@ final class TextTest {
         }
         if n.context { return false }
         let p = try MediumLeaf.parts(store, n)
-        guard p.ends.count >= scan.count, p.nulls.count >= scan.count else { throw .corrupt("string leaf is too short", at: ref.offset) }
+        guard p.ends.count >= scan.count, p.nulls.count >= scan.count else {
+            throw .corrupt("string leaf is too short", at: ref.offset)
+        }
         // Equality compares lengths first and seldom looks at the text.
         scan.learn(column, offsets: p.ends.payloadSize, text: op == .equal || op == .notEqual ? 0 : p.blob.count)
         switch p.ends.width {
@@ -124,19 +131,23 @@ final class TextTest {
             if negated { mask[row] = 0 }
         }
     }
+
     /// The slots that hold exactly the pattern: its bytes, zeros, and the number of unused bytes.
     private func slots(_ n: Node, _ count: Int, _ negated: Bool, _ mask: RowMask) {
         let w = n.width
         let unused = UInt8(truncatingIfNeeded: w &- 1 &- length)
         if w == 8 {
             let wanted = Int64(bitPattern: word & 0x00FF_FFFF_FFFF_FFFF | UInt64(unused) << 56)
-            LeafLoops.within(UnsafePointer(n.payload.assumingMemoryBound(to: Int64.self)), count, wanted, wanted, negated, mask)
+            LeafLoops.within(
+                UnsafePointer(n.payload.assumingMemoryBound(to: Int64.self)), count, wanted, wanted, negated, mask)
             return
         }
         let flip: UInt8 = negated ? 1 : 0
         for i in 0..<count {
             let slot = n.payload + i &* w
-            var isSame = slot.load(fromByteOffset: w &- 1, as: UInt8.self) == unused && Platform.compare(slot, letters, length) == 0
+            var isSame =
+                slot.load(fromByteOffset: w &- 1, as: UInt8.self) == unused
+                && Platform.compare(slot, letters, length) == 0
             var j = length
             while isSame && j < w &- 1 {
                 isSame = slot.load(fromByteOffset: j, as: UInt8.self) == 0
@@ -153,13 +164,17 @@ final class TextTest {
         _ scan: ClusterScan, _ p: MediumLeaf.Parts, _ mask: RowMask, _ ends: UnsafePointer<T>
     ) throws(RealmError) {
         let count = scan.count, bytes = p.blob.payload
-        // Every string has at least its terminating zero, and lies in the blob: no end is negative, nor a difference less one.
+        // Every string has at least its terminating zero, and lies in the blob: no end is negative, nor a difference
+        // less one.
         var signs = ends[0] | (ends[0] &- 1)
         for i in 1..<max(count, 1) { signs |= ends[i] | (ends[i] &- ends[i &- 1] &- 1) }
         let size = Int(truncatingIfNeeded: ends[count &- 1])
-        guard signs >= 0, size <= p.blob.count else { throw .corrupt("string offsets out of order", at: p.ends.ref.offset) }
+        guard signs >= 0, size <= p.blob.count else {
+            throw .corrupt("string offsets out of order", at: p.ends.ref.offset)
+        }
         let negated = op == .notEqual
-        // A long pattern is searched for in each string by itself: the blocks below would compare it at too many places.
+        // A long pattern is searched for in each string by itself: the blocks below would compare it at too many
+        // places.
         let isSearched = op == .contains && length < LongSearch.shortest
         if isSearched || (isPlain && (negated || op == .equal || (op == .beginsWith && size >= 8))) {
             let found = scan.scratch()
@@ -190,38 +205,47 @@ final class TextTest {
             start = end
         }
     }
+
     /// Strings that are the pattern: first those of its length, without looking at the text.
     @inline(__always)
-    private func wholes<T: FixedWidthInteger>(_ bytes: UnsafeMutableRawPointer, _ ends: UnsafePointer<T>, _ count: Int, _ found: RowMask) {
+    private func wholes<T: FixedWidthInteger>(
+        _ bytes: UnsafeMutableRawPointer, _ ends: UnsafePointer<T>, _ count: Int, _ found: RowMask
+    ) {
         guard let wanted = T(exactly: length &+ 1) else { return found.clear(count) }
         let m = found.bytes
         m[0] = ends[0] == wanted ? 1 : 0
         for i in 1..<max(count, 1) { m[i] = ends[i] &- ends[i &- 1] == wanted ? 1 : 0 }
         confirm(found, count) { row in matchesAt(bytes + (Int(truncatingIfNeeded: ends[row]) &- length &- 1)) }
     }
+
     /// Strings that start with the pattern: first those with its last word in place.
     @inline(__always)
     private func beginnings<T: FixedWidthInteger>(
         _ bytes: UnsafeMutableRawPointer, _ size: Int, _ ends: UnsafePointer<T>, _ count: Int, _ found: RowMask
     ) {
-        // At the end of the text the word is read where there are eight bytes; for a string that is too short its value does not matter.
+        // At the end of the text the word is read where there are eight bytes; for a string that is too short its value
+        // does not matter.
         let last = max(0, length &- 8), limit = size &- 8
         var row = count
         while row > 0, case let start = row == 1 ? 0 : Int(truncatingIfNeeded: ends[row &- 2]), start &+ last > limit {
             row &-= 1
             let shift = UInt64(truncatingIfNeeded: (start &+ last &- limit) &* 8)
             let v = bytes.loadUnaligned(fromByteOffset: limit, as: UInt64.self) &>> shift
-            found[row] = (((v | wordCases) ^ word) & wordMask == 0 ? 1 : 0) & (Int(truncatingIfNeeded: ends[row]) &- start > length ? 1 : 0)
+            found[row] =
+                (((v | wordCases) ^ word) & wordMask == 0 ? 1 : 0)
+                & (Int(truncatingIfNeeded: ends[row]) &- start > length ? 1 : 0)
         }
         Self.words(bytes + last, ends, row, (word, wordCases, wordMask), length, found.bytes)
         guard length > 8 else { return }
         confirm(found, count) { row in matchesAt(bytes + (row == 0 ? 0 : Int(truncatingIfNeeded: ends[row &- 1]))) }
     }
-    /// Marks the strings of more than `length` bytes, the terminating zero counted, that have a word in place. A function of its own: it
-    /// needs every register.
+
+    /// Marks the strings of more than `length` bytes, the terminating zero counted, that have a word in place. A
+    /// function of its own: it needs every register.
     @inline(never)
     private static func words<T: FixedWidthInteger>(
-        _ bytes: UnsafeMutableRawPointer, _ ends: UnsafePointer<T>, _ count: Int, _ word: (bits: UInt64, cases: UInt64, mask: UInt64),
+        _ bytes: UnsafeMutableRawPointer, _ ends: UnsafePointer<T>, _ count: Int,
+        _ word: (bits: UInt64, cases: UInt64, mask: UInt64),
         _ length: Int, _ marks: UnsafeMutablePointer<UInt8>
     ) {
         var start = 0
@@ -232,6 +256,7 @@ final class TextTest {
             start = end
         }
     }
+
     /// Asks about each marked row; few are.
     @inline(__always) private func confirm(_ found: RowMask, _ count: Int, _ holds: (Int) -> Bool) {
         var i = 0
@@ -257,22 +282,28 @@ final class TextTest {
         }
         var i = 0
         while i &+ 8 < length {
-            let v = at.loadUnaligned(fromByteOffset: i, as: UInt64.self) | cases.load(fromByteOffset: i, as: UInt64.self)
+            let v =
+                at.loadUnaligned(fromByteOffset: i, as: UInt64.self) | cases.load(fromByteOffset: i, as: UInt64.self)
             if v != letters.load(fromByteOffset: i, as: UInt64.self) { return false }
             i &+= 8
         }
         return at.loadUnaligned(fromByteOffset: length &- 8, as: UInt64.self) | wordCases == word
     }
+
     /// Calls `candidate` for the positions where the first and the last byte of the pattern stand, ascending.
     @inline(__always) private func search(_ hay: UnsafeMutableRawPointer, _ size: Int, _ candidate: (Int) -> Void) {
         let last = size &- length
         guard last >= 0 else { return }
         // The two cases of a byte differ by one bit at most.
         let (x1, c1) = (letters.load(as: UInt8.self), cases.load(as: UInt8.self))
-        let (x2, c2) = (letters.load(fromByteOffset: length &- 1, as: UInt8.self), cases.load(fromByteOffset: length &- 1, as: UInt8.self))
+        let (x2, c2) = (
+            letters.load(fromByteOffset: length &- 1, as: UInt8.self),
+            cases.load(fromByteOffset: length &- 1, as: UInt8.self)
+        )
         let p = UnsafePointer(hay.assumingMemoryBound(to: UInt8.self)), q = p + (length &- 1)
         typealias Block = SIMD32<UInt8>
-        let a = Block(repeating: x1), b = Block(repeating: x2), c = Block(repeating: x1 ^ c1), d = Block(repeating: x2 ^ c2)
+        let a = Block(repeating: x1), b = Block(repeating: x2), c = Block(repeating: x1 ^ c1),
+            d = Block(repeating: x2 ^ c2)
         var at: Int
         if c1 == 0 && c2 == 0 {
             at = blocks(p, q, last, { x, y in (x .== a) .& (y .== b) }, candidate)
@@ -286,6 +317,7 @@ final class TextTest {
             at &+= 1
         }
     }
+
     /// The same for as many positions as fill blocks; returns the next one.
     @inline(__always)
     private func blocks(
@@ -309,6 +341,9 @@ final class TextTest {
         }
         return at
     }
+
     /// The lowest bits of eight bytes, side by side.
-    @inline(__always) private func pack(_ word: UInt64) -> UInt64 { ((word & 0x0101_0101_0101_0101) &* 0x0102_0408_1020_4080) >> 56 }
+    @inline(__always) private func pack(_ word: UInt64) -> UInt64 {
+        ((word & 0x0101_0101_0101_0101) &* 0x0102_0408_1020_4080) >> 56
+    }
 }

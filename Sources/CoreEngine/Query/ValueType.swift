@@ -15,6 +15,7 @@ enum ValueType: Equatable {
         }
         self.init(elementOf: c)
     }
+
     /// Declared type of the property or of its elements.
     init(elementOf c: ColumnFacts) {
         switch c.type {
@@ -32,6 +33,7 @@ enum ValueType: Equatable {
         default: self = .mixed
         }
     }
+
     init(_ v: Mixed) {
         switch v {
         case .null, .slot: self = .null
@@ -50,13 +52,16 @@ enum ValueType: Equatable {
         case .list, .dictionary: self = .mixed
         }
     }
+
     var isNumeric: Bool {
         switch self {
         case .int, .float, .double, .decimal: true
         default: false
         }
     }
+
     var isLink: Bool { if case .link = self { true } else { false } }
+
     var name: String {
         switch self {
         case .decimal: "decimal128"
@@ -65,6 +70,7 @@ enum ValueType: Equatable {
         default: "\(self)"
         }
     }
+
     /// Whether values of both kinds compare at all; links only for equality.
     static func comparable(_ a: ValueType, _ b: ValueType) -> Bool {
         if a == .null || b == .null || a == .mixed || b == .mixed { return true }
@@ -77,7 +83,9 @@ enum ValueType: Equatable {
 /// Bytes of constants, which stay where they are as long as the query lives.
 final class ConstantArena {
     private var buffers: [UnsafeMutableRawPointer] = []
+
     deinit { for b in buffers { b.deallocate() } }
+
     func keep(_ bytes: some Collection<UInt8>) -> Bytes {
         let n = bytes.count
         let p = UnsafeMutableRawPointer.allocate(byteCount: max(n, 1), alignment: 16)
@@ -89,6 +97,7 @@ final class ConstantArena {
         }
         return Bytes(start: p, count: n)
     }
+
     /// A copy of a value whose bytes belong to somebody else.
     func keep(_ v: Mixed) -> Mixed {
         switch v {
@@ -102,26 +111,39 @@ final class ConstantArena {
 /// The type names that `@type` is compared with; the first of each row is the one printed. A set of value types.
 struct TypeNames: OptionSet {
     let rawValue: UInt32
-    static let null = TypeNames(rawValue: 1), int = TypeNames(rawValue: 2), bool = TypeNames(rawValue: 4), string = TypeNames(rawValue: 8)
-    static let binary = TypeNames(rawValue: 16), date = TypeNames(rawValue: 32), float = TypeNames(rawValue: 64), double = TypeNames(rawValue: 128)
-    static let decimal = TypeNames(rawValue: 256), link = TypeNames(rawValue: 512), objectId = TypeNames(rawValue: 1024),
+
+    static let null = TypeNames(rawValue: 1), int = TypeNames(rawValue: 2), bool = TypeNames(rawValue: 4),
+        string = TypeNames(rawValue: 8)
+
+    static let binary = TypeNames(rawValue: 16), date = TypeNames(rawValue: 32), float = TypeNames(rawValue: 64),
+        double = TypeNames(rawValue: 128)
+
+    static let decimal = TypeNames(rawValue: 256), link = TypeNames(rawValue: 512),
+        objectId = TypeNames(rawValue: 1024),
         uuid = TypeNames(rawValue: 2048)
     static let dictionary = TypeNames(rawValue: 4096), list = TypeNames(rawValue: 8192)
 
     private static let table: [(TypeNames, [String])] = [
-        (.null, ["null"]), (.int, ["int", "integer", "int16", "int32", "int64", "short", "long", "byte", "char"]), (.bool, ["bool", "boolean"]),
-        (.string, ["string"]), (.binary, ["binary", "data", "bytearray", "byte[]", "bindata"]), (.date, ["date", "datetimeoffset", "timestamp"]),
-        (.float, ["float"]), (.double, ["double"]), (.decimal, ["decimal128", "decimal"]), (.link, ["objectlink", "link"]), (.objectId, ["objectid"]),
-        (.uuid, ["uuid", "guid"]), ([.int, .float, .double, .decimal], ["numeric"]), (.dictionary, ["object", "dictionary"]),
+        (.null, ["null"]), (.int, ["int", "integer", "int16", "int32", "int64", "short", "long", "byte", "char"]),
+        (.bool, ["bool", "boolean"]),
+        (.string, ["string"]), (.binary, ["binary", "data", "bytearray", "byte[]", "bindata"]),
+        (.date, ["date", "datetimeoffset", "timestamp"]),
+        (.float, ["float"]), (.double, ["double"]), (.decimal, ["decimal128", "decimal"]),
+        (.link, ["objectlink", "link"]), (.objectId, ["objectid"]),
+        (.uuid, ["uuid", "guid"]), ([.int, .float, .double, .decimal], ["numeric"]),
+        (.dictionary, ["object", "dictionary"]),
         (.list, ["array", "list"]),
         ([.list, .dictionary], ["collection"]),
     ]
+
     init(rawValue: UInt32) { self.rawValue = rawValue }
+
     init?(name: String) {
         let lower = name.lowercased()
         guard let row = Self.table.first(where: { $0.1.contains(lower) }) else { return nil }
         self = row.0
     }
+
     init(_ v: Mixed) {
         switch v {
         case .null, .slot: self = .null
@@ -140,8 +162,10 @@ struct TypeNames: OptionSet {
         case .dictionary: self = .dictionary
         }
     }
+
     var text: String { Self.table.first { $0.0 == self }?.1[0] ?? "" }
     static var allNames: String { table.map { $0.1[0] }.joined(separator: ", ") }
+
     /// As a value of an expression: the bits.
     var value: Mixed { .int(Int64(rawValue)) }
 }

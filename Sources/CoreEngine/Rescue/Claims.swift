@@ -1,12 +1,14 @@
 /// What each node of the free space was last part of.
 ///
-/// Free space is written again and again: where an old node leads there may be a newer one, or a part of one. So whoever reads remains goes from new
-/// to old and claims each node for its role, by a number that stands for table, column and objects. A claim fails where another one has bytes of
-/// the node, and where they are in use by what lives in another role.
+/// Free space is written again and again: where an old node leads there may be a newer one, or a part of one. So
+/// whoever reads remains goes from new to old and claims each node for its role, by a number that stands for table,
+/// column and objects. A claim fails where another one has bytes of the node, and where they are in use by what lives
+/// in another role.
 struct Claims {
     private var roles: [Int: Int] = [:]
     private var sure: Set<Int> = []
     private var taken: Visited
+
     /// Free stretches of the file, merged and sorted.
     private let free: [FileChunk]
     private let store: NodeStore
@@ -16,20 +18,29 @@ struct Claims {
         taken = Visited(store.fileSize)
         var merged: [FileChunk] = []
         for chunk in free {
-            if let last = merged.last, last.end == chunk.offset { merged[merged.count - 1].size += chunk.size } else { merged.append(chunk) }
+            if let last = merged.last, last.end == chunk.offset {
+                merged[merged.count - 1].size += chunk.size
+            } else {
+                merged.append(chunk)
+            }
         }
         self.free = merged
     }
+
     func isFree(_ at: Int, _ size: Int) -> Bool {
         let i = free.place { $0.end <= at }
         return i < free.count && free[i].offset <= at && at + size <= free[i].end
     }
+
     /// Whether a node is part of something whose table is sure.
     func isSure(_ ref: Ref, as role: Int) -> Bool { roles[ref.offset] == role && sure.contains(ref.offset) }
+
     /// What claimed or noted a node is sure of its table.
     mutating func makeSure(_ ref: Ref) { sure.insert(ref.offset) }
+
     /// Notes what a node in use is part of.
     mutating func note(_ ref: Ref, _ role: Int) { roles[ref.offset] = role }
+
     /// Takes a node for a role; false when it is, or was since, part of something else.
     mutating func claim(_ n: Node, _ role: Int) -> Bool {
         if let known = roles[n.ref.offset] { return known == role }
@@ -37,6 +48,7 @@ struct Claims {
         roles[n.ref.offset] = role
         return true
     }
+
     /// The same for a node with all below it.
     mutating func claimTree(_ ref: Ref, _ role: Int, depth: Int = 0) -> Bool {
         guard depth < Format.maxNodeDepth, let n = try? store.node(ref) else { return false }
@@ -49,24 +61,34 @@ struct Claims {
         }
         return true
     }
+
     /// Takes what is no value: of a top array its lists of free space, names, tables and history.
     mutating func claimHead(_ ref: Ref) {
         guard let top = try? store.refsNode(ref) else { return }
         _ = claim(top, Self.noValue)
-        for i in 0...1 { if let part = (try? top.child(i)).flatMap({ try? store.node($0) }) { _ = claim(part, Self.noValue) } }
-        let lists = (3...5).compactMap { i in i < top.count ? (try? top.child(i)).flatMap { try? store.integers($0) } : nil }
+        for i in 0...1 {
+            if let part = (try? top.child(i)).flatMap({ try? store.node($0) }) { _ = claim(part, Self.noValue) }
+        }
+        let lists = (3...5).compactMap { i in
+            i < top.count ? (try? top.child(i)).flatMap { try? store.integers($0) } : nil
+        }
         // Where they do not fit together any more, something was written over them.
         if lists.allSatisfy({ $0.count == lists[0].count }) { for list in lists { _ = claim(list, Self.noValue) } }
         if top.count > 8, let history = try? top.child(8), !history.isNull { _ = claimTree(history, Self.noValue) }
     }
+
     /// The same of a table: its spec, its indexes, and what leads to the clusters.
     mutating func claimTable(_ ref: Ref, _ inner: [Ref]) {
         for node in inner { if let n = try? store.node(node) { _ = claim(n, Self.noValue) } }
         guard let top = try? store.refsNode(ref) else { return }
         _ = claim(top, Self.noValue)
-        for i in [0, 4, 7, 8, 10] where i < top.count { if let part = (try? top.slot(i))?.subtree { _ = claimTree(part, Self.noValue) } }
+        for i in [0, 4, 7, 8, 10] where i < top.count {
+            if let part = (try? top.slot(i))?.subtree { _ = claimTree(part, Self.noValue) }
+        }
     }
+
     private static let noValue = 0
+
     /// Notes what a node in use with all below it is part of.
     mutating func noteTree(_ ref: Ref, _ role: Int, depth: Int = 0) {
         guard depth < Format.maxNodeDepth, roles[ref.offset] == nil, let n = try? store.node(ref) else { return }

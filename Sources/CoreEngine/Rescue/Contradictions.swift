@@ -1,7 +1,7 @@
 /// What the check finds in the version that a root leads to.
 extension DamagedFile {
-    /// - Returns: how many faults, and how many of them are values that contradict each other: what nobody loses when they are read, and what shows
-    ///   that one of them is wrong. nil where no version can be checked.
+    /// - Returns: how many faults, and how many of them are values that contradict each other: what nobody loses when
+    ///   they are read, and what shows that one of them is wrong. nil where no version can be checked.
     func check(_ root: Root, _ interruption: Interruption) throws(RealmError) -> (faults: Int, contradictions: Int)? {
         guard !root.top.isNull else { return nil }
         // A snapshot of an old format makes nodes, and needs a place of its own for them.
@@ -19,11 +19,14 @@ extension DamagedFile {
             return nil
         }
     }
+
     private func state(of root: Root, in file: DatabaseFile) throws(RealmError) -> DatabaseFile.State {
         let top = UInt64(root.top.offset)
         var state = DatabaseFile.State(
-            header: FileHeader().selecting(top, format: root.format), physicalSize: size, topRef: root.top, format: root.format,
-            logicalSize: Format.headerSize, version: root.version, historyType: 0, historySchemaVersion: 0, isStreaming: false)
+            header: FileHeader().selecting(top, format: root.format), physicalSize: size, topRef: root.top,
+            format: root.format,
+            logicalSize: Format.headerSize, version: root.version, historyType: 0, historySchemaVersion: 0,
+            isStreaming: false)
         state.take(try file.topFields(root.top, physicalSize: size))
         return state
     }

@@ -1,4 +1,5 @@
-/// A file that may be damaged anywhere, opened to be read, and the roots that lead to its data. Nothing of it is believed.
+/// A file that may be damaged anywhere, opened to be read, and the roots that lead to its data. Nothing of it is
+/// believed.
 ///
 /// Thread rule: one thread at a time.
 final class DamagedFile {
@@ -13,15 +14,19 @@ final class DamagedFile {
             /// A top array that a scan of the file found.
             case scanned
         }
+
         let origin: Origin
+
         /// Null where no top array leads there.
         let top: Ref
         let version: UInt64
         let format: UInt8
+
         /// Null where it is damaged.
         let names: Ref
         let tables: Ref
     }
+
     /// A root that leads nowhere.
     struct BadRoot {
         let origin: Root.Origin
@@ -31,10 +36,12 @@ final class DamagedFile {
 
     let file: DatabaseFile
     let store: NodeStore
+
     /// Bytes of data, a multiple of eight.
     let size: Int
     private(set) var roots: [Root] = []
     private(set) var badRoots: [BadRoot] = []
+
     /// What is read of a file of formats 2 to 9.
     private(set) var old: OldSnapshot?
 
@@ -42,7 +49,8 @@ final class DamagedFile {
     init(_ path: String, _ encryption: Encryption?, _ interruption: Interruption?) throws(RealmError) {
         let descriptor = try FileDescriptor(path: path, access: .readOnly)
         guard !LockFile.isClaimed(descriptor) else {
-            throw RealmError(.incompatibleSession, "Realm file at path '\(path)' is open: close it everywhere first", path: path)
+            throw RealmError(
+                .incompatibleSession, "Realm file at path '\(path)' is open: close it everywhere first", path: path)
         }
         let form = try Self.form(of: descriptor, encryption)
         file = try DatabaseFile(rescuing: descriptor, path: path, needsSlab: true, form: form)
@@ -54,6 +62,7 @@ final class DamagedFile {
         store.use(interruption)
         findRoots()
     }
+
     /// How the pages of the file are encrypted; nil for a plain one.
     private static func form(of file: FileDescriptor, _ encryption: Encryption?) throws(RealmError) -> (any PageForm)? {
         guard let encryption else {
@@ -64,6 +73,7 @@ final class DamagedFile {
         }
         return try isSealed(file) ? try RescuedForm(file, encryption) : try RealmForm(file, encryption)
     }
+
     /// Whether one of the copies of the key block is where it stands in CRealm's encrypted form.
     private static func isSealed(_ file: FileDescriptor) throws(RealmError) -> Bool {
         if try SealedForm.recognises(file) { return true }
@@ -74,6 +84,7 @@ final class DamagedFile {
             return SealedForm.recognises(UnsafeRawBufferPointer(h))
         }
     }
+
     /// The pages of an encrypted file that cannot be decrypted: the first, and how many there are.
     func damagedPages() throws(RealmError) -> (first: [Int], count: Int) {
         guard let pages = file.pages else { return ([], 0) }
@@ -83,7 +94,9 @@ final class DamagedFile {
             var first: [Int] = [], count = 0
             for page in 0..<(try form.pageCount) {
                 // What was never written is no loss.
-                guard (try? form.stamp(of: page)) != 0, (try? form.read(page, into: memory.base)) == nil else { continue }
+                guard (try? form.stamp(of: page)) != 0, (try? form.read(page, into: memory.base)) == nil else {
+                    continue
+                }
                 count += 1
                 if first.count < 1000 { first.append(page) }
             }
@@ -95,7 +108,9 @@ final class DamagedFile {
 
     private func findRoots() {
         // What a writer that died left in the order of an ordinary open, which may be ahead of the header.
-        if let state = try? file.newestState(readOnly: true).state, !state.topRef.isNull { add(.newest, state.topRef, state.format) }
+        if let state = try? file.newestState(readOnly: true).state, !state.topRef.isNull {
+            add(.newest, state.topRef, state.format)
+        }
         guard let header = try? header() else { return }
         if header.isStreaming {
             if let top = footer() { add(.newest, top, header.liveFormat) }
@@ -108,11 +123,16 @@ final class DamagedFile {
             add(origin, Ref(Int(truncatingIfNeeded: slots[slot].0)), slots[slot].1)
         }
     }
+
     /// Whether what the header leads to is the newest version: a damaged copy of it may have led to a newer one.
     var isHeaderSure: Bool { (file.pages?.form as? RescuedForm)?.isSure ?? !isHeaderEmpty }
-    /// The header of a file to which nothing was committed: what the record behind it leads to is the first version, if the header was lost.
+
+    /// The header of a file to which nothing was committed: what the record behind it leads to is the first version, if
+    /// the header was lost.
     private var isHeaderEmpty: Bool { (try? header()).map { $0.topRefs == (0, 0) } ?? false }
-    /// The version behind that of the header, where a scan found it; the newest, where the header is that of an empty file.
+
+    /// The version behind that of the header, where a scan found it; the newest, where the header is that of an empty
+    /// file.
     func addNewer(_ scan: NodeScan) {
         if isHeaderEmpty {
             guard let newest = roots.first, let top = scan.tops.first, top.version > newest.version else { return }
@@ -124,6 +144,7 @@ final class DamagedFile {
         else { return }
         roots.insert(root, at: 0)
     }
+
     /// What a scan found: the newest arrays of tables that have no top array, if they are newer than those with one.
     func addScanned(_ scan: NodeScan) {
         let given = roots.count
@@ -142,8 +163,9 @@ final class DamagedFile {
         }
         roots.insert(contentsOf: found, at: given)
     }
-    /// Top arrays that a scan found: the newest, and the one before, over which the newest wrote nothing. Older ones may lead to nodes that were
-    /// written over since.
+
+    /// Top arrays that a scan found: the newest, and the one before, over which the newest wrote nothing. Older ones
+    /// may lead to nodes that were written over since.
     private func addTops(_ tops: [NodeScan.Top]) {
         var newest: UInt64?
         for top in tops.prefix(16) {
@@ -153,45 +175,63 @@ final class DamagedFile {
             if roots.count > count, newest == nil { newest = top.version }
         }
     }
+
     /// Of the file as a whole, as far as the header says.
     var format: UInt8 {
-        guard let header = try? header(), header.hasMnemonic else { return roots.first?.format ?? Format.currentVersion }
+        guard let header = try? header(), header.hasMnemonic else {
+            return roots.first?.format ?? Format.currentVersion
+        }
         let format = max(header.formats.0, header.formats.1)
         return Format.isReadable(format) ? format : Format.currentVersion
     }
+
     /// What the first root calls free, sorted; nil where that cannot be read.
     func freeSpace() -> [FileChunk]? {
-        guard let root = roots.first, !root.top.isNull, let top = try? store.refsNode(root.top), let at = try? top.child(3),
+        guard let root = roots.first, !root.top.isNull, let top = try? store.refsNode(root.top),
+            let at = try? top.child(3),
             let size = try? top.child(4),
-            let positions = try? store.integers(at), let lengths = try? store.integers(size), positions.count == lengths.count
+            let positions = try? store.integers(at), let lengths = try? store.integers(size),
+            positions.count == lengths.count
         else { return nil }
         var chunks: [FileChunk] = []
         for i in 0..<positions.count {
             let (at, length) = (positions.get(i), lengths.get(i))
-            guard at >= chunks.last.map({ Int64($0.end) }) ?? 0, length > 0, length <= Int64(self.size), at <= Int64(self.size) - length else {
+            guard at >= chunks.last.map({ Int64($0.end) }) ?? 0, length > 0, length <= Int64(self.size),
+                at <= Int64(self.size) - length
+            else {
                 return nil
             }
             chunks.append(FileChunk(offset: Int(at), size: Int(length)))
         }
         return chunks
     }
+
     /// The same, with what lies behind the end of the data.
     func unusedSpace() -> [FileChunk] {
         var chunks = freeSpace() ?? []
-        guard let top = roots.first?.top, let end = (try? store.refsNode(top))?.logicalEnd, end < size else { return chunks }
+        guard let top = roots.first?.top, let end = (try? store.refsNode(top))?.logicalEnd, end < size else {
+            return chunks
+        }
         chunks.append(FileChunk(offset: end, size: size - end))
         return chunks
     }
+
     private func header() throws(RealmError) -> FileHeader {
-        if let pages = file.pages { return try pages.withForm { (form) throws(RealmError) in try form.readHeader(again: true) } }
+        if let pages = file.pages {
+            return try pages.withForm { (form) throws(RealmError) in try form.readHeader(again: true) }
+        }
         guard size >= Format.headerSize else { throw .corrupt("file without a header") }
         return FileHeader(bytes: store.base)
     }
+
     private func footer() -> Ref? {
         let at = size - Format.streamingFooterSize
-        guard at >= Format.headerSize, (try? store.makeReadable(at, Format.streamingFooterSize)) != nil else { return nil }
+        guard at >= Format.headerSize, (try? store.makeReadable(at, Format.streamingFooterSize)) != nil else {
+            return nil
+        }
         return Ref(Int(truncatingIfNeeded: (store.base + at).loadUnaligned(as: UInt64.self).littleEndian))
     }
+
     /// Takes a top array into the roots, if it leads anywhere, as the least trusted so far.
     func add(_ origin: Root.Origin, _ top: Ref, _ format: UInt8) {
         guard !roots.contains(where: { $0.top == top }), !badRoots.contains(where: { $0.top == top }) else { return }
@@ -205,7 +245,8 @@ final class DamagedFile {
                 }
                 old = snapshot
                 root = Root(
-                    origin: origin, top: top, version: root.version, format: root.format, names: snapshot.names, tables: snapshot.tablesRef)
+                    origin: origin, top: top, version: root.version, format: root.format, names: snapshot.names,
+                    tables: snapshot.tablesRef)
             }
             roots.append(root)
         } catch {
@@ -213,14 +254,19 @@ final class DamagedFile {
             badRoots.append(BadRoot(origin: origin, top: top, reason: error.message))
         }
     }
+
     /// What a top array says, as far as it is needed.
-    static func root(_ store: NodeStore, _ origin: Root.Origin, _ top: Ref, _ format: UInt8) throws(RealmError) -> Root {
+    static func root(_ store: NodeStore, _ origin: Root.Origin, _ top: Ref, _ format: UInt8) throws(RealmError) -> Root
+    {
         let n = try store.refsNode(top)
-        guard !n.isInner, [3, 5, 7, 9, 10, 11, 12].contains(n.count) else { throw .corrupt("not a top array", at: top.offset) }
+        guard !n.isInner, [3, 5, 7, 9, 10, 11, 12].contains(n.count) else {
+            throw .corrupt("not a top array", at: top.offset)
+        }
         let version = n.count > 6 ? (try? n.slot(6))?.number ?? 1 : 1
         let known = Format.isReadable(format) ? format : Format.currentVersion
         return Root(
-            origin: origin, top: top, version: version, format: known, names: (try? n.child(0)) ?? .null, tables: try n.child(1))
+            origin: origin, top: top, version: version, format: known, names: (try? n.child(0)) ?? .null,
+            tables: try n.child(1))
     }
 }
 

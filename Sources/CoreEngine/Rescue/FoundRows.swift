@@ -1,23 +1,28 @@
-/// The objects of a table as one root has them: clusters that can be read, and ranges of keys of which nothing is known.
+/// The objects of a table as one root has them: clusters that can be read, and ranges of keys of which nothing is
+/// known.
 ///
 /// Invariant: `leaves` are sorted by their keys, and no two of them overlap; none of their keys is in `unknown`.
 final class FoundRows {
     struct Leaf {
         let ref: Ref
+
         /// Added to its keys.
         let offset: UInt64
         let first: UInt64
         let last: UInt64
         let count: Int
     }
+
     let store: NodeStore
     let table: FoundTable
     private(set) var leaves: [Leaf] = []
     private(set) var unknown: [ClosedRange<UInt64>] = []
+
     /// Objects that the nodes above lost clusters count; nil where that is not known of all.
     private(set) var lostCount: Int? = 0
     private var visited: Visited
     private let known: Set<Int>
+
     /// Nodes above the clusters.
     private(set) var inner: [Ref] = []
     private(set) var objects = 0
@@ -40,8 +45,9 @@ final class FoundRows {
         opened = [Ref?](repeating: nil, count: (table.columns.map(\.index).max() ?? -1) + 1)
         isOpened = [Bool](repeating: false, count: opened.count)
     }
-    /// Those of some clusters that have the columns of the table, and a value in each for each object. Where they belong is not known: keys are
-    /// as they stand in each of them.
+
+    /// Those of some clusters that have the columns of the table, and a value in each for each object. Where they
+    /// belong is not known: keys are as they stand in each of them.
     init(_ store: NodeStore, _ table: FoundTable, among clusters: [Ref]) {
         self.store = store
         self.table = table
@@ -51,13 +57,15 @@ final class FoundRows {
         isOpened = [Bool](repeating: false, count: opened.count)
         for ref in clusters {
             // A cluster of one column has the shape of many other nodes.
-            guard table.columns.count > 1, let n = try? store.refsNode(ref), n.count > opened.count, let leaf = try? ClusterLeaf(store, n),
+            guard table.columns.count > 1, let n = try? store.refsNode(ref), n.count > opened.count,
+                let leaf = try? ClusterLeaf(store, n),
                 (opened.count + 1..<n.count).allSatisfy({ (try? n.slot($0))?.isNull ?? false })
             else { continue }
             guard take(leaf, 0, 0, .max) else { continue }
             if !hasAllColumns(leaves.count - 1) { leaves.removeLast() }
         }
     }
+
     private func hasAllColumns(_ leaf: Int) -> Bool {
         open = -1
         return enter(leaf) && table.columns.allSatisfy { column($0) != nil }
@@ -70,6 +78,7 @@ final class FoundRows {
         unknown.append(low...high)
         lostCount = nil
     }
+
     /// - Parameters:
     ///   - low, high: keys that belong here.
     ///   - depth: levels below, as the node above says.
@@ -77,10 +86,14 @@ final class FoundRows {
         if known.contains(ref.offset) { return }
         guard !ref.isNull, visited.insert(ref), let n = try? store.refsNode(ref) else { return lose(low, high) }
         guard n.isInner else {
-            guard depth ?? 0 == 0, let leaf = try? ClusterLeaf(store, n), take(leaf, offset, low, high) else { return lose(low, high) }
+            guard depth ?? 0 == 0, let leaf = try? ClusterLeaf(store, n), take(leaf, offset, low, high) else {
+                return lose(low, high)
+            }
             return
         }
-        guard let inner = try? ClusterInner(store, n), depth ?? inner.depth == inner.depth, inner.depth > 0 else { return lose(low, high) }
+        guard let inner = try? ClusterInner(store, n), depth ?? inner.depth == inner.depth, inner.depth > 0 else {
+            return lose(low, high)
+        }
         self.inner.append(ref)
         let total = (try? inner.objects()).flatMap { store.admits($0, perByte: 32) ? Int($0) : nil }
         let before = objects, lostBefore = unknown.count
@@ -97,6 +110,7 @@ final class FoundRows {
         // What the node counts, less what was found below it, is lost. The root has the last word.
         if unknown.count > lostBefore, let total { lostCount = max(0, total - (objects - before)) }
     }
+
     /// Whether the keys of a cluster are in order, and belong where it is.
     private func take(_ leaf: ClusterLeaf, _ offset: UInt64, _ low: UInt64, _ high: UInt64) -> Bool {
         guard leaf.count > 0 else { return true }
@@ -107,7 +121,8 @@ final class FoundRows {
             before = key
         }
         objects += leaf.count
-        leaves.append(Leaf(ref: leaf.ref, offset: offset, first: offset &+ leaf.key(0), last: before ?? 0, count: leaf.count))
+        leaves.append(
+            Leaf(ref: leaf.ref, offset: offset, first: offset &+ leaf.key(0), last: before ?? 0, count: leaf.count))
         return true
     }
 
@@ -117,7 +132,8 @@ final class FoundRows {
     @discardableResult
     private func enter(_ i: Int) -> Bool {
         if open == i { return true }
-        guard i < leaves.count, let n = try? store.refsNode(leaves[i].ref), let leaf = try? ClusterLeaf(store, n), leaf.count == leaves[i].count
+        guard i < leaves.count, let n = try? store.refsNode(leaves[i].ref), let leaf = try? ClusterLeaf(store, n),
+            leaf.count == leaves[i].count
         else {
             open = -1
             return false
@@ -126,12 +142,17 @@ final class FoundRows {
         for c in isOpened.indices { isOpened[c] = false }
         return true
     }
-    func key(_ leaf: Int, _ row: Int) -> UInt64? { enter(leaf) && row < cluster.count ? leaves[leaf].offset &+ cluster.key(row) : nil }
+
+    func key(_ leaf: Int, _ row: Int) -> UInt64? {
+        enter(leaf) && row < cluster.count ? leaves[leaf].offset &+ cluster.key(row) : nil
+    }
+
     /// The first row of a leaf whose key is not below `key`.
     func position(_ leaf: Int, _ key: UInt64) -> Int {
         guard enter(leaf), key > leaves[leaf].offset else { return 0 }
         return cluster.position(key &- leaves[leaf].offset)
     }
+
     /// The first leaf with keys at or behind `key`.
     func firstLeaf(from key: UInt64) -> Int {
         var low = 0, high = leaves.count
@@ -141,11 +162,13 @@ final class FoundRows {
         }
         return low
     }
+
     func find(_ key: UInt64) -> (leaf: Int, row: Int)? {
         let i = firstLeaf(from: key)
         guard i < leaves.count, leaves[i].first <= key, enter(i) else { return nil }
         return cluster.row(key &- leaves[i].offset).map { (i, $0) }
     }
+
     /// The leaf of a column, if it has a value for every object.
     private func column(_ c: Column) -> Ref? {
         guard c.index < opened.count else { return nil }
@@ -155,20 +178,29 @@ final class FoundRows {
         }
         return opened[c.index]
     }
+
     private func wholeColumn(_ c: Column) throws(RealmError) -> Ref? {
         guard let kind = c.leafKind else { return nil }
         let ref = try cluster.column(c.index)
-        if isEnumerated(c), case let n = try store.node(ref), !n.hasRefs, n.widthType == 0 { return n.count == cluster.count ? ref : nil }
+        if isEnumerated(c), case let n = try store.node(ref), !n.hasRefs, n.widthType == 0 {
+            return n.count == cluster.count ? ref : nil
+        }
         return try kind.count(store, ref) == cluster.count ? ref : nil
     }
+
     /// Whether a cluster should have a leaf of a column, be it readable or not.
     func hasLeaf(_ c: Column, _ leaf: Int) -> Bool { enter(leaf) && c.leafKind != nil }
-    private func isEnumerated(_ c: Column) -> Bool { c.type == .string && !c.isCollection && !c.enumeratedValues.isNull }
+
+    private func isEnumerated(_ c: Column) -> Bool {
+        c.type == .string && !c.isCollection && !c.enumeratedValues.isNull
+    }
+
     /// The array of keys of a leaf, if it has one, and the column's leaf.
     func nodes(_ leaf: Int) -> (keys: Node?, column: (Column) -> Ref?) {
         guard enter(leaf) else { return (nil, { _ in nil }) }
         return (cluster.keys, { [unowned self] in self.column($0) })
     }
+
     /// The value as it stands in the column's leaf; nil where that is damaged.
     func value(_ leaf: Int, _ row: Int, _ c: Column) -> Mixed? {
         guard enter(leaf), let ref = column(c), let kind = c.leafKind else { return nil }
@@ -178,7 +210,11 @@ final class FoundRows {
             return try? LeafKind.string.get(store, c.enumeratedValues, Int(i))
         }
         // Reading takes any number for true.
-        if kind == .bool, let n = try? store.integers(ref), row < n.count, ![0, 1, c.isNullable ? 3 : 0].contains(n.get(row)) { return nil }
+        if kind == .bool, let n = try? store.integers(ref), row < n.count,
+            ![0, 1, c.isNullable ? 3 : 0].contains(n.get(row))
+        {
+            return nil
+        }
         return try? kind.get(store, ref, row)
     }
 }

@@ -1,10 +1,12 @@
 /// What one root says of a table: as much of it as can be read.
 struct FoundTable {
     let key: TableKey
+
     /// nil where the array of names is damaged.
     var name: Name?
     let top: Ref
     let format: UInt8
+
     /// Public and backlink columns; the names of lost ones are made up.
     var columns: [Column]
     var hasNames: Bool
@@ -12,10 +14,13 @@ struct FoundTable {
     let primaryKey: ColKey?
     let kind: Table.Kind
     let sequence: UInt64
+
     /// One more with each commit that changed the table.
     let contentVersion: UInt64
+
     /// Whether each column that the table ever had is there.
     let hasEveryColumn: Bool
+
     /// Indexes of columns with a search index.
     let indexed: Set<Int>
 
@@ -36,6 +41,7 @@ struct FoundTable {
         primaryKey = columns.first { $0.key == stated && !$0.isCollection }?.key
         indexed = Self.indexed(store, top, columns)
     }
+
     /// A table of which nothing is left but that others link to it.
     init(lost key: TableKey, name: Name?) {
         (self.key, self.name) = (key, name)
@@ -43,12 +49,16 @@ struct FoundTable {
         (columns, hasNames, primaryKey, kind, sequence, contentVersion, indexed) = ([], true, nil, .topLevel, 0, 0, [])
         hasEveryColumn = false
     }
+
     private static func indexed(_ store: NodeStore, _ top: TableTop, _ columns: [Column]) -> Set<Int> {
         var found = Set(columns.filter { !$0.attributes.isDisjoint(with: [.indexed, .fullTextIndexed]) }.map(\.index))
         guard let ref = try? top.indexes, let roots = try? store.refsNode(ref) else { return found }
-        for c in columns where c.index < roots.count { if let root = try? roots.child(c.index), !root.isNull { found.insert(c.index) } }
+        for c in columns where c.index < roots.count {
+            if let root = try? roots.child(c.index), !root.isNull { found.insert(c.index) }
+        }
         return found
     }
+
     /// The columns of a spec. Their keys say what they are, and must be there; the rest may be lost.
     private static func columns(_ s: NodeStore, _ top: TableTop) throws(RealmError) -> ([Column], hasNames: Bool) {
         let place = try top.spec
@@ -64,20 +74,30 @@ struct FoundTable {
         var columns: [Column] = [], used: Set<Int> = [], hasNames = true
         for i in 0..<keys.count {
             let key = ColKey(keys.get(i))
-            guard key.raw >= 0, let type = ColumnType(rawValue: key.typeNumber), type.rawValue < 18, used.insert(key.index).inserted else {
+            guard key.raw >= 0, let type = ColumnType(rawValue: key.typeNumber), type.rawValue < 18,
+                used.insert(key.index).inserted
+            else {
                 throw .corrupt("column of unknown type", at: keys.ref.offset)
             }
             var name: Name = ""
             if type != .backlink {
-                if let names, let text = try? s.name(names, i), !text.isEmpty { name = text } else { (name, hasNames) = (Name("lost_\(i)"), false) }
+                if let names, let text = try? s.name(names, i), !text.isEmpty {
+                    name = text
+                } else {
+                    (name, hasNames) = (Name("lost_\(i)"), false)
+                }
             }
             var c = Column(
                 key: key, type: type == .linkList ? .link : type,
-                attributes: ColumnAttributes(rawValue: Int(truncatingIfNeeded: parts[1]?.get(i) ?? Int64(key.attributes.rawValue)) & 0x1FF),
+                attributes: ColumnAttributes(
+                    rawValue: Int(truncatingIfNeeded: parts[1]?.get(i) ?? Int64(key.attributes.rawValue)) & 0x1FF),
                 name: name,
-                specType: parts[0]?.get(i) ?? Int64(type.rawValue) | (key.attributes.contains(.dictionary) ? 2 << 16 : 0))
+                specType: parts[0]?.get(i) ?? Int64(type.rawValue)
+                    | (key.attributes.contains(.dictionary) ? 2 << 16 : 0))
             if c.isDictionary, c.specType >> 16 == 0 { c.keyType = .int }
-            if let tables, c.index < tables.count { c.oppositeTable = TableKey(UInt32(truncatingIfNeeded: tables.get(c.index)) & 0x7FFF_FFFF) }
+            if let tables, c.index < tables.count {
+                c.oppositeTable = TableKey(UInt32(truncatingIfNeeded: tables.get(c.index)) & 0x7FFF_FFFF)
+            }
             if let opposites, c.index < opposites.count { c.oppositeColumn = ColKey(opposites.get(c.index)) }
             columns.append(c)
         }
@@ -85,7 +105,9 @@ struct FoundTable {
     }
 
     var publicColumns: [Column] { columns.filter { !$0.isBacklink } }
+
     func column(_ key: ColKey) -> Column? { columns.first { $0.key == key } }
+
     /// Takes over what is lost here and known elsewhere of the same columns.
     mutating func complete(from other: FoundTable) {
         if name == nil { name = other.name }
@@ -111,11 +133,15 @@ extension Node {
 
 /// What one root says of all tables.
 struct FoundGroup {
-    /// Whether no table, and no column of one, was ever removed: the place of a table that was keeps a number, which the next one there has in
-    /// its key.
+    /// Whether no table, and no column of one, was ever removed: the place of a table that was keeps a number, which
+    /// the next one there has in its key.
     var hasNothingRemoved: Bool {
-        reason == nil && states.allSatisfy { if case .table(let t) = $0 { t.key.raw >> 16 == 0 && t.hasEveryColumn } else { false } }
+        reason == nil
+            && states.allSatisfy {
+                if case .table(let t) = $0 { t.key.raw >> 16 == 0 && t.hasEveryColumn } else { false }
+            }
     }
+
     /// What is known of a place for a table.
     enum State {
         /// Nothing.
@@ -125,21 +151,28 @@ struct FoundGroup {
         case lost(Name?, reason: String)
         case table(FoundTable)
     }
+
     private var states: [State] = []
+
     /// Why there are no tables.
     private(set) var reason: String?
     var count: Int { states.count }
 
     init() {}
+
     mutating func append(_ state: State) { states.append(state) }
+
     init(_ store: NodeStore, _ root: DamagedFile.Root) {
         let names = root.names.isNull ? nil : try? store.node(root.names)
         do throws(RealmError) {
             let refs = try store.refsNode(root.tables)
-            guard refs.count <= 0x1_0000, !refs.isInner else { throw .corrupt("too many tables", at: root.tables.offset) }
+            guard refs.count <= 0x1_0000, !refs.isInner else {
+                throw .corrupt("too many tables", at: root.tables.offset)
+            }
             for i in 0..<refs.count { states.append(Self.read(store, refs, names, i, root.format)) }
         } catch { reason = error.message }
     }
+
     private static func read(_ store: NodeStore, _ refs: Node, _ names: Node?, _ i: Int, _ format: UInt8) -> State {
         var name = names.flatMap { try? store.name($0, i) }
         if name?.isEmpty ?? false { name = nil }
@@ -151,7 +184,8 @@ struct FoundGroup {
         } catch { return .lost(name, reason: error.message) }
     }
 
-    /// Takes over names that are lost here and that a scan found. Only the first table in a place had no other name there.
+    /// Takes over names that are lost here and that a scan found. Only the first table in a place had no other name
+    /// there.
     mutating func takeNames(_ scan: NodeScan) {
         for i in states.indices {
             switch states[i] {
@@ -163,12 +197,15 @@ struct FoundGroup {
             }
         }
     }
+
     /// Whether a table is lost.
     var isDamaged: Bool { states.contains { if case .lost = $0 { true } else { false } } }
+
     func state(_ index: Int) -> State {
         if reason != nil { return .unknown }
         return index < states.count ? states[index] : .none
     }
+
     func table(_ key: TableKey) -> FoundTable? {
         guard case .table(let found) = state(key.index), found.key == key else { return nil }
         return found

@@ -2,15 +2,19 @@
 struct FoundTree {
     struct Leaf {
         let ref: Ref
+
         /// Index of its first element.
         let first: Int
         let count: Int
     }
+
     let store: NodeStore
     let kind: LeafKind
     private(set) var leaves: [Leaf] = []
+
     /// Elements that are known to be lost with their leaves.
     private(set) var lost = 0
+
     /// More are lost, nobody knows how many; indexes behind them are not known either.
     private(set) var isBroken = false
 
@@ -20,9 +24,11 @@ struct FoundTree {
         self.kind = kind
         walk(root, first: 0, count: nil, depth: 0, &visited)
     }
+
     private mutating func lose(_ count: Int?) {
         if let count { lost += count } else { isBroken = true }
     }
+
     /// Ends behind the last element found or known to be lost.
     private var end: Int { (leaves.last.map { $0.first + $0.count }) ?? 0 }
 
@@ -30,13 +36,17 @@ struct FoundTree {
     private mutating func walk(_ ref: Ref, first: Int, count: Int?, depth: Int, _ visited: inout Visited) {
         guard depth < Trees.maxDepth, visited.insert(ref), let n = try? store.node(ref) else { return lose(count) }
         guard n.isInner else {
-            guard let found = try? kind.count(store, ref), found <= Format.treeCapacity, count ?? found == found, found > 0 || isWritten(ref) else {
+            guard let found = try? kind.count(store, ref), found <= Format.treeCapacity, count ?? found == found,
+                found > 0 || isWritten(ref)
+            else {
                 return lose(count)
             }
             leaves.append(Leaf(ref: ref, first: first, count: found))
             return
         }
-        guard n.count >= 3, let total = try? BPlusTree.innerTotal(store, n), count ?? total == total else { return lose(count) }
+        guard n.count >= 3, let total = try? BPlusTree.innerTotal(store, n), count ?? total == total else {
+            return lose(count)
+        }
         let starts = starts(n, total)
         for c in 0..<n.count - 2 {
             let start = starts?[c] ?? end - first, stop = starts?[c + 1]
@@ -47,11 +57,13 @@ struct FoundTree {
             walk(child, first: first + start, count: stop.map { $0 - start }, depth: depth + 1, &visited)
         }
     }
+
     /// Whether a node without elements was written as one: zeros would read as one, too.
     private func isWritten(_ ref: Ref) -> Bool {
         guard ref.offset < store.fileSize else { return true }
         return (store.base + ref.offset).load(as: UInt32.self).littleEndian == NodeHeader.checksum
     }
+
     /// Where the children of an inner node start, and the last one ends; nil where that cannot be believed.
     private func starts(_ n: Node, _ total: Int) -> [Int]? {
         let children = n.count - 2
@@ -77,6 +89,7 @@ struct FoundTree {
     func eachElement(_ body: (_ index: Int, _ value: Mixed?) throws(RealmError) -> Void) throws(RealmError) {
         for leaf in leaves { for i in 0..<leaf.count { try body(leaf.first + i, try? kind.get(store, leaf.ref, i)) } }
     }
+
     /// The element at an index; nil where it is lost.
     func value(at index: Int) -> Mixed? {
         var low = 0, high = leaves.count
@@ -87,6 +100,7 @@ struct FoundTree {
         guard low < leaves.count, leaves[low].first <= index else { return nil }
         return try? kind.get(store, leaves[low].ref, index - leaves[low].first)
     }
+
     /// Elements there are, lost ones included, as far as it is known.
     var total: Int { leaves.reduce(lost) { $0 + $1.count } }
 }

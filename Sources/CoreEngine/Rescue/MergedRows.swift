@@ -6,22 +6,28 @@ final class MergedRows {
         let leaf: Int
         let rows: Range<Int>
     }
+
     struct Place {
         let root: Int
         let leaf: Int
         let row: Int
         let key: ObjKey
     }
+
     /// By root; nil where one has nothing of the table.
     let sources: [FoundRows?]
     private(set) var pieces: [Piece] = []
+
     /// Ranges of keys of which no root says anything.
     private(set) var unknown: [ClosedRange<UInt64>] = []
     var objects: Int { pieces.reduce(0) { $0 + $1.rows.count } }
+
     /// Objects of roots that are not the first with the table.
     var older: Int { pieces.reduce(0) { $0 + ($1.root == first ? 0 : $1.rows.count) } }
+
     /// The first root that has the table.
     let first: Int
+
     /// Objects that are known to have been there, and are nowhere; nil: not known.
     var lost: Int? {
         guard !unknown.isEmpty else { return 0 }
@@ -34,6 +40,7 @@ final class MergedRows {
         first = sources.firstIndex { $0 != nil } ?? 0
         collect(0...UInt64(Int64.max), from: first)
     }
+
     private func collect(_ range: ClosedRange<UInt64>, from root: Int) {
         guard root < sources.count else {
             unknown.append(range)
@@ -69,6 +76,7 @@ final class MergedRows {
             for row in 0..<leaf.count { try body(Place(root: sources.count, leaf: i, row: row, key: .null)) }
         }
     }
+
     /// Calls `body` for each object; ascending in each piece.
     func eachObject(_ body: (Place) throws(RealmError) -> Void) throws(RealmError) {
         for piece in pieces {
@@ -96,25 +104,33 @@ final class MergedRows {
     struct Found {
         let value: Mixed
         let column: Column
+
         /// Of the root that has it.
         let format: UInt8
+
         /// Not of the root that has the object.
         let isOlder: Bool
     }
+
     /// Clusters that no root leads to; their places have a root behind all others.
     var strays: FoundRows?
 
     /// What the first root that can says of a property; nil: it is lost.
     func value(_ place: Place, _ key: ColKey) -> Found? {
         guard place.root < sources.count else {
-            guard let strays, let c = strays.table.column(key), let v = strays.value(place.leaf, place.row, c) else { return nil }
+            guard let strays, let c = strays.table.column(key), let v = strays.value(place.leaf, place.row, c) else {
+                return nil
+            }
             return Found(value: v, column: c, format: strays.table.format, isOlder: false)
         }
-        if let source = sources[place.root], let c = source.table.column(key), let v = source.value(place.leaf, place.row, c) {
+        if let source = sources[place.root], let c = source.table.column(key),
+            let v = source.value(place.leaf, place.row, c)
+        {
             return Found(value: v, column: c, format: source.table.format, isOlder: false)
         }
         for root in place.root + 1..<max(sources.count, place.root + 1) {
-            guard let source = sources[root], let c = source.table.column(key), let at = source.find(UInt64(bitPattern: place.key.raw)),
+            guard let source = sources[root], let c = source.table.column(key),
+                let at = source.find(UInt64(bitPattern: place.key.raw)),
                 let v = source.value(at.leaf, at.row, c)
             else { continue }
             return Found(value: v, column: c, format: source.table.format, isOlder: true)

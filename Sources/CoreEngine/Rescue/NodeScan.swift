@@ -1,12 +1,13 @@
 /// Nodes that are found by their shape, wherever they lie: top arrays, top arrays of tables, and clusters.
 ///
-/// A node of the file begins with the bytes `AAAA`, at a multiple of eight. What looks like one may be a part of something else, as of a binary
-/// that holds another file: so the nodes that it leads to must look right, too.
+/// A node of the file begins with the bytes `AAAA`, at a multiple of eight. What looks like one may be a part of
+/// something else, as of a binary that holds another file: so the nodes that it leads to must look right, too.
 struct NodeScan {
     struct Top {
         let ref: Ref
         let version: UInt64
     }
+
     struct TableTop {
         let ref: Ref
         let key: TableKey
@@ -14,20 +15,25 @@ struct NodeScan {
 
         /// - Returns: nil for a node that is no top array of a table.
         init?(_ store: NodeStore, _ n: Node) {
-            guard n.count >= 9, n.count <= 16, !n.isInner, let spec = try? n.child(0), let raw = (try? n.slot(3))?.number, raw <= 0x7FFF_FFFF,
+            guard n.count >= 9, n.count <= 16, !n.isInner, let spec = try? n.child(0),
+                let raw = (try? n.slot(3))?.number, raw <= 0x7FFF_FFFF,
                 let parts = try? store.refsNode(spec), parts.count == 6, !parts.isInner, let keys = try? parts.child(5),
                 (try? store.integers(keys)) != nil
             else { return nil }
             (ref, key, contentVersion) = (n.ref, TableKey(UInt32(raw)), (try? n.slot(6))?.number ?? 0)
         }
     }
+
     private(set) var tops: [Top] = []
+
     /// What has the form of a top array, whatever became of the nodes below.
     private(set) var heads: [Top] = []
     private(set) var tables: [TableTop] = []
     private(set) var arrays: [TableArray] = []
+
     /// Arrays that look like those of the names of tables, the longest there are.
     private var names: [Node] = []
+
     /// What may be clusters with objects in them.
     private(set) var clusters: [Ref] = []
     private let store: NodeStore
@@ -35,7 +41,11 @@ struct NodeScan {
     init(_ source: DamagedFile) throws(RealmError) {
         store = source.store
         try source.eachHeader { (ref, header) throws(RealmError) in
-            if header.hasRefs { look(ref, header) } else if header.widthTypeBits == 1, header.width >= 8 { lookForNames(ref) }
+            if header.hasRefs {
+                look(ref, header)
+            } else if header.widthTypeBits == 1, header.width >= 8 {
+                lookForNames(ref)
+            }
         }
         tops.sort { $0.version > $1.version }
         heads.sort { $0.version > $1.version }
@@ -45,24 +55,31 @@ struct NodeScan {
         guard !header.isInner, header.count >= 1, let n = try? store.refsNode(ref) else { return }
         if let array = TableArray(store, n) { arrays.append(array) }
         if let leaf = try? ClusterLeaf(store, n), leaf.count > 0, (try? n.child(1)) != nil { clusters.append(ref) }
-        guard header.count >= 3, header.count <= 16, let first = try? n.child(0), !first.isNull, let third = try? n.slot(2), !third.isNull else {
+        guard header.count >= 3, header.count <= 16, let first = try? n.child(0), !first.isNull,
+            let third = try? n.slot(2), !third.isNull
+        else {
             return
         }
         if third.isTagged { lookForTop(n) } else if let table = TableTop(store, n) { tables.append(table) }
     }
+
     private mutating func lookForTop(_ n: Node) {
-        guard [3, 5, 7, 9, 10, 11, 12].contains(n.count), let names = try? n.child(0), let tables = try? n.child(1) else { return }
+        guard [3, 5, 7, 9, 10, 11, 12].contains(n.count), let names = try? n.child(0), let tables = try? n.child(1)
+        else { return }
         let version = n.count > 6 ? (try? n.slot(6))?.number ?? 0 : 1
         heads.append(Top(ref: n.ref, version: version))
-        guard let texts = try? store.node(names), texts.widthType == 1, !texts.hasRefs, let refs = try? store.refsNode(tables),
+        guard let texts = try? store.node(names), texts.widthType == 1, !texts.hasRefs,
+            let refs = try? store.refsNode(tables),
             refs.count == texts.count, (3..<min(6, n.count)).allSatisfy({ (try? n.child($0)) != nil })
         else { return }
         tops.append(Top(ref: n.ref, version: version))
     }
+
     private mutating func lookForNames(_ ref: Ref) {
         guard let n = try? store.node(ref), n.count > 0, n.count <= 0x1_0000 else { return }
         for i in 0..<n.count {
-            guard let name = try? store.name(n, i), name.isEmpty || name.hasPrefix(Tables.classPrefix) || [Tables.metadata, "pk"].contains(name)
+            guard let name = try? store.name(n, i),
+                name.isEmpty || name.hasPrefix(Tables.classPrefix) || [Tables.metadata, "pk"].contains(name)
             else {
                 return
             }
@@ -70,6 +87,7 @@ struct NodeScan {
         let longest = names.first?.count ?? 0
         if n.count > longest { names = [n] } else if n.count == longest { names.append(n) }
     }
+
     /// The name of the table in a place; nil where several were found.
     func name(_ index: Int) -> Name? {
         var found: Name?
@@ -99,7 +117,9 @@ extension DamagedFile {
             if (try? store.makeReadable(at, end - at)) != nil {
                 while at + 8 <= end {
                     let word = (store.base + at).load(as: UInt64.self).littleEndian
-                    if UInt32(truncatingIfNeeded: word) == NodeHeader.checksum { try body(Ref(at), NodeHeader(word: word)) }
+                    if UInt32(truncatingIfNeeded: word) == NodeHeader.checksum {
+                        try body(Ref(at), NodeHeader(word: word))
+                    }
                     at += 8
                 }
             }
@@ -115,18 +135,23 @@ extension FoundGroup {
         let end = (scan.tables.map(\.key.index).max() ?? -1) + 1
         for index in 0..<end {
             let found = scan.tables.filter { $0.key.index == index }.sorted { TableAge($0) > TableAge($1) }
-            let table = found.lazy.compactMap { try? FoundTable(store, $0.ref, index: index, name: scan.name(index), format: format) }.first
+            let table = found.lazy.compactMap {
+                try? FoundTable(store, $0.ref, index: index, name: scan.name(index), format: format)
+            }.first
             append(table.map { .table($0) } ?? .none)
         }
     }
+
     /// An older version with the tables of which a scan found a newer state.
-    /// - Parameter isLast: the newest version is the one behind it. Then only what is one step ahead is taken, where there is one such state only.
+    /// - Parameter isLast: the newest version is the one behind it. Then only what is one step ahead is taken, where
+    ///   there is one such state only.
     /// - Returns: nil where there are none.
     init?(_ newest: FoundGroup, behind older: FoundGroup, _ scan: NodeScan, isLast: Bool) {
         self.init()
         var isNewer = false
         for index in 0..<max(newest.count, older.count) {
-            let state = newest.isAhead(of: older, index, scan, isLast: isLast) ? newest.state(index) : older.state(index)
+            let state =
+                newest.isAhead(of: older, index, scan, isLast: isLast) ? newest.state(index) : older.state(index)
             guard case .table(var table) = state, let before = older.table(table.key), before.top != table.top else {
                 append(state)
                 continue
@@ -137,6 +162,7 @@ extension FoundGroup {
         }
         guard isNewer || count > older.count else { return nil }
     }
+
     private func isAhead(of older: FoundGroup, _ index: Int, _ scan: NodeScan, isLast: Bool) -> Bool {
         guard index < older.count else { return true }
         guard case .table(let before) = older.state(index), case .table(let after) = state(index) else { return false }

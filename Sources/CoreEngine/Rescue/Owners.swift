@@ -7,14 +7,15 @@ struct Origin: Hashable {
 
 /// Which property each embedded object belongs to.
 ///
-/// A link and its backlink are two witnesses. Where both can be read and contradict each other the link counts only if nothing else names an owner;
-/// where the link is lost and was the property's only value, the backlink stands for it.
+/// A link and its backlink are two witnesses. Where both can be read and contradict each other the link counts only if
+/// nothing else names an owner; where the link is lost and was the property's only value, the backlink stands for it.
 final class Owners {
     private struct Owned: Hashable { let table: TableKey, object: ObjKey }
     private let store: NodeStore
     private let tables: [TableKey: SalvagedTable]
     private var owners: [Owned: Origin] = [:]
     private var byOrigin: [Origin: ObjKey] = [:]
+
     /// Links that backlinks contradict.
     private var doubted: [Owned: [Origin]] = [:]
     private var visited: Visited
@@ -29,12 +30,16 @@ final class Owners {
         doubted = [:]
         visited = Visited(0)
     }
+
     func owner(of table: TableKey, _ object: ObjKey) -> Origin? { owners[Owned(table: table, object: object)] }
+
     /// The embedded object of a property whose link is lost.
     func object(of origin: Origin) -> ObjKey? { byOrigin[origin] }
 
     private func takeLinks(of t: SalvagedTable) throws(RealmError) {
-        let links = t.columns.filter { c in c.from.type == .link && (tables[t.target(of: c.from)]?.table.isEmbedded ?? false) }
+        let links = t.columns.filter { c in
+            c.from.type == .link && (tables[t.target(of: c.from)]?.table.isEmbedded ?? false)
+        }
         guard !links.isEmpty else { return }
         try t.rows.eachObject { (place) throws(RealmError) in
             try store.test()
@@ -45,6 +50,7 @@ final class Owners {
             }
         }
     }
+
     private func claim(_ table: TableKey, _ key: ObjKey, _ link: Column, _ origin: Origin) {
         let owned = Owned(table: table, object: key)
         let witness = origins(table, key, link.oppositeColumn)
@@ -54,6 +60,7 @@ final class Owners {
         }
         if owners[owned] == nil || witness != nil { owners[owned] = origin }
     }
+
     /// Objects without an owner so far: what their backlinks say of single links that are lost.
     private func takeBacklinks(of t: SalvagedTable) throws(RealmError) {
         let backs = t.found.columns.filter(\.isBacklink)
@@ -61,7 +68,8 @@ final class Owners {
             let owned = Owned(table: t.found.key, object: place.key)
             guard owners[owned] == nil else { return }
             for b in backs {
-                guard let from = tables[b.oppositeTable], let c = from.found.column(b.oppositeColumn), !c.isCollection, c.type == .link,
+                guard let from = tables[b.oppositeTable], let c = from.found.column(b.oppositeColumn), !c.isCollection,
+                    c.type == .link,
                     let origin = origins(t.found.key, place.key, b.key)?.first, let there = from.rows.place(of: origin),
                     from.rows.value(there, c.key) == nil
                 else { continue }
@@ -73,9 +81,11 @@ final class Owners {
             }
         }
     }
+
     /// Who links to an object, as its backlinks say; nil where they cannot be read.
     private func origins(_ table: TableKey, _ key: ObjKey, _ column: ColKey) -> [ObjKey]? {
-        guard let t = tables[table], let place = t.rows.place(of: key), let found = t.rows.value(place, column), !found.isOlder,
+        guard let t = tables[table], let place = t.rows.place(of: key), let found = t.rows.value(place, column),
+            !found.isOlder,
             case .slot(let slot) = found.value
         else { return nil }
         if let one = slot.number { return [ObjKey(Int64(bitPattern: one))] }
@@ -93,7 +103,9 @@ final class Owners {
         case .slot(let slot):
             guard let root = slot.subtree else { return }
             if c.isDictionary {
-                guard visited.insert(root), let top = try? store.refsNode(root), let values = try? top.child(1) else { return }
+                guard visited.insert(root), let top = try? store.refsNode(root), let values = try? top.child(1) else {
+                    return
+                }
                 eachElement(FoundTree(store, .mixed, values, &visited), body)
             } else if let kind = c.elementKind {
                 eachElement(FoundTree(store, kind, root, &visited), body)
@@ -101,6 +113,7 @@ final class Owners {
         default: break
         }
     }
+
     private func eachElement(_ tree: FoundTree, _ body: (ObjKey) -> Void) {
         try? tree.eachElement { (_, v) throws(RealmError) in
             switch v {

@@ -1,17 +1,22 @@
-/// What lies in the free space of a file: objects that were deleted, and former values of objects. Nothing of it is proven but what the version
-/// before the newest still has; nothing of it is of an object that lives, unless it says so.
+/// What lies in the free space of a file: objects that were deleted, and former values of objects. Nothing of it is
+/// proven but what the version before the newest still has; nothing of it is of an object that lives, unless it says
+/// so.
 ///
-/// The way goes from new to old: the newest version, the one before, top arrays of older ones, tables without a top array, and last clusters to which
-/// nothing leads. Each node is claimed on the way (`Claims`), so that what was written over since is not taken for what it was.
+/// The way goes from new to old: the newest version, the one before, top arrays of older ones, tables without a top
+/// array, and last clusters to which nothing leads. Each node is claimed on the way (`Claims`), so that what was
+/// written over since is not taken for what it was.
 package final class Remains {
     /// Where an older state of a table was found.
     private struct State {
         let table: FoundTable
+
         /// The newest version that had it; nil: unknown.
         let version: UInt64?
+
         /// The version before the newest: its nodes are whole.
         let isProven: Bool
     }
+
     private let source: DamagedFile
     private let scan: NodeScan
     private let live: FoundGroup
@@ -20,8 +25,8 @@ package final class Remains {
     private var tables: [TableKey: RemainingTable] = [:]
     private var found = JSONText()
 
-    /// What remains in a file, as JSON: an array of objects (docs/salvage.md). Of the configuration, path and key count, and the function that is told
-    /// how far it is.
+    /// What remains in a file, as JSON: an array of objects (docs/salvage.md). Of the configuration, path and key
+    /// count, and the function that is told how far it is.
     package static func run(_ configuration: RealmConfiguration) throws(RealmError) -> String {
         try configuration.check()
         let interruption = configuration.makeInterruption()
@@ -37,22 +42,28 @@ package final class Remains {
 
     private init(_ source: DamagedFile) throws(RealmError) {
         self.source = source
-        guard let root = source.roots.first, root.origin == .newest, case let group = FoundGroup(source.store, root), group.reason == nil,
+        guard let root = source.roots.first, root.origin == .newest, case let group = FoundGroup(source.store, root),
+            group.reason == nil,
             !group.isDamaged
         else {
-            throw RealmError(.invalidDatabase, "The newest version of the data cannot be read: salvage the file first", path: source.file.path)
+            throw RealmError(
+                .invalidDatabase, "The newest version of the data cannot be read: salvage the file first",
+                path: source.file.path)
         }
         live = group
         claims = Claims(source.store, free: source.unusedSpace())
         scan = try NodeScan(source)
     }
+
     private func text() throws(RealmError) -> String {
         let states = olderStates()
         try readLive(states)
         var heads = scan.heads[...]
         try found.array { (out) throws(RealmError) in
             for state in states {
-                while let head = heads.first, head.version >= state.version ?? 0 { claims.claimHead(heads.removeFirst().ref) }
+                while let head = heads.first, head.version >= state.version ?? 0 {
+                    claims.claimHead(heads.removeFirst().ref)
+                }
                 try read(state, &out)
             }
             for head in heads { claims.claimHead(head.ref) }
@@ -80,12 +91,15 @@ package final class Remains {
             guard let root = try? DamagedFile.root(source.store, .scanned, top.ref, source.format) else { continue }
             add(FoundGroup(source.store, root), top.version, isProven: false)
         }
-        for top in scan.tables.sorted(by: { $0.contentVersion > $1.contentVersion }) where seen.insert(top.ref.offset).inserted {
-            guard let t = try? FoundTable(source.store, top.ref, index: top.key.index, name: nil, format: source.format) else { continue }
+        for top in scan.tables.sorted(by: { $0.contentVersion > $1.contentVersion })
+        where seen.insert(top.ref.offset).inserted {
+            guard let t = try? FoundTable(source.store, top.ref, index: top.key.index, name: nil, format: source.format)
+            else { continue }
             states.append(State(table: t, version: nil, isProven: false))
         }
         return states
     }
+
     /// Reads what lives, and notes its nodes.
     private func readLive(_ states: [State]) throws(RealmError) {
         for i in 0..<live.count {
@@ -94,7 +108,11 @@ package final class Remains {
         }
         // Tables that were removed, under the last name that is known.
         for state in states where tables[state.table.key] == nil || tables[state.table.key]?.name == nil {
-            if let t = tables[state.table.key] { t.name = state.table.name } else { tables[state.table.key] = RemainingTable(state.table, nil) }
+            if let t = tables[state.table.key] {
+                t.name = state.table.name
+            } else {
+                tables[state.table.key] = RemainingTable(state.table, nil)
+            }
         }
         for (key, t) in tables {
             guard let rows = t.live else { continue }
@@ -106,6 +124,7 @@ package final class Remains {
             }
         }
     }
+
     private func name(_ key: TableKey) -> Name? { tables[key]?.name }
 
     // MARK: Reading
@@ -120,9 +139,11 @@ package final class Remains {
             read(rows, i, state.version, state.isProven, isPlaced: true, &out)
         }
     }
+
     /// - Parameter isOfTable: whose the cluster is follows from more than its shape.
     private func read(
-        _ rows: FoundRows, _ leaf: Int, _ version: UInt64?, _ isProven: Bool, isPlaced: Bool, isOfTable: Bool = true, _ out: inout JSONText
+        _ rows: FoundRows, _ leaf: Int, _ version: UInt64?, _ isProven: Bool, isPlaced: Bool, isOfTable: Bool = true,
+        _ out: inout JSONText
     ) {
         guard let table = tables[rows.table.key] else { return }
         let reader = RowReader(rows, leaf, isProven: isProven)
@@ -132,7 +153,8 @@ package final class Remains {
         for row in 0..<rows.leaves[leaf].count {
             let values = reader.values(row, isPlaced: isPlaced && isSure, table.live, &claims, name)
             var found = Finding(
-                kind: .unplaced, table: table.name.map { ($0.after(Tables.classPrefix) ?? $0).text }, version: version, isProven: isProven,
+                kind: .unplaced, table: table.name.map { ($0.after(Tables.classPrefix) ?? $0).text }, version: version,
+                isProven: isProven,
                 ref: rows.leaves[leaf].ref)
             // Where one value was written over, and nothing stands for the others, they may be of something else.
             if isSure && (isProven || reader.isWitnessed || values.fields.allSatisfy({ $0.json != nil })) {
@@ -145,10 +167,12 @@ package final class Remains {
             write(found, values, &out)
         }
     }
+
     /// What is told of an object besides its values.
     private struct Finding {
         var kind: RemainingTable.Kind
         var table: String?
+
         /// The class whose columns the values were read by, where it is not known to be theirs.
         var resembles: String?
         var key: ObjKey?
@@ -156,6 +180,7 @@ package final class Remains {
         let isProven: Bool
         let ref: Ref
     }
+
     private func write(_ found: Finding, _ values: RowReader.Values, _ out: inout JSONText) {
         out.object { o in
             o.field("kind") { $0.text(found.kind.rawValue) }
@@ -167,11 +192,16 @@ package final class Remains {
             o.field("offset") { $0.number(Int64(found.ref.offset)) }
             o.field("bytes") { $0.number(Int64((try? source.store.node(found.ref))?.size ?? 0)) }
             o.field("values") { v in
-                v.object { v in for value in values.fields { if let text = value.json { v.field(value.name.text) { $0.raw(text) } } } }
+                v.object { v in
+                    for value in values.fields {
+                        if let text = value.json { v.field(value.name.text) { $0.raw(text) } }
+                    }
+                }
             }
             o.field("lost") { $0.array(values.fields.filter { $0.json == nil }) { $0.text($1.name.text) } }
         }
     }
+
     /// Clusters to which nothing leads, of the one table that they fit.
     private func readStrays(_ out: inout JSONText) throws(RealmError) {
         let reached = known.values.reduce(into: Set<Int>()) { $0.formUnion($1) }
@@ -179,7 +209,9 @@ package final class Remains {
         for ref in scan.clusters where !reached.contains(ref.offset) {
             try source.store.test()
             guard let n = try? source.store.node(ref), claims.isFree(ref.offset, n.size) else { continue }
-            let fitting = kinds.filter { n.count > $0.width && !$0.table.columns.isEmpty }.map { FoundRows(source.store, $0.table, among: [ref]) }
+            let fitting = kinds.filter { n.count > $0.width && !$0.table.columns.isEmpty }.map {
+                FoundRows(source.store, $0.table, among: [ref])
+            }
             let fits = fitting.filter { !$0.leaves.isEmpty }
             // What fits two tables is of neither.
             guard fits.count == 1, let table = tables[fits[0].table.key] else { continue }

@@ -1,33 +1,39 @@
 /// The objects of one cluster as remains: which of its values can still be believed.
 ///
-/// A column's leaf counts when it, with all that only it has, is claimed for these objects; a collection, or a text that has a node of its own, when
-/// that is claimed for its object.
+/// A column's leaf counts when it, with all that only it has, is claimed for these objects; a collection, or a text
+/// that has a node of its own, when that is claimed for its object.
 ///
-/// Whose the objects are is as sure as the way to their cluster. It is *proven* in the version before the newest; *witnessed* where a leaf of a column
-/// is also that of a cluster of the table that is known already, with the same keys; and *contradicted* where a leaf was written over, is
-/// none of its column, or holds a value that the column cannot hold: then the rest may be of something else, too. What of a contradicted cluster
-/// has no witness is lost, or, where nothing has, of no known table.
+/// Whose the objects are is as sure as the way to their cluster. It is *proven* in the version before the newest;
+/// *witnessed* where a leaf of a column is also that of a cluster of the table that is known already, with the same
+/// keys; and *contradicted* where a leaf was written over, is none of its column, or holds a value that the column
+/// cannot hold: then the rest may be of something else, too. What of a contradicted cluster has no witness is lost, or,
+/// where nothing has, of no known table.
 final class RowReader {
     /// The values of an object, in the order of the columns.
     struct Values {
         struct Field {
             let column: ColKey
             let name: Name
+
             /// As JSON; nil: lost.
             let json: [UInt8]?
         }
+
         let key: ObjKey
         var fields: [Field] = []
         var hash: Int { fields.reduce(into: Hasher()) { $0.combine($1.json) }.finalize() }
     }
+
     private let rows: FoundRows
     private let leaf: Int
     private let keys: Node?
     private let column: (Column) -> Ref?
     private let keysRole: Int
+
     /// By column index; nil: cannot be believed.
     private var believed: [Int: Bool] = [:]
     private let isProven: Bool
+
     /// Columns whose leaves are those of a cluster that is known.
     private var witnesses: Set<Int> = []
     var isWitnessed: Bool { !witnesses.isEmpty }
@@ -40,9 +46,12 @@ final class RowReader {
         for row in 0..<rows.leaves[leaf].count { hasher.combine(rows.key(leaf, row)) }
         keysRole = hasher.finalize()
     }
+
     private var store: NodeStore { rows.store }
     private var table: TableKey { rows.table.key }
+
     private enum Part: Int { case cluster, keys, column, value }
+
     private func role(_ part: Part, _ column: Int = 0, _ number: Int = 0) -> Int {
         var hasher = Hasher()
         hasher.combine(table)
@@ -51,6 +60,7 @@ final class RowReader {
         hasher.combine(number)
         return hasher.finalize()
     }
+
     /// Whether the elements of a column's leaf are subtrees, one for each object that has any.
     private func hasSubtrees(_ c: Column, _ n: Node) -> Bool {
         c.leafKind == .slot || n.hasRefs && n.context && (c.leafKind == .string || c.leafKind == .binary)
@@ -72,9 +82,12 @@ final class RowReader {
             }
         }
     }
+
     /// Claims a cluster, and the leaves of its columns as far as they can be had; false when the cluster cannot.
     func claim(_ claims: inout Claims, _ name: @escaping (TableKey) -> Name?) -> Bool {
-        guard let n = try? store.node(rows.leaves[leaf].ref), claims.claim(n, role(.cluster, 0, n.ref.offset)) else { return false }
+        guard let n = try? store.node(rows.leaves[leaf].ref), claims.claim(n, role(.cluster, 0, n.ref.offset)) else {
+            return false
+        }
         if let keys, !claims.claim(keys, role(.keys)) { return false }
         for c in rows.table.columns {
             guard let ref = column(c), let n = try? store.node(ref) else {
@@ -88,13 +101,17 @@ final class RowReader {
             if believed[c.index] == false { isContradicted = true }
         }
         // A witness stands for the table and for its own leaf, not for others in a place that was written to since.
-        if isContradicted, isWitnessed, !isProven { for c in believed.keys where !witnesses.contains(c) { believed[c] = false } }
+        if isContradicted, isWitnessed, !isProven {
+            for c in believed.keys where !witnesses.contains(c) { believed[c] = false }
+        }
         return true
     }
+
     /// Makes the leaves witnesses for older clusters that have them, too.
     func makeSure(_ claims: inout Claims) {
         for c in rows.table.columns where believed[c.index] ?? false { if let ref = column(c) { claims.makeSure(ref) } }
     }
+
     /// Whether a leaf holds what its column cannot. What hangs on it is looked at when it is read.
     private func contradicts(_ c: Column, _ n: Node, _ name: @escaping (TableKey) -> Name?) -> Bool {
         if c.isBacklink { return false }
@@ -117,7 +134,9 @@ final class RowReader {
         var values = Values(key: key)
         for c in rows.table.publicColumns {
             var text: [UInt8]?
-            if believed[c.index] ?? false, let ref = column(c), let n = try? store.node(ref), let v = rows.value(leaf, row, c) {
+            if believed[c.index] ?? false, let ref = column(c), let n = try? store.node(ref),
+                let v = rows.value(leaf, row, c)
+            {
                 let mine = !hasSubtrees(c, n) || mayRead(n, row, c, key, isPlaced ? live : nil, &claims)
                 if mine { text = Self.text(v, c, store, name, isStrict: !isProven) }
             }
@@ -125,6 +144,7 @@ final class RowReader {
         }
         return values
     }
+
     /// - Parameter isStrict: nil also for what the column cannot hold.
     static func text(
         _ v: Mixed, _ c: Column, _ store: NodeStore, _ name: @escaping (TableKey) -> Name?, isStrict: Bool = false
@@ -134,8 +154,11 @@ final class RowReader {
         writer.write(v, c, &out)
         return writer.isBroken ? nil : out.bytes
     }
+
     /// Whether the subtree of an object's value is still its own: in free space, or also of the object as it lives.
-    private func mayRead(_ n: Node, _ row: Int, _ c: Column, _ key: ObjKey, _ live: FoundRows?, _ claims: inout Claims) -> Bool {
+    private func mayRead(_ n: Node, _ row: Int, _ c: Column, _ key: ObjKey, _ live: FoundRows?, _ claims: inout Claims)
+        -> Bool
+    {
         guard let slot = try? n.slot(row), let child = slot.subtree else { return true }
         if let live, let at = live.find(UInt64(bitPattern: key.raw)), let there = live.table.column(c.key),
             let ref = live.nodes(at.leaf).column(there),
@@ -159,8 +182,10 @@ final class RemainingTable {
         /// Values of an object, nobody knows which.
         case unplaced
     }
+
     let table: FoundTable
     var name: Name?
+
     /// nil for a table that was removed.
     let live: FoundRows?
     private var deleted: [ObjKey: RowReader.Values] = [:]
@@ -173,30 +198,39 @@ final class RemainingTable {
         (self.table, self.live) = (table, live)
         name = table.name
     }
+
     /// The highest column index and one.
     var width: Int { (table.columns.map(\.index).max() ?? -1) + 1 }
+
     /// There were never more objects than one cluster holds: it begins at 0.
     var hasOneCluster: Bool { table.sequence > 0 && table.sequence <= Format.clusterCapacity }
 
     /// What found values are, and whose; nil when they tell nothing new.
-    func classify(_ values: RowReader.Values, isPlaced: Bool, _ name: @escaping (TableKey) -> Name?) -> (Kind, ObjKey?)? {
+    func classify(_ values: RowReader.Values, isPlaced: Bool, _ name: @escaping (TableKey) -> Name?) -> (Kind, ObjKey?)?
+    {
         guard values.fields.contains(where: { $0.json != nil }) else { return nil }
         if isPlaced { return classify(values, values.key, name).map { ($0, values.key) } }
         if let pk = table.primaryKey {
             guard let text = values.fields.first(where: { $0.column == pk })?.json else { return nil }
             if let key = primaryKeys(name)[text] { return classify(values, key, name).map { ($0, key) } }
-            guard loose.insert(values.hash).inserted, !deleted.values.contains(where: { agree($0, values) }) else { return nil }
+            guard loose.insert(values.hash).inserted, !deleted.values.contains(where: { agree($0, values) }) else {
+                return nil
+            }
             return (.deleted, nil)
         }
         guard !liveHashes(name).contains(values.hash), loose.insert(values.hash).inserted else { return nil }
         guard !deleted.values.contains(where: { agree($0, values) }) else { return nil }
         return (.unplaced, nil)
     }
+
     /// Whether values that may be of this table, or of another one with such columns, tell anything new.
     func isNew(_ values: RowReader.Values, _ name: @escaping (TableKey) -> Name?) -> Bool {
-        guard values.fields.contains(where: { $0.json != nil }), !liveHashes(name).contains(values.hash) else { return false }
+        guard values.fields.contains(where: { $0.json != nil }), !liveHashes(name).contains(values.hash) else {
+            return false
+        }
         return loose.insert(values.hash).inserted
     }
+
     private func classify(_ values: RowReader.Values, _ key: ObjKey, _ name: @escaping (TableKey) -> Name?) -> Kind? {
         if let present = present(key, name) {
             guard !agree(present, values), states[key, default: []].insert(values.hash).inserted else { return nil }
@@ -209,10 +243,13 @@ final class RemainingTable {
         guard !agree(last, values), states[key, default: []].insert(values.hash).inserted else { return nil }
         return .former
     }
+
     /// Whether all that is known of both is the same.
     private func agree(_ a: RowReader.Values, _ b: RowReader.Values) -> Bool {
         b.fields.allSatisfy { field in
-            guard let text = field.json, let other = a.fields.first(where: { $0.column == field.column })?.json else { return true }
+            guard let text = field.json, let other = a.fields.first(where: { $0.column == field.column })?.json else {
+                return true
+            }
             return text == other
         }
     }
@@ -223,7 +260,10 @@ final class RemainingTable {
         guard let live, let at = live.find(UInt64(bitPattern: key.raw)) else { return nil }
         return values(live, at.leaf, at.row, key, name)
     }
-    private func values(_ live: FoundRows, _ leaf: Int, _ row: Int, _ key: ObjKey, _ name: @escaping (TableKey) -> Name?) -> RowReader.Values {
+
+    private func values(
+        _ live: FoundRows, _ leaf: Int, _ row: Int, _ key: ObjKey, _ name: @escaping (TableKey) -> Name?
+    ) -> RowReader.Values {
         var values = RowReader.Values(key: key)
         for c in live.table.publicColumns {
             let text = live.value(leaf, row, c).flatMap { RowReader.text($0, c, live.store, name) }
@@ -231,6 +271,7 @@ final class RemainingTable {
         }
         return values
     }
+
     private func eachLive(_ name: @escaping (TableKey) -> Name?, _ body: (RowReader.Values) -> Void) {
         guard let live else { return }
         for (i, leaf) in live.leaves.enumerated() {
@@ -240,6 +281,7 @@ final class RemainingTable {
             }
         }
     }
+
     private func liveHashes(_ name: @escaping (TableKey) -> Name?) -> Set<Int> {
         if let liveStates { return liveStates }
         var all: Set<Int> = []
@@ -247,11 +289,14 @@ final class RemainingTable {
         liveStates = all
         return all
     }
+
     private func primaryKeys(_ name: @escaping (TableKey) -> Name?) -> [[UInt8]: ObjKey] {
         if let byPrimaryKey { return byPrimaryKey }
         var all: [[UInt8]: ObjKey] = [:]
         eachLive(name) { values in
-            if let text = values.fields.first(where: { $0.column == self.table.primaryKey })?.json { all[text] = values.key }
+            if let text = values.fields.first(where: { $0.column == self.table.primaryKey })?.json {
+                all[text] = values.key
+            }
         }
         byPrimaryKey = all
         return all

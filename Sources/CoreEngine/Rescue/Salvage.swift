@@ -1,19 +1,22 @@
 /// Makes a new file of everything that a damaged one still holds.
 package final class Salvage {
     private let source: DamagedFile
+
     /// What each root says of the tables, the most trusted first; those of a scan have no root in the file.
     private var groups: [FoundGroup] = []
     private var origins: [SalvageReport.Root] = []
+
     /// What a scan of all of the file found; nil while none was needed.
     private var scan: NodeScan?
     private var tables: [SalvagedTable] = []
     private var byKey: [TableKey: SalvagedTable] = [:]
     private var report = SalvageReport()
+
     /// Names of tables that are lost, by their index.
     private var lostNames: [Int: Name] = [:]
 
-    /// Reads the file of one configuration and writes that of the other, which must not exist. Of the first, path and key count, and the
-    /// function that is told how far it is; of the second, path, key and page cipher.
+    /// Reads the file of one configuration and writes that of the other, which must not exist. Of the first, path and
+    /// key count, and the function that is told how far it is; of the second, path, key and page cipher.
     package static func run(
         _ from: RealmConfiguration, to: RealmConfiguration, interruption: Interruption? = nil
     ) throws(RealmError) -> SalvageReport {
@@ -23,7 +26,8 @@ package final class Salvage {
         guard !FileSystem.exists(out) else { throw FileSystem.alreadyExists(out) }
         let interruption = interruption ?? from.makeInterruption()
         return try interruption.during(.copying) { () throws(RealmError) in
-            let source = try DamagedFile(try FileSystem.canonical(try from.checkedPath()), try from.encryption(), interruption)
+            let source = try DamagedFile(
+                try FileSystem.canonical(try from.checkedPath()), try from.encryption(), interruption)
             let salvage = try Salvage(source)
             if let root = source.roots.first { salvage.report.check = try source.check(root, interruption) }
             try salvage.write(out, encryption, interruption)
@@ -36,9 +40,16 @@ package final class Salvage {
         readRoots()
         let isSure = source.roots.first?.origin == .newest && source.isHeaderSure
         if !isSure || groups[0].reason != nil || groups[0].isDamaged { try scanFile() }
-        guard groups.contains(where: { $0.reason == nil && $0.count > 0 }) || groups.first?.reason == nil && !source.roots.isEmpty else {
-            let reason = source.file.isEncrypted ? "what is needed cannot be decrypted" : source.badRoots.first?.reason ?? "no header"
-            throw RealmError(.invalidDatabase, "Nothing can be salvaged: no version of the data was found (\(reason))", path: source.file.path)
+        guard
+            groups.contains(where: { $0.reason == nil && $0.count > 0 })
+                || groups.first?.reason == nil && !source.roots.isEmpty
+        else {
+            let reason =
+                source.file.isEncrypted
+                ? "what is needed cannot be decrypted" : source.badRoots.first?.reason ?? "no header"
+            throw RealmError(
+                .invalidDatabase, "Nothing can be salvaged: no version of the data was found (\(reason))",
+                path: source.file.path)
         }
     }
 
@@ -58,28 +69,34 @@ package final class Salvage {
         let first = groups.firstIndex { $0.reason == nil } ?? groups.count
         let all = FoundGroup(source.store, found, format: source.format)
         if first < groups.count, source.roots[first].origin != .newest {
-            // Behind the version before there is one more, or the header would not name it: what is one step ahead is of it. Behind what a scan
-            // found there may be many.
+            // Behind the version before there is one more, or the header would not name it: what is one step ahead is
+            // of it. Behind what a scan found there may be many.
             let isLast = source.roots[first].origin == .previous
             if let newer = FoundGroup(all, behind: groups[first], found, isLast: isLast) { insert(newer, at: first) }
         }
         insert(all, at: groups.count)
     }
+
     private func readRoots() {
         groups = source.roots.map { FoundGroup(source.store, $0) }
         if let scan { for i in groups.indices { groups[i].takeNames(scan) } }
         origins = zip(source.roots, groups).map { (root, group) in
-            SalvageReport.Root(origin: root.origin.rawValue, top: root.top.offset, version: root.version, reason: group.reason)
+            SalvageReport.Root(
+                origin: root.origin.rawValue, top: root.top.offset, version: root.version, reason: group.reason)
         }
     }
+
     private func insert(_ group: FoundGroup, at place: Int) {
         groups.insert(group, at: place)
-        origins.insert(SalvageReport.Root(origin: DamagedFile.Root.Origin.scanned.rawValue, top: 0, version: 0, reason: nil), at: place)
+        origins.insert(
+            SalvageReport.Root(origin: DamagedFile.Root.Origin.scanned.rawValue, top: 0, version: 0, reason: nil),
+            at: place)
     }
 
     // MARK: Writing
 
-    /// Puts the objects together in a write transaction that is never committed, and writes what that sees to a new file.
+    /// Puts the objects together in a write transaction that is never committed, and writes what that sees to a new
+    /// file.
     private func write(_ out: String, _ encryption: Encryption?, _ interruption: Interruption) throws(RealmError) {
         let own = "\(Platform.processId)", scratch = FileSystem.temporary(out, Self.scratchSuffix + own)
         Self.removeAbandoned(out, except: own)
@@ -100,28 +117,37 @@ package final class Salvage {
         (report.pages, report.pageCount) = try source.damagedPages()
         finishReport()
     }
+
     private static let scratchSuffix = ".tmp_salvage_"
-    /// Removes what processes that died left of their attempts at the same new file: named by the process, and no session has the lock file.
+
+    /// Removes what processes that died left of their attempts at the same new file: named by the process, and no
+    /// session has the lock file.
     private static func removeAbandoned(_ out: String, except own: String) {
         FileSystem.removeAbandoned(FileSystem.temporary(out, scratchSuffix), lock: ".lock") { process in
             !process.isEmpty && process != own && process.utf8.allSatisfy { $0 >= 0x30 && $0 <= 0x39 }
         }
     }
+
     private func fill(_ group: Group) throws(RealmError) {
         try makeTables(group)
         try makeLostTargets(group)
         try findStrays()
         for t in tables { t.addColumns(byKey) }
         let owners = try Owners(source, byKey)
-        for t in tables { try t.makeObjects(group) { key in !t.table.isEmbedded || owners.owner(of: t.found.key, key) != nil } }
+        for t in tables {
+            try t.makeObjects(group) { key in !t.table.isEmbedded || owners.owner(of: t.found.key, key) != nil }
+        }
         let copy = ValueCopy(source, group, byKey.mapValues(\.table), owners)
         for t in tables { try t.copyValues(copy) }
         for t in tables { try t.addIndexes() }
         try dropUselessMetadata(group)
     }
-    /// Without its column or its object the table of the schema's version says nothing, and realm-core does not open a file that has it.
+
+    /// Without its column or its object the table of the schema's version says nothing, and realm-core does not open a
+    /// file that has it.
     private func dropUselessMetadata(_ group: Group) throws(RealmError) {
-        guard let t = try group.table(named: Tables.metadata), try group.readSchemaVersion() == ObjectStore.notVersioned else { return }
+        guard let t = try group.table(named: Tables.metadata), try group.readSchemaVersion() == ObjectStore.notVersioned
+        else { return }
         try group.removeTable(t)
     }
 
@@ -149,30 +175,43 @@ package final class Salvage {
             if let reason { report.lostClasses.append((name.map { $0.after(Tables.classPrefix) ?? $0 }, reason)) }
         }
     }
-    /// Classes that are lost, and linked to: the properties with these links stay, and so the classes do, without objects.
+
+    /// Classes that are lost, and linked to: the properties with these links stay, and so the classes do, without
+    /// objects.
     private func makeLostTargets(_ group: Group) throws(RealmError) {
         for t in tables {
-            for c in t.found.publicColumns where c.type == .link && !c.oppositeTable.isNull && byKey[c.oppositeTable] == nil {
-                try add(FoundTable(lost: c.oppositeTable, name: lostNames[c.oppositeTable.index]), from: groups.count, nil, group)
+            for c in t.found.publicColumns
+            where c.type == .link && !c.oppositeTable.isNull && byKey[c.oppositeTable] == nil {
+                try add(
+                    FoundTable(lost: c.oppositeTable, name: lostNames[c.oppositeTable.index]), from: groups.count, nil,
+                    group)
             }
         }
     }
+
     private func add(_ found: FoundTable, from root: Int, _ name: Name?, _ group: Group) throws(RealmError) {
         var found = found
         if found.name == nil { found.name = name }
         for g in groups { if let other = g.table(found.key) { found.complete(from: other) } }
-        if let name = found.name, let restored = className(of: found, name) { (found.name, found.hasNames) = (restored, false) }
+        if let name = found.name, let restored = className(of: found, name) {
+            (found.name, found.hasNames) = (restored, false)
+        }
         var free = found.name ?? Name("class_lost_\(found.key.index)")
         if free.utf8.count > 63 || group.tableIndex(named: free) != nil { free = Name("class_lost_\(found.key.index)") }
         let table = try group.addTable(free, kind: found.kind)
         let sources =
-            root == groups.count ? [] : groups.enumerated().map { (i, g) in i < root ? nil : g.table(found.key).map { FoundRows(source.store, $0) } }
+            root == groups.count
+            ? []
+            : groups.enumerated().map { (i, g) in
+                i < root ? nil : g.table(found.key).map { FoundRows(source.store, $0) }
+            }
         let salvaged = SalvagedTable(found, MergedRows(sources), table)
         tables.append(salvaged)
         byKey[found.key] = salvaged
     }
 
-    /// The name of a class whose prefix is damaged: a part of that is left, or a class has links to it. Without the prefix nobody would see it.
+    /// The name of a class whose prefix is damaged: a part of that is left, or a class has links to it. Without the
+    /// prefix nobody would see it.
     private func className(of found: FoundTable, _ name: Name) -> Name? {
         let prefix = Tables.classPrefix, length = prefix.utf8.count
         guard !name.hasPrefix(prefix) else { return nil }
@@ -180,18 +219,22 @@ package final class Salvage {
             return prefix + Name(String(decoding: name.utf8.dropFirst(length), as: UTF8.self))
         }
         let ends = found.columns.filter { $0.type == .link || $0.isBacklink }.map(\.oppositeTable)
-        return ends.contains { key in groups.contains { $0.table(key)?.name?.hasPrefix(prefix) ?? false } } ? prefix + name : nil
+        return ends.contains { key in groups.contains { $0.table(key)?.name?.hasPrefix(prefix) ?? false } }
+            ? prefix + name : nil
     }
 
     // MARK: Clusters without a way to them
 
-    /// Clusters of tables that lost some of theirs. What lies in free space is of an older version, and what fits two tables is of neither.
+    /// Clusters of tables that lost some of theirs. What lies in free space is of an older version, and what fits two
+    /// tables is of neither.
     private func findStrays() throws(RealmError) {
         let incomplete = tables.filter { !$0.rows.unknown.isEmpty && !$0.found.columns.isEmpty }
         guard !incomplete.isEmpty, !OldFormats.isRead(source.format), let free = source.freeSpace() else { return }
         if scan == nil { scan = try NodeScan(source) }
         var known: Set<Int> = []
-        for t in tables { for case let rows? in t.rows.sources { for leaf in rows.leaves { known.insert(leaf.ref.offset) } } }
+        for t in tables {
+            for case let rows? in t.rows.sources { for leaf in rows.leaves { known.insert(leaf.ref.offset) } }
+        }
         let strays = (scan?.clusters ?? []).filter { ref in
             guard !known.contains(ref.offset) else { return false }
             let i = free.place { $0.end <= ref.offset }
@@ -212,9 +255,15 @@ package final class Salvage {
         report.format = source.roots.first?.format ?? source.format
         report.version = source.roots.first?.version ?? 0
         for t in tables {
-            if t.table.className != nil { report.classes.append(t.report) } else if !t.report.isWhole { report.otherTablesAreWhole = false }
+            if t.table.className != nil {
+                report.classes.append(t.report)
+            } else if !t.report.isWhole {
+                report.otherTablesAreWhole = false
+            }
         }
         report.roots = origins
-        report.roots += source.badRoots.map { SalvageReport.Root(origin: $0.origin.rawValue, top: $0.top.offset, version: 0, reason: $0.reason) }
+        report.roots += source.badRoots.map {
+            SalvageReport.Root(origin: $0.origin.rawValue, top: $0.top.offset, version: 0, reason: $0.reason)
+        }
     }
 }

@@ -3,63 +3,86 @@ package struct SalvageReport {
     /// What became of the values of a property.
     struct Property {
         let name: Name
+
         /// Values that are lost: the property has its default, or null.
         var lost = 0
+
         /// Values of an older version of the file than the object is of.
         var older = 0
+
         /// Links whose objects are lost: they are null, or left out of their collection.
         var links = 0
+
         /// Elements of collections that are lost; at least so many.
         var elements = 0
+
         /// Texts that are not UTF-8. They are kept as they are.
         var texts = 0
 
         init(_ name: Name) { self.name = name }
         var isWhole: Bool { lost == 0 && older == 0 && links == 0 && elements == 0 && texts == 0 }
     }
+
     struct Class {
         let name: Name
+
         /// Objects in the new file.
         var objects = 0
+
         /// Those of them that stand in the class beside it, because they cannot stand in it.
         var apart = 0
+
         /// Those of them that the newest version of the file no longer names.
         var older = 0
+
         /// Those of them that a scan found without the way to them: their keys are new.
         var found = 0
+
         /// Objects that are known to be lost; nil: some are, nobody knows how many.
         var lost: Int? = 0
         var properties: [Property] = []
+
         /// Its name, or names of properties, are as they were; else damaged or made up.
         var hasNames = true
 
-        var isWhole: Bool { lost == 0 && older == 0 && apart == 0 && found == 0 && hasNames && properties.allSatisfy(\.isWhole) }
+        var isWhole: Bool {
+            lost == 0 && older == 0 && apart == 0 && found == 0 && hasNames && properties.allSatisfy(\.isWhole)
+        }
     }
+
     struct Root {
         let origin: String
         let top: Int
         let version: UInt64
+
         /// nil: it was used.
         let reason: String?
     }
+
     var format: UInt8 = 0
     var version: UInt64 = 0
     var roots: [Root] = []
     var classes: [Class] = []
+
     /// The same of tables that are no class of the user: the one with the version of the schema.
     var otherTablesAreWhole = true
+
     /// Classes of which nothing but the name, or not even that, is left.
     var lostClasses: [(name: Name?, reason: String)] = []
+
     /// What the check finds in the newest version found; nil: it could not be checked.
     var check: (faults: Int, contradictions: Int)?
+
     /// Pages of an encrypted file that do not authenticate.
     var pages: [Int] = []
     var pageCount = 0
 
     /// Whether the new file has all that the newest version had, and nothing in that speaks against it.
     var isWhole: Bool {
-        guard let first = roots.first, first.origin == DamagedFile.Root.Origin.newest.rawValue, first.reason == nil else { return false }
-        return check?.faults == 0 && lostClasses.isEmpty && pageCount == 0 && classes.allSatisfy(\.isWhole) && otherTablesAreWhole
+        guard let first = roots.first, first.origin == DamagedFile.Root.Origin.newest.rawValue, first.reason == nil
+        else { return false }
+        return check?.faults == 0 && lostClasses.isEmpty && pageCount == 0 && classes.allSatisfy(\.isWhole)
+            && otherTablesAreWhole
     }
 
     /// The same as JSON.
@@ -97,6 +120,7 @@ extension JSONText {
             o.field("reason") { $0.text(root.reason) }
         }
     }
+
     fileprivate mutating func write(_ c: SalvageReport.Class) {
         object { o in
             o.field("name") { $0.text(c.name.text) }
@@ -109,6 +133,7 @@ extension JSONText {
             o.field("properties") { $0.array(c.properties) { $0.write($1) } }
         }
     }
+
     private mutating func write(_ p: SalvageReport.Property) {
         object { o in
             o.field("name") { $0.text(p.name.text) }

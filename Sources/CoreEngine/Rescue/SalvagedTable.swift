@@ -3,17 +3,23 @@ final class SalvagedTable {
     /// As the first root that has it describes it, completed from others.
     let found: FoundTable
     let rows: MergedRows
+
     /// Where it goes.
     let table: Table
+
     /// Objects that cannot stand in `table`: made when there is one.
     private(set) var apart: Table?
+
     /// Objects for `apart`, with their keys there.
     private(set) var placedApart: [(place: MergedRows.Place, key: ObjKey)] = []
+
     /// Objects that were found without their keys, with new ones.
     private var placedStrays: [(place: MergedRows.Place, key: ObjKey)] = []
+
     /// Columns by the key that they have in the file.
     private(set) var columns: [(from: Column, to: ColKey, losses: Int)] = []
     private(set) var report: SalvageReport.Class
+
     /// Where links lead, by their columns.
     private var targets: [ColKey: TableKey] = [:]
 
@@ -43,26 +49,38 @@ final class SalvagedTable {
             report.properties.append(loss)
         }
     }
+
     private static func form(_ c: Column) -> ColumnAttributes {
         var form = c.key.attributes.intersection([.nullable, .list, .set, .dictionary])
         if c.isList { form.insert(.list) }
         return form
     }
+
     /// The class that a link leads to; where that is lost, the one that has its backlinks.
     private func opposite(of c: Column, _ tables: [TableKey: SalvagedTable]) -> TableKey {
         if tables[c.oppositeTable] != nil { return c.oppositeTable }
-        let back = tables.first { $0.value.found.columns.contains { $0.isBacklink && $0.oppositeTable == found.key && $0.oppositeColumn == c.key } }
+        let back = tables.first {
+            $0.value.found.columns.contains {
+                $0.isBacklink && $0.oppositeTable == found.key && $0.oppositeColumn == c.key
+            }
+        }
         return back?.key ?? .null
     }
+
     func target(of c: Column) -> TableKey { targets[c.key] ?? .null }
+
     /// The table of the schema's version has but one column, which is not found under another name.
-    private func name(of c: Column) -> Name { table.name == Tables.metadata && c.type == .int && !c.isCollection ? "version" : c.name }
+    private func name(of c: Column) -> Name {
+        table.name == Tables.metadata && c.type == .int && !c.isCollection ? "version" : c.name
+    }
+
     private func freeName(_ name: Name) -> Name {
         guard !name.isEmpty, name.utf8.count <= 63, table.column(named: name) == nil else {
             return Name("lost_\(columns.count)")
         }
         return name
     }
+
     // MARK: Objects
 
     /// Makes the objects, without values but for the primary key.
@@ -78,10 +96,14 @@ final class SalvagedTable {
                 try table.store.test()
                 var value: Mixed?
                 if let from, key != nil {
-                    guard let v = rows.value(place, from)?.value, isGoodKey(v) else { return try putApart(place, group) }
+                    guard let v = rows.value(place, from)?.value, isGoodKey(v) else {
+                        return try putApart(place, group)
+                    }
                     value = v
                 }
-                guard mayStand(place.key), try table.restore(place.key, primaryKey: value) else { return try putApart(place, group) }
+                guard mayStand(place.key), try table.restore(place.key, primaryKey: value) else {
+                    return try putApart(place, group)
+                }
                 report.objects += 1
                 last = max(last, place.key)
             }
@@ -91,7 +113,9 @@ final class SalvagedTable {
         report.older = rows.older
         report.lost = rows.lost.map { max(0, $0 - (rows.strays?.objects ?? 0)) }
     }
-    /// An object whose key is lost with the way to it: it has a place in its class where the primary key says which it is.
+
+    /// An object whose key is lost with the way to it: it has a place in its class where the primary key says which it
+    /// is.
     private func takeStray(_ place: MergedRows.Place, _ group: Group) throws(RealmError) {
         report.found += 1
         if table.primaryKey != nil, let from = found.primaryKey, let v = rows.value(place, from)?.value, isGoodKey(v) {
@@ -104,10 +128,12 @@ final class SalvagedTable {
         }
         try putApart(place, group)
     }
+
     private func isGoodKey(_ v: Mixed) -> Bool {
         guard let pk = table.primaryKey, let facts = table.facts(pk) else { return false }
         return Table.matches(v, facts)
     }
+
     private func putApart(_ place: MergedRows.Place, _ group: Group) throws(RealmError) {
         let to = if let apart { apart } else { try makeApart(group) }
         let key = try to.createObject().key
@@ -115,6 +141,7 @@ final class SalvagedTable {
         report.objects += 1
         report.apart += 1
     }
+
     private func makeApart(_ group: Group) throws(RealmError) -> Table {
         var name = table.name + "_salvaged", number = 2
         while name.utf8.count > 63 || group.tableIndex(named: name) != nil {
@@ -147,12 +174,18 @@ final class SalvagedTable {
             if let apart { try copyObject(place, to: apart, key, copy) }
         }
     }
+
     private lazy var placesApart = Set(placedApart.map { Spot($0.place) })
+
     private struct Spot: Hashable {
         let root: Int, leaf: Int, row: Int
+
         init(_ p: MergedRows.Place) { (root, leaf, row) = (p.root, p.leaf, p.row) }
     }
-    private func isApart(_ place: MergedRows.Place) -> Bool { !placedApart.isEmpty && placesApart.contains(Spot(place)) }
+
+    private func isApart(_ place: MergedRows.Place) -> Bool {
+        !placedApart.isEmpty && placesApart.contains(Spot(place))
+    }
 
     private func copyObject(_ place: MergedRows.Place, to: Table, _ key: ObjKey, _ copy: ValueCopy) throws(RealmError) {
         for c in columns {
@@ -201,7 +234,8 @@ extension MergedRows {
 }
 
 extension Table {
-    /// An object with the key that it had elsewhere; false when there is one with this key, or with its primary key, already.
+    /// An object with the key that it had elsewhere; false when there is one with this key, or with its primary key,
+    /// already.
     func restore(_ key: ObjKey, primaryKey value: Mixed?) throws(RealmError) -> Bool {
         guard key.raw >= 0, try !rows.contains(key) else { return false }
         let pk = primaryKey
@@ -211,6 +245,7 @@ extension Table {
         indexes.created(key)
         return true
     }
+
     /// The next objects get keys behind `last`, and no sequence number below `stated`.
     func continueKeys(behind last: ObjKey, _ stated: UInt64) {
         let stated = stated < 1 << 40 ? stated : 0

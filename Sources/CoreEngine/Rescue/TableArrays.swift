@@ -2,22 +2,29 @@
 struct TableAge: Comparable {
     /// One more for each table that was removed from there.
     let tag: UInt32
+
     /// One more with each commit that changed the table; 0 where there is none.
     let version: UInt64
 
     init(_ table: FoundTable) { (tag, version) = (table.key.raw >> 16, table.contentVersion) }
+
     init(_ top: NodeScan.TableTop) { (tag, version) = (top.key.raw >> 16, top.contentVersion) }
+
     /// A place without a table keeps the tag of the next one.
     init(vacant tag: UInt64) { (self.tag, version) = (UInt32(truncatingIfNeeded: tag), 0) }
 
     static func < (a: TableAge, b: TableAge) -> Bool { (a.tag, a.version) < (b.tag, b.version) }
+
     /// Whether at most one commit lies between this state and an older one.
-    func follows(_ older: TableAge) -> Bool { self == older || tag == older.tag && version == older.version &+ 1 || tag == older.tag &+ 1 }
+    func follows(_ older: TableAge) -> Bool {
+        self == older || tag == older.tag && version == older.version &+ 1 || tag == older.tag &+ 1
+    }
 }
 
 /// An array of table tops that a scan found: all tables of one version, be its top array lost or not.
 struct TableArray {
     let ref: Ref
+
     /// By place; nil where the table's top cannot be read.
     let ages: [TableAge?]
 
@@ -45,10 +52,14 @@ struct TableArray {
     }
 
     /// Whether one of its tables is newer than the other array's.
-    func isNewer(than other: TableArray) -> Bool { zip(ages, other.ages).contains { if let a = $0, let b = $1 { a > b } else { false } } }
+    func isNewer(than other: TableArray) -> Bool {
+        zip(ages, other.ages).contains { if let a = $0, let b = $1 { a > b } else { false } }
+    }
+
     /// Whether it may be of the version behind that of the other one.
     func mayFollow(_ other: TableArray) -> Bool {
-        ages.count >= other.ages.count && zip(ages, other.ages).allSatisfy { if let a = $0, let b = $1 { a.follows(b) } else { true } }
+        ages.count >= other.ages.count
+            && zip(ages, other.ages).allSatisfy { if let a = $0, let b = $1 { a.follows(b) } else { true } }
     }
 }
 

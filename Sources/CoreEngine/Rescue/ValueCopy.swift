@@ -4,6 +4,7 @@
 final class ValueCopy {
     let source: DamagedFile
     let target: Group
+
     /// The new table of each table of the file.
     private let tables: [TableKey: Table]
     private var visited: Visited
@@ -17,6 +18,7 @@ final class ValueCopy {
         self.owners = owners
         visited = Visited(source.size)
     }
+
     private var store: NodeStore { source.store }
 
     /// Where a value goes.
@@ -24,8 +26,10 @@ final class ValueCopy {
         let table: Table
         let object: ObjKey
         let facts: ColumnFacts
+
         /// Whose property it was.
         let origin: Origin
+
         /// Format of the root that the value is of.
         var format = Format.currentVersion
     }
@@ -55,7 +59,9 @@ final class ValueCopy {
         guard let shape = c.shape else {
             guard let v = try single(found.value, c, goal, &loss) else { return }
             _ = try goal.table.set(goal.object, goal.facts, v)
-            try fill(found.value, CollectionPath(table: goal.table.key, object: goal.object, column: goal.facts.key), c, goal, &loss, depth: 0)
+            try fill(
+                found.value, CollectionPath(table: goal.table.key, object: goal.object, column: goal.facts.key), c,
+                goal, &loss, depth: 0)
             return
         }
         guard case .slot(let slot) = found.value, !slot.isTagged else {
@@ -68,16 +74,23 @@ final class ValueCopy {
         guard let kind = c.elementKind else { return }
         try elements(FoundTree(store, kind, root, &visited), path, shape, c, goal, &loss, depth: 0)
     }
+
     /// A value that stands alone as the new file has it; nil where the default is to stay.
-    private func single(_ v: Mixed, _ c: Column, _ goal: Goal, _ loss: inout SalvageReport.Property) throws(RealmError) -> Mixed? {
+    private func single(_ v: Mixed, _ c: Column, _ goal: Goal, _ loss: inout SalvageReport.Property) throws(RealmError)
+        -> Mixed?
+    {
         if v.isNull {
             if !goal.facts.isNullable { loss.lost += 1 }
             return nil
         }
         return try translated(v, c, goal, &loss)
     }
-    /// An element or value as the new file has it: collections empty. nil: a link that leads nowhere, or what no property can hold.
-    private func translated(_ v: Mixed, _ c: Column, _ goal: Goal, _ loss: inout SalvageReport.Property) throws(RealmError) -> Mixed? {
+
+    /// An element or value as the new file has it: collections empty. nil: a link that leads nowhere, or what no
+    /// property can hold.
+    private func translated(_ v: Mixed, _ c: Column, _ goal: Goal, _ loss: inout SalvageReport.Property)
+        throws(RealmError) -> Mixed?
+    {
         switch v {
         case .link(let k): return try link(c.oppositeTable, k, goal, &loss)
         case .typedLink(let t, let k): return try link(t, k, goal, &loss)
@@ -92,18 +105,23 @@ final class ValueCopy {
         default: return try checked(v, goal, &loss)
         }
     }
+
     private func checked(_ v: Mixed, _ goal: Goal, _ loss: inout SalvageReport.Property) throws(RealmError) -> Mixed? {
         if v.isNull || Table.matches(v, goal.facts) { return v }
         loss.lost += 1
         return nil
     }
+
     /// A link, if its object is in the new file and may be linked to.
-    private func link(_ table: TableKey, _ k: ObjKey, _ goal: Goal, _ loss: inout SalvageReport.Property) throws(RealmError) -> Mixed? {
+    private func link(_ table: TableKey, _ k: ObjKey, _ goal: Goal, _ loss: inout SalvageReport.Property)
+        throws(RealmError) -> Mixed?
+    {
         if k.isNull || k.isUnresolved { return nil }
         if let t = tables[table], try t.isValid(k), try isFree(t, table, k, goal) { return .typedLink(t.key, k) }
         loss.links += 1
         return nil
     }
+
     /// Whether a property may link to an object: an embedded one has one owner, and no Mixed value is one.
     private func isFree(_ t: Table, _ key: TableKey, _ k: ObjKey, _ goal: Goal) throws(RealmError) -> Bool {
         guard t.kind != .asymmetric, goal.facts.type != .link || t.key == goal.facts.oppositeTable else { return false }
@@ -115,7 +133,8 @@ final class ValueCopy {
     // MARK: Collections
 
     private func elements(
-        _ tree: FoundTree, _ path: CollectionPath, _ shape: CollectionShape, _ c: Column, _ goal: Goal, _ loss: inout SalvageReport.Property,
+        _ tree: FoundTree, _ path: CollectionPath, _ shape: CollectionShape, _ c: Column, _ goal: Goal,
+        _ loss: inout SalvageReport.Property,
         depth: Int
     ) throws(RealmError) {
         loss.elements += tree.lost + (tree.isBroken ? 1 : 0)
@@ -140,7 +159,10 @@ final class ValueCopy {
         loss = counted
         for (key, value) in nested { try fill(value, path.appending(.salt(key)), c, goal, &loss, depth: depth + 1) }
     }
-    private func element(_ v: Mixed, _ c: Column, _ goal: Goal, _ loss: inout SalvageReport.Property) throws(RealmError) -> Mixed? {
+
+    private func element(_ v: Mixed, _ c: Column, _ goal: Goal, _ loss: inout SalvageReport.Property) throws(RealmError)
+        -> Mixed?
+    {
         if v.isNull {
             if goal.facts.isNullable, goal.facts.type != .link { return .null }
             loss.elements += 1
@@ -150,8 +172,10 @@ final class ValueCopy {
         guard let new = try translated(v, c, goal, &loss) else { return c.type == .mixed ? .null : nil }
         return new
     }
+
     private func dictionary(
-        _ root: Ref, _ path: CollectionPath, _ c: Column, _ keyType: ColumnType, _ goal: Goal, _ loss: inout SalvageReport.Property, depth: Int
+        _ root: Ref, _ path: CollectionPath, _ c: Column, _ keyType: ColumnType, _ goal: Goal,
+        _ loss: inout SalvageReport.Property, depth: Int
     ) throws(RealmError) {
         guard keyType == .string else {
             loss.lost += 1
@@ -163,10 +187,15 @@ final class ValueCopy {
                 loss.lost += 1
                 return
             }
-            for i in 0..<old.count { if case .string(let name)? = try? old.key(i), let v = try? old.value(i) { entries.append((Array(name), v)) } }
+            for i in 0..<old.count {
+                if case .string(let name)? = try? old.key(i), let v = try? old.value(i) {
+                    entries.append((Array(name), v))
+                }
+            }
             return try put(entries, path, c, goal, &loss, depth: depth)
         }
-        guard visited.insert(root), let top = try? store.refsNode(root), !top.isInner, let keyRoot = try? top.child(0) else {
+        guard visited.insert(root), let top = try? store.refsNode(root), !top.isInner, let keyRoot = try? top.child(0)
+        else {
             loss.lost += 1
             return
         }
@@ -183,15 +212,21 @@ final class ValueCopy {
         }
         try put(entries, path, c, goal, &loss, depth: depth)
     }
+
     private func put(
-        _ entries: [(name: [UInt8], value: Mixed)], _ path: CollectionPath, _ c: Column, _ goal: Goal, _ loss: inout SalvageReport.Property,
+        _ entries: [(name: [UInt8], value: Mixed)], _ path: CollectionPath, _ c: Column, _ goal: Goal,
+        _ loss: inout SalvageReport.Property,
         depth: Int
     ) throws(RealmError) {
         var counted = loss
         try goal.table.edit(path, as: .dictionary) { (e) throws(RealmError) in
             for (name, v) in entries {
                 let new: Mixed?
-                if v.isNull { new = goal.facts.isNullable ? .null : nil } else { new = try self.translated(v, c, goal, &counted) }
+                if v.isNull {
+                    new = goal.facts.isNullable ? .null : nil
+                } else {
+                    new = try self.translated(v, c, goal, &counted)
+                }
                 guard let new = new ?? (goal.facts.isNullable ? .null : nil) else {
                     counted.elements += 1
                     continue
@@ -204,6 +239,7 @@ final class ValueCopy {
             try fill(v, path.appending(.name(name)), c, goal, &loss, depth: depth + 1)
         }
     }
+
     /// Fills the empty collection at `path` with the elements of a nested one; does nothing for other values.
     private func fill(
         _ v: Mixed, _ path: CollectionPath, _ c: Column, _ goal: Goal, _ loss: inout SalvageReport.Property, depth: Int
@@ -216,7 +252,8 @@ final class ValueCopy {
         switch v {
         case .list(let root) where !root.isNull:
             try elements(FoundTree(store, .mixed, root, &visited), path, .list, c, goal, &loss, depth: depth)
-        case .dictionary(let root) where !root.isNull: try dictionary(root, path, c, .string, goal, &loss, depth: depth + 1)
+        case .dictionary(let root) where !root.isNull:
+            try dictionary(root, path, c, .string, goal, &loss, depth: depth + 1)
         default: break
         }
     }

@@ -1,15 +1,20 @@
 /// Writes values of a file as JSON, as far as they can be read.
 ///
-/// What JSON lacks stands in an object with one member: `$binary` (base64), `$timestamp` (seconds, nanoseconds), `$decimal`, `$oid`, `$uuid`,
-/// `$double` (`nan`, `inf`), `$link` (class, object key), `$dictionary`.
+/// What JSON lacks stands in an object with one member: `$binary` (base64), `$timestamp` (seconds, nanoseconds),
+/// `$decimal`, `$oid`, `$uuid`, `$double` (`nan`, `inf`), `$link` (class, object key), `$dictionary`.
 struct ValueText {
     let store: NodeStore
+
     /// Names of classes.
     let name: (TableKey) -> Name?
+
     /// Whether a subtree may be read as part of the value at hand.
     var mayRead: (Ref) -> Bool = { _ in true }
-    /// A value that the column cannot hold is lost: null where there is none, text that is not UTF-8 or not written as such.
+
+    /// A value that the column cannot hold is lost: null where there is none, text that is not UTF-8 or not written as
+    /// such.
     var isStrict = false
+
     /// Something of the last value is lost.
     private(set) var isBroken = false
 
@@ -28,10 +33,12 @@ struct ValueText {
         }
         value(v, c, &out, &visited, depth: 0)
     }
+
     private mutating func lose(_ out: inout JSONText) {
         isBroken = true
         out.null()
     }
+
     private mutating func value(_ v: Mixed, _ c: Column, _ out: inout JSONText, _ visited: inout Visited, depth: Int) {
         switch v {
         case .null where isStrict && !(c.isNullable || c.type == .mixed || c.type == .link): lose(&out)
@@ -58,9 +65,11 @@ struct ValueText {
         case .slot: lose(&out)
         }
     }
+
     private func number(_ d: Double, _ text: String, _ out: inout JSONText) {
         if d.isFinite { out.raw(text) } else { out.typed("$double", d.isNaN ? "nan" : d < 0 ? "-inf" : "inf") }
     }
+
     private func link(_ table: TableKey, _ k: ObjKey, _ out: inout JSONText) {
         if k.isNull || k.isUnresolved { return out.null() }
         let text = name(table).map { $0.after(Tables.classPrefix) ?? $0 }
@@ -73,8 +82,10 @@ struct ValueText {
             }
         }
     }
+
     private mutating func collection(
-        _ root: Ref, _ shape: CollectionShape, _ kind: LeafKind?, _ c: Column, _ out: inout JSONText, _ visited: inout Visited, depth: Int
+        _ root: Ref, _ shape: CollectionShape, _ kind: LeafKind?, _ c: Column, _ out: inout JSONText,
+        _ visited: inout Visited, depth: Int
     ) {
         guard let kind, depth < Table.maxNesting, root.isNull || depth > 0 || mayRead(root) else { return lose(&out) }
         if shape == .dictionary { return dictionary(root, c, &out, &visited, depth: depth) }
@@ -82,7 +93,9 @@ struct ValueText {
         if !root.isNull {
             let tree = FoundTree(store, kind, root, &visited)
             if tree.lost > 0 || tree.isBroken { isBroken = true }
-            if isStrict, kind == .string, !tree.leaves.allSatisfy({ LeafForm.areTexts(store, $0.ref) }) { isBroken = true }
+            if isStrict, kind == .string, !tree.leaves.allSatisfy({ LeafForm.areTexts(store, $0.ref) }) {
+                isBroken = true
+            }
             try? tree.eachElement { (_, v) throws(RealmError) in if let v { elements.append(v) } }
             if elements.count < tree.total { isBroken = true }
             // A node without elements has the form of many others: it does not say that this list was empty.
@@ -90,14 +103,21 @@ struct ValueText {
         }
         out.array { a in for v in elements { self.value(v, c, &a, &visited, depth: depth) } }
     }
-    private mutating func dictionary(_ root: Ref, _ c: Column, _ out: inout JSONText, _ visited: inout Visited, depth: Int) {
+
+    private mutating func dictionary(
+        _ root: Ref, _ c: Column, _ out: inout JSONText, _ visited: inout Visited, depth: Int
+    ) {
         var entries: [(Bytes, Mixed)] = []
         if !root.isNull {
-            guard visited.insert(root), let top = try? store.refsNode(root), !top.isInner, let k = try? top.child(0), let v = try? top.child(1) else {
+            guard visited.insert(root), let top = try? store.refsNode(root), !top.isInner, let k = try? top.child(0),
+                let v = try? top.child(1)
+            else {
                 return lose(&out)
             }
             let keys = FoundTree(store, .string, k, &visited), values = FoundTree(store, .mixed, v, &visited)
-            if keys.lost + values.lost > 0 || keys.isBroken || values.isBroken || keys.total != values.total { return lose(&out) }
+            if keys.lost + values.lost > 0 || keys.isBroken || values.isBroken || keys.total != values.total {
+                return lose(&out)
+            }
             try? keys.eachElement { (i, name) throws(RealmError) in
                 if case .string(let name)? = name, let v = values.value(at: i) { entries.append((name, v)) }
             }
@@ -106,7 +126,9 @@ struct ValueText {
         out.object { o in
             o.field("$dictionary") { d in
                 d.object { d in
-                    for (name, v) in entries { d.field(String(decoding: name, as: UTF8.self)) { self.value(v, c, &$0, &visited, depth: depth) } }
+                    for (name, v) in entries {
+                        d.field(String(decoding: name, as: UTF8.self)) { self.value(v, c, &$0, &visited, depth: depth) }
+                    }
                 }
             }
         }

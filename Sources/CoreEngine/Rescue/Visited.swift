@@ -2,6 +2,7 @@
 struct Visited {
     private var bits: PagedBits
     private let end: Int
+
     /// Nodes that the file does not hold, of an old format.
     private var others: Set<Int> = []
 
@@ -9,6 +10,7 @@ struct Visited {
         end = size
         bits = PagedBits(size)
     }
+
     /// Notes a node; false when it was met before.
     mutating func insert(_ ref: Ref) -> Bool {
         let at = ref.offset
@@ -17,5 +19,6 @@ struct Visited {
         bits.set(at >> 3, (at >> 3) + 1)
         return true
     }
+
     func contains(_ at: Int) -> Bool { at >= 0 && at < end ? bits.isSet(at >> 3) : others.contains(at) }
 }

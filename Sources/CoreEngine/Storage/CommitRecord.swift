@@ -1,5 +1,5 @@
-/// What makes one flush enough for a small commit to a plain file: 512 bytes right behind the top array of every snapshot that this engine
-/// writes, in which the *next* commit describes itself. Format: docs/commit-and-locking.md.
+/// What makes one flush enough for a small commit to a plain file: 512 bytes right behind the top array of every
+/// snapshot that this engine writes, in which the *next* commit describes itself. Format: docs/commit-and-locking.md.
 ///
 ///     0    "CRealmR2"
 ///     8    version of the snapshot it lies behind         16   top ref of that snapshot
@@ -7,14 +7,16 @@
 ///     32   number of extents, up to 27                    40   extents: offset and length, 16 bytes each
 ///     472  zero                                           496  checksum: Poly1305, 16 bytes (`Checksum`)
 ///
-/// The checksum is over what the extents hold, in order, and then over bytes [0, 496) of the record. It says that all of a commit has reached the
-/// disk, whatever the header says: so the header need not be flushed before the commit returns.
+/// The checksum is over what the extents hold, in order, and then over bytes [0, 496) of the record. It says that all
+/// of a commit has reached the disk, whatever the header says: so the header need not be flushed before the commit
+/// returns.
 ///
-/// The free lists show the place as a chunk of its own, released by the next commit, so that nobody writes there until the header that leads
-/// past it is on the disk.
+/// The free lists show the place as a chunk of its own, released by the next commit, so that nobody writes there until
+/// the header that leads past it is on the disk.
 struct CommitRecord {
     static let size = 512
     static let maxExtents = 27
+
     /// Larger commits are flushed twice: the second flush costs less than the checksum.
     static let contentLimit = 256 << 10
     private static let magic: UInt64 = 0x3252_6D6C_6165_5243  // "CRealmR2", little-endian
@@ -31,6 +33,7 @@ struct CommitRecord {
         baseTop = top
         baseVersion = version
     }
+
     /// Describes a commit on top of the snapshot. - Parameter content: has taken in what the extents hold.
     mutating func describe(top: Ref, extents: [FileChunk], content: Checksum) {
         self.top = top
@@ -41,7 +44,8 @@ struct CommitRecord {
         checksum = content.finish()
     }
 
-    /// The extents of two commits in their order on the disk, neighbours merged; nil when that is more than a record holds.
+    /// The extents of two commits in their order on the disk, neighbours merged; nil when that is more than a record
+    /// holds.
     static func joined(_ a: [FileChunk], _ b: [FileChunk]) -> [FileChunk]? {
         var all: [FileChunk] = []
         for e in (a + b).sorted(by: { $0.offset < $1.offset }) {
@@ -49,10 +53,13 @@ struct CommitRecord {
         }
         return all.count <= maxExtents && all.reduce(0, { $0 + $1.size }) <= contentLimit ? all : nil
     }
+
     /// - Parameter bytes: 512 bytes of a file. nil when they are no record, or one that claims what cannot be.
     init?(_ bytes: UnsafeRawPointer) {
         func word(_ at: Int) -> UInt64 { bytes.loadUnaligned(fromByteOffset: at, as: UInt64.self).littleEndian }
-        guard word(0) == Self.magic, word(16) < 1 << 62, word(24) < 1 << 62, word(32) <= UInt64(Self.maxExtents) else { return nil }
+        guard word(0) == Self.magic, word(16) < 1 << 62, word(24) < 1 << 62, word(32) <= UInt64(Self.maxExtents) else {
+            return nil
+        }
         baseVersion = word(8)
         baseTop = Ref(Int(word(16)))
         top = Ref(Int(word(24)))
@@ -65,9 +72,12 @@ struct CommitRecord {
         }
         checksum = [UInt8](UnsafeRawBufferPointer(start: bytes + Self.checksumAt, count: Checksum.size))
     }
+
     private func encodeHead(into bytes: UnsafeMutableRawPointer) {
         Platform.zero(bytes, Self.checksumAt)
-        func put(_ value: UInt64, _ at: Int) { bytes.storeBytes(of: value.littleEndian, toByteOffset: at, as: UInt64.self) }
+        func put(_ value: UInt64, _ at: Int) {
+            bytes.storeBytes(of: value.littleEndian, toByteOffset: at, as: UInt64.self)
+        }
         put(Self.magic, 0)
         put(baseVersion, 8)
         put(UInt64(baseTop.offset), 16)
@@ -78,13 +88,15 @@ struct CommitRecord {
             put(UInt64(e.size), 48 + i * 16)
         }
     }
+
     /// - Parameter bytes: room for 512 bytes.
     func encode(into bytes: UnsafeMutableRawPointer) {
         encodeHead(into: bytes)
         checksum.withUnsafeBytes { Platform.copy(bytes + Self.checksumAt, $0.baseAddress!, $0.count) }
     }
 
-    /// Whether everything that the described commit wrote is there, through `read`, which gives the number of bytes it found.
+    /// Whether everything that the described commit wrote is there, through `read`, which gives the number of bytes it
+    /// found.
     func isComplete(
         _ read: (_ into: UnsafeMutableRawPointer, _ count: Int, _ at: Int) throws(RealmError) -> Int
     ) throws(RealmError) -> Bool {

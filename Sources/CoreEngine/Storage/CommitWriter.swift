@@ -1,10 +1,11 @@
-/// Writes the modified nodes of one transaction, its free-space lists and its top array to the file. Format: storage §4.2 steps 5–7.
+/// Writes the modified nodes of one transaction, its free-space lists and its top array to the file. Format: storage
+/// §4.2 steps 5–7.
 ///
-/// Where nodes go. Nodes that the next commits will replace again (roots of trees, history, free lists: the *upper* nodes) go out
-/// in post-order into as few extents as free space allows, through one buffer, so that they are one `pwrite`. Leaves of trees stay
-/// for long. Each of them goes into a hole that another leaf left, if a hole of its size exists: a leaf in the middle of
-/// an extent would keep the rest of that extent from being used again as a whole, and the lists of free space would grow with
-/// every commit.
+/// Where nodes go. Nodes that the next commits will replace again (roots of trees, history, free lists: the *upper*
+/// nodes) go out in post-order into as few extents as free space allows, through one buffer, so that they are one
+/// `pwrite`. Leaves of trees stay for long. Each of them goes into a hole that another leaf left, if a hole of its size
+/// exists: a leaf in the middle of an extent would keep the rest of that extent from being used again as a whole, and
+/// the lists of free space would grow with every commit.
 ///
 /// Nothing the previous snapshot uses is touched; if anything fails the file still means the previous snapshot.
 struct CommitWriter {
@@ -13,32 +14,43 @@ struct CommitWriter {
     private var free: FreeSpace
     private(set) var logicalSize: Int
     private var physicalSize: Int
+
     /// The extent being filled, and how far it is filled.
     private var extent = FileChunk(offset: 0, size: 0)
     private var cursor = 0
+
     /// Estimate of what is still to be written.
     private var remaining: Int
+
     /// Chunks below this size are holes for leaves; 0: leaves go where all other nodes go.
     private let holeLimit: Int
+
     /// How many writes leaves may still take.
     private var holesLeft: Int
+
     /// Where the last leaf in a hole ended.
     private var lastLeafEnd = 0
-    /// Whether all nodes of a changed leaf are written; what is left of the leaf at hand, at most, and its pages; nil: it is not gathered.
+
+    /// Whether all nodes of a changed leaf are written; what is left of the leaf at hand, at most, and its pages; nil:
+    /// it is not gathered.
     private let gathersLeaves: Bool
     private var leafLeft: Int?
     private var leafPages = FileChunk(offset: 0, size: 0)
+
     /// Nodes of the file that were written anew, and ends of pages behind leaves.
     private var moved: [FileChunk] = []
     private var rests: [FileChunk] = []
     private let sink: Sink
     private var output: NodeOutput<Sink>
+
     /// For the leaves that go into holes.
     private var leafOutput: NodeOutput<Sink>
     private let wideRefs: Bool
+
     /// What this transaction freed in the file: sorted, neighbours merged.
     private var freed: [FileChunk]
     private let leavesRecord: Bool
+
     /// Where nodes would go to the disk together with the record of this commit.
     private let near: Int
 
@@ -47,6 +59,7 @@ struct CommitWriter {
         let file: DatabaseFile
         var content: Checksum?
         var extents: [FileChunk] = []
+
         /// Bytes at the end of what is written next that are no part of the commit's content.
         var tail = 0
 
@@ -75,8 +88,10 @@ struct CommitWriter {
         var topRef: Ref
         var logicalSize: Int
         var version: UInt64
+
         /// What fits into the record behind the base snapshot; nil for a commit that is too large or too scattered.
         var content: (checksum: Checksum, extents: [FileChunk])?
+
         /// Where the record behind this snapshot has its place, 0 when there is none.
         var recordAt = 0
     }
@@ -86,7 +101,8 @@ struct CommitWriter {
     ///   - leavesRecord: whether the next commit gets a place for its record.
     ///   - recordAt: the place of this commit's record; 0: none.
     init(
-        _ store: NodeStore, _ file: DatabaseFile, free: FreeSpace, logicalSize: Int, physicalSize: Int, roots: [Ref], leavesRecord: Bool,
+        _ store: NodeStore, _ file: DatabaseFile, free: FreeSpace, logicalSize: Int, physicalSize: Int, roots: [Ref],
+        leavesRecord: Bool,
         recordAt: Int
     ) throws(RealmError) {
         self.store = store
@@ -100,8 +116,8 @@ struct CommitWriter {
         var total = Self.listsBound(free, freed, leavesRecord)
         for r in roots { total += try Self.measure(store, r, wide: wideRefs, depth: 0) }
         remaining = total
-        // A hole costs a write of its own. While little space is free, few of them keep the free lists short; a record holds
-        // the places of 27 writes.
+        // A hole costs a write of its own. While little space is free, few of them keep the free lists short; a record
+        // holds the places of 27 writes.
         let isTight = free.usableSize < logicalSize / 16 + (64 << 10)
         holeLimit = file.isEncrypted ? 0 : min(total, HoleIndex.sizeLimit)
         gathersLeaves = file.isEncrypted && free.restSize > (logicalSize + total) / 8
@@ -146,9 +162,12 @@ struct CommitWriter {
         guard depth < Format.maxNodeDepth else { throw .corrupt("nodes nested too deeply", at: ref.offset) }
         let n = try store.node(ref)
         guard n.hasRefs else { return n.size }
-        guard n.width == 64 || n.count == 0 else { throw .corrupt("array of refs in memory of an impossible width", at: ref.offset) }
+        guard n.width == 64 || n.count == 0 else {
+            throw .corrupt("array of refs in memory of an impossible width", at: ref.offset)
+        }
         var total = 0
-        // Arrays of refs in the slab are 64 bits wide. What follows from all elements is found without branches, several at a time.
+        // Arrays of refs in the slab are 64 bits wide. What follows from all elements is found without branches,
+        // several at a time.
         let p = n.payload.assumingMemoryBound(to: Int64.self)
         let slab = Int64(store.slabStart)
         var numbers: Int64 = 0, refs: Int64 = 0, inSlab: Int64 = 0
@@ -159,7 +178,9 @@ struct CommitWriter {
             inSlab |= (slab &- 1 &- v) & isRef
         }
         if inSlab < 0 {
-            for i in 0..<n.count where p[i] & 1 == 0 && p[i] >= slab { total += try measure(store, Ref(Int(p[i])), wide: wide, depth: depth + 1) }
+            for i in 0..<n.count where p[i] & 1 == 0 && p[i] >= slab {
+                total += try measure(store, Ref(Int(p[i])), wide: wide, depth: depth + 1)
+            }
         }
         // Negative numbers are rare.
         var width = numbers >= 0 ? Widths.minimal(for: numbers) : Widths.minimal(for: p, count: n.count)
@@ -195,10 +216,13 @@ struct CommitWriter {
         return try put(p, n, isInLeaf)
     }
 
-    // Calls of their own, so that the one that calls itself takes little of the stack: collections are nested a hundred deep.
+    // Calls of their own, so that the one that calls itself takes little of the stack: collections are nested a hundred
+    // deep.
 
     /// Writes a child of an inner node: a leaf begins here, or another inner node.
-    @inline(never) private mutating func writeChild(_ child: Ref, _ isInLeaf: Bool, _ depth: Int) throws(RealmError) -> Ref {
+    @inline(never) private mutating func writeChild(_ child: Ref, _ isInLeaf: Bool, _ depth: Int) throws(RealmError)
+        -> Ref
+    {
         let isLeaf = try !store.node(child).isInner
         let isGathered = isLeaf ? try beginLeaf(child) : false
         let written = try write(child, isInLeaf: isInLeaf || isLeaf, depth: depth + 1)
@@ -220,7 +244,9 @@ struct CommitWriter {
     }
 
     /// Writes an array of refs, all of which lead to the file.
-    @inline(never) private mutating func put(_ refs: UnsafeMutablePointer<Int64>, _ node: Node, _ isInLeaf: Bool) throws(RealmError) -> Ref {
+    @inline(never) private mutating func put(_ refs: UnsafeMutablePointer<Int64>, _ node: Node, _ isInLeaf: Bool)
+        throws(RealmError) -> Ref
+    {
         let width = Widths.minimal(for: refs, count: node.count)
         let size = NodeHeader.size(count: node.count, width: width)
         if isInLeaf, let at = try placeInLeaf(size) {
@@ -235,9 +261,9 @@ struct CommitWriter {
 
     // MARK: Gathering
 
-    // Encrypted files are written in whole pages, and a page with a single node in use cannot be written to. Where much of the file is
-    // lost on such pages, a commit takes all nodes of each leaf that it changes along, to pages of their own: the pages where they
-    // were are free then.
+    // Encrypted files are written in whole pages, and a page with a single node in use cannot be written to. Where much
+    // of the file is lost on such pages, a commit takes all nodes of each leaf that it changes along, to pages of their
+    // own: the pages where they were are free then.
 
     /// Leaves beyond this size, or with nodes nested deeper, stay where they are.
     private static let gatheringLimit = 256 << 10
@@ -304,7 +330,8 @@ struct CommitWriter {
         throw RealmError(.maximumFileSizeExceeded, "No place for a node of \(least) bytes")
     }
 
-    /// Bytes of all nodes of a leaf, in the file and in the slab, at most; more than `limit` when they are more than that.
+    /// Bytes of all nodes of a leaf, in the file and in the slab, at most; more than `limit` when they are more than
+    /// that.
     @inline(never) private func leafSize(_ ref: Ref, atMost limit: Int, depth: Int) throws(RealmError) -> Int {
         guard depth < Self.gatheringDepth else { return limit + 1 }
         let node = try store.node(ref)
@@ -313,7 +340,9 @@ struct CommitWriter {
         var total = NodeHeader.size(count: node.count, width: max(node.width, wideRefs ? 64 : 32))
         for i in 0..<node.count where total <= limit {
             let slot = try node.slot(i)
-            if !slot.isTagged, !slot.ref.isNull { total += try leafSize(slot.ref, atMost: limit - total, depth: depth + 1) }
+            if !slot.isTagged, !slot.ref.isNull {
+                total += try leafSize(slot.ref, atMost: limit - total, depth: depth + 1)
+            }
         }
         return total
     }
@@ -360,7 +389,9 @@ struct CommitWriter {
 
     /// Position for the next `size` bytes, which may not cross a section boundary. Format: storage §3.5.
     private mutating func place(_ size: Int) throws(RealmError) -> Int {
-        guard size <= Format.sectionSize else { throw RealmError(.limitExceeded, "A node of \(size) bytes exceeds a section of the file") }
+        guard size <= Format.sectionSize else {
+            throw RealmError(.limitExceeded, "A node of \(size) bytes exceeds a section of the file")
+        }
         for _ in 0..<1_000_000 {
             let boundary = (cursor / Format.sectionSize + 1) * Format.sectionSize
             var start = cursor
@@ -376,19 +407,24 @@ struct CommitWriter {
         }
         throw RealmError(.maximumFileSizeExceeded, "No place for a node of \(size) bytes")
     }
+
     private mutating func nextExtent(_ size: Int) throws(RealmError) {
         closeExtent()
         let wanted = max(remaining, size)
-        let new = free.takeExtent(startingAt: near, wanted: wanted) ?? free.takeExtent(wanted: wanted, least: size, logicalSize: logicalSize)
+        let new =
+            free.takeExtent(startingAt: near, wanted: wanted)
+            ?? free.takeExtent(wanted: wanted, least: size, logicalSize: logicalSize)
         extent = if let new { new } else { try extend(by: wanted) }
         cursor = extent.offset
     }
+
     /// Gives the rest of the current extent back.
     private mutating func closeExtent() {
         if extent.size > 0 { free.giveBack(FileChunk(offset: cursor, size: extent.end - cursor)) }
         extent = FileChunk(offset: 0, size: 0)
         cursor = 0
     }
+
     /// Grows the logical size and returns the new chunk, joined with a free one just before it. Format: storage §3.5.
     private mutating func extend(by wanted: Int) throws(RealmError) -> FileChunk {
         let tail = free.takeTail(endingAt: logicalSize)
@@ -399,7 +435,8 @@ struct CommitWriter {
         new = Format.roundUp(max(new, old + max(request, 8)), to: file.pageSize)
         guard new <= file.space.fileCapacity else {
             throw RealmError(
-                .maximumFileSizeExceeded, "The file cannot grow beyond \(file.space.fileCapacity) bytes while it is open", path: file.path)
+                .maximumFileSizeExceeded,
+                "The file cannot grow beyond \(file.space.fileCapacity) bytes while it is open", path: file.path)
         }
         if new > physicalSize {
             // Blocks that are allocated now, as zeros, make the flushes of the next small commits cheap overwrites.
@@ -415,10 +452,11 @@ struct CommitWriter {
         }
         return FileChunk(offset: start, size: new - start)
     }
+
     // MARK: Lists and top
 
-    /// Writes free lists, top array and the place of the next commit's record, in one piece. `slots` are the top's elements; 2 to 6 are filled in
-    /// here. Format: storage §3.6.
+    /// Writes free lists, top array and the place of the next commit's record, in one piece. `slots` are the top's
+    /// elements; 2 to 6 are filled in here. Format: storage §3.6.
     mutating func finish(slots: [RefOrTagged], version: UInt64) throws(RealmError) -> Result {
         // Where the leaves were is free from the next version on.
         if !moved.isEmpty { freed = try Self.merged(freed + moved) }
@@ -432,9 +470,11 @@ struct CommitWriter {
         extent = FileChunk(offset: 0, size: 0)
 
         let recordSize = leavesRecord ? CommitRecord.size : 0
-        var lists = try mergedLists(around: start, unused: FileChunk(offset: chunkEnd, size: extentEnd - chunkEnd), version)
+        var lists = try mergedLists(
+            around: start, unused: FileChunk(offset: chunkEnd, size: extentEnd - chunkEnd), version)
         let count = lists.entries.count
-        let positionWidth = max(Widths.minimal(for: Int64(extentEnd)), Widths.minimal(for: Int64(lists.entries[count - 1].at)))
+        let positionWidth = max(
+            Widths.minimal(for: Int64(extentEnd)), Widths.minimal(for: Int64(lists.entries[count - 1].at)))
         let lengthWidth = Widths.minimal(for: Int64(lists.largest))
         let versionWidth = Widths.minimal(for: Int64(bitPattern: lists.newest))
         let lengthsAt = start + NodeHeader.size(count: count, width: positionWidth)
@@ -459,25 +499,33 @@ struct CommitWriter {
         // In one piece with the record.
         try output.makeRoom(end + recordSize - topAt)
         try output.write(top.map(\.raw), width: topWidth, flags: NodeHeader.hasRefsFlag)
-        if leavesRecord { try output.write(recordSize) { CommitRecord(behind: Ref(topAt), version: version).encode(into: $0) } }
+        if leavesRecord {
+            try output.write(recordSize) { CommitRecord(behind: Ref(topAt), version: version).encode(into: $0) }
+        }
         try leafOutput.flush()
         sink.tail = recordSize
         try output.flush()
         return Result(
-            topRef: Ref(topAt), logicalSize: logicalSize, version: version, content: sink.content.map { ($0, sink.extents) },
+            topRef: Ref(topAt), logicalSize: logicalSize, version: version,
+            content: sink.content.map { ($0, sink.extents) },
             recordAt: leavesRecord ? end : 0)
     }
+
     /// The free lists of the next version.
     private struct MergedLists {
         var entries: [(at: Int, size: Int, version: UInt64)] = []
+
         /// Index of the entry for what is left of the last chunk; the record's, if there is one, stands before it.
         var rest = -1
+
         /// At most what the entries hold.
         var largest = 0, newest: UInt64 = 0
         private var last = 0
 
         mutating func add(_ chunk: FileChunk, _ version: UInt64) throws(RealmError) {
-            guard chunk.offset >= last else { throw .corrupt("free space overlaps space that was freed", at: chunk.offset) }
+            guard chunk.offset >= last else {
+                throw .corrupt("free space overlaps space that was freed", at: chunk.offset)
+            }
             // Only the rests of pages are neighbours that can be merged.
             if version == 0, let previous = entries.last, previous.version == 0, entries.count - 1 != rest,
                 previous.at + previous.size == chunk.offset
@@ -491,10 +539,13 @@ struct CommitWriter {
             newest = max(newest, version)
         }
     }
-    /// Everything but the final remainder: three sorted lists, merged. The remainder's place is known, its values follow from the sizes.
+
+    /// Everything but the final remainder: three sorted lists, merged. The remainder's place is known, its values
+    /// follow from the sizes.
     /// - Parameters:
     ///   - start: of the chunk that the lists are written to; `unused` joins what is left of it.
-    private func mergedLists(around start: Int, unused: FileChunk, _ version: UInt64) throws(RealmError) -> MergedLists {
+    private func mergedLists(around start: Int, unused: FileChunk, _ version: UInt64) throws(RealmError) -> MergedLists
+    {
         var lists = MergedLists()
         let total = free.usable.count + free.locked.count + freed.count
         try lists.entries.makeRoom(for: total + 2)

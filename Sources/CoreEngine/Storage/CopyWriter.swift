@@ -1,59 +1,73 @@
-/// Writes one snapshot into a new file: every node once and children before their parents, without free space between them; then free lists,
-/// top array and header. The result is a normal file. Format: storage §8.1, §3.6.
+/// Writes one snapshot into a new file: every node once and children before their parents, without free space between
+/// them; then free lists, top array and header. The result is a normal file. Format: storage §8.1, §3.6.
 ///
-/// Memory is bounded whatever the size of the file: source and target are views of their own, whose pages are given back on the way; what is
-/// kept of a node while its children are written are its elements, if they are refs.
+/// Memory is bounded whatever the size of the file: source and target are views of their own, whose pages are given
+/// back on the way; what is kept of a node while its children are written are its elements, if they are refs.
 ///
-/// A damaged source ends in an error: depth is limited, and no more is read than the file holds, so that shared subtrees cannot multiply.
+/// A damaged source ends in an error: depth is limited, and no more is read than the file holds, so that shared
+/// subtrees cannot multiply.
 struct CopyWriter {
     /// What goes into the top array beside the trees.
     struct Content {
         var topRef: Ref
         var logicalSize: Int
         var format: UInt8
-        /// A write in progress on top of it: the nodes in memory, and the roots that take the place of the snapshot's. Or the nodes of another
-        /// form: then the copy has this form, and no history.
+
+        /// A write in progress on top of it: the nodes in memory, and the roots that take the place of the snapshot's.
+        /// Or the nodes of another form: then the copy has this form, and no history.
         var running: (store: NodeStore, names: Ref, tables: Ref)?
-        /// Squeezed into the keys of objects without primary key: a file that replaces another keeps it. Format: storage §8.1.
+
+        /// Squeezed into the keys of objects without primary key: a file that replaces another keeps it. Format:
+        /// storage §8.1.
         var keepsSyncFileId: Bool
+
         /// What may end the copying.
         var interruption: Interruption?
     }
 
     private let store: NodeStore
+
     /// Nodes at or above `firstRunning` are this one's.
     private let running: NodeStore?
     private let firstRunning: Int
     private let target: DatabaseFile
+
     /// Where the next node goes.
     private var at: Int
     private var output: NodeOutput<Sink>
     private let bufferMemory: HiddenMemory
     private static let bufferSize = 1 << 20
+
     /// Free chunks between nodes.
     private var gaps: [FileChunk] = []
+
     /// Bytes of nodes that may still be read.
     private var readable: Int
+
     /// Elements of the arrays of refs on the way down, one array after the other.
     private var elementMemory: HiddenMemory
     private var elements: UnsafeMutablePointer<Int64> { elementMemory.base.assumingMemoryBound(to: Int64.self) }
     private var elementCapacity: Int { elementMemory.count / 8 }
     private var elementCount = 0
     private static let elementLimit = 8 << 20
+
     /// Which stretches of the source are in memory: a bit for each.
     private let touched: UnsafeMutablePointer<UInt64>
     private let touchedWords: Int
     private let stretchShift: Int
     private var touchedCount = 0
+
     /// Bytes of the source and of the target that may be in memory.
     private static let memoryLimit = 24 << 20
 
     private struct Sink: NodeSink {
         let target: DatabaseFile
+
         /// Bytes that went out since the target last gave memory back.
         private var unsettled = 0
 
         init(_ target: DatabaseFile) { self.target = target }
+
         mutating func write(_ from: UnsafeRawPointer, _ count: Int, at position: Int) throws(RealmError) {
             try target.write(from, count: count, at: position)
             unsettled += count
@@ -76,13 +90,15 @@ struct CopyWriter {
             try view.verifyWhole()
             try source.verifyWhole()
             try target.resize(to: end.logicalSize, filled: false)
-            try target.select(topRef: end.topRef, logicalSize: end.logicalSize, durable: durable, format: content.format)
+            try target.select(
+                topRef: end.topRef, logicalSize: end.logicalSize, durable: durable, format: content.format)
             return end
         } catch {
             if view.space.isBroken { throw source.lost() }
             throw error
         }
     }
+
     private static func copy(
         _ content: Content, through view: DatabaseFile, into target: DatabaseFile
     ) throws(RealmError) -> (topRef: Ref, logicalSize: Int) {
@@ -91,7 +107,9 @@ struct CopyWriter {
         store.move(toFileLimit: content.logicalSize, version: 0)
         store.use(content.interruption)
         var fields = DatabaseFile.TopFields()
-        if !content.topRef.isNull { fields = try view.topFields(store, content.topRef, physicalSize: content.logicalSize) }
+        if !content.topRef.isNull {
+            fields = try view.topFields(store, content.topRef, physicalSize: content.logicalSize)
+        }
         if let running = content.running {
             (fields.names, fields.tables) = (running.names, running.tables)
             if running.store.firstOwnRef != running.store.slabStart { fields.history = .null }
@@ -103,7 +121,9 @@ struct CopyWriter {
         return try writer.finish(slots)
     }
 
-    private init(_ store: NodeStore, _ running: NodeStore?, _ target: DatabaseFile, isEncrypted: Bool) throws(RealmError) {
+    private init(_ store: NodeStore, _ running: NodeStore?, _ target: DatabaseFile, isEncrypted: Bool)
+        throws(RealmError)
+    {
         bufferMemory = try HiddenMemory(Self.bufferSize)
         output = NodeOutput(Sink(target), buffer: bufferMemory.base, size: Self.bufferSize)
         elementMemory = try HiddenMemory(2048)
@@ -121,11 +141,14 @@ struct CopyWriter {
         touched = .allocate(capacity: touchedWords)
         touched.initialize(repeating: 0, count: touchedWords)
     }
+
     private func dispose() {
         touched.deallocate()
     }
 
-    private mutating func trees(_ fields: DatabaseFile.TopFields, keepsSyncFileId: Bool) throws(RealmError) -> [RefOrTagged] {
+    private mutating func trees(_ fields: DatabaseFile.TopFields, keepsSyncFileId: Bool) throws(RealmError)
+        -> [RefOrTagged]
+    {
         let hasHistory = !fields.history.isNull
         var slots = [RefOrTagged](repeating: RefOrTagged(.null), count: hasHistory ? 11 : 7)
         slots[0] = RefOrTagged(try copy(fields.names, depth: 0))
@@ -148,7 +171,9 @@ struct CopyWriter {
         let n = try load(ref)
         guard n.hasRefs else { return Ref(try emit(n)) }
         let first = elementCount, count = n.count
-        guard first + count <= Self.elementLimit else { throw .corrupt("array of refs with too many elements", at: ref.offset) }
+        guard first + count <= Self.elementLimit else {
+            throw .corrupt("array of refs with too many elements", at: ref.offset)
+        }
         if first + count > elementCapacity { try growElements(first + count) }
         elementCount += count
         for i in 0..<count { elements[first + i] = try n.slot(i).raw }
@@ -165,11 +190,13 @@ struct CopyWriter {
         elementCount = first
         return Ref(try emit(elements + first, count, flags: flags))
     }
+
     private mutating func growElements(_ needed: Int) throws(RealmError) {
         let new = try HiddenMemory(max(needed, elementCapacity * 2) * 8)
         Platform.copy(new.base, elements, elementCount * 8)
         elementMemory = new
     }
+
     /// The node at `ref`, good until the next one is loaded.
     private mutating func load(_ ref: Ref) throws(RealmError) -> Node {
         try store.test(at, of: store.fileLimit)
@@ -188,7 +215,8 @@ struct CopyWriter {
         let n = try store.node(ref)
         guard n.size <= readable else { throw .corrupt("nodes shared between trees", at: ref.offset) }
         readable -= n.size
-        for s in ref.offset >> stretchShift...(ref.offset + n.size - 1) >> stretchShift where touched[s / 64] & 1 << UInt64(s % 64) == 0 {
+        for s in ref.offset >> stretchShift...(ref.offset + n.size - 1) >> stretchShift
+        where touched[s / 64] & 1 << UInt64(s % 64) == 0 {
             touched[s / 64] |= 1 << UInt64(s % 64)
             touchedCount += 1
         }
@@ -201,6 +229,7 @@ struct CopyWriter {
         try output.write(n)
         return position
     }
+
     /// Writes an array at the least width that holds its values; returns its position.
     private mutating func emit(_ values: UnsafePointer<Int64>, _ count: Int, flags: UInt8) throws(RealmError) -> Int {
         let width = Widths.minimal(for: values, count: count)
@@ -211,7 +240,9 @@ struct CopyWriter {
 
     /// Position for the next `size` bytes, which may not cross a section boundary. Format: storage §3.5.
     private mutating func place(_ size: Int) throws(RealmError) -> Int {
-        guard size <= Format.sectionSize else { throw RealmError(.limitExceeded, "A node of \(size) bytes exceeds a section of the file") }
+        guard size <= Format.sectionSize else {
+            throw RealmError(.limitExceeded, "A node of \(size) bytes exceeds a section of the file")
+        }
         let boundary = (at / Format.sectionSize + 1) * Format.sectionSize
         if at + size > boundary {
             gaps.append(FileChunk(offset: at, size: boundary - at))
@@ -225,12 +256,14 @@ struct CopyWriter {
         try output.seek(position)
         return position
     }
+
     // MARK: Lists and top
 
     /// Writes free lists and top array in one place. The end of the file, up to a whole page, is the last free chunk.
     private mutating func finish(_ slots: [RefOrTagged]) throws(RealmError) -> (topRef: Ref, logicalSize: Int) {
         // One more for a gap before the lists, one for the end.
-        let bound = 2 * NodeHeader.size(count: gaps.count + 2, width: 64) + 8 + NodeHeader.size(count: slots.count, width: 64)
+        let bound =
+            2 * NodeHeader.size(count: gaps.count + 2, width: 64) + 8 + NodeHeader.size(count: slots.count, width: 64)
         let start = try place(bound)
         at = start
         let count = gaps.count + 1

@@ -13,14 +13,17 @@ extension DatabaseFile {
         case onDisk
         /// This process wrote it and has not flushed since.
         case written
-        /// Another process did, perhaps, and a flush that failed may have kept it from the disk: it is written again before the next flush.
+        /// Another process did, perhaps, and a flush that failed may have kept it from the disk: it is written again
+        /// before the next flush.
         case unknown
     }
+
     /// A commit that failed, and could not be taken back.
     struct Withdrawal {
         /// The header that was in force, and the version it leads to.
         var header: FileHeader
         var version: UInt64
+
         /// The record behind that version's top array, and its place; 0: none.
         var record: CommitRecord
         var recordAt: Int
@@ -28,12 +31,13 @@ extension DatabaseFile {
 
     // MARK: Commit
 
-    /// Makes what `c` says the newest snapshot. When this returns, it is and stays that; when it throws, the one before is and stays that, except
-    /// after `commitOutcomeUnknown`.
+    /// Makes what `c` says the newest snapshot. When this returns, it is and stays that; when it throws, the one before
+    /// is and stays that, except after `commitOutcomeUnknown`.
     /// - Parameters:
     ///   - base: the record behind the snapshot that the commit builds upon, without a successor.
     ///   - recordAt: its place, 0 when there is none: then it takes two flushes.
-    func commit(_ c: CommitWriter.Result, onto base: CommitRecord, recordAt: Int, flushing: Flushing) throws(RealmError) {
+    func commit(_ c: CommitWriter.Result, onto base: CommitRecord, recordAt: Int, flushing: Flushing) throws(RealmError)
+    {
         let old = try readHeader(again: false)
         var isDecisive = false
         do throws(RealmError) {
@@ -55,10 +59,12 @@ extension DatabaseFile {
             throw error
         }
     }
-    /// The steps of a commit, up to the first error. - Parameter isDecisive: set before the first step after which a crash may leave the new
-    /// snapshot as the newest one.
+
+    /// The steps of a commit, up to the first error. - Parameter isDecisive: set before the first step after which a
+    /// crash may leave the new snapshot as the newest one.
     private func makeNewest(
-        _ c: CommitWriter.Result, onto base: CommitRecord, recordAt: Int, from old: FileHeader, flushing: Flushing, isDecisive: inout Bool
+        _ c: CommitWriter.Result, onto base: CommitRecord, recordAt: Int, from old: FileHeader, flushing: Flushing,
+        isDecisive: inout Bool
     ) throws(RealmError) {
         let new = old.selecting(UInt64(c.topRef.offset), format: Format.currentVersion)
         if headerState == .unknown, flushing != .never { try rewriteHeader(old) }
@@ -95,6 +101,7 @@ extension DatabaseFile {
             try writeHeader(new)
         }
     }
+
     /// Takes a failed commit back for good: nothing that a crash leaves leads to it any more.
     func settle(_ durable: Bool = true) throws(RealmError) {
         guard let w = unsettled else { return }
@@ -120,38 +127,49 @@ extension DatabaseFile {
 
     /// Commits that were published one after the other, and are to reach the disk in one piece.
     struct UnflushedGroup {
-        /// The snapshot that the first of them builds upon: until the group is flushed the disk may lead to it, or to the one before.
+        /// The snapshot that the first of them builds upon: until the group is flushed the disk may lead to it, or to
+        /// the one before.
         let base: CommitRecord
         let recordAt: Int
         let header: FileHeader
         var newest: CommitWriter.Result
+
         /// Where they were written; nil when a record cannot hold that.
         var extents: [FileChunk]?
+
         /// A flush failed: the system may have dropped what was written.
         var isSuspect = false
     }
-    /// Versions that readers hold, and the one before the group: nothing that it or a later one needs is handed out until the group is flushed.
+
+    /// Versions that readers hold, and the one before the group: nothing that it or a later one needs is handed out
+    /// until the group is flushed.
     func heldBack(beside pinned: [UInt64]) -> [UInt64] {
         guard let base = unflushed?.base.baseVersion else { return pinned }
         return Array(Set(pinned + [base - min(base, 1)])).sorted()
     }
+
     /// A commit that will be flushed with the group.
     func addToGroup(_ c: CommitWriter.Result, onto base: CommitRecord, recordAt: Int) throws(RealmError) {
         var group =
             if let unflushed { unflushed } else {
-                UnflushedGroup(base: base, recordAt: recordAt, header: try readHeader(again: false), newest: c, extents: [])
+                UnflushedGroup(
+                    base: base, recordAt: recordAt, header: try readHeader(again: false), newest: c, extents: [])
             }
         group.newest = c
         group.extents = c.content.flatMap { new in group.extents.flatMap { CommitRecord.joined($0, new.extents) } }
         unflushed = group
     }
-    /// Makes the newest version of the group lead on the disk, as if all of it were one commit. It cannot be taken back, because others have seen
-    /// it: after an error it is tried again before anything else is written, and whether a crash leaves it is unknown until then.
+
+    /// Makes the newest version of the group lead on the disk, as if all of it were one commit. It cannot be taken
+    /// back, because others have seen it: after an error it is tried again before anything else is written, and whether
+    /// a crash leaves it is unknown until then.
     func flushGroup(_ flushing: Flushing) throws(RealmError) {
         guard var group = unflushed else { return }
         do throws(RealmError) {
             if group.isSuspect {
-                try selectPublished(group.newest.topRef, logicalSize: group.newest.logicalSize, version: group.newest.version, isSuspect: true)
+                try selectPublished(
+                    group.newest.topRef, logicalSize: group.newest.logicalSize, version: group.newest.version,
+                    isSuspect: true)
             } else {
                 group.isSuspect = true
                 unflushed = group
@@ -159,7 +177,9 @@ extension DatabaseFile {
                 c.content = nil
                 if let extents = group.extents { c.content = (try checksum(of: extents), extents) }
                 var isDecisive = false
-                try makeNewest(c, onto: group.base, recordAt: group.recordAt, from: group.header, flushing: flushing, isDecisive: &isDecisive)
+                try makeNewest(
+                    c, onto: group.base, recordAt: group.recordAt, from: group.header, flushing: flushing,
+                    isDecisive: &isDecisive)
             }
             unflushed = nil
         } catch {
@@ -171,6 +191,7 @@ extension DatabaseFile {
                     + "unknown. The next write transaction tries again", path: path)
         }
     }
+
     private func checksum(of extents: [FileChunk]) throws(RealmError) -> Checksum {
         let content = Checksum()
         let memory = try HiddenMemory(CommitRecord.contentLimit)
@@ -181,10 +202,15 @@ extension DatabaseFile {
         }
         return content
     }
-    /// Makes the header lead to a version that was published, and not flushed by whoever wrote it. The holder of the write lock.
-    /// - Parameter isSuspect: a flush may have failed, so that the disk does not have what the system shows: it is written again.
+
+    /// Makes the header lead to a version that was published, and not flushed by whoever wrote it. The holder of the
+    /// write lock.
+    /// - Parameter isSuspect: a flush may have failed, so that the disk does not have what the system shows: it is
+    ///   written again.
     func selectPublished(_ topRef: Ref, logicalSize: Int, version: UInt64, isSuspect: Bool) throws(RealmError) {
-        guard try topFields(topRef, physicalSize: try dataSize()).version == version else { throw invalid("the lock file contradicts it") }
+        guard try topFields(topRef, physicalSize: try dataSize()).version == version else {
+            throw invalid("the lock file contradicts it")
+        }
         if isSuspect { try file.rewrite(0, count: logicalSize) }
         try file.synchronizeData()
         let header = try readHeader()
@@ -194,7 +220,9 @@ extension DatabaseFile {
         try file.synchronizeData()
         headerState = .onDisk
     }
-    /// Puts a header that this process wrote on the disk. Only while nobody else writes: a flush that fails may drop what is being written.
+
+    /// Puts a header that this process wrote on the disk. Only while nobody else writes: a flush that fails may drop
+    /// what is being written.
     func flushHeader() throws(RealmError) {
         try file.synchronizeData()
         headerState = .onDisk
@@ -210,6 +238,7 @@ extension DatabaseFile {
         try file.synchronizeData()
         headerState = .onDisk
     }
+
     private func rewriteHeader(_ header: FileHeader) throws(RealmError) {
         if let pages {
             try pages.withForm { (form) throws(RealmError) in try form.rewriteHeader() }
@@ -229,7 +258,9 @@ extension DatabaseFile {
         var state: State
         var isSelected = true
         do throws(RealmError) { state = try validate(readOnly: readOnly) } catch {
-            guard error.code == .invalidDatabase, let other = try RealmError.unlessDamaged({ () throws(RealmError) in try beforeTornHeader() }) else {
+            guard error.code == .invalidDatabase,
+                let other = try RealmError.unlessDamaged({ () throws(RealmError) in try beforeTornHeader() })
+            else {
                 throw error
             }
             state = other
@@ -243,9 +274,11 @@ extension DatabaseFile {
         }
         return (state, isSelected)
     }
+
     /// Makes the header lead to a state found by `newestState`. Only while nobody else has the file open.
     func select(_ state: State) throws(RealmError) {
-        // It may never have been flushed, and a flush that failed may have kept it from the disk for ever: it is written again.
+        // It may never have been flushed, and a flush that failed may have kept it from the disk for ever: it is
+        // written again.
         if let pages {
             try pages.withForm { (form) throws(RealmError) in try form.rewriteSuccessor() }
         } else {
@@ -267,13 +300,17 @@ extension DatabaseFile {
         try file.synchronizeData()
         headerState = .onDisk
     }
+
     /// The commit that the record behind a snapshot describes, if all of it is there.
     private func successor(of s: State) throws(RealmError) -> State? {
         guard !s.isStreaming, let (record, at) = try record(behind: s.topRef, physicalSize: s.physicalSize),
             record.baseTop == s.topRef, record.baseVersion == s.version,
-            try record.isComplete({ (to, count, at) throws(RealmError) in try file.read(into: to, count: count, at: at) }),
+            try record.isComplete({ (to, count, at) throws(RealmError) in try file.read(into: to, count: count, at: at)
+            }),
             case _ = try ensureMapped(s.physicalSize),
-            let fields = try RealmError.unlessDamaged({ () throws(RealmError) in try topFields(record.top, physicalSize: s.physicalSize) }),
+            let fields = try RealmError.unlessDamaged({ () throws(RealmError) in
+                try topFields(record.top, physicalSize: s.physicalSize)
+            }),
             fields.version > s.version
         else { return nil }
         var next = s
@@ -283,14 +320,17 @@ extension DatabaseFile {
         next.ahead += record.extents + [FileChunk(offset: at, size: CommitRecord.size)]
         return next
     }
+
     /// Where the record behind a top array has its place. Before the first commit it lies behind the header.
     func recordPlace(behind top: Ref, _ store: NodeStore) throws(RealmError) -> Int {
         top.isNull ? Format.headerSize : top.offset + (try store.node(top)).size
     }
+
     /// Whether this engine wrote the snapshot: in plain files it leaves a record.
     func hasRecord(behind s: State) throws(RealmError) -> Bool {
         s.isStreaming ? false : try record(behind: s.topRef, physicalSize: s.physicalSize) != nil
     }
+
     private func record(behind top: Ref, physicalSize: Int) throws(RealmError) -> (CommitRecord, at: Int)? {
         let store = NodeStore(space: space, fileLimit: physicalSize)
         store.move(toFileLimit: physicalSize, version: 0)
@@ -301,8 +341,10 @@ extension DatabaseFile {
         guard try file.read(into: bytes, count: CommitRecord.size, at: at) == CommitRecord.size else { return nil }
         return CommitRecord(bytes).map { ($0, at) }
     }
-    /// The header was torn by a crash: the live slot leads nowhere. The other one counts if the record behind what it leads to tells of a commit that
-    /// is there as a whole, as it is whenever a header is written after one flush. A file that was cut has no such commit, and is refused.
+
+    /// The header was torn by a crash: the live slot leads nowhere. The other one counts if the record behind what it
+    /// leads to tells of a commit that is there as a whole, as it is whenever a header is written after one flush. A
+    /// file that was cut has no such commit, and is refused.
     private func beforeTornHeader() throws(RealmError) -> State? {
         var header = try readHeader()
         guard header.hasMnemonic, !header.isStreaming else { return nil }
@@ -318,17 +360,21 @@ extension DatabaseFile {
         bytes.withUnsafeMutableBytes { record.encode(into: $0.baseAddress!) }
         try write(bytes, at: offset)
     }
+
     private func writeFlags(_ flags: UInt8) throws(RealmError) { try write([flags], at: 23) }
+
     func writeHeader(_ header: FileHeader) throws(RealmError) {
         var bytes = [UInt8](repeating: 0, count: Format.headerSize)
         bytes.withUnsafeMutableBytes { header.encode(into: $0.baseAddress!) }
         try write(bytes, at: 0)
     }
+
     func write(_ bytes: [UInt8], at offset: Int) throws(RealmError) {
         try bytes.withBytes { (b) throws(RealmError) in
             if let p = b.baseAddress { try write(p, count: b.count, at: offset) }
         }
     }
+
     /// Makes `header` the header of a file that nobody else has open: first it without the new `flags`, then these.
     func put(_ header: FileHeader, flipped flags: UInt8, logicalSize: Int, durable: Bool) throws(RealmError) {
         if let pages {
@@ -345,6 +391,7 @@ extension DatabaseFile {
         if durable { try file.synchronizeData() }
         headerState = durable ? .onDisk : .unknown
     }
+
     /// Makes `topRef` the live top array of a file that was just made.
     func select(topRef: Ref, logicalSize: Int, durable: Bool, format: UInt8) throws(RealmError) {
         let old = try readHeader(again: false)
@@ -353,7 +400,8 @@ extension DatabaseFile {
         header.flags = old.flags
         try put(header, flipped: flags, logicalSize: logicalSize, durable: durable)
         guard pages == nil else { return }
-        // In both slots: an empty one would mean an empty database to whoever meets a header that a later commit left torn.
+        // In both slots: an empty one would mean an empty database to whoever meets a header that a later commit left
+        // torn.
         header.flags = flags
         header.topRefs = (header.liveTopRef, header.liveTopRef)
         header.formats = (format, format)

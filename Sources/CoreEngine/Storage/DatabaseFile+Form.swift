@@ -22,6 +22,7 @@ extension DatabaseFile {
         if encryption.cipher == .realm { return try adopt(try RealmForm.create(file, encryption, durable: durable)) }
         try initialize(try SealedForm.create(file, encryption), durable)
     }
+
     private func initialize(_ form: any PageForm, _ durable: Bool) throws(RealmError) {
         try adopt(form)
         // Realm's form is made with its first page.
@@ -34,6 +35,7 @@ extension DatabaseFile {
         try form.finishCreation()
         if durable { try file.synchronizeData() }
     }
+
     /// Empties what an earlier session in memory left, when its process died: such files have no snapshot on the disk.
     func emptyForMemory() throws(RealmError) {
         if try file.size() > 0, try readHeader().liveTopRef != 0 {
@@ -44,6 +46,7 @@ extension DatabaseFile {
         }
         try file.truncate(to: 0)
     }
+
     /// Turns a streaming file into a normal one, in two ordered steps. Format: storage §1.3.
     func convertFromStreaming(_ state: State) throws(RealmError) {
         var header = state.header
@@ -51,21 +54,26 @@ extension DatabaseFile {
         header.formats.1 = header.formats.0
         try put(header, flipped: header.flags | 1, logicalSize: state.logicalSize, durable: true)
     }
+
     /// Completes what a crash left half-written, before anything is written. Only while nobody else writes.
     func repair() throws(RealmError) { try pages?.withForm { (form) throws(RealmError) in try form.repair() } }
+
     /// Ends a change of key that a crash interrupted. Only while nobody else opens the file.
     func settleSecret() throws(RealmError) {
         try pages?.withForm { (form) throws(RealmError) in try form.settleSecret() }
     }
+
     /// Another secret for a file whose pages stay as they are; false when it is in a form that has none of its own.
     func changeSecret(_ e: Encryption) throws(RealmError) -> Bool {
-        guard let pages, try pages.withForm({ (form) throws(RealmError) in try form.changeSecret(e) }) else { return false }
+        guard let pages, try pages.withForm({ (form) throws(RealmError) in try form.changeSecret(e) }) else {
+            return false
+        }
         secret.with { $0 = e }
         return true
     }
 
-    /// Cuts what lies beyond the logical end, or completes the last page. Only while nobody else has the file open. Format: storage §5.4.
-    /// Whether anything changed.
+    /// Cuts what lies beyond the logical end, or completes the last page. Only while nobody else has the file open.
+    /// Format: storage §5.4. Whether anything changed.
     func align(_ state: State) throws(RealmError) -> Bool {
         var wanted = Format.roundUp(state.logicalSize, to: pageSize)
         if isEncrypted {

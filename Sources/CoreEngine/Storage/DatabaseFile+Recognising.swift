@@ -1,7 +1,8 @@
-/// What kind of file it is: empty, not finished, plain, or in one of the encrypted forms. Before the session of a file is joined others may
-/// make or change it at any time: what is told here then is what was seen at one moment.
+/// What kind of file it is: empty, not finished, plain, or in one of the encrypted forms. Before the session of a file
+/// is joined others may make or change it at any time: what is told here then is what was seen at one moment.
 extension DatabaseFile {
-    /// The form of an encrypted file, nil for a plain one. A key that does not fit, is missing or is not needed is an error.
+    /// The form of an encrypted file, nil for a plain one. A key that does not fit, is missing or is not needed is an
+    /// error.
     func recognise(_ earlier: DatabaseFile?) throws(RealmError) -> (any PageForm)? {
         var head: (UInt64, UInt64, UInt64) = (0, 0, 0)
         let isSealed = try withUnsafeMutableBytes(of: &head) { (h) throws(RealmError) in
@@ -21,27 +22,34 @@ extension DatabaseFile {
             let size = try file.size()
             if isPlain, size % 4096 != 0 || head.2 & 0xFE00_0000_0000_0000 == 0 {
                 // A metadata page that happens to have the mnemonic there would authenticate.
-                let header = try RealmError.unlessDamaged { () throws(RealmError) in try RealmForm(file, encryption).readHeader(again: true) }
+                let header = try RealmError.unlessDamaged { () throws(RealmError) in
+                    try RealmForm(file, encryption).readHeader(again: true)
+                }
                 guard let header, header.hasMnemonic else {
-                    throw RealmError(.invalidDatabase, "Realm file decryption failed (the file is not encrypted, but a key was given)")
+                    throw RealmError(
+                        .invalidDatabase,
+                        "Realm file decryption failed (the file is not encrypted, but a key was given)")
                 }
             }
             let form = try RealmForm(file, encryption)
             guard try form.readHeader(again: true).hasMnemonic else {
                 // The HMAC half of the key fits, or what is there was never encrypted.
-                throw RealmError(.invalidDatabase, "Realm file decryption failed (wrong encryption key, or not a Realm file)")
+                throw RealmError(
+                    .invalidDatabase, "Realm file decryption failed (wrong encryption key, or not a Realm file)")
             }
             return form
         } catch {
             // At the open every failure to decrypt is one to open the database; the text says which.
             guard error.isDamage else { throw error.with(path: path) }
-            let text = error.message.hasPrefix("Realm file decryption") ? error.message : "Realm file decryption failed (\(error.message))"
+            let text =
+                error.message.hasPrefix("Realm file decryption")
+                ? error.message : "Realm file decryption failed (\(error.message))"
             throw invalid(text)
         }
     }
 
-    /// Whether the file is what this object took it for when it was made: empty or unfinished, plain, or encrypted with this very key block.
-    /// Until the session is joined others may make it, or change its key.
+    /// Whether the file is what this object took it for when it was made: empty or unfinished, plain, or encrypted with
+    /// this very key block. Until the session is joined others may make it, or change its key.
     func isStillAsOpened() throws(RealmError) -> Bool {
         guard try file.size() > 0, try !isUnfinished() else { return pages == nil }
         guard let pages else {
@@ -51,15 +59,18 @@ extension DatabaseFile {
         guard encryption != nil else { return false }
         return try pages.form.isInFile()
     }
-    /// Whether whoever made the file died before it was one: nothing was ever committed to it. A longer file may have held
-    /// something, whatever became of its first blocks. Format: docs/security.md §5.
+
+    /// Whether whoever made the file died before it was one: nothing was ever committed to it. A longer file may have
+    /// held something, whatever became of its first blocks. Format: docs/security.md §5.
     func isUnfinished() throws(RealmError) -> Bool { try Self.isUnfinished(file, encryption) }
+
     static func isUnfinished(_ file: FileDescriptor, _ encryption: Encryption?) throws(RealmError) -> Bool {
         let start = UnsafeMutableRawPointer.allocate(byteCount: 2 * 4096, alignment: 16)
         defer { start.deallocate() }
         Platform.zero(start, 2 * 4096)
         let size = try file.size()
-        guard size > 0, size <= max(SealedForm.sizeWhenNew, Platform.pageSize), try file.read(into: start, count: min(size, 2 * 4096), at: 0) > 0
+        guard size > 0, size <= max(SealedForm.sizeWhenNew, Platform.pageSize),
+            try file.read(into: start, count: min(size, 2 * 4096), at: 0) > 0
         else {
             return false
         }
@@ -82,11 +93,14 @@ extension DatabaseFile {
             guard let file = try? FileDescriptor(path: path, access: .readOnly) else { return }
             identity = try? file.identity()
             size = (try? file.size()) ?? 0
-            start.withUnsafeMutableBytes { b in _ = b.baseAddress.map { try? file.read(into: $0, count: b.count, at: 0) } }
+            start.withUnsafeMutableBytes { b in
+                _ = b.baseAddress.map { try? file.read(into: $0, count: b.count, at: 0) }
+            }
         }
     }
-    /// Runs `body`, which looks at the file without being in its session, again when it fails and the file was changed meanwhile: then it may have
-    /// seen something between old and new.
+
+    /// Runs `body`, which looks at the file without being in its session, again when it fails and the file was changed
+    /// meanwhile: then it may have seen something between old and new.
     static func whileUnchanged<R>(_ path: String, _ body: () throws(RealmError) -> R) throws(RealmError) -> R {
         for _ in 0..<50 {
             let before = Glimpse(path)

@@ -4,6 +4,7 @@ extension DatabaseFile {
     struct State {
         var header: FileHeader
         var physicalSize: Int
+
         /// Null while nothing was ever committed.
         var topRef: Ref
         var format: UInt8
@@ -12,7 +13,9 @@ extension DatabaseFile {
         var historyType: UInt64
         var historySchemaVersion: UInt64
         var isStreaming: Bool
-        /// Where the commits that lead from the header to here were written, with their records: nobody knows that they were ever flushed.
+
+        /// Where the commits that lead from the header to here were written, with their records: nobody knows that they
+        /// were ever flushed.
         var ahead: [FileChunk] = []
 
         mutating func take(_ fields: TopFields) {
@@ -23,8 +26,8 @@ extension DatabaseFile {
         }
     }
 
-    /// Checks header and top array in the order of storage §1.4 and maps the file. Writers in other processes do not wait for it: what was
-    /// found wrong is looked at again when the header has changed meanwhile.
+    /// Checks header and top array in the order of storage §1.4 and maps the file. Writers in other processes do not
+    /// wait for it: what was found wrong is looked at again when the header has changed meanwhile.
     func validate(readOnly: Bool) throws(RealmError) -> State {
         for _ in 0..<100 {
             let before = try? readHeader()
@@ -41,6 +44,7 @@ extension DatabaseFile {
         try verifyWhole()
         return state
     }
+
     /// - Parameter given: taken in place of the header in the file.
     func examine(_ given: FileHeader?, readOnly: Bool) throws(RealmError) -> State {
         pages?.distrust()
@@ -50,12 +54,16 @@ extension DatabaseFile {
             size = try dataSize()
         }
         if size == 0 { throw invalid(readOnly ? "Read-only access to empty Realm file" : "file is empty") }
-        guard size >= Format.headerSize else { throw invalid("file is non-empty but too small (\(size) bytes) to be a valid Realm") }
+        guard size >= Format.headerSize else {
+            throw invalid("file is non-empty but too small (\(size) bytes) to be a valid Realm")
+        }
         let header = if let given { given } else { try readHeader() }
         // Where a growth failed halfway the last word may be a part of one: no node has a place there.
         guard size % 8 == 0 || !header.isStreaming else { throw invalid("file has an invalid size (\(size))") }
         size &= ~7
-        guard header.hasMnemonic else { throw invalid("not a Realm file, encrypted with a key that was not given, or corrupt (invalid mnemonic)") }
+        guard header.hasMnemonic else {
+            throw invalid("not a Realm file, encrypted with a key that was not given, or corrupt (invalid mnemonic)")
+        }
         var top = header.liveTopRef
         let streaming = header.isStreaming
         if streaming {
@@ -72,15 +80,18 @@ extension DatabaseFile {
             top = footer.loadUnaligned(as: UInt64.self).littleEndian
             let magic = footer.loadUnaligned(fromByteOffset: 8, as: UInt64.self).littleEndian
             guard magic == FileHeader.footerMagic else {
-                throw invalid("file in streaming format has an invalid footer cookie (\(magic)): the file is probably truncated")
+                throw invalid(
+                    "file in streaming format has an invalid footer cookie (\(magic)): the file is probably truncated")
             }
         }
         guard top % 8 == 0 else { throw invalid("top ref is not aligned (\(top))") }
         guard top < UInt64(size) else {
-            throw invalid("top ref is outside of the file (size: \(size), top ref: \(top)): the file is probably truncated")
+            throw invalid(
+                "top ref is outside of the file (size: \(size), top ref: \(top)): the file is probably truncated")
         }
         var state = State(
-            header: header, physicalSize: size, topRef: .null, format: header.liveFormat, logicalSize: Format.headerSize, version: 1,
+            header: header, physicalSize: size, topRef: .null, format: header.liveFormat,
+            logicalSize: Format.headerSize, version: 1,
             historyType: 0, historySchemaVersion: 0, isStreaming: streaming)
         if top == 0 { return state }
         try ensureMapped(size)
@@ -100,15 +111,18 @@ extension DatabaseFile {
         var tables = Ref.null
         var history = Ref.null
         var freeLists = (positions: Ref.null, lengths: Ref.null, versions: Ref.null)
+
         /// Node of the evacuation state, when there is one.
         var evacuation = Ref.null
         var slotCount = 0
     }
+
     func topFields(_ ref: Ref, physicalSize: Int) throws(RealmError) -> TopFields {
         let store = NodeStore(space: space, fileLimit: physicalSize, pages: pages)
         store.move(toFileLimit: physicalSize, version: 0)
         return try topFields(store, ref, physicalSize: physicalSize)
     }
+
     func topFields(_ store: NodeStore, _ ref: Ref, physicalSize: Int) throws(RealmError) -> TopFields {
         let n: Node
         do throws(RealmError) { n = try store.node(ref) } catch {
@@ -126,12 +140,15 @@ extension DatabaseFile {
         func child(_ i: Int) throws(RealmError) -> Ref {
             guard i < n.count else { return .null }
             let v = try n.slot(i)
-            guard !v.isTagged, v.raw >= 0 else { throw invalid("Invalid top array: a number stands where a ref is expected") }
+            guard !v.isTagged, v.raw >= 0 else {
+                throw invalid("Invalid top array: a number stands where a ref is expected")
+            }
             return v.ref
         }
         let logical = try number(2) ?? 0
         guard logical >= 24, logical <= UInt64(physicalSize) else {
-            throw invalid("Invalid logical file size: \(logical), actual file size: \(physicalSize), array size: \(n.count)")
+            throw invalid(
+                "Invalid logical file size: \(logical), actual file size: \(physicalSize), array size: \(n.count)")
         }
         let names = try child(0), tables = try child(1)
         for r in [names, tables] where r.offset <= 0 || r.offset % 8 != 0 || r.offset > Int(logical) {
@@ -141,7 +158,8 @@ extension DatabaseFile {
         guard version < Self.versionLimit else { throw invalid("Impossible version number \(version)") }
         let slot11 = n.count > 11 ? try n.slot(11) : RefOrTagged(.null)
         return TopFields(
-            logicalSize: Int(logical), version: version, historyType: try number(7) ?? 0, historySchemaVersion: try number(9) ?? 0,
+            logicalSize: Int(logical), version: version, historyType: try number(7) ?? 0,
+            historySchemaVersion: try number(9) ?? 0,
             syncFileId: try number(10) ?? 0,
             names: names, tables: tables, history: try child(8),
             freeLists: (positions: try child(3), lengths: try child(4), versions: try child(5)),

@@ -1,59 +1,74 @@
 import Synchronization
 
-/// When each page was last touched: the part of `DecryptedPages` that every translation of a ref looks at. Trivial; valid while they are.
+/// When each page was last touched: the part of `DecryptedPages` that every translation of a ref looks at. Trivial;
+/// valid while they are.
 struct PageTimes {
     fileprivate let touched: UnsafeMutablePointer<Atomic<UInt64>>
     fileprivate let isSealed: Bool
 
     @inline(__always) var pageSize: Int { isSealed ? SealedForm.payload : 4096 }
+
     /// The page of a data position ≥ 0.
     @inline(__always) func page(_ at: Int) -> Int {
         isSealed ? Int(bitPattern: UInt(bitPattern: at) / UInt(bitPattern: SealedForm.payload)) : at >> 12
     }
+
     /// Whether page `p` can be read by the reader with `mark`.
     @inline(__always) func isGood(_ p: Int, _ mark: UInt64) -> Bool { touched[p].load(ordering: .acquiring) >= mark }
 }
 
 /// The decrypted pages of an encrypted file, where a map would show a plain one: accessors read them in place.
 ///
-/// A page is decrypted when it is first touched. `touched[p]` is the epoch of the last touch that was looked at, 0 when the page is not in
-/// memory. Each reader has a mark, the epoch at which it moved to its snapshot; a page touched at or after the mark is good for it, which is
-/// one load and one comparison (`isGood`). All else happens under the lock.
+/// A page is decrypted when it is first touched. `touched[p]` is the epoch of the last touch that was looked at, 0 when
+/// the page is not in memory. Each reader has a mark, the epoch at which it moved to its snapshot; a page touched at or
+/// after the mark is good for it, which is one load and one comparison (`isGood`). All else happens under the lock.
 ///
 /// Invariants
 /// 1. A page touched since the mark of some reader stays: that reader may hold pointers into it.
-/// 2. A page that a reachable snapshot needs is never written (`PageForm`), so it can be decrypted again at any time, with the same bytes.
+/// 2. A page that a reachable snapshot needs is never written (`PageForm`), so it can be decrypted again at any time,
+///    with the same bytes.
 /// 3. After a commit of another process every page is compared by its stamp before it is used at the new version.
-/// 4. Pages of the commit in progress stay until they are encrypted, and until the commit writes no more: it may come back to one.
+/// 4. Pages of the commit in progress stay until they are encrypted, and until the commit writes no more: it may come
+///    back to one.
 ///
-/// Memory: beyond `budget`, pages that no reader has touched since it moved are dropped, the longest untouched first, whenever a reader moves.
-/// Thread rule: any; writing is the write-lock holder's.
+/// Memory: beyond `budget`, pages that no reader has touched since it moved are dropped, the longest untouched first,
+/// whenever a reader moves. Thread rule: any; writing is the write-lock holder's.
 final class DecryptedPages: @unchecked Sendable {  // Mutable state is behind `lock`, or atomic, or the writer's.
+
     /// One user of the pages, with its own snapshot.
     final class Reader: @unchecked Sendable {  // `mark` is read and changed under the lock of the pages.
         fileprivate var mark = UInt64.max
+
         fileprivate init() {}
     }
+
     private struct State {
         var epoch: UInt64 = 1
+
         /// Pages touched before this may be of a version that others have overwritten.
         var foreign: UInt64 = 0
+
         /// The newest version that this process has moved to or written.
         var seen: UInt64 = 0
+
         /// Bytes of the address space that are memory.
         var committed = 0
         var readers: [ObjectIdentifier: Reader] = [:]
         var resident = 0
+
         /// Resident pages at which to look for some to drop, and the epoch of the last look.
         var threshold: Int
         var lastLook: UInt64 = 0
+
         /// What was touched since then was held at the last look.
         var heldFrom = UInt64.max
         var highest = 0
+
         /// Resident pages when large pages were last asked for.
         var collapsed = 0
         var lastLoaded = -2
     }
+
     let form: any PageForm
     let pageSize: Int
     let times: PageTimes
@@ -64,14 +79,19 @@ final class DecryptedPages: @unchecked Sendable {  // Mutable state is behind `l
     private let stamps: UnsafeMutablePointer<UInt64>
     private let lock: Lock<State>
     private let budget: Int
+
     /// The file may be damaged: every page is looked at before it is used, and none is taken for one that nobody needs.
     private let isDamaged: Bool
+
     /// The run of pages being written: filled in memory, not yet encrypted.
     private var run = 0..<0
     private var writeEpoch: UInt64 = 0
+
     /// Pages that the commit in progress has written.
     private var written = 0
-    /// `writeEpoch` while a commit has pages in memory that it may come back to. Only its pages were touched in that epoch.
+
+    /// `writeEpoch` while a commit has pages in memory that it may come back to. Only its pages were touched in that
+    /// epoch.
     private var keepFrom = UInt64.max
 
     /// Decrypted bytes kept although nobody uses them.
@@ -98,14 +118,17 @@ final class DecryptedPages: @unchecked Sendable {  // Mutable state is behind `l
         lock.with { $0.readers[ObjectIdentifier(r)] = r }
         return r
     }
+
     func remove(_ r: Reader) {
         lock.with { s in
             s.readers.removeValue(forKey: ObjectIdentifier(r))
             look(&s, after: r.mark)
         }
     }
-    /// The reader moves to the snapshot of `version` and holds no pointer any more. When another process made that version, all that is in
-    /// memory is compared before it is used again: in one step with the move, or a second reader could be faster than the comparison.
+
+    /// The reader moves to the snapshot of `version` and holds no pointer any more. When another process made that
+    /// version, all that is in memory is compared before it is used again: in one step with the move, or a second
+    /// reader could be faster than the comparison.
     /// - Parameter topRef: where that snapshot has its top array; 0: unknown.
     /// - Returns: its new mark.
     func move(_ r: Reader, to version: UInt64, topRef: UInt64 = 0) -> UInt64 {
@@ -121,8 +144,10 @@ final class DecryptedPages: @unchecked Sendable {  // Mutable state is behind `l
             return s.epoch
         }
     }
+
     /// This process is about to publish `version`.
     func noteOwn(_ version: UInt64) { lock.with { $0.seen = max($0.seen, version) } }
+
     /// What is in memory may be older than the file. Not during a commit of this process.
     func distrust() {
         lock.with { s in
@@ -130,12 +155,15 @@ final class DecryptedPages: @unchecked Sendable {  // Mutable state is behind `l
             suspect(&s)
         }
     }
+
     private func suspect(_ s: inout State) {
         s.foreign = s.epoch
         form.forget()
     }
+
     /// Bytes `[0, size)` of the address space are memory now.
     func noteCommitted(_ size: Int) { lock.with { $0.committed = size } }
+
     /// The reader holds no pointer and has no snapshot.
     func rest(_ r: Reader) {
         lock.with { s in
@@ -144,17 +172,23 @@ final class DecryptedPages: @unchecked Sendable {  // Mutable state is behind `l
             look(&s, after: mark)
         }
     }
-    /// Drops pages when there are many: more than at the last look, some time after it, or when the reader goes that held the most.
+
+    /// Drops pages when there are many: more than at the last look, some time after it, or when the reader goes that
+    /// held the most.
     /// - Parameter mark: that of a reader that goes.
     private func look(_ s: inout State, after mark: UInt64) {
-        if s.resident > budget, s.resident > s.threshold || s.epoch - s.lastLook >= 64 || mark <= s.heldFrom { drop(&s) }
+        if s.resident > budget, s.resident > s.threshold || s.epoch - s.lastLook >= 64 || mark <= s.heldFrom {
+            drop(&s)
+        }
     }
+
     /// Pages touched before it are nobody's.
     private func unheldBefore(_ s: State) -> UInt64 {
         var limit = min(s.epoch, keepFrom)
         for r in s.readers.values { limit = min(limit, r.mark) }
         return limit
     }
+
     private func drop(_ s: inout State) {
         let limit = unheldBefore(s)
         // First those that nobody touched since the last look; when that leaves too many, all that nobody can hold.
@@ -166,6 +200,7 @@ final class DecryptedPages: @unchecked Sendable {  // Mutable state is behind `l
         s.heldFrom = limit
         s.threshold = max(budget, s.resident + s.resident / 4)
     }
+
     private func dropTouched(before limit: UInt64, _ s: inout State) {
         var p = 0
         while p <= s.highest {
@@ -182,7 +217,9 @@ final class DecryptedPages: @unchecked Sendable {  // Mutable state is behind `l
             }
         }
     }
-    /// Gives the memory of dropped pages back. A page of the system at either end goes when nothing else that lies in it is in memory.
+
+    /// Gives the memory of dropped pages back. A page of the system at either end goes when nothing else that lies in
+    /// it is in memory.
     private func discard(_ dropped: Range<Int>) {
         let unit = Platform.pageSize
         var from = dropped.lowerBound * pageSize, to = dropped.upperBound * pageSize
@@ -191,12 +228,15 @@ final class DecryptedPages: @unchecked Sendable {  // Mutable state is behind `l
         to = isAbsent(to, end) ? end : end - unit
         space.discardMemory(from: from, to: to)
     }
+
     /// Whether no page in bytes `[from, to)` is in memory.
     private func isAbsent(_ from: Int, _ to: Int) -> Bool {
         guard to > from else { return true }
-        for p in times.page(from)...min(times.page(to - 1), table.pages - 1) where touched[p].load(ordering: .relaxed) != 0 { return false }
+        for p in times.page(from)...min(times.page(to - 1), table.pages - 1)
+        where touched[p].load(ordering: .relaxed) != 0 { return false }
         return true
     }
+
     /// Drops what only `r` has touched; it holds no pointer now. For walks over a whole file.
     func dropAll(_ r: Reader) -> UInt64 {
         lock.with { s in
@@ -210,6 +250,7 @@ final class DecryptedPages: @unchecked Sendable {  // Mutable state is behind `l
             return s.epoch
         }
     }
+
     /// The address space no longer holds what was decrypted. Nobody has a snapshot.
     func forgetAll() {
         lock.with { s in
@@ -217,6 +258,7 @@ final class DecryptedPages: @unchecked Sendable {  // Mutable state is behind `l
             (s.resident, s.highest, s.lastLoaded, s.committed) = (0, 0, -2, 0)
         }
     }
+
     private func dropEverything(_ s: inout State) {
         space.discardMemory(from: 0, to: Format.roundUp((s.highest + 1) * pageSize, to: Platform.pageSize))
         (s.resident, s.highest, s.lastLoaded) = (0, 0, -2)
@@ -229,6 +271,7 @@ final class DecryptedPages: @unchecked Sendable {  // Mutable state is behind `l
     @inline(never) func load(_ first: Int, through last: Int, _ mark: UInt64) throws(RealmError) {
         for p in first...max(first, last) where !times.isGood(p, mark) { try load(p) }
     }
+
     @inline(never) func load(_ p: Int) throws(RealmError) {
         try lock.with { (s) throws(RealmError) in
             let t = touched[p].load(ordering: .relaxed)
@@ -245,8 +288,10 @@ final class DecryptedPages: @unchecked Sendable {  // Mutable state is behind `l
             touched[p].store(s.epoch, ordering: .releasing)
         }
     }
-    /// Makes all pages of data `[0, size)` readable for the reader at `mark`, when they are to stay in memory anyway and few of them are missing:
-    /// from then on a ref is translated as in a plain file. `looks`: how often pages were looked at one by one so far.
+
+    /// Makes all pages of data `[0, size)` readable for the reader at `mark`, when they are to stay in memory anyway
+    /// and few of them are missing: from then on a ref is translated as in a plain file. `looks`: how often pages were
+    /// looked at one by one so far.
     func makeAllReadable(_ size: Int, looks: Int) -> Bool {
         if isDamaged { return false }
         return lock.with { s in
@@ -277,18 +322,22 @@ final class DecryptedPages: @unchecked Sendable {  // Mutable state is behind `l
             }
             for p in 0..<pages {
                 // Pages of a commit in progress keep its mark; no snapshot needs them.
-                if case let t = touched[p].load(ordering: .relaxed), t != 0, t != keepFrom { touched[p].store(s.epoch, ordering: .releasing) }
+                if case let t = touched[p].load(ordering: .relaxed), t != 0, t != keepFrom {
+                    touched[p].store(s.epoch, ordering: .releasing)
+                }
             }
             return true
         }
     }
+
     /// Decrypts the neighbours of a page when pages are being read in order. What cannot be read is left alone.
     private func readAhead(_ p: Int, _ s: inout State) {
         defer { s.lastLoaded = p }
         guard s.lastLoaded == p - 1, let pageCount = try? form.pageCount else { return }
         // The file may have grown beyond what this process has memory for.
         for next in stride(from: p + 1, to: min(p + 8, pageCount, s.committed / pageSize), by: 1) {
-            guard touched[next].load(ordering: .relaxed) == 0, !run.contains(next), let stamp = try? form.stamp(of: next), stamp != 0,
+            guard touched[next].load(ordering: .relaxed) == 0, !run.contains(next),
+                let stamp = try? form.stamp(of: next), stamp != 0,
                 let read = try? form.read(next, into: base + next * pageSize)
             else { return }
             stamps[next] = read
@@ -311,6 +360,7 @@ final class DecryptedPages: @unchecked Sendable {  // Mutable state is behind `l
             if others { suspect(&s) }
         }
     }
+
     /// Bytes for pages that no reachable snapshot needs. They are on disk after `finish`.
     func write(_ from: UnsafeRawPointer, count: Int, at: Int) throws(RealmError) {
         guard count > 0 else { return }
@@ -332,7 +382,8 @@ final class DecryptedPages: @unchecked Sendable {  // Mutable state is behind `l
                 if written > 1024, p * pageSize % AddressSpace.largePage < pageSize {
                     let from = Format.roundUp(p * pageSize, to: AddressSpace.largePage)
                     if touched[p + 1].load(ordering: .relaxed) == 0 {
-                        space.preferLargePages(from: from, to: min(from + AddressSpace.largePage, s.committed), filled: false)
+                        space.preferLargePages(
+                            from: from, to: min(from + AddressSpace.largePage, s.committed), filled: false)
                     }
                 }
                 let t = touched[p].load(ordering: .relaxed)
@@ -347,13 +398,16 @@ final class DecryptedPages: @unchecked Sendable {  // Mutable state is behind `l
             // All but the last page are complete when the writer goes forward.
             if run.count > 64 {
                 let end = last
-                try form.write(run.lowerBound, end - run.lowerBound, from: base + run.lowerBound * pageSize, stamps: stamps + run.lowerBound)
+                try form.write(
+                    run.lowerBound, end - run.lowerBound, from: base + run.lowerBound * pageSize,
+                    stamps: stamps + run.lowerBound)
                 run = end..<run.upperBound
             }
         }
     }
-    /// Encrypts what was written so far and gives its memory back, but for the last page, to which more may be added. For copies, which are
-    /// written forward and read by nobody yet.
+
+    /// Encrypts what was written so far and gives its memory back, but for the last page, to which more may be added.
+    /// For copies, which are written forward and read by nobody yet.
     func settle() throws(RealmError) {
         try lock.with { (s) throws(RealmError) in
             guard s.readers.isEmpty, !run.isEmpty else { return }
@@ -366,11 +420,14 @@ final class DecryptedPages: @unchecked Sendable {  // Mutable state is behind `l
             (s.resident, s.highest) = (1, last)
         }
     }
+
     private func encryptRun() throws(RealmError) {
         guard !run.isEmpty else { return }
-        try form.write(run.lowerBound, run.count, from: base + run.lowerBound * pageSize, stamps: stamps + run.lowerBound)
+        try form.write(
+            run.lowerBound, run.count, from: base + run.lowerBound * pageSize, stamps: stamps + run.lowerBound)
         run = 0..<0
     }
+
     /// Encrypts what is left of the commit, and what must be on disk before `header` is: `PageForm.prepare`.
     func prepare(_ header: FileHeader, logicalSize: Int, announcing: Bool) throws(RealmError) -> Bool {
         try lock.with { (_) throws(RealmError) in
@@ -379,7 +436,9 @@ final class DecryptedPages: @unchecked Sendable {  // Mutable state is behind `l
             return try form.prepare(header, logicalSize: logicalSize, announcing: announcing)
         }
     }
+
     func commit() throws(RealmError) { try lock.with { (_) throws(RealmError) in try form.commit() } }
+
     /// A commit failed: the file may hold parts of it.
     func abandonWrite() {
         lock.with { s in
@@ -389,7 +448,9 @@ final class DecryptedPages: @unchecked Sendable {  // Mutable state is behind `l
             suspect(&s)
         }
     }
+
     var residentBytes: Int { lock.with { $0.resident } * pageSize }
+
     /// Makes the form's calls that need the lock.
     func withForm<R>(_ body: (any PageForm) throws(RealmError) -> R) throws(RealmError) -> R {
         try lock.with { (_) throws(RealmError) in try body(form) }

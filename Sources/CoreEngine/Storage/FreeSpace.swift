@@ -1,24 +1,31 @@
-/// The free chunks of a snapshot, read from its three free-list arrays and sorted out for one commit. Format: storage §3.3–§3.5.
+/// The free chunks of a snapshot, read from its three free-list arrays and sorted out for one commit. Format: storage
+/// §3.3–§3.5.
 ///
 /// Invariants
 /// 1. `usable` is sorted by position, merged, and holds only chunks that no reachable snapshot uses.
 /// 2. `locked` entries carry the version that released them, or one with which they become usable at the same time.
 /// 3. Nothing that the version before the base uses is handed out: the header on the disk may still lead to it.
-/// 4. With a page size (encrypted files) `usable` holds whole pages only; the rests of pages are locked, with version 0.
+/// 4. With a page size (encrypted files) `usable` holds whole pages only; the rests of pages are locked, with version
+///    0.
 struct FreeSpace {
     struct Locked {
         var chunk: FileChunk
         var version: UInt64
     }
+
     /// Chunks that were handed out as a whole stay as empty entries in their place.
     private(set) var usable: [FileChunk] = []
+
     /// The chunks of `usable` that single nodes fit into, by size; nil before the first is asked for.
     private var holes: HoleIndex?
+
     /// The chunk that `takeFront` takes from; −1 before that.
     private var longest = -1
     private(set) var locked: [Locked] = []
+
     /// Sum of `usable`.
     private(set) var usableSize = 0
+
     /// Bytes that are free on pages of which other parts are in use.
     private(set) var restSize = 0
 
@@ -27,13 +34,14 @@ struct FreeSpace {
     /// Reads and checks the lists: sorted, aligned, disjoint, inside the file.
     /// - Parameters:
     ///   - base: the version that the commit builds upon; nil: everything is usable.
-    ///   - pinned: the versions below it that readers hold, in order. A chunk is usable when the version that released it is at most the lowest
-    ///     of them, and below the base.
+    ///   - pinned: the versions below it that readers hold, in order. A chunk is usable when the version that released
+    ///     it is at most the lowest of them, and below the base.
     ///   - space: what these versions leave free; nil: nothing of what was freed since.
-    ///   - groupStart: the first version of the commits that will be flushed together with this one. On the disk they are one commit: what they
-    ///     freed counts as freed by the last.
+    ///   - groupStart: the first version of the commits that will be flushed together with this one. On the disk they
+    ///     are one commit: what they freed counts as freed by the last.
     init(
-        _ store: NodeStore, _ lists: (positions: Ref, lengths: Ref, versions: Ref), logicalSize: Int, base: UInt64?, pinned: [UInt64],
+        _ store: NodeStore, _ lists: (positions: Ref, lengths: Ref, versions: Ref), logicalSize: Int, base: UInt64?,
+        pinned: [UInt64],
         beside space: PinnedSpace? = nil, groupStart: UInt64? = nil, pageSize: Int?
     ) throws(RealmError) {
         guard !lists.positions.isNull, !lists.lengths.isNull else { return }
@@ -42,7 +50,8 @@ struct FreeSpace {
         guard positions.count == lengths.count, versions == nil || versions!.count == positions.count else {
             throw .corrupt("free-space lists of unequal length", at: lists.positions.offset)
         }
-        // What no pin tells apart becomes usable at once: one version stands for all of it, so that the lists stay short while a reader stands.
+        // What no pin tells apart becomes usable at once: one version stands for all of it, so that the lists stay
+        // short while a reader stands.
         let last = base.map { $0 == 0 ? 0 : $0 - 1 } ?? .max
         let steps = pinned.filter { $0 < last } + [last]
         let group = groupStart ?? .max, newest = (base ?? 0) + 1
@@ -51,7 +60,8 @@ struct FreeSpace {
         for i in 0..<positions.count {
             let at = positions.get(i), length = lengths.get(i)
             guard at >= end, at & 7 == 0, length > 0, length & 7 == 0, length <= Int64(logicalSize) - at else {
-                throw .corrupt("free-space list with chunks that overlap or lie outside the file", at: lists.positions.offset)
+                throw .corrupt(
+                    "free-space list with chunks that overlap or lie outside the file", at: lists.positions.offset)
             }
             end = at + length
             let version = versions.map { UInt64(bitPattern: $0.get(i)) } ?? 0
@@ -76,6 +86,7 @@ struct FreeSpace {
         if let pageSize { keepWholePages(pageSize) }
         assert(isSound, "free space read wrongly")
     }
+
     /// Adds a chunk that lies behind all others.
     mutating func lockAtEnd(_ chunk: FileChunk, version: UInt64) {
         if let before = locked.last, before.version == version, before.chunk.end == chunk.offset {
@@ -84,6 +95,7 @@ struct FreeSpace {
             locked.append(Locked(chunk: chunk, version: version))
         }
     }
+
     /// Whether exactly this chunk is in the list, released by `version`, and locked.
     func isLocked(_ chunk: FileChunk, version: UInt64) -> Bool {
         var low = 0, high = locked.count
@@ -93,13 +105,17 @@ struct FreeSpace {
         }
         return low < locked.count && locked[low].chunk == chunk && locked[low].version == version
     }
-    /// Bytes that were freed after version `pin`, and that the next commit could use if nobody held that version or an older one.
+
+    /// Bytes that were freed after version `pin`, and that the next commit could use if nobody held that version or an
+    /// older one.
     /// - Parameter base: the version that the commit builds upon.
     func held(by pin: UInt64, base: UInt64) -> Int {
         locked.reduce(0) { $0 + ($1.version > pin && $1.version < base ? $1.chunk.size : 0) }
     }
+
     /// Sum of everything that is free, now or later.
     var totalSize: Int { locked.reduce(usableSize) { $0 + $1.chunk.size } }
+
     /// Sets the parts of pages aside: what else is on such a page may be in use.
     private mutating func keepWholePages(_ pageSize: Int) {
         var whole: [FileChunk] = [], rests: [Locked] = []
@@ -111,7 +127,9 @@ struct FreeSpace {
                 rests.append(Locked(chunk: c, version: 0))
                 continue
             }
-            if first > c.offset { rests.append(Locked(chunk: FileChunk(offset: c.offset, size: first - c.offset), version: 0)) }
+            if first > c.offset {
+                rests.append(Locked(chunk: FileChunk(offset: c.offset, size: first - c.offset), version: 0))
+            }
             whole.append(FileChunk(offset: first, size: end - first))
             usableSize += end - first
             if c.end > end { rests.append(Locked(chunk: FileChunk(offset: end, size: c.end - end), version: 0)) }
@@ -120,10 +138,12 @@ struct FreeSpace {
         restSize = rests.reduce(0) { $0 + $1.chunk.size }
         locked = (locked + rests).sorted { $0.chunk.offset < $1.chunk.offset }
     }
+
     /// Space at the end that is never handed out, because its page is in use.
     mutating func setAside(_ chunk: FileChunk) {
         if chunk.size > 0 { locked.append(Locked(chunk: chunk, version: 0)) }
     }
+
     /// Adds a chunk that lies behind all others.
     private mutating func append(_ chunk: FileChunk) {
         usableSize += chunk.size
@@ -186,7 +206,8 @@ struct FreeSpace {
     /// The extent that begins at `start`, if it takes all `wanted` bytes.
     mutating func takeExtent(startingAt start: Int, wanted: Int) -> FileChunk? {
         let i = firstUsable(endingFrom: start + 1)
-        guard i < usable.count, usable[i].offset == start, usable[i].size >= wanted, Self.holds(usable[i], wanted) else {
+        guard i < usable.count, usable[i].offset == start, usable[i].size >= wanted, Self.holds(usable[i], wanted)
+        else {
             return nil
         }
         return take(at: i)
@@ -202,8 +223,8 @@ struct FreeSpace {
         return low
     }
 
-    /// An extent to write into: the smallest that takes all `wanted` bytes, else the largest if it takes a node of `least` bytes and is worth
-    /// a write of its own. nil: extend the file.
+    /// An extent to write into: the smallest that takes all `wanted` bytes, else the largest if it takes a node of
+    /// `least` bytes and is worth a write of its own. nil: extend the file.
     mutating func takeExtent(wanted: Int, least: Int, logicalSize: Int) -> FileChunk? {
         var best = -1, largest = -1
         for i in usable.indices {
@@ -215,13 +236,16 @@ struct FreeSpace {
         if best >= 0 { return take(at: best) }
         guard largest >= 0 else { return nil }
         let size = usable[largest].size
-        // Each hole costs a disk write of its own: one is filled when it holds a fair part of what is left to write or two pages, or when
-        // half of the file is free anyway.
-        guard size >= least, size >= min(max(wanted / 16, 512), 8 << 10) || usableSize > logicalSize / 2 else { return nil }
+        // Each hole costs a disk write of its own: one is filled when it holds a fair part of what is left to write or
+        // two pages, or when half of the file is free anyway.
+        guard size >= least, size >= min(max(wanted / 16, 512), 8 << 10) || usableSize > logicalSize / 2 else {
+            return nil
+        }
         return take(at: largest)
     }
 
-    /// A place for a single node in a hole: a chunk of less than `limit` bytes, of all that are long enough the shortest.
+    /// A place for a single node in a hole: a chunk of less than `limit` bytes, of all that are long enough the
+    /// shortest.
     mutating func takeHole(_ size: Int, below limit: Int) -> Int? {
         if holes == nil { holes = HoleIndex(usable) }
         while let i = holes?.take(atLeast: size) {
@@ -237,8 +261,8 @@ struct FreeSpace {
         return nil
     }
 
-    /// A place for a single node at the front of the longest chunk, if that has `least` bytes: nodes that stay for long lie beside
-    /// each other there.
+    /// A place for a single node at the front of the longest chunk, if that has `least` bytes: nodes that stay for long
+    /// lie beside each other there.
     mutating func takeFront(_ size: Int, least: Int) -> Int? {
         if longest < 0 || usable[longest].size < least {
             longest = usable.indices.max { usable[$0].size < usable[$1].size } ?? -1
@@ -254,6 +278,7 @@ struct FreeSpace {
         let boundary = (chunk.offset / Format.sectionSize + 1) * Format.sectionSize
         return chunk.offset + size <= min(boundary, chunk.end) || boundary + size <= chunk.end
     }
+
     /// The usable chunk that ends exactly at `end`, if any.
     mutating func takeTail(endingAt end: Int) -> FileChunk? {
         guard let last = usable.last, last.size > 0, last.end == end else { return nil }

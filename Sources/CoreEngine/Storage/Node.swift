@@ -7,9 +7,11 @@ struct Node {
     var address: UnsafeMutableRawPointer
     var ref: Ref
     var count: Int
+
     /// Bits per element (width type bits), or bytes (multiply).
     var width: Int
     var flags: UInt8
+
     /// Refs in this node lie below: a node of the file never leads into the slab, whatever its bytes say.
     var refLimit = Int64.max
 
@@ -19,15 +21,20 @@ struct Node {
     @inline(__always) var context: Bool { flags & NodeHeader.contextFlag != 0 }
     @inline(__always) var widthType: UInt8 { flags >> 3 & 3 }
     @inline(__always) var header: NodeHeader { NodeHeader(flags: flags, count: count) }
+
     /// Bytes of payload that hold elements.
     @inline(__always) var payloadSize: Int { header.payloadSize ?? 0 }
+
     /// Bytes the node occupies on disk.
     @inline(__always) var size: Int { 8 &+ Format.padded(payloadSize) }
+
     /// Payload bytes of a blob.
     @inline(__always) var blob: Bytes { Bytes(start: payload, count: count) }
 
     /// Whether both say the same of the same node.
-    func isSame(as other: Node) -> Bool { ref == other.ref && count == other.count && width == other.width && flags == other.flags }
+    func isSame(as other: Node) -> Bool {
+        ref == other.ref && count == other.count && width == other.width && flags == other.flags
+    }
 
     /// Element `i` of an ordinary integer array: widths 1, 2, 4 unsigned, 8 to 64 signed.
     @inline(__always) func get(_ i: Int) -> Int64 {
@@ -36,13 +43,20 @@ struct Node {
         case 32: return Int64(payload.load(fromByteOffset: i &* 4, as: Int32.self))
         case 16: return Int64(payload.load(fromByteOffset: i &* 2, as: Int16.self))
         case 8: return Int64(payload.load(fromByteOffset: i, as: Int8.self))
-        case 4: return Int64(payload.load(fromByteOffset: i >> 1, as: UInt8.self) >> UInt8(truncatingIfNeeded: i & 1 &* 4) & 15)
-        case 2: return Int64(payload.load(fromByteOffset: i >> 2, as: UInt8.self) >> UInt8(truncatingIfNeeded: i & 3 &* 2) & 3)
-        case 1: return Int64(payload.load(fromByteOffset: i >> 3, as: UInt8.self) >> UInt8(truncatingIfNeeded: i & 7) & 1)
+        case 4:
+            return Int64(
+                payload.load(fromByteOffset: i >> 1, as: UInt8.self) >> UInt8(truncatingIfNeeded: i & 1 &* 4) & 15)
+        case 2:
+            return Int64(
+                payload.load(fromByteOffset: i >> 2, as: UInt8.self) >> UInt8(truncatingIfNeeded: i & 3 &* 2) & 3)
+        case 1:
+            return Int64(payload.load(fromByteOffset: i >> 3, as: UInt8.self) >> UInt8(truncatingIfNeeded: i & 7) & 1)
         default: return 0
         }
     }
-    /// Copies all elements, 64 bits wide. - Returns: whether each that is a ref, if these are refs, is below `refLimit`.
+
+    /// Copies all elements, 64 bits wide. - Returns: whether each that is a ref, if these are refs, is below
+    /// `refLimit`.
     func widen(to copy: UnsafeMutablePointer<Int64>) -> Bool {
         switch width {
         case 64: widen(to: copy, payload.assumingMemoryBound(to: Int64.self))
@@ -51,9 +65,13 @@ struct Node {
         default: widen(to: copy) { get($0) }
         }
     }
-    @inline(__always) private func widen(to copy: UnsafeMutablePointer<Int64>, _ elements: UnsafePointer<some FixedWidthInteger>) -> Bool {
+
+    @inline(__always) private func widen(
+        to copy: UnsafeMutablePointer<Int64>, _ elements: UnsafePointer<some FixedWidthInteger>
+    ) -> Bool {
         widen(to: copy) { Int64(truncatingIfNeeded: elements[$0]) }
     }
+
     @inline(__always) private func widen(to copy: UnsafeMutablePointer<Int64>, _ element: (Int) -> Int64) -> Bool {
         let last = refLimit &- 1
         var beyond: Int64 = 0
@@ -65,6 +83,7 @@ struct Node {
         }
         return beyond >= 0
     }
+
     /// Element `i` of an unsigned array (cluster keys, tree offsets).
     @inline(__always) func getUnsigned(_ i: Int) -> UInt64 {
         switch width {
@@ -75,6 +94,7 @@ struct Node {
         default: return UInt64(bitPattern: get(i))
         }
     }
+
     /// Stores into a slab node whose width already holds `v`.
     @inline(__always) func put(_ i: Int, _ v: Int64) {
         switch width {
@@ -88,16 +108,22 @@ struct Node {
         default: break
         }
     }
+
     @inline(__always) private func putBits(_ byte: Int, _ shift: UInt8, _ mask: UInt8, _ v: Int64) {
         let old = payload.load(fromByteOffset: byte, as: UInt8.self)
-        payload.storeBytes(of: old & ~(mask << shift) | (UInt8(truncatingIfNeeded: v) & mask) << shift, toByteOffset: byte, as: UInt8.self)
+        payload.storeBytes(
+            of: old & ~(mask << shift) | (UInt8(truncatingIfNeeded: v) & mask) << shift, toByteOffset: byte,
+            as: UInt8.self)
     }
-    /// Zeroes the bits of a slab node behind the last element in its last byte: what goes to the disk follows from the elements alone.
+
+    /// Zeroes the bits of a slab node behind the last element in its last byte: what goes to the disk follows from the
+    /// elements alone.
     func clearUnusedBits() {
         guard widthType == 0, count &* width & 7 != 0 else { return }
         let last = (count &* width) >> 3
         let kept = UInt8(1) << UInt8(count &* width & 7) &- 1
-        payload.storeBytes(of: payload.load(fromByteOffset: last, as: UInt8.self) & kept, toByteOffset: last, as: UInt8.self)
+        payload.storeBytes(
+            of: payload.load(fromByteOffset: last, as: UInt8.self) & kept, toByteOffset: last, as: UInt8.self)
     }
 
     /// Element `i` as a child ref or tagged integer; `i` is checked.
@@ -107,12 +133,14 @@ struct Node {
         guard s.raw < refLimit || s.isTagged else { throw .corrupt("ref beyond the end of the file", at: ref.offset) }
         return s
     }
+
     /// Element `i`, which must be an untagged, possibly null ref.
     @inline(__always) func child(_ i: Int) throws(RealmError) -> Ref {
         let s = try slot(i)
         guard !s.isTagged else { throw .corrupt("an integer stands where a ref is expected", at: ref.offset) }
         return s.ref
     }
+
     /// First `i` in an ascending ordinary array with `get(i) >= v`.
     @inline(__always) func lowerBound(_ v: Int64) -> Int {
         var low = 0
@@ -128,6 +156,7 @@ struct Node {
         }
         return low
     }
+
     /// First `i` in an ascending unsigned array with `getUnsigned(i) >= v`.
     @inline(__always) func lowerBoundUnsigned(_ v: UInt64) -> Int {
         var low = 0

@@ -3,14 +3,15 @@ protocol NodeSink {
     mutating func write(_ from: UnsafeRawPointer, _ count: Int, at position: Int) throws(RealmError)
 }
 
-/// Nodes on their way into a file, as they stand there: header, elements at a given width, padding. They pass through one buffer, so that
-/// neighbours are one write. Format: storage §2.2.
+/// Nodes on their way into a file, as they stand there: header, elements at a given width, padding. They pass through
+/// one buffer, so that neighbours are one write. Format: storage §2.2.
 ///
 /// Where a node goes is the owner's decision: `seek`, then `write`.
 struct NodeOutput<Sink: NodeSink> {
     var sink: Sink
     private let buffer: UnsafeMutableRawPointer
     private let size: Int
+
     /// Position in the file of the buffer's first byte, and bytes in it.
     private var start = 0
     private var buffered = 0
@@ -28,10 +29,12 @@ struct NodeOutput<Sink: NodeSink> {
         try flush()
         start = position
     }
+
     /// What is written next, up to `bytes` and no more than the buffer holds, is one write.
     @inline(__always) mutating func makeRoom(_ bytes: Int) throws(RealmError) {
         if bytes > size &- buffered { try flush() }
     }
+
     mutating func flush() throws(RealmError) {
         if buffered > 0 { try sink.write(buffer, buffered, at: start) }
         start += buffered
@@ -57,6 +60,7 @@ struct NodeOutput<Sink: NodeSink> {
             try flush()
         }
     }
+
     /// An array of numbers, all of which fit `width`.
     mutating func write(_ values: UnsafePointer<Int64>, count: Int, width: Int, flags: UInt8) throws(RealmError) {
         let padded = NodeHeader.size(count: count, width: width) - 8
@@ -76,9 +80,11 @@ struct NodeOutput<Sink: NodeSink> {
             start += padded
         }
     }
+
     mutating func write(_ values: [Int64], width: Int, flags: UInt8 = 0) throws(RealmError) {
         try write(values, count: values.count, width: width, flags: flags)
     }
+
     /// Bytes that are no node; no more than the buffer holds.
     mutating func write(_ count: Int, _ fill: (UnsafeMutableRawPointer) -> Void) throws(RealmError) {
         try makeRoom(count)
@@ -90,11 +96,15 @@ struct NodeOutput<Sink: NodeSink> {
         (buffer + buffered).storeBytes(of: header.diskWord.littleEndian, as: UInt64.self)
         buffered += 8
     }
+
     /// The last word of the next `padded` bytes is zero where nothing is stored over it.
     @inline(__always) private func pad(_ padded: Int) {
         if padded > 0 { (buffer + buffered + padded - 8).storeBytes(of: 0, as: UInt64.self) }
     }
-    private static func store(_ values: UnsafePointer<Int64>, _ count: Int, _ width: Int, at payload: UnsafeMutableRawPointer) {
+
+    private static func store(
+        _ values: UnsafePointer<Int64>, _ count: Int, _ width: Int, at payload: UnsafeMutableRawPointer
+    ) {
         switch width {
         case 32:
             let to = payload.assumingMemoryBound(to: Int32.self)

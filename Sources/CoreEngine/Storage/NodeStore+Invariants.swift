@@ -3,7 +3,8 @@
 /// 1. Its part in use is made of chunks, one behind the other: each is a node of this transaction or free.
 /// 2. A free chunk is in the list of its size, once.
 extension NodeStore {
-    /// Whether an operation is one of those that debug builds check: of the first 500 each, of the others one in a hundred.
+    /// Whether an operation is one of those that debug builds check: of the first 500 each, of the others one in a
+    /// hundred.
     @inline(__always) func isChecked() -> Bool {
         guard Invariants.areAsserted else { return false }
         operations &+= 1
@@ -11,22 +12,26 @@ extension NodeStore {
     }
 
     /// - Parameters:
-    ///   - roots: all that the transaction refers to. The chunks below them and the free ones must be the whole slab, and no byte twice.
-    ///     nil: only the free chunks are looked at.
+    ///   - roots: all that the transaction refers to. The chunks below them and the free ones must be the whole slab,
+    ///     and no byte twice. nil: only the free chunks are looked at.
     ///   - limit: of the free chunks, no more than as many are looked at.
     func checkSlab(holding roots: [Ref]? = nil, limit: Int = .max) throws(RealmError) {
         var chunks: [FileChunk] = []
         for (bin, head) in bins.enumerated() {
             var at = head
             while at != 0, chunks.count < limit {
-                guard at & 15 == 0, at >= slabStart, at <= slabEnd - 16 else { throw .corrupt("free chunk outside of the slab", at: at) }
+                guard at & 15 == 0, at >= slabStart, at <= slabEnd - 16 else {
+                    throw .corrupt("free chunk outside of the slab", at: at)
+                }
                 let size = slabSize(at)
                 guard Self.sizeClass(size) == (bin, size), size <= slabEnd - at else {
                     throw .corrupt("free chunk in the list of another size", at: at)
                 }
                 chunks.append(FileChunk(offset: at, size: size))
                 // A list that leads back into itself is longer than the slab has room for.
-                guard chunks.count <= (slabEnd - slabStart) / 16 else { throw .corrupt("list of free chunks without an end", at: at) }
+                guard chunks.count <= (slabEnd - slabStart) / 16 else {
+                    throw .corrupt("list of free chunks without an end", at: at)
+                }
                 at = (base + at).load(fromByteOffset: 8, as: Int.self)
             }
         }
@@ -35,11 +40,16 @@ extension NodeStore {
         var end = slabStart
         for c in chunks {
             guard c.offset >= end else { throw .corrupt("bytes of the slab with two owners", at: c.offset) }
-            guard roots == nil || c.offset == end else { throw .corrupt("bytes of the slab that are neither in use nor free", at: end) }
+            guard roots == nil || c.offset == end else {
+                throw .corrupt("bytes of the slab that are neither in use nor free", at: end)
+            }
             end = c.end
         }
-        guard roots == nil || end == slabEnd else { throw .corrupt("bytes of the slab that are neither in use nor free", at: end) }
+        guard roots == nil || end == slabEnd else {
+            throw .corrupt("bytes of the slab that are neither in use nor free", at: end)
+        }
     }
+
     /// The chunks of the slab that hold a subtree.
     private func collect(_ ref: Ref, _ chunks: inout [FileChunk], depth: Int) throws(RealmError) {
         guard depth < Format.maxNodeDepth else { throw .corrupt("nodes nested too deeply", at: ref.offset) }
@@ -50,6 +60,7 @@ extension NodeStore {
         guard n.hasRefs else { return }
         for i in 0..<n.count { if let child = try n.slot(i).subtree { try collect(child, &chunks, depth: depth + 1) } }
     }
+
     /// The size of a chunk, which stands in its first four bytes in units of eight.
     private func slabSize(_ at: Int) -> Int { Int((base + at).load(as: UInt32.self)) &* 8 }
 }

@@ -5,28 +5,42 @@ extension NodeStore {
         if let n = quickly(ref, { $0.isSound ? $0.roundedPayloadSize : .max }) { return n }
         return try closely(ref)
     }
+
     /// The node at `ref`, which must hold refs.
     @inline(__always) func refsNode(_ ref: Ref) throws(RealmError) -> Node {
         if let n = refsAtHand(ref) { return n }
         return try closelyRefs(ref)
     }
-    /// The array of refs at `ref`, if it is one and can be read as it lies. For hints: leaves out what must be decrypted first, and damage.
+
+    /// The array of refs at `ref`, if it is one and can be read as it lies. For hints: leaves out what must be
+    /// decrypted first, and damage.
     @inline(__always) func refsAtHand(_ ref: Ref) -> Node? {
-        quickly(ref) { $0.flags & (NodeHeader.hasRefsFlag | 0x18) == NodeHeader.hasRefsFlag ? $0.roundedSizeOfBits : .max }
+        quickly(ref) {
+            $0.flags & (NodeHeader.hasRefsFlag | 0x18) == NodeHeader.hasRefsFlag ? $0.roundedSizeOfBits : .max
+        }
     }
+
     /// The node at `ref`, which must be a plain integer array.
     @inline(__always) func integers(_ ref: Ref) throws(RealmError) -> Node {
-        if let n = quickly(ref, { $0.flags & (NodeHeader.hasRefsFlag | NodeHeader.innerFlag | 0x18) == 0 ? $0.roundedSizeOfBits : .max }) { return n }
+        if let n = quickly(
+            ref,
+            { $0.flags & (NodeHeader.hasRefsFlag | NodeHeader.innerFlag | 0x18) == 0 ? $0.roundedSizeOfBits : .max })
+        {
+            return n
+        }
         return try closelyIntegers(ref)
     }
+
     /// The node at `ref`, which must be a blob.
     @inline(__always) func blob(_ ref: Ref) throws(RealmError) -> Node {
         let n = try node(ref)
         guard n.widthType == 2 && !n.hasRefs else { throw .corrupt("not a blob", at: ref.offset) }
         return n
     }
-    /// The node at `ref` if it can be read as it lies and `size`, the size of its payload, fits: two branches, because there is such a look for
-    /// each step through a tree. Nil says nothing: a close look finds out what is wrong, or what must be done first.
+
+    /// The node at `ref` if it can be read as it lies and `size`, the size of its payload, fits: two branches, because
+    /// there is such a look for each step through a tree. Nil says nothing: a close look finds out what is wrong, or
+    /// what must be done first.
     @inline(__always) private func quickly(_ ref: Ref, _ size: (NodeHeader) -> Int) -> Node? {
         let at = ref.offset
         let limit = at < slabStart ? mappedLimit : slabEnd
@@ -36,6 +50,7 @@ extension NodeStore {
         guard size(header) <= limit &- 8 &- at else { return nil }
         return node(ref, header)
     }
+
     @inline(__always) private func node(_ ref: Ref, _ header: NodeHeader) -> Node {
         // All ones for a slab node, whose refs may lead anywhere.
         let slabMask = Int64(slabStart &- 1 &- ref.offset) >> 63
@@ -43,26 +58,35 @@ extension NodeStore {
             address: base + ref.offset, ref: ref, count: header.count, width: header.width, flags: header.flags,
             refLimit: Int64(fileLimit) | slabMask & Int64.max)
     }
+
     @inline(never) private func closely(_ ref: Ref) throws(RealmError) -> Node {
         let at = ref.offset
         let limit = at < slabStart ? mappedLimit : slabEnd
         guard at & 7 == 0, at >= Format.headerSize, at <= limit &- 8 else { return try decrypted(ref) }
         return try checked(ref, limit: limit)
     }
+
     @inline(never) private func closelyRefs(_ ref: Ref) throws(RealmError) -> Node {
         let n = try closely(ref)
-        guard n.hasRefs && n.widthType == 0 else { throw .corrupt("a node without refs stands where one with refs is expected", at: ref.offset) }
+        guard n.hasRefs && n.widthType == 0 else {
+            throw .corrupt("a node without refs stands where one with refs is expected", at: ref.offset)
+        }
         return n
     }
+
     @inline(never) private func closelyIntegers(_ ref: Ref) throws(RealmError) -> Node {
         let n = try closely(ref)
-        guard n.flags & (NodeHeader.hasRefsFlag | NodeHeader.innerFlag | 0x18) == 0 else { throw .corrupt("not an integer array", at: ref.offset) }
+        guard n.flags & (NodeHeader.hasRefsFlag | NodeHeader.innerFlag | 0x18) == 0 else {
+            throw .corrupt("not an integer array", at: ref.offset)
+        }
         return n
     }
+
     private func checked(_ ref: Ref, limit: Int) throws(RealmError) -> Node {
         var size = 0
         return try checked(ref, limit: limit, &size)
     }
+
     func checked(_ ref: Ref, limit: Int, _ size: inout Int) throws(RealmError) -> Node {
         let at = ref.offset
         let header = NodeHeader(word: (base + at).load(as: UInt64.self).littleEndian)
@@ -70,9 +94,12 @@ extension NodeStore {
             throw .corrupt("node runs past the end of the file", at: at)
         }
         size = 8 &+ payload
-        // Elements of arrays of refs are read by bit width: another width type would make the checked size mean something else.
+        // Elements of arrays of refs are read by bit width: another width type would make the checked size mean
+        // something else.
         if header.flags & (NodeHeader.hasRefsFlag | NodeHeader.innerFlag) != 0 {
-            guard header.widthTypeBits == 0, header.hasRefs else { throw .corrupt("array of refs of an impossible width type", at: at) }
+            guard header.widthTypeBits == 0, header.hasRefs else {
+                throw .corrupt("array of refs of an impossible width type", at: at)
+            }
         }
         return node(ref, header)
     }

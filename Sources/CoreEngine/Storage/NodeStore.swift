@@ -1,49 +1,68 @@
 /// The nodes of one transaction: translates refs, and for a writer allocates, copies and frees nodes in the slab.
 ///
 /// The slab is memory behind the file's map (`AddressSpace`), so translation is one addition for file and slab alike.
-/// Slab nodes keep their capacity in the header's first four bytes; freed ones go to a list per size class.
-/// All has-refs nodes in the slab are 64 bits wide, so that storing a ref never moves them; `CommitWriter` narrows them again.
+/// Slab nodes keep their capacity in the header's first four bytes; freed ones go to a list per size class. All
+/// has-refs nodes in the slab are 64 bits wide, so that storing a ref never moves them; `CommitWriter` narrows them
+/// again.
 ///
 /// Thread rule: one thread at a time. The slab belongs to the one writer of the `DatabaseFile`.
 final class NodeStore {
     let base: UnsafeMutableRawPointer
+
     /// Refs below this lie in the file; it grows with the snapshot.
     private(set) var fileLimit: Int
-    /// What the quick way of translation may reach in the file: all of it, or nothing where pages must be decrypted first.
+
+    /// What the quick way of translation may reach in the file: all of it, or nothing where pages must be decrypted
+    /// first.
     private(set) var mappedLimit: Int
     private var pages: DecryptedPages?
     private var reader: DecryptedPages.Reader?
+
     /// What the quick look at a page needs; no reference, so that nothing is counted.
     private var pageTimes: PageTimes?
+
     /// How often pages were looked at since the last move, and when to ask for all of them.
     private var looks = 0
     private var nextAsk = 0
+
     /// The reader's mark.
     private var mark = UInt64.max
+
     /// First ref of the slab.
     let slabStart: Int
+
     /// End of the slab part in use (a ref).
     private(set) var slabEnd: Int
     private var slabCommitted: Int
+
     /// Where file and slab are mapped; nil once nobody may read any more.
     private var space: AddressSpace?
+
     /// What may end a long call; the transaction holds it.
     private var interruption: Unmanaged<Interruption>?
+
     /// Where nodes come from that the file does not hold in this form; nil for files of this form.
     var source: (any NodeSource)?
+
     /// Heads of the lists of free slab chunks, one per size class (refs, 0 = empty).
     private(set) var bins: [Int]
+
     /// File nodes that this transaction replaced or deleted.
     var freedInFile: [FileChunk] = []
     private var freedBytes = 0
+
     /// So many bytes may be freed without another look at the file.
     private var freedRoom = 0
+
     /// Whether mutation is allowed at all.
     private(set) var isWritable = false
+
     /// A node was made, freed or handed out for changing since this was last false.
     var isTouched = false
+
     /// How many operations asked whether they are to be checked.
     var operations = 0
+
     /// Copies of bytes that pointed into the slab while it changes.
     private var scratch = ScratchBuffers()
 
@@ -67,20 +86,26 @@ final class NodeStore {
 
     /// - Parameter interruption: of the calls to come; whoever sets it keeps it.
     func use(_ interruption: Interruption?) { self.interruption = interruption.map { .passUnretained($0) } }
+
     /// Between two pieces of a long call's work: it may end here.
     @inline(__always) func test(_ done: Int = 0, of total: Int = 0) throws(RealmError) {
         if let interruption { try interruption.borrow { (i) throws(RealmError) in try i.test(done, of: total) } }
     }
+
     /// For a loop over bytes of a value.
     @inline(__always) var byteWork: ByteWork { ByteWork(interruption) }
+
     /// The same where nothing can be thrown: whether the call is to end, and `test` throws.
     func isEndWanted(_ done: Int) -> Bool { interruption?._withUnsafeGuaranteedRef { $0.isWanted(done) } ?? false }
+
     /// Runs a long call.
     func during<R>(_ what: Interruption.Activity, _ body: () throws(RealmError) -> R) throws(RealmError) -> R {
         guard let interruption else { return try body() }
         return try interruption.takeUnretainedValue().during(what, body)
     }
-    /// Moves the view to the snapshot of `version`, whose file part ends at `limit`. Nothing read before may be used any more.
+
+    /// Moves the view to the snapshot of `version`, whose file part ends at `limit`. Nothing read before may be used
+    /// any more.
     /// - Parameter top: its top array, when the version is a published one.
     func move(toFileLimit limit: Int, version: UInt64, top: Ref = .null) {
         fileLimit = limit
@@ -91,6 +116,7 @@ final class NodeStore {
             mappedLimit = limit
         }
     }
+
     /// Another file lies where the old one did; nothing read before may be used any more, and the next call is `move`.
     func changeFile(_ new: DecryptedPages?) {
         if let pages, let reader { pages.remove(reader) }
@@ -103,6 +129,7 @@ final class NodeStore {
         mappedLimit = 0
         lookAgain()
     }
+
     /// Lets go of the snapshot.
     func rest() {
         if source != nil { dropSource() }
@@ -111,12 +138,14 @@ final class NodeStore {
         mark = .max
         lookAgain()
     }
+
     /// Lets go of the file for good: nothing is read or written any more.
     func letGo() {
         if let pages, let reader { pages.remove(reader) }
         (pages, reader, space) = (nil, nil, nil)
         mappedLimit = 0
     }
+
     /// Gives back the memory of what was read. For walks over a whole file: nothing read before may be used any more.
     func forgetPages() {
         source?.forget()
@@ -138,9 +167,12 @@ final class NodeStore {
         freedRoom = Self.unmeasured
         for i in bins.indices { bins[i] = 0 }
     }
+
     /// Ends it; returns how many slab bytes stay committed for the next writer.
     func endWrite() -> Int {
-        assert(Invariants.hold { () throws(RealmError) in try checkSlab(limit: 1000) }, "the lists of free chunks are broken")
+        assert(
+            Invariants.hold { () throws(RealmError) in try checkSlab(limit: 1000) },
+            "the lists of free chunks are broken")
         isWritable = false
         let keep = 8 << 20
         if slabEnd - slabStart > keep { space?.discardSlab(from: keep, to: slabCommitted - slabStart) }
@@ -151,27 +183,35 @@ final class NodeStore {
 
     /// Bytes that nodes of this snapshot can lie in at all; bounds what a count in a file may claim.
     var extent: Int { (source?.extent ?? fileLimit) + (slabEnd - slabStart) }
-    /// As `extent`, without the holes of a sparse file, which take no room on the disk: no node of one lies in a hole. Asks the system.
+
+    /// As `extent`, without the holes of a sparse file, which take no room on the disk: no node of one lies in a hole.
+    /// Asks the system.
     var measuredExtent: Int {
         guard source == nil, fileLimit > Self.unmeasured else { return extent }
         return min(fileLimit, space?.dataBytes() ?? fileLimit) + (slabEnd - slabStart)
     }
+
     /// What takes no more bytes of a file is believed without a look at its holes.
     static let unmeasured = 256 << 10
+
     /// The bytes that were found when the file was last measured. It holds no less now, unless it was replaced.
     private var measured = 0
+
     /// Whether the snapshot may hold `count` of something of which `perByte` need a byte at least.
     @inline(__always) func admits(_ count: UInt64, perByte: UInt64) -> Bool {
         count <= UInt64(min(extent, Self.unmeasured)) &* perByte || admitsClosely(count, perByte)
     }
+
     @inline(never) private func admitsClosely(_ count: UInt64, _ perByte: UInt64) -> Bool {
         guard count <= UInt64(extent) &* perByte else { return false }
         if count <= UInt64(min(measured, extent)) &* perByte { return true }
         measured = measuredExtent
         return count <= UInt64(measured) &* perByte
     }
+
     /// Bytes of the snapshot in the file.
     var fileSize: Int { fileLimit }
+
     /// The first ref that no node of the file has.
     var firstOwnRef: Int { source == nil ? slabStart : fileLimit }
 
@@ -197,6 +237,7 @@ final class NodeStore {
         if last >= (page &+ 1) &* pageTimes.pageSize { try load(page &+ 1, through: pageTimes.page(last)) }
         return n
     }
+
     /// Where all pages can be had, refs are translated the quick way until the next move.
     @inline(never) private func askForAll() {
         guard let pages, mark != .max else { return }
@@ -207,6 +248,7 @@ final class NodeStore {
             nextAsk = looks &* 2
         }
     }
+
     /// Pages are to be looked at one by one again.
     private func lookAgain() {
         guard pages != nil else { return }
@@ -214,16 +256,22 @@ final class NodeStore {
         looks = 0
         nextAsk = max(256, fileLimit >> 14)
     }
-    @inline(never) private func load(_ first: Int, through last: Int) throws(RealmError) { try pages?.load(first, through: last, mark) }
+
+    @inline(never) private func load(_ first: Int, through last: Int) throws(RealmError) {
+        try pages?.load(first, through: last, mark)
+    }
+
     /// Makes bytes that are no node readable; their place is the caller's business.
     func makeReadable(_ at: Int, _ count: Int) throws(RealmError) {
         if let pageTimes { try load(pageTimes.page(at), through: pageTimes.page(at + count - 1)) }
     }
+
     // MARK: Slab
 
     // Size classes: multiples of 16 up to 512, then four steps per doubling up to 128 MiB.
     private static let smallBins = 33
     private static let binCount = smallBins + 4 * 19
+
     /// (class, bytes) for a request; bytes ≥ request.
     @inline(__always) static func sizeClass(_ bytes: Int) -> (bin: Int, size: Int) {
         if bytes <= 512 {
@@ -239,8 +287,12 @@ final class NodeStore {
 
     /// Raw slab memory of at least `bytes` (header included); returns its ref and true size.
     @inline(__always) private func allocateRaw(_ bytes: Int) throws(RealmError) -> (ref: Int, size: Int) {
-        guard isWritable else { throw RealmError(.wrongTransactionState, "Trying to modify database while in read transaction") }
-        guard bytes <= Format.sectionSize - 64 else { throw RealmError(.limitExceeded, "A single node cannot hold \(bytes) bytes") }
+        guard isWritable else {
+            throw RealmError(.wrongTransactionState, "Trying to modify database while in read transaction")
+        }
+        guard bytes <= Format.sectionSize - 64 else {
+            throw RealmError(.limitExceeded, "A single node cannot hold \(bytes) bytes")
+        }
         isTouched = true
         let (bin, size) = Self.sizeClass(bytes)
         let head = bins[bin]
@@ -253,6 +305,7 @@ final class NodeStore {
         slabEnd = at &+ size
         return (at, size)
     }
+
     @inline(never) private func growSlab(to end: Int) throws(RealmError) {
         // Commit in growing steps, so that a small transaction touches little and a big one asks rarely.
         let used = slabCommitted - slabStart
@@ -260,7 +313,9 @@ final class NodeStore {
         guard let space else { throw RealmError(.brokenInvariant, "A closed transaction grows") }
         let target = Format.roundUp(max(end, slabCommitted + step) - slabStart, to: Platform.pageSize)
         let capped = min(target, max(space.slabCapacity, 0))
-        guard capped >= end - slabStart else { throw RealmError(.outOfMemory, "A transaction may hold at most \(space.slabCapacity) bytes") }
+        guard capped >= end - slabStart else {
+            throw RealmError(.outOfMemory, "A transaction may hold at most \(space.slabCapacity) bytes")
+        }
         try space.commitSlab(from: used, to: capped)
         slabCommitted = slabStart + capped
     }
@@ -269,9 +324,11 @@ final class NodeStore {
     @inline(__always) func allocate(_ header: NodeHeader, capacity: Int) throws(RealmError) -> Node {
         let (at, size) = try allocateRaw(8 &+ Format.padded(capacity))
         let address = base + at
-        address.storeBytes(of: header.word(firstBytes: UInt32(truncatingIfNeeded: size >> 3)).littleEndian, as: UInt64.self)
+        address.storeBytes(
+            of: header.word(firstBytes: UInt32(truncatingIfNeeded: size >> 3)).littleEndian, as: UInt64.self)
         return Node(address: address, ref: Ref(at), count: header.count, width: header.width, flags: header.flags)
     }
+
     /// Bytes of payload a slab node has room for.
     @inline(__always) func capacity(_ n: Node) -> Int { Int(n.address.load(as: UInt32.self)) &* 8 &- 8 }
 
@@ -293,18 +350,22 @@ final class NodeStore {
             freedBytes &+= n.size
         }
     }
+
     func free(_ ref: Ref) throws(RealmError) {
         if !ref.isNull { free(try node(ref)) }
     }
+
     /// Whether the file has as many bytes outside of holes as were freed.
     @inline(never) private func mayFreeMore() -> Bool {
         freedRoom = measuredExtent
         return freedBytes <= freedRoom
     }
+
     /// Frees the node and everything below it. Depth is bounded; a cyclic file ends in an error.
     func destroy(_ ref: Ref, depth: Int = 0) throws(RealmError) {
         guard !ref.isNull else { return }
-        // A cycle ends at the depth limit; a subtree that many parents share ends when more was freed than the file holds.
+        // A cycle ends at the depth limit; a subtree that many parents share ends when more was freed than the file
+        // holds.
         guard depth < Format.maxNodeDepth, freedBytes <= freedRoom || mayFreeMore() else {
             throw .corrupt("nodes nested too deeply or shared", at: ref.offset)
         }
@@ -327,7 +388,8 @@ final class NodeStore {
         return copy
     }
 
-    /// `n` in the slab with room for `capacity` payload bytes; integer arrays, blobs and fixed-size leaves keep their layout.
+    /// `n` in the slab with room for `capacity` payload bytes; integer arrays, blobs and fixed-size leaves keep their
+    /// layout.
     @inline(__always) func writable(_ n: Node, capacity needed: Int) throws(RealmError) -> Node {
         isTouched = true
         if n.ref.offset >= slabStart {
@@ -338,6 +400,7 @@ final class NodeStore {
         let used = n.payloadSize
         return try relocate(n, keep: used, capacity: max(needed, used))
     }
+
     @inline(__always) func writable(_ n: Node) throws(RealmError) -> Node {
         isTouched = true
         return n.ref.offset >= slabStart ? n : try writable(n, capacity: n.payloadSize)
@@ -350,6 +413,7 @@ final class NodeStore {
         defer { isWritable = before }
         return try body()
     }
+
     /// Gives up all slab nodes from `end` on, the end of one, where a source made them.
     func cutSlab(to end: Int) {
         for i in bins.indices { bins[i] = 0 }
@@ -365,6 +429,7 @@ final class NodeStore {
         guard source == nil, let p = bytes.baseAddress else { return false }
         return UInt(bitPattern: p) &- UInt(bitPattern: base) < UInt(fileLimit)
     }
+
     /// `bytes`, or a copy of them when they lie in the slab and could move while they are being stored.
     @inline(__always) func stable(_ bytes: Bytes, _ role: ScratchBuffers.Role = .value) throws(RealmError) -> Bytes {
         guard let p = bytes.baseAddress, bytes.count > 0 else { return bytes }
@@ -372,6 +437,7 @@ final class NodeStore {
         guard distance < UInt(slabEnd &- slabStart) else { return bytes }
         return try copied(bytes, role)
     }
+
     @inline(__always) func stable(_ value: Mixed) throws(RealmError) -> Mixed {
         switch value {
         case .string(let b): .string(try stable(b))
@@ -379,5 +445,8 @@ final class NodeStore {
         default: value
         }
     }
-    @inline(never) private func copied(_ bytes: Bytes, _ role: ScratchBuffers.Role) throws(RealmError) -> Bytes { try scratch.copy(bytes, role) }
+
+    @inline(never) private func copied(_ bytes: Bytes, _ role: ScratchBuffers.Role) throws(RealmError) -> Bytes {
+        try scratch.copy(bytes, role)
+    }
 }

@@ -1,8 +1,10 @@
-/// A bit for each eight bytes of a file, in pieces that take memory only where a bit of them is set: a sparse file may be larger than any memory.
+/// A bit for each eight bytes of a file, in pieces that take memory only where a bit of them is set: a sparse file may
+/// be larger than any memory.
 struct PagedBits {
     /// Bits of a piece, for 1 MB of the file.
     private static let pieceBits = 1 << 17
     private static let pieceWords = pieceBits / 64
+
     /// Empty: no bit is set. One word: all are.
     private var pieces: [[UInt64]]
 
@@ -15,6 +17,7 @@ struct PagedBits {
         let i = bit % Self.pieceBits
         return piece[i >> 6] >> UInt64(i & 63) & 1 != 0
     }
+
     /// Whether some bit from `start` up to `end` is set.
     func isAnySet(_ start: Int, _ end: Int) -> Bool {
         var at = start
@@ -27,6 +30,7 @@ struct PagedBits {
         }
         return false
     }
+
     /// Sets the bits from `start` up to `end`.
     mutating func set(_ start: Int, _ end: Int) {
         var at = start
@@ -44,7 +48,9 @@ struct PagedBits {
             at = stop
         }
     }
-    /// Calls `body` for the words of a piece that hold the bits from `start` up to `end`, with the mask of these bits, until it says true.
+
+    /// Calls `body` for the words of a piece that hold the bits from `start` up to `end`, with the mask of these bits,
+    /// until it says true.
     @inline(__always) private static func words(_ start: Int, _ end: Int, _ body: (Int, UInt64) -> Bool) -> Bool {
         var at = start
         while at < end {
@@ -56,6 +62,7 @@ struct PagedBits {
         }
         return false
     }
+
     /// Calls `body` for each run of bits from `start` up to `end` that are not set.
     func forEachGap(_ start: Int, _ end: Int, _ body: (_ start: Int, _ end: Int) -> Void) {
         var gap: Int?, at = start

@@ -1,11 +1,13 @@
 /// What pinned versions leave free of the space that was freed since.
 ///
-/// A chunk that version v freed was in use before v, but maybe not in a pinned version p < v: it may have been taken after p. Then it was
-/// free in p, which the free lists of p say. So a chunk can be handed out although older versions are pinned, as far as it was free
-/// in each of them. A pinned version costs the nodes that later commits replaced, once each, however many commits follow.
+/// A chunk that version v freed was in use before v, but maybe not in a pinned version p < v: it may have been taken
+/// after p. Then it was free in p, which the free lists of p say. So a chunk can be handed out although older versions
+/// are pinned, as far as it was free in each of them. A pinned version costs the nodes that later commits replaced,
+/// once each, however many commits follow.
 ///
 /// Invariants
-/// 1. `steps[i].free` holds what is free in all versions up to `steps[i].version`, sorted and merged; the last chunk has no end.
+/// 1. `steps[i].free` holds what is free in all versions up to `steps[i].version`, sorted and merged; the last chunk
+///    has no end.
 /// 2. A version whose free lists cannot be read leaves nothing free, and so do all later ones.
 struct PinnedSpace {
     struct Step {
@@ -14,15 +16,18 @@ struct PinnedSpace {
     }
 
     private(set) var steps: [Step] = []
+
     /// The free chunks of versions that were read before, for when older pins go.
     private var known: [UInt64: [FileChunk]] = [:]
+
     /// Later pins hold back whatever was freed since.
     static let limit = 64
 
     /// Follows the pins.
     /// - Parameters:
     ///   - pinned: the versions that are held, in order.
-    ///   - load: the free chunks of some of them, sorted, the last one without an end; nothing for versions of which nothing is known.
+    ///   - load: the free chunks of some of them, sorted, the last one without an end; nothing for versions of which
+    ///     nothing is known.
     mutating func update(_ pinned: [UInt64], load: ([UInt64]) -> [UInt64: [FileChunk]]) {
         let wanted = pinned.prefix(Self.limit + 1)
         var common = 0

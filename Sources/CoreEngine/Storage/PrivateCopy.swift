@@ -1,24 +1,27 @@
 import Synchronization
 
-/// A copy of a file for this process alone, made while others may be writing the file: all of one version of it, or an error. It takes no lock,
-/// and nothing in the file's folder is made or changed.
+/// A copy of a file for this process alone, made while others may be writing the file: all of one version of it, or an
+/// error. It takes no lock, and nothing in the file's folder is made or changed.
 ///
-/// Why it holds one version. While the header leads to a version, nobody writes where that version is: realm-core hands out its space two
-/// commits later (storage §3.4), this engine no earlier. So what was copied is whole when the same version was in force before and after,
-/// whatever was written to free space meanwhile. Which version is in force is told by the *mark*, bytes that every commit changes and that never
-/// come back:
+/// Why it holds one version. While the header leads to a version, nobody writes where that version is: realm-core hands
+/// out its space two commits later (storage §3.4), this engine no earlier. So what was copied is whole when the same
+/// version was in force before and after, whatever was written to free space meanwhile. Which version is in force is
+/// told by the *mark*, bytes that every commit changes and that never come back:
 ///
-/// - plain: the header and the top array it leads to. The header alone comes back: commits that free and take the same places write the same
-///   two refs in turn. The top array has the number of the version in it, which only grows.
-/// - CRealm's encrypted form: both root records. Each is sealed under a random number, and names all that its version consists of.
-/// - Realm's encrypted form: entry and ciphertext of page 0, where the header is. Its entry counts what was written to it. realm-core also writes
-///   free space in pages that a version needs, in two steps: such pages are copied until both halves belong together (`RealmForm.completePages`).
+/// - plain: the header and the top array it leads to. The header alone comes back: commits that free and take the same
+///   places write the same two refs in turn. The top array has the number of the version in it, which only grows.
+/// - CRealm's encrypted form: both root records. Each is sealed under a random number, and names all that its version
+///   consists of.
+/// - Realm's encrypted form: entry and ciphertext of page 0, where the header is. Its entry counts what was written to
+///   it. realm-core also writes free space in pages that a version needs, in two steps: such pages are copied until
+///   both halves belong together (`RealmForm.completePages`).
 ///
 /// The limits are told in docs/commit-and-locking.md, "Snapshot open".
 enum PrivateCopy {
-    /// How often a copy is begun before the file is given up as too busy. Each begins at once when the one before has failed, and ends as
-    /// soon as the mark has changed.
+    /// How often a copy is begun before the file is given up as too busy. Each begins at once when the one before has
+    /// failed, and ends as soon as the mark has changed.
     static let attempts = 100
+
     /// Bytes between two looks at the mark.
     private static let step = 8 << 20
 
@@ -38,6 +41,7 @@ enum PrivateCopy {
             bytes.removeLast(count - found)
         }
     }
+
     /// nil when the version changed meanwhile.
     private static func mark(of file: FileDescriptor, isEncrypted: Bool) throws(RealmError) -> Mark? {
         var mark = Mark()
@@ -60,18 +64,23 @@ enum PrivateCopy {
         }
         return mark
     }
+
     /// Elements of the longest top array. Format: storage §3.1.
     private static let longestTop = 12
+
     /// The place to which a plain header leads; nil where it leads to none, or to the end of the file.
     private static func topArray(_ head: [UInt8]) -> Int? {
         guard head.count == Format.headerSize else { return nil }
         let header = head.withUnsafeBytes { b in b.baseAddress.map { FileHeader(bytes: $0) } }
-        guard let header, header.hasMnemonic, !header.isStreaming, header.liveTopRef != 0, header.liveTopRef < 1 << 62 else { return nil }
+        guard let header, header.hasMnemonic, !header.isStreaming, header.liveTopRef != 0, header.liveTopRef < 1 << 62
+        else { return nil }
         return Int(header.liveTopRef)
     }
 
     /// - Parameter source: the file, open for reading.
-    static func take(of source: FileDescriptor, path: String, _ encryption: Encryption?) throws(RealmError) -> DatabaseFile {
+    static func take(of source: FileDescriptor, path: String, _ encryption: Encryption?) throws(RealmError)
+        -> DatabaseFile
+    {
         let copy = try FileDescriptor.nameless(path, size: try source.size())
         // Copies of it let in whom the file lets in.
         copy.copyPermissions(of: source)
@@ -80,11 +89,15 @@ enum PrivateCopy {
             return try DatabaseFile(copy, path: path, needsSlab: false, encryption: encryption)
         }
         throw RealmError(
-            .fileKeepsChanging, "The Realm file at path '\(path)' was committed to during each of \(attempts) attempts to copy a version of it",
+            .fileKeepsChanging,
+            "The Realm file at path '\(path)' was committed to during each of \(attempts) attempts to copy a version of it",
             path: path)
     }
+
     /// One attempt. False when the file moved on meanwhile.
-    private static func fill(_ copy: FileDescriptor, from source: FileDescriptor, _ encryption: Encryption?) throws(RealmError) -> Bool {
+    private static func fill(_ copy: FileDescriptor, from source: FileDescriptor, _ encryption: Encryption?)
+        throws(RealmError) -> Bool
+    {
         func isAt(_ before: Mark) throws(RealmError) -> Bool {
             atomicMemoryFence(ordering: .sequentiallyConsistent)
             return try mark(of: source, isEncrypted: encryption != nil) == before
@@ -108,7 +121,9 @@ enum PrivateCopy {
             done += count
             if done < size, try !isAt(before) { return false }
         }
-        if before.form == .realm, let encryption, case .key = encryption.secret { try RealmForm(copy, encryption).completePages(from: source) }
+        if before.form == .realm, let encryption, case .key = encryption.secret {
+            try RealmForm(copy, encryption).completePages(from: source)
+        }
         return try isAt(before)
     }
 }

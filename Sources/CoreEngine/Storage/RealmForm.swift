@@ -1,40 +1,50 @@
 /// Realm's encrypted form: after every metadata page of 64 entries come up to 64 data pages. Format: storage §7.
 ///
-/// Like realm-core it writes an entry before its page, so that the older ciphertext still has its entry when the page write never happened.
-/// Unlike realm-core it writes no page that a reachable snapshot needs. The one exception is page 0, which holds the database header: before it
-/// is overwritten, what it is to become goes into one of the two last pages of the file (data like any other, beyond the logical end), its *copy*;
-/// a torn page 0 is completed from there. A commit uses the last page and one that is taken back the page before it: while page 0 on the
-/// disk may be a mixture of what two commits wrote, the copies of both are there.
+/// Like realm-core it writes an entry before its page, so that the older ciphertext still has its entry when the page
+/// write never happened. Unlike realm-core it writes no page that a reachable snapshot needs. The one exception is page
+/// 0, which holds the database header: before it is overwritten, what it is to become goes into one of the two last
+/// pages of the file (data like any other, beyond the logical end), its *copy*; a torn page 0 is completed from there.
+/// A commit uses the last page and one that is taken back the page before it: while page 0 on the disk may be a mixture
+/// of what two commits wrote, the copies of both are there.
 final class RealmForm: PageForm {
     let pageSize = 4096
     private static let slots = 64
+
     /// Pages behind the data for copies of page 0.
     private static let copies = 2
     private let file: FileDescriptor
     private let encryption: Encryption
     private let cipher: RealmPageCipher
+
     /// Metadata pages by block, and the generation they were read in.
     private var metadata: [Int: (bytes: UnsafeMutableRawPointer, generation: Int)] = [:]
     private var generation = 0
+
     /// Pages that no waiting made readable, with the stamps they had then.
     private var damaged: [Int: UInt64] = [:]
     private static let damagedLimit = 1024
     private let memory: HiddenMemory
     private var buffer: UnsafeMutableRawPointer { memory.base }
     private static let batch = 64
+
     /// Ciphertext of the coming page 0, and behind it what it says.
     private let firstMemory: HiddenMemory
     private let olderEntries: HiddenMemory
     private var first: UnsafeMutableRawPointer { firstMemory.base }
     private var firstCounter: UInt32?
+
     /// The commit in progress has begun to write page 0.
     private var isFirstPut = false
+
     /// The copy of what page 0 was before that is on the disk.
     private var isOldFirstSaved = false
+
     /// Page 0 was last read from a copy.
     private var isFirstTorn = false
+
     /// nil when it must be asked of the file.
     private var knownPages: Int?
+
     var pageCount: Int {
         get throws(RealmError) {
             if let knownPages { return knownPages }
@@ -56,7 +66,9 @@ final class RealmForm: PageForm {
 
     init(_ file: FileDescriptor, _ e: Encryption) throws(RealmError) {
         guard case .key(let key) = e.secret else {
-            throw RealmError(.invalidEncryptionKey, "A file in Realm's encrypted form has a key of 64 bytes, not a passphrase", path: file.path)
+            throw RealmError(
+                .invalidEncryptionKey, "A file in Realm's encrypted form has a key of 64 bytes, not a passphrase",
+                path: file.path)
         }
         self.file = file
         encryption = e
@@ -66,6 +78,7 @@ final class RealmForm: PageForm {
         olderEntries = try HiddenMemory(Self.batch * 64)
         _ = try pageCount
     }
+
     /// Makes an empty database of an empty file. The entry comes last: without it there is no file yet.
     static func create(_ file: FileDescriptor, _ e: Encryption, durable: Bool) throws(RealmError) -> RealmForm {
         try file.resize(to: sizeWhenNew, filled: true)
@@ -81,9 +94,12 @@ final class RealmForm: PageForm {
         if durable { try file.synchronizeData() }
         return form
     }
+
     func isInFile() throws(RealmError) -> Bool { try !SealedForm.recognises(file) }
+
     /// Bytes of a file to which nothing was committed yet.
     static var sizeWhenNew: Int { fileSize(of: 1) }
+
     deinit {
         for m in metadata.values { m.bytes.deallocate() }
     }
@@ -102,7 +118,9 @@ final class RealmForm: PageForm {
         let whole = size / 4096
         return max(0, whole - (whole + slots) / (slots + 1))
     }
+
     private static func fileSize(of pages: Int) -> Int { (pages + pages / slots + 1) * 4096 }
+
     func position(ofPage page: Int) -> Int { (page + page / Self.slots + 1) * 4096 }
 
     private func entry(_ page: Int) throws(RealmError) -> Entry {
@@ -117,14 +135,18 @@ final class RealmForm: PageForm {
         }
         return Entry(at: bytes + page % Self.slots * 64)
     }
-    private func failed(_ what: String) -> RealmError { RealmError(.decryptionFailed, "Decryption failed: \(what)", path: file.path) }
+
+    private func failed(_ what: String) -> RealmError {
+        RealmError(.decryptionFailed, "Decryption failed: \(what)", path: file.path)
+    }
 
     // MARK: Pages
 
     func stamp(of page: Int) throws(RealmError) -> UInt64 { try entry(page).stamp }
 
     func read(_ page: Int, into to: UnsafeMutableRawPointer) throws(RealmError) -> UInt64 {
-        // A writer in another process may be between the entry and the page: that passes. Damage does not, and is waited for once.
+        // A writer in another process may be between the entry and the page: that passes. Damage does not, and is
+        // waited for once.
         let isSuspect = damaged[page] != nil
         if isSuspect { metadata[page / Self.slots]?.generation = -1 }
         let stamp = try entry(page).stamp
@@ -153,8 +175,10 @@ final class RealmForm: PageForm {
         damaged[page] = try entry(page).stamp
         if try entry(page).counter == 0 { throw failed("page \(page) has never been written to") }
         throw failed(
-            "page \(page) in file of size \(try file.size()) failed the HMAC check. Either the encryption key is incorrect or data is corrupted")
+            "page \(page) in file of size \(try file.size()) failed the HMAC check. Either the encryption key is incorrect or data is corrupted"
+        )
     }
+
     /// Opens the ciphertext in the buffer with either half of its entry.
     private func open(_ page: Int, _ entry: Entry, into to: UnsafeMutableRawPointer) throws(RealmError) -> Bool {
         var mac: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
@@ -179,7 +203,9 @@ final class RealmForm: PageForm {
         return false
     }
 
-    func write(_ first: Int, _ count: Int, from: UnsafeRawPointer, stamps: UnsafeMutablePointer<UInt64>) throws(RealmError) {
+    func write(_ first: Int, _ count: Int, from: UnsafeRawPointer, stamps: UnsafeMutablePointer<UInt64>)
+        throws(RealmError)
+    {
         var done = 0
         while done < count {
             let page = first + done
@@ -195,8 +221,11 @@ final class RealmForm: PageForm {
             done += run
         }
     }
+
     /// Encrypts a page under the next counter and enters that in the entry. Format: storage §7.5.
-    private func seal(_ from: UnsafeRawPointer, _ page: Int, _ e: Entry, into to: UnsafeMutableRawPointer) throws(RealmError) {
+    private func seal(_ from: UnsafeRawPointer, _ page: Int, _ e: Entry, into to: UnsafeMutableRawPointer)
+        throws(RealmError)
+    {
         Platform.copy(e.at + 32, e.at, 32)
         repeat {
             let counter = Self.next(e.counter)
@@ -216,8 +245,8 @@ final class RealmForm: PageForm {
     /// Entry and ciphertext of page 0: every commit changes both.
     static let mark = [0..<64, 4096..<8192]
 
-    /// Takes entry and page anew from `source` wherever they do not belong together, a few times: its writer was between the two. What stays as it
-    /// is was never a page, or is damaged.
+    /// Takes entry and page anew from `source` wherever they do not belong together, a few times: its writer was
+    /// between the two. What stays as it is was never a page, or is damaged.
     func completePages(from source: FileDescriptor) throws(RealmError) {
         let page = try HiddenMemory(4096)
         defer { withExtendedLifetime(page) {} }
@@ -225,7 +254,8 @@ final class RealmForm: PageForm {
         for attempt in 0..<8 where !torn.isEmpty {
             if attempt > 0 {
                 for p in torn {
-                    _ = try file.copyBytes(of: source, 64, at: p / Self.slots * (Self.slots + 1) * 4096 + p % Self.slots * 64)
+                    _ = try file.copyBytes(
+                        of: source, 64, at: p / Self.slots * (Self.slots + 1) * 4096 + p % Self.slots * 64)
                     _ = try file.copyBytes(of: source, 4096, at: position(ofPage: p))
                 }
                 forget()
@@ -233,7 +263,8 @@ final class RealmForm: PageForm {
             var left: [Int] = []
             for p in torn {
                 let entry = try entry(p)
-                guard entry.counter != 0, try file.read(into: buffer, count: 4096, at: position(ofPage: p)) == 4096 else { continue }
+                guard entry.counter != 0, try file.read(into: buffer, count: 4096, at: position(ofPage: p)) == 4096
+                else { continue }
                 if try !open(p, entry, into: page.base) { left.append(p) }
             }
             // Another key than this: whoever opens the file says so.
@@ -261,12 +292,14 @@ final class RealmForm: PageForm {
         try writeCopy(to: pageCount - 1)
         return false
     }
+
     func commit() throws(RealmError) {
         guard let counter = firstCounter else { return }
         firstCounter = nil
         isFirstPut = true
         try putFirst(counter)
     }
+
     func withdraw(_ header: FileHeader) throws(RealmError) {
         // Until page 0 is written its copy counts for nothing.
         guard isFirstPut else { return }
@@ -279,12 +312,14 @@ final class RealmForm: PageForm {
         }
         try commit()
     }
+
     func rewriteHeader() throws(RealmError) {
         // The copy that page 0 may need is about to be overwritten.
         try file.rewrite(0, count: 64)
         try file.rewrite(position(ofPage: 0), count: 4096)
         try file.synchronizeData()
     }
+
     /// Puts `header` into what page 0 holds, and that, encrypted under the next counter, into `first`.
     private func sealFirst(_ header: FileHeader) throws(RealmError) {
         let page = first + 4096
@@ -306,10 +341,12 @@ final class RealmForm: PageForm {
             firstCounter = e.counter
         }
     }
+
     private func writeCopy(to page: Int) throws(RealmError) {
         var stamp: UInt64 = 0
         try write(page, 1, from: first + 4096, stamps: &stamp)
     }
+
     /// Writes entry and ciphertext of page 0 from `first`.
     private func putFirst(_ counter: UInt32) throws(RealmError) {
         let e = try entry(0)
@@ -320,8 +357,9 @@ final class RealmForm: PageForm {
         if isThere { try file.write(e.at, count: 64, at: 0) } else { try writeEntries(e, 1, at: 0) }
         try file.write(first, count: 4096, at: 4096)
     }
-    /// Writes entries in two steps, so that one that is cut short keeps what the page needs that is there: first the older half, which repeats what
-    /// stands in the newer one, then both.
+
+    /// Writes entries in two steps, so that one that is cut short keeps what the page needs that is there: first the
+    /// older half, which repeats what stands in the newer one, then both.
     private func writeEntries(_ first: Entry, _ count: Int, at place: Int) throws(RealmError) {
         let size = count * 64
         for p in stride(from: 0, to: size, by: 64) {
@@ -331,6 +369,7 @@ final class RealmForm: PageForm {
         if !Platform.isZero(olderEntries.base, size) { try file.write(olderEntries.base, count: size, at: place) }
         try file.write(first.at, count: size, at: place)
     }
+
     func repair() throws(RealmError) {
         guard isFirstTorn, try file.read(into: buffer, count: 4096, at: position(ofPage: 0)) == 4096,
             let counter = try recoverFirst(into: first + 4096)
@@ -339,9 +378,10 @@ final class RealmForm: PageForm {
         try file.synchronizeData()
         isFirstTorn = false
     }
-    /// Completes a torn page 0, in the buffer, from a copy of what it was to become; `first` holds its ciphertext then. Returns the counter under
-    /// which it was encrypted: the one whose ciphertext is what the entry announces, or shares a sector with the page. The file stays as it is:
-    /// a writer may be alive and at it.
+
+    /// Completes a torn page 0, in the buffer, from a copy of what it was to become; `first` holds its ciphertext then.
+    /// Returns the counter under which it was encrypted: the one whose ciphertext is what the entry announces, or
+    /// shares a sector with the page. The file stays as it is: a writer may be alive and at it.
     private func recoverFirst(into to: UnsafeMutableRawPointer) throws(RealmError) -> UInt32? {
         let torn = try HiddenMemory(4096)
         defer { withExtendedLifetime(torn) {} }
@@ -354,14 +394,19 @@ final class RealmForm: PageForm {
                 try open(page, copy, into: first), FileHeader(bytes: first).hasMnemonic
             else { continue }
             // Commits that lost their power after the entry or before it go on from either half.
-            for counter in [e.counter, Self.next(e.counter), e.olderCounter, Self.next(e.olderCounter)] where counter != 0 {
+            for counter in [e.counter, Self.next(e.counter), e.olderCounter, Self.next(e.olderCounter)]
+            where counter != 0 {
                 try cipher.encrypt(first, into: buffer, counter: counter, position: 0)
                 var mac: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
                 let isAnnounced = withUnsafeMutableBytes(of: &mac) { m in
                     cipher.mac(buffer, into: m.baseAddress!)
                     return Crypto.isEqual(m.baseAddress!, e.mac, RealmPageCipher.macSize)
                 }
-                guard isAnnounced || stride(from: 0, to: 4096, by: 512).contains(where: { Platform.compare(buffer + $0, torn.base + $0, 512) == 0 })
+                guard
+                    isAnnounced
+                        || stride(from: 0, to: 4096, by: 512).contains(where: {
+                            Platform.compare(buffer + $0, torn.base + $0, 512) == 0
+                        })
                 else { continue }
                 Platform.copy(to, first, 4096)
                 Platform.copy(first, buffer, 4096)
@@ -370,6 +415,7 @@ final class RealmForm: PageForm {
         }
         return nil
     }
+
     private static func next(_ counter: UInt32) -> UInt32 { counter == .max ? 1 : counter + 1 }
 
     func forget() {
@@ -379,7 +425,11 @@ final class RealmForm: PageForm {
     }
 
     func reader(of file: FileDescriptor) throws(RealmError) -> any PageForm { try RealmForm(file, encryption) }
-    func sibling(in file: FileDescriptor) throws(RealmError) -> any PageForm { try RealmForm.create(file, encryption, durable: false) }
+
+    func sibling(in file: FileDescriptor) throws(RealmError) -> any PageForm {
+        try RealmForm.create(file, encryption, durable: false)
+    }
+
     func release() {
         // Entries are written with their pages.
         for m in metadata.values { m.bytes.deallocate() }

@@ -1,14 +1,17 @@
 /// The pages of a damaged file in CRealm's encrypted form, to be read only. Layout: docs/security.md.
 ///
-/// A page is the one that its table of stamps names. Where that table cannot be had, or a newer root record may be lost, a page counts as far as it
-/// authenticates: it was written to this place of this file, at some time.
+/// A page is the one that its table of stamps names. Where that table cannot be had, or a newer root record may be
+/// lost, a page counts as far as it authenticates: it was written to this place of this file, at some time.
 final class RescuedForm: PageForm {
     private let form: SealedForm
+
     /// The newest root record that authenticates.
     private let root: SealedForm.Root?
+
     /// No newer one is lost.
     let isSure: Bool
     private let count: Int
+
     /// Tables of stamps that cannot be read.
     private var lostTables: Set<Int> = []
 
@@ -28,6 +31,7 @@ final class RescuedForm: PageForm {
     let pageSize = SealedForm.payload
     var pageCount: Int { get throws(RealmError) { count } }
     var fileSize: Int { get throws(RealmError) { form.end(of: count) * SealedForm.blockSize } }
+
     func position(ofPage page: Int) -> Int { form.position(ofPage: page) }
 
     /// The stamp that the page's table names; nil where there is no such table.
@@ -40,33 +44,51 @@ final class RescuedForm: PageForm {
         }
         return table.values[page % SealedForm.fanOut]
     }
+
     func stamp(of page: Int) throws(RealmError) -> UInt64 {
         if let named = try named(page) { return named }
-        guard try form.file.read(into: form.buffer, count: 8, at: form.pageBlock(page) * SealedForm.blockSize) == 8 else { return 0 }
+        guard try form.file.read(into: form.buffer, count: 8, at: form.pageBlock(page) * SealedForm.blockSize) == 8
+        else { return 0 }
         return PageSeal.stamp(form.buffer)
     }
+
     func read(_ page: Int, into to: UnsafeMutableRawPointer) throws(RealmError) -> UInt64 {
         let wanted = try stamp(of: page)
         guard wanted != 0 else { throw form.damaged("page \(page) was never written") }
         if let problem = try form.read(page, wanted, into: to) { throw problem }
         return wanted
     }
+
     func readHeader(again: Bool) throws(RealmError) -> FileHeader {
         guard let root else { throw form.damaged("no root record authenticates") }
         return root.header
     }
+
     func reader(of file: FileDescriptor) throws(RealmError) -> any PageForm { self }
+
     func forget() {}
+
     func release() throws(RealmError) {}
+
     func isInFile() throws(RealmError) -> Bool { true }
 
     // MARK: Nothing is written
 
     private func readOnly() -> RealmError { RealmError(.readOnly, "A damaged file is only read", path: form.file.path) }
-    func write(_ first: Int, _ count: Int, from: UnsafeRawPointer, stamps: UnsafeMutablePointer<UInt64>) throws(RealmError) { throw readOnly() }
+
+    func write(_ first: Int, _ count: Int, from: UnsafeRawPointer, stamps: UnsafeMutablePointer<UInt64>)
+        throws(RealmError)
+    { throw readOnly() }
+
     func resize(to pages: Int, filled: Bool) throws(RealmError) { throw readOnly() }
-    func prepare(_ header: FileHeader, logicalSize: Int, announcing: Bool) throws(RealmError) -> Bool { throw readOnly() }
+
+    func prepare(_ header: FileHeader, logicalSize: Int, announcing: Bool) throws(RealmError) -> Bool {
+        throw readOnly()
+    }
+
     func commit() throws(RealmError) { throw readOnly() }
+
     func withdraw(_ header: FileHeader) throws(RealmError) { throw readOnly() }
+
     func sibling(in file: FileDescriptor) throws(RealmError) -> any PageForm { throw readOnly() }
 }

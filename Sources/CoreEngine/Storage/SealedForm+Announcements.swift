@@ -1,12 +1,15 @@
-/// Announcements: what a commit writes before its root record, so that a torn or lost record is made good. Layout: docs/security.md §4.
+/// Announcements: what a commit writes before its root record, so that a torn or lost record is made good. Layout:
+/// docs/security.md §4.
 extension SealedForm {
     /// Whether the announcement still stands in the blocks of the root records in the buffer.
     func isAnnounced(_ a: Announced) -> Bool {
         PageSeal.stamp(buffer + Int(a.root.sequence & 1) * Self.blockSize + Self.rootSize) == a.stamp
     }
+
     private static func rootBlock(_ sequence: UInt64) -> Int { (2 + Int(sequence & 1)) * blockSize }
-    /// Describes the coming root record and the pages below it that are new, behind the record that it is going to replace; `runs` nil takes away
-    /// what an earlier commit may have left there.
+
+    /// Describes the coming root record and the pages below it that are new, behind the record that it is going to
+    /// replace; `runs` nil takes away what an earlier commit may have left there.
     func announce(_ r: Root, _ runs: [Range<Int>]?) throws(RealmError) {
         let at = Self.rootBlock(r.sequence)
         let end = Self.rootSize + Self.announcementSize
@@ -31,35 +34,46 @@ extension SealedForm {
         }
         try file.write(buffer, count: Self.announcementSize, at: at + Self.rootSize)
     }
+
     /// The announced root record that follows `r`, if all that it names is on the disk.
     func successor(of r: Root) throws(RealmError) -> Announced? {
         var plain = [UInt8](repeating: 0, count: Self.announcementPayload)
         let at = Self.rootBlock(r.sequence &+ 1)
-        guard try file.read(into: buffer, count: Self.announcementSize, at: at + Self.rootSize) == Self.announcementSize else { return nil }
+        guard try file.read(into: buffer, count: Self.announcementSize, at: at + Self.rootSize) == Self.announcementSize
+        else { return nil }
         let opened = plain.withUnsafeMutableBytes { p -> (Root, Int)? in
-            guard seal.open(.announcement, Int(r.sequence &+ 1) & 1, buffer, count: p.count, into: p.baseAddress!), let next = decode(p.baseAddress!),
+            guard seal.open(.announcement, Int(r.sequence &+ 1) & 1, buffer, count: p.count, into: p.baseAddress!),
+                let next = decode(p.baseAddress!),
                 next.sequence == r.sequence &+ 1,
-                case let count = p.loadUnaligned(fromByteOffset: Self.rootPayload, as: UInt64.self).littleEndian, count <= UInt64(Self.announcedRuns)
+                case let count = p.loadUnaligned(fromByteOffset: Self.rootPayload, as: UInt64.self).littleEndian,
+                count <= UInt64(Self.announcedRuns)
             else { return nil }
             return (next, Int(count))
         }
         let stamp = PageSeal.stamp(buffer)
-        guard let (next, count) = opened, try file.size() >= end(of: next.pageCount) * Self.blockSize else { return nil }
+        guard let (next, count) = opened, try file.size() >= end(of: next.pageCount) * Self.blockSize else {
+            return nil
+        }
         let memory = try HiddenMemory(Self.payload)
         let page = memory.base
         defer { withExtendedLifetime(memory) {} }
         var runs: [Range<Int>] = []
         for i in 0..<count {
-            let entry = plain.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: Self.rootPayload + 8 + i * 8, as: UInt64.self).littleEndian }
+            let entry = plain.withUnsafeBytes {
+                $0.loadUnaligned(fromByteOffset: Self.rootPayload + 8 + i * 8, as: UInt64.self).littleEndian
+            }
             let first = Int(entry & 0xFFFF_FFFF), pages = Int(entry >> 32)
             guard first + pages <= next.pageCount else { return nil }
             for p in first..<first + pages {
-                guard let table = try table(p / Self.fanOut, next), try read(p, table.values[p % Self.fanOut], into: page) == nil else { return nil }
+                guard let table = try table(p / Self.fanOut, next),
+                    try read(p, table.values[p % Self.fanOut], into: page) == nil
+                else { return nil }
             }
             runs.append(first..<first + pages)
         }
         return Announced(root: next, stamp: stamp, runs: runs)
     }
+
     func findSuccessor() throws(RealmError) -> UInt64? {
         known = nil
         guard let found = try lastSuccessor(of: try root()) else { return nil }
@@ -67,8 +81,9 @@ extension SealedForm {
         known = found.root
         return found.root.sequence
     }
-    /// The last of the announced root records that follow `r` one after the other, or the first that is wanted; nil when none does and `r` is
-    /// itself in its place.
+
+    /// The last of the announced root records that follow `r` one after the other, or the first that is wanted; nil
+    /// when none does and `r` is itself in its place.
     func lastSuccessor(of r: Root, until isWanted: (Root) -> Bool = { _ in false }) throws(RealmError) -> Announced? {
         var found = accepted.flatMap { $0.root.sequence == r.sequence ? $0 : nil }
         for _ in 0..<Self.chain {
@@ -79,10 +94,12 @@ extension SealedForm {
         }
         return found
     }
+
     func expect(_ topRef: UInt64) {
         expected = topRef
         if let known, known.header.liveTopRef != topRef, changedTables.isEmpty { self.known = nil }
     }
+
     func rewriteSuccessor() throws(RealmError) {
         guard let accepted else { return }
         for run in accepted.runs {
@@ -92,31 +109,39 @@ extension SealedForm {
                 let end = min(run.upperBound, (page / Self.fanOut + 1) * Self.fanOut)
                 try file.rewrite(pageBlock(page) * Self.blockSize, count: (end - page) * Self.blockSize)
                 try file.rewrite(tableBlock(page / Self.fanOut) * Self.blockSize, count: 2 * Self.blockSize)
-                try file.rewrite(groupBlock(page / Self.fanOut / Self.fanOut) * Self.blockSize, count: 2 * Self.blockSize)
+                try file.rewrite(
+                    groupBlock(page / Self.fanOut / Self.fanOut) * Self.blockSize, count: 2 * Self.blockSize)
                 page = end
             }
         }
-        for sequence: UInt64 in 0..<Self.chain { try file.rewrite(Self.rootBlock(sequence) + Self.rootSize, count: Self.announcementSize) }
+        for sequence: UInt64 in 0..<Self.chain {
+            try file.rewrite(Self.rootBlock(sequence) + Self.rootSize, count: Self.announcementSize)
+        }
     }
+
     func adoptSuccessor() throws(RealmError) {
         guard let accepted else { return }
         try writeRoot(accepted.root)
         self.accepted = nil
         known = nil
     }
+
     func withdraw(_ header: FileHeader) throws(RealmError) {
         if let replaced {
             // The record first, for certain: while it may be torn the announcement behind it stands in for it.
             for part in [0..<Self.rootSize, Self.rootSize..<replaced.bytes.count] {
                 try replaced.bytes.withBytes { (b) throws(RealmError) in
-                    if let p = b.baseAddress { try file.write(p + part.lowerBound, count: part.count, at: replaced.at + part.lowerBound) }
+                    if let p = b.baseAddress {
+                        try file.write(p + part.lowerBound, count: part.count, at: replaced.at + part.lowerBound)
+                    }
                 }
                 if part.lowerBound == 0 { try file.synchronizeData() }
             }
         }
         forget()
         accepted = nil
-        // The root record in force was never flushed, perhaps, and a flush that failed may have dropped it: its announcement was.
+        // The root record in force was never flushed, perhaps, and a flush that failed may have dropped it: its
+        // announcement was.
         var root = try root()
         if root.header != header, let next = try successor(of: root) { root = next.root }
         guard root.header == header else { throw damaged("its newest root record was lost") }
@@ -124,6 +149,7 @@ extension SealedForm {
         expected = header.liveTopRef
         known = nil
     }
+
     func rewriteHeader() throws(RealmError) {
         let root = try root()
         if let accepted, accepted.root.sequence == root.sequence {
@@ -133,6 +159,7 @@ extension SealedForm {
         }
         try writeRoot(root)
     }
+
     func rewriteFront() throws(RealmError) {
         try rewriteHeader()
         try file.rewrite(0, count: Self.firstGroup * Self.blockSize)

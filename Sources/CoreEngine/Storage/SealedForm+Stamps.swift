@@ -1,7 +1,9 @@
-/// The tree of stamps: a root record names the stamps of groups, a group those of tables, a table those of pages (while the file is small, the
-/// root those of tables). Each is read into memory once and kept for as long as its parent names it. Layout: docs/security.md.
+/// The tree of stamps: a root record names the stamps of groups, a group those of tables, a table those of pages (while
+/// the file is small, the root those of tables). Each is read into memory once and kept for as long as its parent names
+/// it. Layout: docs/security.md.
 ///
-/// What a parent does not name is never believed: a table that was written meanwhile is looked up again from a root that is read again.
+/// What a parent does not name is never believed: a table that was written meanwhile is looked up again from a root
+/// that is read again.
 extension SealedForm {
     // MARK: Root
 
@@ -12,26 +14,30 @@ extension SealedForm {
         // Another process may be in the middle of a write: that passes.
         for attempt in 0..<20 {
             if attempt > 0 { Platform.sleep(microseconds: 1000) }
-            guard try file.read(into: buffer, count: 2 * Self.blockSize, at: 2 * Self.blockSize) == 2 * Self.blockSize else {
+            guard try file.read(into: buffer, count: 2 * Self.blockSize, at: 2 * Self.blockSize) == 2 * Self.blockSize
+            else {
                 throw RealmError(.invalidDatabase, "the encrypted file is truncated")
             }
             records = (record(0), record(1))
             if let even = records.0, let odd = records.1 {
                 let isEven = even.sequence > odd.sequence
                 var root = isEven ? even : odd
-                // Neighbours, but for a flush that failed in another process and lost one record: then the announcements lead on.
+                // Neighbours, but for a flush that failed in another process and lost one record: then the
+                // announcements lead on.
                 guard root.sequence &- (isEven ? odd : even).sequence <= 3 else {
                     distant += 1
                     if distant == 3 { break }
                     continue
                 }
                 isDistant = false
-                if let accepted, accepted.root.sequence > root.sequence, accepted.root.sequence &- root.sequence <= Self.chain, isAnnounced(accepted)
+                if let accepted, accepted.root.sequence > root.sequence,
+                    accepted.root.sequence &- root.sequence <= Self.chain, isAnnounced(accepted)
                 {
                     root = accepted.root
                 }
                 if expected != 0, root.header.liveTopRef != expected,
-                    let lost = try lastSuccessor(of: root, until: { $0.header.liveTopRef == self.expected }), lost.root.header.liveTopRef == expected
+                    let lost = try lastSuccessor(of: root, until: { $0.header.liveTopRef == self.expected }),
+                    lost.root.header.liveTopRef == expected
                 {
                     accepted = lost
                     root = lost.root
@@ -47,11 +53,14 @@ extension SealedForm {
             return next.root
         }
         if let even = records.0, let odd = records.1, let root = try distantRoot(even, odd) { return root }
-        throw damaged(records.0 == nil || records.1 == nil ? "a root record does not authenticate" : "its root records are not neighbours")
+        throw damaged(
+            records.0 == nil || records.1 == nil
+                ? "a root record does not authenticate" : "its root records are not neighbours")
     }
-    /// The newest state of a file whose root records are not neighbours, though each of them is sound: a program that took the file for one that
-    /// nobody has open put an old record over one of them. The greater number counts, with the commits that are announced behind it; where what it
-    /// names is gone, the other one.
+
+    /// The newest state of a file whose root records are not neighbours, though each of them is sound: a program that
+    /// took the file for one that nobody has open put an old record over one of them. The greater number counts, with
+    /// the commits that are announced behind it; where what it names is gone, the other one.
     private func distantRoot(_ even: Root, _ odd: Root) throws(RealmError) -> Root? {
         for candidate in even.sequence > odd.sequence ? [even, odd] : [odd, even] {
             let found = try lastSuccessor(of: candidate)
@@ -63,6 +72,7 @@ extension SealedForm {
         }
         return nil
     }
+
     /// Whether all tables and groups that a root record names are there.
     private func isWhole(_ root: Root) throws(RealmError) -> Bool {
         guard try file.size() >= end(of: root.pageCount) * Self.blockSize else { return false }
@@ -71,6 +81,7 @@ extension SealedForm {
         }
         return true
     }
+
     func repair() throws(RealmError) {
         guard isDistant, changedTables.isEmpty else { return }
         known = nil
@@ -84,10 +95,13 @@ extension SealedForm {
         try file.synchronizeData()
         (accepted, known, isDistant) = (nil, nil, false)
     }
-    /// The newest of the root records and announcements that authenticate, for a file that may be damaged, and whether both records do: otherwise a
-    /// newer one may be lost.
+
+    /// The newest of the root records and announcements that authenticate, for a file that may be damaged, and whether
+    /// both records do: otherwise a newer one may be lost.
     func damagedRoot() -> (root: Root?, isSure: Bool) {
-        guard let read = try? file.read(into: buffer, count: 2 * Self.blockSize, at: 2 * Self.blockSize), read == 2 * Self.blockSize else {
+        guard let read = try? file.read(into: buffer, count: 2 * Self.blockSize, at: 2 * Self.blockSize),
+            read == 2 * Self.blockSize
+        else {
             return (nil, false)
         }
         let records = [record(0), record(1)].compactMap { $0 }
@@ -100,18 +114,21 @@ extension SealedForm {
         }
         return (newest, records.count == 2)
     }
+
     /// The record in slot `slot` of the blocks in the buffer.
     private func record(_ slot: Int) -> Root? {
         let block = buffer + slot * Self.blockSize
         let end = Self.rootSize + Self.announcementSize
         var plain = [UInt8](repeating: 0, count: Self.rootPayload)
         return plain.withUnsafeMutableBytes { p -> Root? in
-            guard Platform.isZero(block + end, Self.blockSize - end), seal.open(.root, slot, block, count: Self.rootPayload, into: p.baseAddress!),
+            guard Platform.isZero(block + end, Self.blockSize - end),
+                seal.open(.root, slot, block, count: Self.rootPayload, into: p.baseAddress!),
                 let r = decode(p.baseAddress!), r.sequence & 1 == UInt64(slot)
             else { return nil }
             return r
         }
     }
+
     func decode(_ p: UnsafeRawPointer) -> Root? {
         func word(_ at: Int) -> UInt64 { UInt64(littleEndian: p.loadUnaligned(fromByteOffset: at, as: UInt64.self)) }
         var r = Root()
@@ -122,47 +139,60 @@ extension SealedForm {
         guard r.pageCount >= 0, r.pageCount <= Self.pageLimit else { return nil }
         return r
     }
+
     func encode(_ r: Root, into p: UnsafeMutableRawPointer) {
         Platform.zero(p, Self.rootPayload)
         p.storeBytes(of: r.sequence.littleEndian, as: UInt64.self)
         r.header.encode(into: p + 8)
         p.storeBytes(of: UInt64(r.pageCount).littleEndian, toByteOffset: 32, as: UInt64.self)
-        for i in 0..<Self.rootStamps { p.storeBytes(of: r.stamps[i].littleEndian, toByteOffset: 48 + i * 8, as: UInt64.self) }
+        for i in 0..<Self.rootStamps {
+            p.storeBytes(of: r.stamps[i].littleEndian, toByteOffset: 48 + i * 8, as: UInt64.self)
+        }
     }
+
     func writeRoot(_ r: Root) throws(RealmError) {
         var plain = [UInt8](repeating: 0, count: Self.rootPayload)
         plain.withUnsafeMutableBytes { encode(r, into: $0.baseAddress!) }
         let slot = Int(r.sequence & 1)
         let isNew = try file.size() < (3 + slot) * Self.blockSize
         Platform.zero(buffer, Self.blockSize)
-        _ = plain.withUnsafeBytes { seal.seal(.root, slot, from: $0.baseAddress!, count: Self.rootPayload, into: buffer) }
+        _ = plain.withUnsafeBytes {
+            seal.seal(.root, slot, from: $0.baseAddress!, count: Self.rootPayload, into: buffer)
+        }
         try file.write(buffer, count: isNew ? Self.blockSize : Self.rootSize, at: (2 + slot) * Self.blockSize)
     }
 
     // MARK: Stamps
 
     /// Reads the stamps that `wanted` names from the pair of blocks at `block`; nil when neither block is the one.
-    private func load(_ kind: PageSeal.Kind, _ number: Int, at block: Int, wanted: UInt64) throws(RealmError) -> Stamps? {
+    private func load(_ kind: PageSeal.Kind, _ number: Int, at block: Int, wanted: UInt64) throws(RealmError) -> Stamps?
+    {
         let s = Stamps()
         guard wanted != 0 else { return s }
-        guard try file.read(into: buffer, count: 2 * Self.blockSize, at: block * Self.blockSize) == 2 * Self.blockSize else { return nil }
+        guard try file.read(into: buffer, count: 2 * Self.blockSize, at: block * Self.blockSize) == 2 * Self.blockSize
+        else { return nil }
         for slot in 0..<2 where PageSeal.stamp(buffer + slot * Self.blockSize) == wanted {
-            guard seal.open(kind, number, buffer + slot * Self.blockSize, count: Self.payload, into: s.values) else { return nil }
+            guard seal.open(kind, number, buffer + slot * Self.blockSize, count: Self.payload, into: s.values) else {
+                return nil
+            }
             s.slot = slot
             s.stamp = wanted
             return s
         }
         return nil
     }
+
     func group(_ g: Int, _ root: Root) throws(RealmError) -> Stamps? {
         guard g < Self.rootStamps else {
-            throw RealmError(.maximumFileSizeExceeded, "An encrypted file holds at most \(Self.rootStamps) GB", path: file.path)
+            throw RealmError(
+                .maximumFileSizeExceeded, "An encrypted file holds at most \(Self.rootStamps) GB", path: file.path)
         }
         if let s = groups[g], s.isChanged || s.stamp == root.stamps[g] { return s }
         let s = try load(.group, g, at: groupBlock(g), wanted: root.stamps[g])
         groups[g] = s
         return s
     }
+
     func table(_ t: Int, _ root: Root) throws(RealmError) -> Stamps? {
         if let s = tables[t], s.isChanged { return s }
         let wanted: UInt64
@@ -179,13 +209,17 @@ extension SealedForm {
         tables[t] = s
         return s
     }
-    /// The table of a page. Its blocks may have been written twice since the root was read: then the root is read again.
+
+    /// The table of a page. Its blocks may have been written twice since the root was read: then the root is read
+    /// again.
     func table(ofPage page: Int) throws(RealmError) -> Stamps {
         var tries = 0
         while true {
             let root = try root()
             if let s = try table(page / Self.fanOut, root) { return s }
-            guard changedTables.isEmpty, released.isEmpty else { throw damaged("a table of stamps does not authenticate") }
+            guard changedTables.isEmpty, released.isEmpty else {
+                throw damaged("a table of stamps does not authenticate")
+            }
             known = nil
             tries = try self.root().sequence == root.sequence ? tries + 1 : 0
             guard tries < 3 else { throw damaged("a table of stamps (for page \(page)) does not authenticate") }

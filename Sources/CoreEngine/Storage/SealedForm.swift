@@ -4,15 +4,18 @@
 ///           2, 3   root records: even and odd sequence numbers
 ///           4 …    groups of 507 tables of 507 pages; each group and each table occupies two blocks, written in turn
 ///
-/// A page's stamp is in its table, the table's in its group, the group's in the root (in files of up to 53 tables the table's is in the root):
-/// a block that is not the one its stamp names is refused.
-/// A commit writes pages, then the tables and groups that name them into the block of the pair that is not in use, and an announcement: the
-/// coming root record and the pages that were written. It flushes, and then writes the root record over the older one. A record is 512 bytes, so
-/// that no torn write leaves half of one; if it never reaches the disk, the announcement stands in for it. Layout: docs/security.md.
+/// A page's stamp is in its table, the table's in its group, the group's in the root (in files of up to 53 tables the
+/// table's is in the root): a block that is not the one its stamp names is refused. A commit writes pages, then the
+/// tables and groups that name them into the block of the pair that is not in use, and an announcement: the coming root
+/// record and the pages that were written. It flushes, and then writes the root record over the older one. A record is
+/// 512 bytes, so that no torn write leaves half of one; if it never reaches the disk, the announcement stands in for
+/// it. Layout: docs/security.md.
 final class SealedForm: PageForm {
     @inline(__always) static var blockSize: Int { 4096 }
+
     /// Bytes of data in a page: 4056.
     @inline(__always) static var payload: Int { blockSize - PageSeal.overhead }
+
     /// Stamps in a table or group.
     @inline(__always) static var fanOut: Int { payload / 8 }
     private static let tableSpan = 2 + fanOut
@@ -21,14 +24,20 @@ final class SealedForm: PageForm {
     static let rootSize = 512
     static let rootPayload = rootSize - PageSeal.overhead
     static let rootStamps = (rootPayload - 48) / 8
+
     /// Both key blocks and both root records: every commit changes one of these.
-    static let mark = [0..<2 * blockSize, 2 * blockSize..<2 * blockSize + rootSize, 3 * blockSize..<3 * blockSize + rootSize]
+    static let mark = [
+        0..<2 * blockSize, 2 * blockSize..<2 * blockSize + rootSize, 3 * blockSize..<3 * blockSize + rootSize,
+    ]
+
     /// Behind the root record in its block.
     static let announcementSize = 2048
     static let announcementPayload = announcementSize - PageSeal.overhead
+
     /// Commits that can be announced at a time: one in each root block.
     static let chain: UInt64 = 2
     static let announcedRuns = (announcementPayload - rootPayload - 8) / 8
+
     /// Bytes of a file to which nothing was committed yet: its first page is the last thing in it.
     static var sizeWhenNew: Int { (firstGroup + 5) * blockSize }
     static let pageLimit = rootStamps * fanOut * fanOut
@@ -36,22 +45,28 @@ final class SealedForm: PageForm {
     /// The stamps of 507 pages or tables.
     final class Stamps {
         let values: UnsafeMutablePointer<UInt64>
+
         /// Which block of the pair holds them, and its stamp.
         var slot = 1
         var stamp: UInt64 = 0
         var isChanged = false
+
         init() {
             values = .allocate(capacity: fanOut)
             values.initialize(repeating: 0, count: fanOut)
         }
+
         deinit { values.deallocate() }
     }
+
     struct Root {
         var sequence: UInt64 = 0
         var header = FileHeader()
         var pageCount = 0
+
         /// Of groups; while the file is small, of tables.
         var stamps = [UInt64](repeating: 0, count: rootStamps)
+
         /// Whether the stamps are those of tables.
         var isSmall: Bool { pageCount <= rootStamps * fanOut }
     }
@@ -64,27 +79,35 @@ final class SealedForm: PageForm {
     let seal: PageSeal
     var known: Root?
     private var next: Root?
+
     /// An announced root record.
     struct Announced {
         var root: Root
+
         /// Of the announcement: another one may come to stand there.
         var stamp: UInt64
         var runs: [Range<Int>]
     }
+
     /// It counts although its root record is not in its place.
     var accepted: Announced?
+
     /// The root records were last found too far from each other for any crash.
     var isDistant = false
+
     /// Where the newest published snapshot has its top array; 0: unknown.
     var expected: UInt64 = 0
+
     /// What the commit in progress writes over in the block of its root record, and where that is.
     var replaced: (bytes: [UInt8], at: Int)?
+
     /// Pages that the commit in progress wrote, nil when there are too many to announce.
     private var writtenRuns: [Range<Int>]? = []
     private var grownTo = 0
     var tables: [Int: Stamps] = [:]
     var groups: [Int: Stamps] = [:]
     var changedTables: [Int] = []
+
     /// Tables of the coming commit that are written already and not in memory: their stamps.
     var released: [Int: UInt64] = [:]
     private var changedGroups: [Int] = []
@@ -92,7 +115,9 @@ final class SealedForm: PageForm {
     var buffer: UnsafeMutableRawPointer { memory.base }
     private static let batch = 64
 
-    private init(_ file: FileDescriptor, _ keyBlock: KeyBlock, _ dataKey: SecretKey, _ keys: SecretKey) throws(RealmError) {
+    private init(_ file: FileDescriptor, _ keyBlock: KeyBlock, _ dataKey: SecretKey, _ keys: SecretKey)
+        throws(RealmError)
+    {
         self.file = file
         self.keyBlock = keyBlock
         self.dataKey = dataKey
@@ -105,7 +130,9 @@ final class SealedForm: PageForm {
         try file.synchronizeData()
         try writeKeyBlock(keyBlock, 0)
     }
+
     static func recognises(_ head: UnsafeRawBufferPointer) -> Bool { KeyBlock.isPresent(in: head) }
+
     static func recognises(_ file: FileDescriptor) throws(RealmError) -> Bool {
         var head: UInt64 = 0
         return try withUnsafeMutableBytes(of: &head) { (h) throws(RealmError) in
@@ -120,7 +147,10 @@ final class SealedForm: PageForm {
         let (block, dataKey) = try KeyBlock.create(e)
         return try create(file, block, dataKey, try PageSeal.keys(dataKey))
     }
-    private static func create(_ file: FileDescriptor, _ block: KeyBlock, _ dataKey: SecretKey, _ keys: SecretKey) throws(RealmError) -> SealedForm {
+
+    private static func create(_ file: FileDescriptor, _ block: KeyBlock, _ dataKey: SecretKey, _ keys: SecretKey)
+        throws(RealmError) -> SealedForm
+    {
         let form = try SealedForm(file, block, dataKey, keys)
         // The first copy comes last: without it there is no file yet.
         try file.resize(to: blockSize, filled: true)
@@ -133,10 +163,12 @@ final class SealedForm: PageForm {
         }
         return form
     }
+
     func reopened(in file: FileDescriptor) throws(RealmError) -> (any PageForm)? {
         guard try isKeyBlock(in: file) else { return nil }
         return try SealedForm(file, keyBlock, dataKey, keys).checked()
     }
+
     static func open(_ file: FileDescriptor, _ e: Encryption) throws(RealmError) -> SealedForm {
         let (first, second) = try keyBlocks(of: file)
         var block = first
@@ -148,27 +180,34 @@ final class SealedForm: PageForm {
                 .invalidDatabase,
                 given == block.wantsPassphrase
                     ? "Realm file decryption failed (wrong \(given ? "passphrase" : "encryption key"))"
-                    : "Realm file decryption failed (the file was encrypted with \(asked), but \(given ? "a passphrase" : "a key") was given)")
+                    : "Realm file decryption failed (the file was encrypted with \(asked), but \(given ? "a passphrase" : "a key") was given)"
+            )
         }
         return try SealedForm(file, block, dataKey, try PageSeal.keys(dataKey)).checked()
     }
-    /// As `open`, for a file that may be damaged: by whichever copy of the key block can be read, and without a look at anything else.
+
+    /// As `open`, for a file that may be damaged: by whichever copy of the key block can be read, and without a look at
+    /// anything else.
     static func openDamaged(_ file: FileDescriptor, _ e: Encryption) throws(RealmError) -> SealedForm {
         var found: RealmError?
         let raw = UnsafeMutableRawBufferPointer.allocate(byteCount: blockSize, alignment: 16)
         defer { raw.deallocate() }
         for copy in 0..<2 {
             do throws(RealmError) {
-                guard let start = raw.baseAddress, try file.read(into: start, count: blockSize, at: copy * blockSize) == blockSize else { continue }
+                guard let start = raw.baseAddress,
+                    try file.read(into: start, count: blockSize, at: copy * blockSize) == blockSize
+                else { continue }
                 let block = try KeyBlock(checking: UnsafeRawBufferPointer(raw))
                 guard let dataKey = try block.unwrap(e) else {
-                    throw RealmError(.invalidDatabase, "Realm file decryption failed (wrong key or passphrase)", path: file.path)
+                    throw RealmError(
+                        .invalidDatabase, "Realm file decryption failed (wrong key or passphrase)", path: file.path)
                 }
                 return try SealedForm(file, block, dataKey, try PageSeal.keys(dataKey))
             } catch { found = error }
         }
         throw found ?? RealmError(.invalidDatabase, "the encryption header is missing or damaged", path: file.path)
     }
+
     /// Both copies of the key block. A change of key writes the first copy last: either is the truth until they agree.
     static func keyBlocks(of file: FileDescriptor) throws(RealmError) -> (first: KeyBlock, second: KeyBlock) {
         let raw = UnsafeMutableRawBufferPointer.allocate(byteCount: 2 * blockSize, alignment: 16)
@@ -183,15 +222,18 @@ final class SealedForm: PageForm {
         }
         return (first, second)
     }
+
     func isInFile() throws(RealmError) -> Bool {
         guard try Self.recognises(file) else { return false }
         return try RealmError.unlessDamaged { () throws(RealmError) in try isKeyBlock(in: file) } ?? false
     }
+
     /// Whether the key block by which this form opened its file is in `file`.
     private func isKeyBlock(in file: FileDescriptor) throws(RealmError) -> Bool {
         let (first, second) = try Self.keyBlocks(of: file)
         return keyBlock == first || keyBlock == second
     }
+
     /// Itself, when the root record is good and the file as long as it says.
     private func checked() throws(RealmError) -> SealedForm {
         guard try file.size() >= end(of: try root().pageCount) * Self.blockSize else {
@@ -203,12 +245,17 @@ final class SealedForm: PageForm {
     // MARK: Places
 
     func groupBlock(_ g: Int) -> Int { Self.firstGroup + g * Self.groupSpan }
+
     func tableBlock(_ t: Int) -> Int { groupBlock(t / Self.fanOut) + 2 + t % Self.fanOut * Self.tableSpan }
+
     func pageBlock(_ p: Int) -> Int { tableBlock(p / Self.fanOut) + 2 + p % Self.fanOut }
+
     /// Blocks of a file with room for `pages` pages.
     func end(of pages: Int) -> Int { pages == 0 ? Self.firstGroup : pageBlock(pages - 1) + 1 }
 
-    func damaged(_ what: String) -> RealmError { RealmError(.decryptionFailed, "Encrypted Realm file is damaged: \(what)", path: file.path) }
+    func damaged(_ what: String) -> RealmError {
+        RealmError(.decryptionFailed, "Encrypted Realm file is damaged: \(what)", path: file.path)
+    }
 
     // MARK: Pages
 
@@ -226,16 +273,23 @@ final class SealedForm: PageForm {
         if let problem = try read(page, wanted, into: to) { throw problem }
         return wanted
     }
+
     /// Decrypts the version `wanted` of a page; the error when that is not what is there.
     func read(_ page: Int, _ wanted: UInt64, into to: UnsafeMutableRawPointer) throws(RealmError) -> RealmError? {
-        guard try file.read(into: buffer, count: Self.blockSize, at: pageBlock(page) * Self.blockSize) == Self.blockSize else {
+        guard try file.read(into: buffer, count: Self.blockSize, at: pageBlock(page) * Self.blockSize) == Self.blockSize
+        else {
             return damaged("it is truncated at page \(page)")
         }
-        guard PageSeal.stamp(buffer) == wanted else { return damaged("page \(page) is not the version that belongs here") }
-        return seal.open(.page, page, buffer, count: Self.payload, into: to) ? nil : damaged("page \(page) does not authenticate")
+        guard PageSeal.stamp(buffer) == wanted else {
+            return damaged("page \(page) is not the version that belongs here")
+        }
+        return seal.open(.page, page, buffer, count: Self.payload, into: to)
+            ? nil : damaged("page \(page) does not authenticate")
     }
 
-    func write(_ first: Int, _ count: Int, from: UnsafeRawPointer, stamps: UnsafeMutablePointer<UInt64>) throws(RealmError) {
+    func write(_ first: Int, _ count: Int, from: UnsafeRawPointer, stamps: UnsafeMutablePointer<UInt64>)
+        throws(RealmError)
+    {
         replaced = nil
         var done = 0
         while done < count {
@@ -245,7 +299,8 @@ final class SealedForm: PageForm {
             let run = min(count - done, Self.fanOut - page % Self.fanOut, Self.batch)
             for i in 0..<run {
                 stamps[done + i] = seal.seal(
-                    .page, page + i, from: from + (done + i) * Self.payload, count: Self.payload, into: buffer + i * Self.blockSize)
+                    .page, page + i, from: from + (done + i) * Self.payload, count: Self.payload,
+                    into: buffer + i * Self.blockSize)
             }
             try file.write(buffer, count: run * Self.blockSize, at: pageBlock(page) * Self.blockSize)
             noteWritten(page..<page + run)
@@ -270,7 +325,8 @@ final class SealedForm: PageForm {
 
     func resize(to pages: Int, filled: Bool) throws(RealmError) {
         guard pages <= Self.pageLimit else {
-            throw RealmError(.maximumFileSizeExceeded, "An encrypted file holds at most \(Self.rootStamps) GB", path: file.path)
+            throw RealmError(
+                .maximumFileSizeExceeded, "An encrypted file holds at most \(Self.rootStamps) GB", path: file.path)
         }
         _ = try root()
         try file.resize(to: end(of: pages) * Self.blockSize, filled: filled)
@@ -291,6 +347,7 @@ final class SealedForm: PageForm {
         next = coming
         return runs != nil
     }
+
     /// Writes the tables and groups that changed; returns the root record that names them.
     private func comingRoot(_ header: FileHeader) throws(RealmError) -> Root {
         var root = try root()
@@ -324,15 +381,19 @@ final class SealedForm: PageForm {
         }
         return root
     }
+
     /// Enters a table's stamp in its group.
     private func name(_ t: Int, _ stamp: UInt64, _ root: Root) throws(RealmError) {
-        guard let group = try group(t / Self.fanOut, root) else { throw damaged("a group of tables does not authenticate") }
+        guard let group = try group(t / Self.fanOut, root) else {
+            throw damaged("a group of tables does not authenticate")
+        }
         group.values[t % Self.fanOut] = stamp
         if !group.isChanged {
             group.isChanged = true
             changedGroups.append(t / Self.fanOut)
         }
     }
+
     /// Writes stamps into the block of their pair that is not in use.
     private func store(_ kind: PageSeal.Kind, _ number: Int, _ s: Stamps, at block: Int) throws(RealmError) -> UInt64 {
         let slot = 1 - s.slot
@@ -342,6 +403,7 @@ final class SealedForm: PageForm {
         s.stamp = stamp
         return stamp
     }
+
     func commit() throws(RealmError) {
         guard let next else { return }
         try writeRoot(next)
@@ -377,11 +439,14 @@ final class SealedForm: PageForm {
         form.expected = expected
         return form
     }
-    /// The copy opens with the same secret: deriving a key from a passphrase again would take the memory that it is meant to take.
+
+    /// The copy opens with the same secret: deriving a key from a passphrase again would take the memory that it is
+    /// meant to take.
     func sibling(in file: FileDescriptor) throws(RealmError) -> any PageForm {
         try readKeyBlocks()
         return try Self.create(file, keyBlock, dataKey, keys)
     }
+
     func release() throws(RealmError) {
         for t in changedTables {
             if let table = tables[t] { released[t] = try store(.table, t, table, at: tableBlock(t)) }

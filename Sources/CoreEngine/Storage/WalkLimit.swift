@@ -1,13 +1,15 @@
-/// Bounds a walk over nodes each of which stands in one place of a sound file: a damaged or hostile file can lead to one node from many places,
-/// and so to more nodes than can be walked over in any time.
+/// Bounds a walk over nodes each of which stands in one place of a sound file: a damaged or hostile file can lead to
+/// one node from many places, and so to more nodes than can be walked over in any time.
 ///
-/// There cannot be more nodes than have room in the bytes that the file really holds (`NodeStore.measuredExtent`); and one node is kept in mind,
-/// another one after each doubling of the way, so that most walks that come to nodes again find that out much earlier.
+/// There cannot be more nodes than have room in the bytes that the file really holds (`NodeStore.measuredExtent`); and
+/// one node is kept in mind, another one after each doubling of the way, so that most walks that come to nodes again
+/// find that out much earlier.
 struct WalkLimit {
     /// Bytes that a node needs at least.
     private let unit: Int
     private var left: Int
     private var isMeasured = false
+
     /// The node that is kept in mind, and how many more are entered before it is another one.
     private var marked = Ref(-1)
     private var untilMark = 16
@@ -17,11 +19,13 @@ struct WalkLimit {
         self.unit = unit
         left = min(s.extent, NodeStore.unmeasured) / unit + 64
     }
+
     @inline(__always) mutating func enter(_ ref: Ref, _ s: borrowing NodeStore) throws(RealmError) {
         left &-= 1
         untilMark &-= 1
         if left < 0 || untilMark < 0 || ref == marked { try look(ref, s) }
     }
+
     @inline(never) private mutating func look(_ ref: Ref, _ s: borrowing NodeStore) throws(RealmError) {
         if ref == marked { throw .corrupt("a node stands in more than one place", at: ref.offset) }
         if untilMark < 0 {

@@ -1,5 +1,6 @@
-/// Deleting many objects of a table at once: what each of them owes others is undone object by object, in the order given; then every index
-/// and every leaf is closed up once. Links between objects that all go are left alone: nobody will see them.
+/// Deleting many objects of a table at once: what each of them owes others is undone object by object, in the order
+/// given; then every index and every leaf is closed up once. Links between objects that all go are left alone: nobody
+/// will see them.
 extension Group {
     /// Objects whose values wait together to be taken out of the indexes: bounds the memory for it.
     private static let portion = 1 << 17
@@ -61,7 +62,9 @@ extension Table {
         for key in keys {
             for c in incoming { try removeIncoming(key, c, cascade) }
             for c in outgoing {
-                if let value = try rows.get(key, c.key.index) { try removeLinks(in: value, from: key, c, cascading: &cascade) }
+                if let value = try rows.get(key, c.key.index) {
+                    try removeLinks(in: value, from: key, c, cascading: &cascade)
+                }
             }
             group.log?.objectRemoved(self.key, key)
         }

@@ -2,7 +2,8 @@
 ///
 /// Invariants
 /// 1. Every stored link has one backlink entry: an element goes in with its backlink and leaves with it.
-/// 2. A collection's root ref is written back up to the row in the same call, through every container that it is nested in.
+/// 2. A collection's root ref is written back up to the row in the same call, through every container that it is nested
+///    in.
 /// 3. Objects that lose their only owner are deleted after the write-back, when no root is held in a variable any more.
 /// 4. What is refused is refused before anything is copied, made or entered: a call that fails leaves no trace.
 package enum CollectionShape: Sendable { case list, set, dictionary }
@@ -13,33 +14,41 @@ struct CollectionEditor {
     let object: ObjKey
     let column: ColumnFacts
     let shape: CollectionShape
+
     /// Leaf of the elements; of the values for dictionaries.
     let kind: LeafKind
+
     /// Tree of a list or set, top array of a dictionary; null while nothing was stored.
     var root: Ref
     let place: CollectionPlace
+
     /// Objects that lost an owner.
     var cascade = Group.Cascade()
 
     private var store: NodeStore { table.store }
+
     /// Nesting level of this collection: 1 stands directly in its property.
     var level: Int { place.path.count + 1 }
+
     private func log(_ change: CollectionChange) { table.group.log?.collectionChanged(place, change) }
 
     // MARK: Links
 
     private func added(_ v: Mixed) throws(RealmError) {
         switch v {
-        case .link(let k): try table.group.table(column.oppositeTable)?.addBacklink(k, column.oppositeColumn, origin: object)
+        case .link(let k):
+            try table.group.table(column.oppositeTable)?.addBacklink(k, column.oppositeColumn, origin: object)
         case .typedLink(_, let k) where column.type == .link:
             try table.group.table(column.oppositeTable)?.addBacklink(k, column.oppositeColumn, origin: object)
         case .typedLink(let t, let k): try table.addMixedBacklink(object, column, t, k)
         default: break
         }
     }
+
     private mutating func removed(_ v: Mixed) throws(RealmError) {
         switch v {
-        case .link, .typedLink, .list, .dictionary: try table.removeLinks(in: v, from: object, column, cascading: &cascade)
+        case .link, .typedLink, .list, .dictionary:
+            try table.removeLinks(in: v, from: object, column, cascading: &cascade)
         default: break
         }
     }
@@ -49,14 +58,18 @@ struct CollectionEditor {
     private var isIndexed: Bool {
         kind == .string && shape == .list && place.path.isEmpty && table.indexes.has(column.key.index)
     }
+
     private func word(_ v: Mixed) -> Bytes? { if case .string(let b) = v { b } else { nil } }
+
     /// Before anything is changed.
     private func checkWord(_ v: Mixed) throws(RealmError) {
         if isIndexed, let w = word(v) { try SearchIndex.checkWord(w) }
     }
+
     private func enterWord(_ v: Mixed) throws(RealmError) {
         if isIndexed { try table.indexes.insertWord(word(v), object, column.key.index) }
     }
+
     /// The element left the list: its word goes when no equal element stays.
     private func leaveWord(_ v: Mixed, _ tree: BPlusTree) throws(RealmError) {
         guard isIndexed, try tree.firstIndex(of: v) == nil else { return }
@@ -67,21 +80,25 @@ struct CollectionEditor {
 
     /// The elements; nil while nothing was stored.
     private var tree: BPlusTree? { root.isNull ? nil : BPlusTree(store, kind: kind, root: root) }
+
     /// The same, for a new element.
     private func treeToFill() throws(RealmError) -> BPlusTree {
         if let tree { return tree }
         return try BPlusTree.create(store, kind: kind)
     }
+
     /// Whether unresolved links may be among the elements: then indexes of the caller leave them out.
     private func hidesElements() throws(RealmError) -> Bool {
         guard kind == .objKey, !root.isNull else { return false }
         return try store.node(root).context
     }
+
     private func visible(_ tree: BPlusTree) throws(RealmError) -> [Int] {
         var kept: [Int] = []
         for i in 0..<(try tree.count()) { if case .link(let k) = try tree.get(i), !k.isUnresolved { try kept.add(i) } }
         return kept
     }
+
     /// Stored index of the caller's index `i`; `end` allows the index behind the last element.
     private func position(_ i: Int, _ what: StaticString, end: Bool = false) throws(RealmError) -> Int {
         let total = try tree?.count() ?? 0
@@ -94,14 +111,17 @@ struct CollectionEditor {
         guard i >= 0, i < total || (end && i == total) else { throw outOfRange(i, total, what) }
         return i
     }
+
     @inline(never) private func outOfRange(_ i: Int, _ count: Int, _ what: StaticString) -> RealmError {
         RealmError(.indexOutOfBounds, "Requested index \(i) calling \(what)() on a collection of \(count) elements")
     }
+
     /// Links are stored as plain keys in lists and sets.
     @inline(__always) private func element(_ v: Mixed) -> Mixed {
         if kind == .objKey, case .typedLink(_, let k) = v { return .link(k) }
         return v
     }
+
     private static func isCollection(_ v: Mixed) -> Bool {
         switch v {
         case .list, .dictionary: true
@@ -121,6 +141,7 @@ struct CollectionEditor {
         root = tree.root
         log(.insert(at))
     }
+
     mutating func set(_ i: Int, _ value: Mixed) throws(RealmError) {
         let v = try store.stable(element(value))
         let at = try position(i, "set")
@@ -130,6 +151,7 @@ struct CollectionEditor {
         root = tree.root
         log(.set(at))
     }
+
     /// Stores `v` over element `at`. A collection over one of its own type keeps what is there.
     private mutating func replace(_ tree: inout BPlusTree, _ at: Int, _ v: Mixed) throws(RealmError) {
         let old = try tree.get(at)
@@ -153,12 +175,14 @@ struct CollectionEditor {
             }
         }
     }
+
     mutating func erase(_ i: Int) throws(RealmError) {
         let at = try position(i, "erase")
         guard var tree else { return }
         try erase(&tree, at: at)
         root = tree.root
     }
+
     private mutating func erase(_ tree: inout BPlusTree, at: Int) throws(RealmError) {
         let old = try tree.get(at)
         try removed(old)
@@ -175,6 +199,7 @@ struct CollectionEditor {
         }
         log(.erase(at))
     }
+
     mutating func move(_ from: Int, to: Int) throws(RealmError) {
         let a = try position(from, "move"), b = try position(to, "move")
         guard a != b, var tree else { return }
@@ -182,6 +207,7 @@ struct CollectionEditor {
         try tree.move(a, to: b)
         root = tree.root
     }
+
     /// Empties the collection; embedded objects in it go, other linked objects stay.
     mutating func clear() throws(RealmError) {
         guard var tree else { return }
@@ -203,6 +229,7 @@ struct CollectionEditor {
         try tree.clear()
         root = tree.root
     }
+
     /// Objects that a list or set of links leads to, each once.
     func targets() throws(RealmError) -> [ObjKey] {
         guard kind == .objKey, let tree else { return [] }
@@ -227,6 +254,7 @@ struct CollectionEditor {
         }
         return (low, false)
     }
+
     /// - Returns: where the value stands among the visible elements, and whether it is new.
     mutating func insertUnique(_ value: Mixed) throws(RealmError) -> (index: Int, inserted: Bool) {
         let v = try store.stable(element(value))
@@ -242,6 +270,7 @@ struct CollectionEditor {
         guard let tree, try hidesElements() else { return (at, !equal) }
         return (try visible(tree).firstIndex(of: at) ?? at, !equal)
     }
+
     mutating func eraseValue(_ value: Mixed) throws(RealmError) -> Bool {
         guard var tree else { return false }
         let v = element(value)
@@ -257,30 +286,40 @@ struct CollectionEditor {
     private func dictionary(_ root: Ref) throws(RealmError) -> (keys: BPlusTree, values: BPlusTree) {
         let top = try store.refsNode(root)
         guard !top.isInner, top.count >= 2 else { throw .corrupt("not a dictionary", at: root.offset) }
-        return (BPlusTree(store, kind: .string, root: try top.child(0)), BPlusTree(store, kind: .mixed, root: try top.child(1)))
+        return (
+            BPlusTree(store, kind: .string, root: try top.child(0)),
+            BPlusTree(store, kind: .mixed, root: try top.child(1))
+        )
     }
+
     private mutating func storeTrees(_ keys: BPlusTree, _ values: BPlusTree) throws(RealmError) {
         let top = try store.writableRefs(try store.refsNode(root))
         store.setSlot(top, 0, keys.root)
         store.setSlot(top, 1, values.root)
         root = top.ref
     }
+
     private static func find(_ keys: BPlusTree, _ name: Bytes) throws(RealmError) -> (index: Int, found: Bool) {
         let count = try keys.count()
         var low = 0, high = count
         while low < high {
             let mid = (low + high) / 2
-            guard case .string(let k) = try keys.get(mid) else { throw .corrupt("dictionary with a null key", at: keys.root.offset) }
+            guard case .string(let k) = try keys.get(mid) else {
+                throw .corrupt("dictionary with a null key", at: keys.root.offset)
+            }
             let order = Mixed.compareBytes(k, name)
             if order == 0 { return (mid, true) }
             if order < 0 { low = mid + 1 } else { high = mid }
         }
         // Files from before format 24 may hold keys beyond ASCII in another order.
         if name.contains(where: { $0 >= 0x80 }) {
-            for i in 0..<count { if case .string(let k) = try keys.get(i), Mixed.equalBytes(k, name) { return (i, true) } }
+            for i in 0..<count {
+                if case .string(let k) = try keys.get(i), Mixed.equalBytes(k, name) { return (i, true) }
+            }
         }
         return (low, false)
     }
+
     /// - Returns: where the key stands, and whether it is new.
     mutating func setValue(_ value: Mixed, for name: Bytes) throws(RealmError) -> (index: Int, inserted: Bool) {
         let v = try store.stable(value), name = try store.stable(name, .key)
@@ -304,6 +343,7 @@ struct CollectionEditor {
         log(.insert(at))
         return (at, true)
     }
+
     mutating func eraseKey(_ name: Bytes) throws(RealmError) -> Bool {
         guard !root.isNull else { return false }
         var (keys, values) = try dictionary(root)
@@ -321,9 +361,13 @@ struct CollectionEditor {
 
     /// A new object of the class that the collection's links lead to.
     func createTarget() throws(RealmError) -> ObjKey {
-        guard let target = try table.group.table(column.oppositeTable) else { throw .corrupt("link column without its target") }
+        guard let target = try table.group.table(column.oppositeTable) else {
+            throw .corrupt("link column without its target")
+        }
         guard target.primaryKey == nil else {
-            throw RealmError(.illegalOperation, "Class '\(target.className ?? target.name)' has a primary key: a value for it is needed")
+            throw RealmError(
+                .illegalOperation,
+                "Class '\(target.className ?? target.name)' has a primary key: a value for it is needed")
         }
         return try target.createObject().key
     }

@@ -1,5 +1,5 @@
-/// Where lists, sets and dictionaries stand, and the way there. What reads them (`ElementList`, `ElementDictionary`) rests on the root refs that
-/// it resolved: it is good for the version it was made at. Format: logical §8.
+/// Where lists, sets and dictionaries stand, and the way there. What reads them (`ElementList`, `ElementDictionary`)
+/// rests on the root refs that it resolved: it is good for the version it was made at. Format: logical §8.
 
 /// Where a collection stands: a property of an object, and for collections inside Mixed values the way down from there.
 package struct CollectionPath: Hashable, Sendable {
@@ -9,18 +9,22 @@ package struct CollectionPath: Hashable, Sendable {
         /// Key in a dictionary.
         case name([UInt8])
     }
+
     package let table: TableKey
     private let owner: BornKey
     package let column: ColKey
     package var steps: [Step] = []
+
     package init(table: TableKey, object: ObjKey, column: ColKey) {
         self.init(table: table, owner: BornKey(object, nil), column: column)
     }
+
     package init(table: TableKey, owner: BornKey, column: ColKey) {
         self.table = table
         self.owner = owner
         self.column = column
     }
+
     @inline(__always) package var object: ObjKey { owner.key }
 }
 
@@ -28,6 +32,7 @@ package struct CollectionPath: Hashable, Sendable {
 package enum CollectionContent {
     case list(ElementList)
     case dictionary(ElementDictionary)
+
     package var count: Int {
         switch self {
         case .list(let l): l.count
@@ -56,7 +61,9 @@ extension Group {
                 guard let i = try list.index(ofNested: key) else { return nil }
                 inner = try list.get(i)
             case (.dictionary(let dictionary), .name(let name)):
-                guard let i = try name.withBytes({ (b) throws(RealmError) in try dictionary.find(b) }) else { return nil }
+                guard let i = try name.withBytes({ (b) throws(RealmError) in try dictionary.find(b) }) else {
+                    return nil
+                }
                 inner = try dictionary.value(i)
             default: return nil
             }
@@ -65,15 +72,20 @@ extension Group {
         }
         return content
     }
+
     /// The collection of a property, from its place in a column leaf; nil where the property is none.
     func collection(_ column: ColumnFacts, at slot: RefOrTagged) throws(RealmError) -> CollectionContent? {
         let root = slot.subtree ?? .null
         if column.shape == .dictionary {
-            return .dictionary(try ElementDictionary(store, root: root, keyType: column.keyType, valueType: column.type, format: format))
+            return .dictionary(
+                try ElementDictionary(
+                    store, root: root, keyType: column.keyType, valueType: column.type, format: format))
         }
         guard let kind = column.elementKind else { return nil }
-        return .list(try ElementList(store, root: root, kind: kind, target: column.oppositeTable, isSet: column.shape == .set))
+        return .list(
+            try ElementList(store, root: root, kind: kind, target: column.oppositeTable, isSet: column.shape == .set))
     }
+
     private func nestedContent(_ v: Mixed) throws(RealmError) -> CollectionContent? {
         switch v {
         case .list(let r): .list(try ElementList(store, root: r, kind: .mixed, target: .null))
@@ -101,6 +113,7 @@ extension Mixed {
         case .null, .list, .dictionary, .slot: nil
         }
     }
+
     /// Equality for finding: the same type, or both numbers; NaN is found by its bits.
     static func same(_ a: Mixed, _ b: Mixed) -> Bool {
         switch (a, b) {

@@ -2,23 +2,30 @@
 struct Column {
     var key: ColKey
     var type: ColumnType
+
     /// Attributes of the spec: those of the key plus the index bits the user asked for.
     var attributes: ColumnAttributes
     var name: Name
+
     /// Table at the other end of a link or backlink column, null otherwise.
     var oppositeTable: TableKey = .null
+
     /// Column at the other end: a link column's backlink column and the reverse.
     var oppositeColumn: ColKey = .null
+
     /// Distinct values of an enumerated string column.
     var enumeratedValues: Ref = .null
+
     /// Type of dictionary keys: String, or Int in files of other tools.
     var keyType: ColumnType = .string
 
-    /// The entry of the spec's types array as it stands in the file (dictionaries carry the key type above bit 16; old link lists say 13).
+    /// The entry of the spec's types array as it stands in the file (dictionaries carry the key type above bit 16; old
+    /// link lists say 13).
     var specType: Int64
 
     @inline(__always) var index: Int { key.index }
     var isNullable: Bool { key.attributes.contains(.nullable) }
+
     /// Link lists of files before format 24 say so by their type number. Format: logical §11.
     var isList: Bool { key.attributes.contains(.list) || key.typeNumber == ColumnType.linkList.rawValue }
     var isSet: Bool { key.attributes.contains(.set) }
@@ -29,6 +36,7 @@ struct Column {
 
     /// Value of new rows and of old rows when the column is added. Format: logical §6.
     var initial: Mixed { isCollection || isBacklink ? .slot(RefOrTagged(.null)) : initialElement }
+
     /// The default of the column's type.
     var initialElement: Mixed {
         if isNullable { return .null }
@@ -46,18 +54,22 @@ struct Column {
         default: return .null
         }
     }
+
     /// The leaf of this column in a cluster.
     var leafKind: LeafKind? {
         if isCollection { return .slot }
         return LeafKind(type, nullable: isNullable, inTree: false)
     }
+
     /// The leaf of the elements of this list or set; dictionary values are always Mixed.
     var elementKind: LeafKind? {
         isDictionary ? .mixed : LeafKind(type, nullable: isNullable, inTree: true)
     }
+
     var clusterColumn: ClusterTree.Column? {
         leafKind.map {
-            ClusterTree.Column(kind: $0, initial: initial, ownsTrees: isCollection || isBacklink, enumeratedValues: enumeratedValues)
+            ClusterTree.Column(
+                kind: $0, initial: initial, ownsTrees: isCollection || isBacklink, enumeratedValues: enumeratedValues)
         }
     }
 }
@@ -73,10 +85,13 @@ struct ColumnFacts {
     let isPrimaryKey: Bool
     let oppositeTable: TableKey
     let oppositeColumn: ColKey
+
     /// nil for single values.
     let shape: CollectionShape?
+
     /// Leaf of the elements of a collection.
     let elementKind: LeafKind?
+
     /// Type of dictionary keys.
     let keyType: ColumnType
 
@@ -90,8 +105,10 @@ extension ColumnFacts {
         guard let kind = c.leafKind else { return nil }
         self.init(
             key: c.key, type: c.type, kind: kind, isNullable: c.isNullable, isCollection: c.isCollection,
-            isFullTextIndexed: c.isFullTextIndexed && isIndexed, isPrimaryKey: c.key == primaryKey, oppositeTable: c.oppositeTable,
-            oppositeColumn: c.oppositeColumn, shape: c.shape, elementKind: c.isCollection ? c.elementKind : nil, keyType: c.keyType)
+            isFullTextIndexed: c.isFullTextIndexed && isIndexed, isPrimaryKey: c.key == primaryKey,
+            oppositeTable: c.oppositeTable,
+            oppositeColumn: c.oppositeColumn, shape: c.shape, elementKind: c.isCollection ? c.elementKind : nil,
+            keyType: c.keyType)
     }
 }
 
@@ -102,6 +119,7 @@ struct ColumnKeys: ~Copyable {
     private var count = 0
 
     init() { keys = .allocate(capacity: 1) }
+
     deinit { keys.deallocate() }
 
     mutating func set(_ columns: [Column]) {
@@ -114,6 +132,7 @@ struct ColumnKeys: ~Copyable {
         for i in 0..<count { keys[i] = -1 }
         for c in columns { keys[c.index] = c.key.raw }
     }
+
     @inline(__always) func contains(_ key: ColKey) -> Bool {
         let i = key.index
         return i < count && keys[i] == key.raw

@@ -3,6 +3,7 @@ extension Group {
     /// Objects that wait for deletion: embedded objects whose owner went.
     struct Cascade {
         var pending: [(Table, ObjKey)] = []
+
         /// Objects of one table that go together: links between them are nobody's to undo.
         var leaving: (table: TableKey, keys: KeySet)?
 
@@ -12,12 +13,13 @@ extension Group {
         }
     }
 
-    /// Deletes an object: incoming links become null or leave their collections, outgoing links lose their backlinks, embedded objects that
-    /// lose their only owner go too. Works off a list, so that long chains need no stack.
+    /// Deletes an object: incoming links become null or leave their collections, outgoing links lose their backlinks,
+    /// embedded objects that lose their only owner go too. Works off a list, so that long chains need no stack.
     func delete(_ table: Table, _ key: ObjKey) throws(RealmError) {
         var cascade = Cascade(pending: [(table, key)])
         try delete(&cascade)
     }
+
     /// Deletes what is queued and what it owns.
     func delete(_ cascade: inout Cascade) throws(RealmError) {
         while let (t, k) = cascade.pending.popLast() {
@@ -35,6 +37,7 @@ extension Table {
     fileprivate func removeIncoming(_ key: ObjKey, _ cascade: borrowing Group.Cascade) throws(RealmError) {
         for case let b? in facts where b.type == .backlink { try removeIncoming(key, b, cascade) }
     }
+
     /// The same for the links of one backlink column.
     func removeIncoming(_ key: ObjKey, _ b: ColumnFacts, _ cascade: borrowing Group.Cascade) throws(RealmError) {
         let list = try backlinks(key, b.key)
@@ -42,10 +45,13 @@ extension Table {
         if let only = list.single, cascade.isLeaving(b.oppositeTable, only) { return }
         // Other libraries leave the backlinks of a Mixed property behind when they remove it.
         guard let origin = try group.table(b.oppositeTable), let c = origin.facts(b.oppositeColumn) else { return }
-        for from in try list.allKeys() where !cascade.isLeaving(b.oppositeTable, from) { try origin.forget(self.key, key, in: from, c) }
+        for from in try list.allKeys() where !cascade.isLeaving(b.oppositeTable, from) {
+            try origin.forget(self.key, key, in: from, c)
+        }
     }
 
-    /// Removes one link to (`target`, `gone`) from column `c` of `from`. The target's backlink entry goes with the target.
+    /// Removes one link to (`target`, `gone`) from column `c` of `from`. The target's backlink entry goes with the
+    /// target.
     private func forget(_ target: TableKey, _ gone: ObjKey, in from: ObjKey, _ c: ColumnFacts) throws(RealmError) {
         guard let value = try rows.get(from, c.key.index), let column = column(c.key) else { return }
         let place = CollectionPlace(table: key, object: from, column: c.key)
@@ -89,7 +95,8 @@ extension Table {
         if root != old { _ = try rows.set(from, c.key.index, .slot(RefOrTagged(root))) }
     }
 
-    /// Removes the first link to the target from a list (or set) of Mixed values, nested collections included, depth first.
+    /// Removes the first link to the target from a list (or set) of Mixed values, nested collections included, depth
+    /// first.
     private func forgetNested(
         _ target: TableKey, _ gone: ObjKey, list root: Ref, at place: CollectionPlace, depth: Int = 0
     ) throws(RealmError) -> (root: Ref, changed: Bool) {
@@ -110,7 +117,8 @@ extension Table {
                     return (tree.root, true)
                 }
             case .dictionary(let r):
-                let new = try forgetNested(target, gone, dictionary: r, at: place.inside(try tree.key(i)), depth: depth + 1)
+                let new = try forgetNested(
+                    target, gone, dictionary: r, at: place.inside(try tree.key(i)), depth: depth + 1)
                 if new.changed {
                     try tree.set(i, .dictionary(new.root))
                     return (tree.root, true)
@@ -120,6 +128,7 @@ extension Table {
         }
         return (root, false)
     }
+
     /// Sets the first link to the target in a dictionary to null.
     private func forgetNested(
         _ target: TableKey, _ gone: ObjKey, dictionary root: Ref, at place: CollectionPlace, depth: Int = 0
@@ -141,7 +150,8 @@ extension Table {
                 if new.changed { try tree.set(i, .list(new.root)) }
                 changed = new.changed
             case .dictionary(let r):
-                let new = try forgetNested(target, gone, dictionary: r, at: place.inside(try tree.key(i)), depth: depth + 1)
+                let new = try forgetNested(
+                    target, gone, dictionary: r, at: place.inside(try tree.key(i)), depth: depth + 1)
                 if new.changed { try tree.set(i, .dictionary(new.root)) }
                 changed = new.changed
             default: break
@@ -162,9 +172,11 @@ extension Table {
         }
     }
 
-    /// Removes the backlinks of every link inside `value`, which stands in column `c` of `key`. With `cascading`, embedded targets that
-    /// lose their owner are queued there; without, they are deleted at once.
-    func removeLinks(in value: Mixed, from key: ObjKey, _ c: ColumnFacts, cascading: UnsafeMutablePointer<Group.Cascade>?) throws(RealmError) {
+    /// Removes the backlinks of every link inside `value`, which stands in column `c` of `key`. With `cascading`,
+    /// embedded targets that lose their owner are queued there; without, they are deleted at once.
+    func removeLinks(
+        in value: Mixed, from key: ObjKey, _ c: ColumnFacts, cascading: UnsafeMutablePointer<Group.Cascade>?
+    ) throws(RealmError) {
         switch value {
         case .link(let k): try removeLink(c.oppositeTable, k, from: key, c, cascading)
         case .typedLink(let t, let k): try removeLink(t, k, from: key, c, cascading)
@@ -180,14 +192,18 @@ extension Table {
         default: break
         }
     }
+
     /// The same for every element of a list or set.
     func removeLinks(
-        inTree root: Ref, kind: LeafKind, from key: ObjKey, _ c: ColumnFacts, cascading: UnsafeMutablePointer<Group.Cascade>?
+        inTree root: Ref, kind: LeafKind, from key: ObjKey, _ c: ColumnFacts,
+        cascading: UnsafeMutablePointer<Group.Cascade>?
     ) throws(RealmError) {
         try removeLinks(tree: root, kind: kind, from: key, c, cascading, depth: 0)
     }
+
     private func removeLinks(
-        tree root: Ref, kind: LeafKind, from key: ObjKey, _ c: ColumnFacts, _ cascade: UnsafeMutablePointer<Group.Cascade>?, depth: Int
+        tree root: Ref, kind: LeafKind, from key: ObjKey, _ c: ColumnFacts,
+        _ cascade: UnsafeMutablePointer<Group.Cascade>?, depth: Int
     ) throws(RealmError) {
         guard !root.isNull else { return }
         guard depth < Trees.maxNesting else { throw .corrupt("collections nested too deeply", at: root.offset) }
@@ -203,12 +219,15 @@ extension Table {
             }
         }
     }
+
     private func removeLinks(
-        dictionary root: Ref, from key: ObjKey, _ c: ColumnFacts, _ cascade: UnsafeMutablePointer<Group.Cascade>?, depth: Int
+        dictionary root: Ref, from key: ObjKey, _ c: ColumnFacts, _ cascade: UnsafeMutablePointer<Group.Cascade>?,
+        depth: Int
     ) throws(RealmError) {
         guard !root.isNull else { return }
         try removeLinks(tree: try store.refsNode(root).child(1), kind: .mixed, from: key, c, cascade, depth: depth)
     }
+
     private func removeLink(
         _ t: TableKey, _ k: ObjKey, from key: ObjKey, _ c: ColumnFacts, _ cascade: UnsafeMutablePointer<Group.Cascade>?
     ) throws(RealmError) {
@@ -219,7 +238,11 @@ extension Table {
         if c.type == .link && !c.oppositeColumn.raw.isMax {
             column = c.oppositeColumn
         } else {
-            guard let found = target.columns.first(where: { $0.isBacklink && $0.oppositeTable == self.key && $0.oppositeColumn == c.key }) else {
+            guard
+                let found = target.columns.first(where: {
+                    $0.isBacklink && $0.oppositeTable == self.key && $0.oppositeColumn == c.key
+                })
+            else {
                 return
             }
             column = found.key
@@ -241,7 +264,10 @@ extension Table {
 extension Trees {
     /// Collections inside Mixed values may nest this deep.
     static let maxNesting = 101
-    static var embeddedTooDeeply: RealmError { RealmError(.limitExceeded, "Embedded objects are nested more than \(maxNesting) deep") }
+
+    static var embeddedTooDeeply: RealmError {
+        RealmError(.limitExceeded, "Embedded objects are nested more than \(maxNesting) deep")
+    }
 }
 
 extension Int64 {

@@ -1,4 +1,5 @@
-/// A dictionary: two parallel trees, keys ascending by bytes. Format: logical §8.3. Formats 21 and 22: a cluster tree by hash (§11).
+/// A dictionary: two parallel trees, keys ascending by bytes. Format: logical §8.3. Formats 21 and 22: a cluster tree
+/// by hash (§11).
 package struct ElementDictionary {
     private enum Form {
         case empty
@@ -6,12 +7,16 @@ package struct ElementDictionary {
         /// Rows in key order, of the old form.
         case rows(ClusterTree, [ObjKey])
     }
+
     private let form: Form
     package let count: Int
+
     /// Type of the values; Mixed for dictionaries of Mixed and nested ones.
     private let valueType: ColumnType
 
-    init(_ store: NodeStore, root: Ref, keyType: ColumnType, valueType: ColumnType = .mixed, format: UInt8) throws(RealmError) {
+    init(_ store: NodeStore, root: Ref, keyType: ColumnType, valueType: ColumnType = .mixed, format: UInt8)
+        throws(RealmError)
+    {
         self.valueType = valueType
         guard !root.isNull else {
             (form, count) = (.empty, 0)
@@ -39,11 +44,16 @@ package struct ElementDictionary {
         let keys = BPlusTree(store, kind: keyType == .int ? .int : .string, root: try top.child(0))
         let values = BPlusTree(store, kind: .mixed, root: try top.child(1))
         count = try keys.count()
-        guard try values.count() == count else { throw .corrupt("dictionary with keys and values that do not match", at: root.offset) }
+        guard try values.count() == count else {
+            throw .corrupt("dictionary with keys and values that do not match", at: root.offset)
+        }
         form = .trees(keys: keys, values: values)
     }
 
-    private func outOfRange(_ i: Int) -> RealmError { RealmError(.indexOutOfBounds, "Requested index \(i) in a dictionary of \(count) entries") }
+    private func outOfRange(_ i: Int) -> RealmError {
+        RealmError(.indexOutOfBounds, "Requested index \(i) in a dictionary of \(count) entries")
+    }
+
     package func key(_ i: Int) throws(RealmError) -> Mixed {
         guard i >= 0, i < count else { throw outOfRange(i) }
         let k: Mixed
@@ -55,6 +65,7 @@ package struct ElementDictionary {
         guard !k.isNull else { throw .corrupt("dictionary with a null key") }
         return k
     }
+
     package func value(_ i: Int) throws(RealmError) -> Mixed {
         guard i >= 0, i < count else { throw outOfRange(i) }
         let v: Mixed
@@ -64,15 +75,20 @@ package struct ElementDictionary {
         case .empty: throw outOfRange(i)
         }
         if case .typedLink(_, let k) = v, k.isUnresolved { return .null }
-        guard valueType == .mixed || v.isNull || v.columnType == valueType else { throw .corrupt("dictionary with a value of another type") }
+        guard valueType == .mixed || v.isNull || v.columnType == valueType else {
+            throw .corrupt("dictionary with a value of another type")
+        }
         return v
     }
+
     /// Stable key of the nested collection at `i`.
     func nestedKey(_ i: Int) throws(RealmError) -> Int64 {
         guard case .trees(_, let values) = form else { return 0 }
         return try values.key(i)
     }
-    /// Index of a key. Binary search first; files from before format 24 may order non-ASCII keys otherwise, so a miss looks everywhere.
+
+    /// Index of a key. Binary search first; files from before format 24 may order non-ASCII keys otherwise, so a miss
+    /// looks everywhere.
     package func find(_ key: Bytes) throws(RealmError) -> Int? {
         var low = 0, high = count
         while low < high {
@@ -86,6 +102,7 @@ package struct ElementDictionary {
         for i in 0..<count { if case .string(let k) = try self.key(i), Mixed.equalBytes(k, key) { return i } }
         return nil
     }
+
     package func findValue(_ v: Mixed) throws(RealmError) -> Int? {
         for i in 0..<count where Mixed.same(try value(i), v) { return i }
         return nil

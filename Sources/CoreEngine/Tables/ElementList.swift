@@ -1,17 +1,21 @@
 /// Elements of a list or set, by index. Unresolved links are hidden.
 ///
-/// Good for one state of its Realm: whoever keeps it compares state counts. The leaf read last stays open, so that neighbours cost no
-/// descent; while writing, the last leaf stays open for appending.
+/// Good for one state of its Realm: whoever keeps it compares state counts. The leaf read last stays open, so that
+/// neighbours cost no descent; while writing, the last leaf stays open for appending.
 package final class ElementList {
     private let store: NodeStore
     let kind: LeafKind
+
     /// Null: never written.
     private(set) var root: Ref
     package private(set) var count: Int
+
     /// Table that plain links lead to.
     private let target: TableKey
+
     /// Positions of visible elements, when some are hidden.
     private let visible: [Int]?
+
     /// Elements ascend strictly: a value is found by halving.
     private let isSet: Bool
 
@@ -19,6 +23,7 @@ package final class ElementList {
     private var first = 0
     private var leafCount = 0
     private var leaf = Ref.null
+
     /// The leaf when it is a plain integer array, with its number of elements; else 0.
     private var integers = ClusterTree.noNode
     private var integerCount = 0
@@ -26,6 +31,7 @@ package final class ElementList {
     // The last leaf, while it can be appended to in place.
     private var tail = ClusterTree.noNode
     private var tailCount = -1
+
     /// Inner nodes above it, from the root down, all in the slab.
     private var parents: [Node] = []
 
@@ -50,24 +56,29 @@ package final class ElementList {
             (count, visible) = (total, nil)
         }
     }
+
     private var tree: BPlusTree { BPlusTree(store, kind: kind, root: root) }
 
     // MARK: Reading
 
-    /// Element `i` when the list stands at its leaf and that is of plain integers: most reads of lists of integers. nil: use `get`.
+    /// Element `i` when the list stands at its leaf and that is of plain integers: most reads of lists of integers.
+    /// nil: use `get`.
     @inline(__always) package func integer(_ i: Int) -> Int64? {
         let at = i &- first
         guard UInt(bitPattern: at) < UInt(bitPattern: integerCount) else { return nil }
         return integers.get(at)
     }
+
     /// Element `i`; links come with their table. Out of range is an error.
     @inline(__always) package func get(_ i: Int) throws(RealmError) -> Mixed {
         if let v = integer(i) { return .int(v) }
         return try getOther(i)
     }
+
     @inline(never) private func getOther(_ i: Int) throws(RealmError) -> Mixed {
         guard i >= 0, i < count else {
-            throw RealmError(.indexOutOfBounds, "Requested index \(i) calling get() on a collection of \(count) elements")
+            throw RealmError(
+                .indexOutOfBounds, "Requested index \(i) calling get() on a collection of \(count) elements")
         }
         let at = visible?[i] ?? i
         if UInt(bitPattern: at &- first) >= UInt(bitPattern: leafCount) {
@@ -88,6 +99,7 @@ package final class ElementList {
         case let v: return v
         }
     }
+
     private func forgetLeaf() { (leafCount, integerCount) = (0, 0) }
 
     /// Stable key of the nested collection at `i`.
@@ -95,6 +107,7 @@ package final class ElementList {
         guard !root.isNull, kind == .mixed else { return 0 }
         return try tree.key(visible?[i] ?? i)
     }
+
     /// First index of an equal value of the same type: among Mixed values numbers of other types are equal, too.
     package func find(_ v: Mixed) throws(RealmError) -> Int? {
         guard !root.isNull, v.isNull || kind == .objKey || kind.holds(v) else { return nil }
@@ -117,6 +130,7 @@ package final class ElementList {
         guard let at = try tree.firstIndex(of: wanted) else { return nil }
         return visible == nil ? at : visible?.firstIndex(of: at)
     }
+
     /// Position of the nested collection with a stable key.
     func index(ofNested key: Int64) throws(RealmError) -> Int? {
         guard !root.isNull, kind == .mixed else { return nil }
@@ -125,12 +139,13 @@ package final class ElementList {
 
     // MARK: Appending in place
 
-    /// Appends when that changes only the last leaf and the totals above it, all in the slab already; otherwise nothing happens. The value
-    /// fits the leaf and owns nothing.
+    /// Appends when that changes only the last leaf and the totals above it, all in the slab already; otherwise nothing
+    /// happens. The value fits the leaf and owns nothing.
     ///
     /// - Returns: whether it was done, and whether the root moved.
     @inline(__always) func append(_ v: Mixed) throws(RealmError) -> (done: Bool, moved: Bool) {
-        if kind == .int, case .int(let i) = v, tailCount >= 0, tailCount < Format.treeCapacity, Widths.fits(i, tail.width),
+        if kind == .int, case .int(let i) = v, tailCount >= 0, tailCount < Format.treeCapacity,
+            Widths.fits(i, tail.width),
             ((tailCount &+ 1) &* tail.width &+ 7) >> 3 <= store.capacity(tail)
         {
             tail.put(tailCount, i)
@@ -142,10 +157,12 @@ package final class ElementList {
         }
         return try appendOther(v)
     }
+
     @inline(__always) private func countAppended() {
         count &+= 1
         for p in parents { store.setSlot(p, p.count &- 1, RefOrTagged(tagged: count)) }
     }
+
     @inline(never) private func appendOther(_ v: Mixed) throws(RealmError) -> (done: Bool, moved: Bool) {
         if tailCount < 0, try !openTail() { return (false, false) }
         guard tailCount < Format.treeCapacity else { return (false, false) }
@@ -161,6 +178,7 @@ package final class ElementList {
         countAppended()
         return (true, moved)
     }
+
     /// Finds the last leaf; false unless it and all above it are in the slab and all counts are of this list alone.
     private func openTail() throws(RealmError) -> Bool {
         guard !root.isNull, visible == nil else { return false }
@@ -191,11 +209,14 @@ extension LeafKind {
         default: true
         }
     }
+
     /// Whether `v` is of the type that this leaf holds.
     func holds(_ v: Mixed) -> Bool {
         switch (self, v) {
-        case (.int, .int), (.nullableInt, .int), (.bool, .bool), (.float, .float), (.double, .double), (.string, .string), (.binary, .binary),
-            (.timestamp, .timestamp), (.decimal, .decimal), (.objectId, .objectId), (.uuid, .uuid), (.objKey, .link), (.mixed, _):
+        case (.int, .int), (.nullableInt, .int), (.bool, .bool), (.float, .float), (.double, .double),
+            (.string, .string), (.binary, .binary),
+            (.timestamp, .timestamp), (.decimal, .decimal), (.objectId, .objectId), (.uuid, .uuid), (.objKey, .link),
+            (.mixed, _):
             true
         default: false
         }

@@ -3,31 +3,41 @@
 /// Thread rule: one thread at a time, that of its transaction.
 final class Group {
     let store: NodeStore
+
     /// Format of the file the snapshot came from.
     let format: UInt8
-    /// Whether a column that says so has its index. Indexes of before clusters hold row numbers, in other orders: nobody asks them.
+
+    /// Whether a column that says so has its index. Indexes of before clusters hold row numbers, in other orders:
+    /// nobody asks them.
     var hasUsableIndexes: Bool { format >= 10 }
+
     /// Hears of every mutation; set while writing.
     var log: MutationLog? {
         get { logSlot.log }
         set { logSlot.log = newValue }
     }
+
     let logSlot = MutationLogSlot()
     private(set) var namesRef: Ref = .null
     private(set) var tablesRef: Ref = .null
     private var names: [Name] = []
     private var slots: [RefOrTagged] = []
     private var tables: [Table?] = []
+
     /// The same by index without counting references, for reading single values; null where `tables` is nil.
     private var fast: UnsafeMutablePointer<Unmanaged<Table>?> = .allocate(capacity: 1)
     private var fastCount = 0
+
     /// Indexes of the tables in use, in the order of their names.
     private var byName: [Int] = []
+
     /// The arrays of names and tables are to be written.
     var isModified = false
     private var namesModified = false
+
     /// Squeezed into the keys of objects without primary key; 0 for local files. Format: logical §4.3.
     var syncFileId: UInt64 = 0
+
     /// Changes whenever any table may have changed shape or rows: cached resolutions compare against it.
     private(set) var changeCount: UInt64 = 0
 
@@ -49,6 +59,7 @@ final class Group {
         fastCount = tables.count
         for i in tables.indices { fast[i] = tables[i].map { Unmanaged.passUnretained($0) } }
     }
+
     /// As `table(_:)`, without a reference of its own: good until the group next moves.
     @inline(__always) func unmanagedTable(_ key: TableKey) throws(RealmError) -> Unmanaged<Table>? {
         let i = key.index
@@ -57,14 +68,17 @@ final class Group {
         }
         return try table(key).map { Unmanaged.passUnretained($0) }
     }
+
     /// The same, nil unless it was read before.
     @inline(__always) func openTable(_ key: TableKey) -> Unmanaged<Table>? {
-        guard key.index < fastCount, let t = fast[key.index], t._withUnsafeGuaranteedRef({ $0.key == key }) else { return nil }
+        guard key.index < fastCount, let t = fast[key.index], t._withUnsafeGuaranteedRef({ $0.key == key }) else {
+            return nil
+        }
         return t
     }
 
-    /// Moves to another snapshot. Tables whose ref is unchanged are kept, and the columns of those whose spec is: their nodes cannot have been
-    /// reused, because the old snapshot was pinned until now.
+    /// Moves to another snapshot. Tables whose ref is unchanged are kept, and the columns of those whose spec is: their
+    /// nodes cannot have been reused, because the old snapshot was pinned until now.
     func load(names newNames: Ref, tables newTables: Ref) throws(RealmError) {
         changeCount += 1
         isModified = false
@@ -80,25 +94,36 @@ final class Group {
         var newSlots: [RefOrTagged] = []
         newSlots.reserveCapacity(refs.count)
         for i in 0..<refs.count { newSlots.append(try refs.slot(i)) }
-        let sameNames = newNames == namesRef && newSlots.count == names.count && zip(newSlots, slots).allSatisfy { $0.isTagged == $1.isTagged }
+        let sameNames =
+            newNames == namesRef && newSlots.count == names.count
+            && zip(newSlots, slots).allSatisfy { $0.isTagged == $1.isTagged }
         var kept = [Table?](repeating: nil, count: newSlots.count)
         for i in newSlots.indices where i < slots.count && sameNames {
             guard let t = tables[i] else { continue }
-            if newSlots[i] == slots[i] { kept[i] = t } else if !newSlots[i].isTagged, try t.move(to: newSlots[i].ref) { kept[i] = t }
+            if newSlots[i] == slots[i] {
+                kept[i] = t
+            } else if !newSlots[i].isTagged, try t.move(to: newSlots[i].ref) {
+                kept[i] = t
+            }
         }
         if !sameNames {
             let n = try store.node(newNames)
-            guard n.count == newSlots.count else { throw .corrupt("table names and tables do not match", at: newNames.offset) }
+            guard n.count == newSlots.count else {
+                throw .corrupt("table names and tables do not match", at: newNames.offset)
+            }
             names = []
             for i in 0..<n.count { names.append(try store.name(n, i)) }
             // Where a damaged file has a name twice, the lower index comes first.
-            byName = newSlots.indices.filter { !newSlots[$0].isTagged }.sorted { names[$0] == names[$1] ? $0 < $1 : names[$0] < names[$1] }
+            byName = newSlots.indices.filter { !newSlots[$0].isTagged }.sorted {
+                names[$0] == names[$1] ? $0 < $1 : names[$0] < names[$1]
+            }
         }
         slots = newSlots
         tables = kept
         updateFast()
         (namesRef, tablesRef) = (newNames, newTables)
     }
+
     /// Forgets all table objects: the nodes they describe moved or were rolled back.
     func forgetTables() {
         (names, slots, tables, byName) = ([], [], [], [])
@@ -106,22 +131,29 @@ final class Group {
         (namesRef, tablesRef) = (.null, .null)
         changeCount += 1
     }
-    /// Nested collections a walk may still enter. Distinct ones need eight bytes each; a file that shares subtrees runs out of it, instead of
-    /// taking a time exponential in its depth.
+
+    /// Nested collections a walk may still enter. Distinct ones need eight bytes each; a file that shares subtrees runs
+    /// out of it, instead of taking a time exponential in its depth.
     private var walk: WalkLimit?
+
     func startWalk() { walk = WalkLimit(store, each: 8) }
+
     /// - Parameter ref: of a collection that the walk enters once; null for any.
     func enterNested(at ref: Ref) throws(RealmError) { try walk?.enter(ref, store) }
+
     /// Note of a change that cached resolutions must see.
     func noteChange() { changeCount &+= 1 }
 
     /// Table indexes in use.
     var liveIndexes: [Int] { slots.indices.filter { !slots[$0].isTagged } }
+
     func name(at index: Int) -> Name { names[index] }
+
     func tableIndex(named name: Name) -> Int? {
         let at = place(of: name)
         return at < byName.count && names[byName[at]] == name ? byName[at] : nil
     }
+
     /// Where in `byName` the table with this name is, or would be.
     private func place(of name: Name) -> Int { byName.place { names[$0] < name } }
 
@@ -130,13 +162,17 @@ final class Group {
         if index < tables.count, let t = tables[index] { return t }
         return try openTable(index)
     }
+
     @inline(never) private func openTable(_ index: Int) throws(RealmError) -> Table {
-        guard index >= 0, index < slots.count, !slots[index].isTagged else { throw RealmError(.noSuchTable, "No such table") }
+        guard index >= 0, index < slots.count, !slots[index].isTagged else {
+            throw RealmError(.noSuchTable, "No such table")
+        }
         let t = try Table(group: self, index: index, name: names[index], ref: slots[index].ref)
         tables[index] = t
         updateFast()
         return t
     }
+
     /// The table with this key, nil when there is none (any more).
     @inline(__always) func table(_ key: TableKey) throws(RealmError) -> Table? {
         let i = key.index
@@ -144,6 +180,7 @@ final class Group {
         let t = try table(at: i)
         return t.key == key ? t : nil
     }
+
     func table(named name: Name) throws(RealmError) -> Table? {
         guard let i = tableIndex(named: name) else { return nil }
         return try table(at: i)
@@ -151,7 +188,9 @@ final class Group {
 
     /// What tells one set of columns of a table from another: the ref of its spec, its primary key and type.
     func specState(_ index: Int) throws(RealmError) -> [UInt64] {
-        if let t = tables[index], t.isModified { return [UInt64(t.key.raw)] + t.columns.map { UInt64(bitPattern: $0.key.raw) } }
+        if let t = tables[index], t.isModified {
+            return [UInt64(t.key.raw)] + t.columns.map { UInt64(bitPattern: $0.key.raw) }
+        }
         let top = try store.refsNode(slots[index].ref)
         guard top.count > 3 else { throw .corrupt("table of an impossible size", at: top.ref.offset) }
         func word(_ i: Int) throws(RealmError) -> UInt64 { i < top.count ? UInt64(bitPattern: try top.slot(i).raw) : 0 }
@@ -165,7 +204,9 @@ final class Group {
         guard name.utf8.count <= 63 else {
             throw RealmError(.invalidName, "The name '\(name.after(Tables.classPrefix) ?? name)' is too long")
         }
-        guard tableIndex(named: name) == nil else { throw RealmError(.invalidName, "A table named '\(name)' exists already") }
+        guard tableIndex(named: name) == nil else {
+            throw RealmError(.invalidName, "A table named '\(name)' exists already")
+        }
         try ensureArrays()
         let index = slots.firstIndex(where: \.isTagged) ?? slots.count
         guard index < 0xFFFF else { throw RealmError(.limitExceeded, "A file cannot have more than 65535 tables") }
@@ -191,10 +232,14 @@ final class Group {
         log?.tableAdded(key)
         return t
     }
-    /// Removes a table with its columns; 2003 while another table has links to it. Its slot keeps the tag of the next table there.
+
+    /// Removes a table with its columns; 2003 while another table has links to it. Its slot keeps the tag of the next
+    /// table there.
     func removeTable(_ t: Table) throws(RealmError) {
         guard !t.isLinkTarget else {
-            throw RealmError(.crossTableLinkTarget, "Cannot remove '\(t.name)' because it is the target of link columns of other tables")
+            throw RealmError(
+                .crossTableLinkTarget,
+                "Cannot remove '\(t.name)' because it is the target of link columns of other tables")
         }
         let index = t.tableIndex, key = t.key
         try t.destroyAll()
@@ -207,11 +252,13 @@ final class Group {
         namesModified = true
         log?.tableErased(key)
     }
+
     /// Removes every table, whatever links to it. Keys of what comes after them are new ones.
     func removeAllTables() throws(RealmError) {
         for i in liveIndexes { try table(at: i).removeAllColumns() }
         for i in liveIndexes { try removeTable(try table(at: i)) }
     }
+
     private func ensureArrays() throws(RealmError) {
         guard tablesRef.isNull else { return }
         namesRef = try store.allocate(NodeHeader(widthType: .multiply, width: 0, count: 0), capacity: 64).ref

@@ -1,8 +1,11 @@
-/// A set of live object keys for one task: a bitmap where they lie close together, else a hash table. Trivial; whoever made it frees it.
+/// A set of live object keys for one task: a bitmap where they lie close together, else a hash table. Trivial; whoever
+/// made it frees it.
 struct KeySet {
     private let words: UnsafeMutablePointer<UInt64>
+
     /// Bitmap: key of bit 0. Hash table: not used.
     private let base: Int64
+
     /// Bitmap: number of bits. Hash table: number of slots less one; a free slot is all ones.
     private let limit: UInt64
     private let isBitmap: Bool
@@ -29,6 +32,7 @@ struct KeySet {
         words = .allocate(capacity: count)
         words.initialize(repeating: isBitmap ? 0 : .max, count: count)
     }
+
     func deallocate() { words.deallocate() }
 
     /// Where the key stands, or the free slot where it would.
@@ -37,6 +41,7 @@ struct KeySet {
         while words[Int(i)] != k && words[Int(i)] != .max { i = (i &+ 1) & limit }
         return Int(i)
     }
+
     @inline(__always) func contains(_ key: ObjKey) -> Bool {
         guard key.raw >= 0 else { return false }
         if isBitmap {
@@ -46,6 +51,7 @@ struct KeySet {
         let k = UInt64(bitPattern: key.raw)
         return words[slot(k)] == k
     }
+
     /// - Returns: whether the key was not there.
     func insert(_ key: ObjKey) -> Bool {
         if key.raw < 0 || contains(key) { return false }

@@ -2,22 +2,27 @@
 extension Table {
     /// Origin keys in the backlink column `column` of `key`.
     func backlinks(_ key: ObjKey, _ column: ColKey) throws(RealmError) -> Backlinks {
-        guard case .slot(let v)? = try rows.get(key, column.index) else { return Backlinks(single: nil, tree: nil, count: 0) }
+        guard case .slot(let v)? = try rows.get(key, column.index) else {
+            return Backlinks(single: nil, tree: nil, count: 0)
+        }
         if let single = v.number { return Backlinks(single: ObjKey(Int64(single)), tree: nil, count: 1) }
         guard let root = v.subtree else { return Backlinks(single: nil, tree: nil, count: 0) }
         let tree = BPlusTree(store, kind: .int, root: root)
         return Backlinks(single: nil, tree: tree, count: try tree.count())
     }
+
     /// The origins of one backlink column of one object, in stored order.
     struct Backlinks {
         let single: ObjKey?
         let tree: BPlusTree?
         let count: Int
+
         func key(at i: Int) throws(RealmError) -> ObjKey {
             if let single { return single }
             guard let tree, case .int(let k) = try tree.get(i) else { throw .corrupt("backlink out of range") }
             return ObjKey(k)
         }
+
         func allKeys() throws(RealmError) -> [ObjKey] {
             var keys: [ObjKey] = []
             for i in 0..<count { try keys.add(try key(at: i)) }
@@ -27,7 +32,9 @@ extension Table {
 
     func addBacklink(_ key: ObjKey, _ column: ColKey, origin: ObjKey) throws(RealmError) {
         guard facts(column)?.type == .backlink else { throw .corrupt("link column without backlink column") }
-        guard !key.isUnresolved, let row = try rows.locateForWriting(key), case .slot(let v) = try rows.get(row: row, column.index) else { return }
+        guard !key.isUnresolved, let row = try rows.locateForWriting(key),
+            case .slot(let v) = try rows.get(row: row, column.index)
+        else { return }
         let new: RefOrTagged
         if let root = v.subtree {
             var tree = BPlusTree(store, kind: .int, root: try splitOversized(root))
@@ -45,10 +52,14 @@ extension Table {
         guard facts(column)?.type == .backlink else { throw .corrupt("link column without backlink column") }
         guard !key.isUnresolved, case .slot(let v)? = try rows.get(key, column.index) else { return }
         guard let root = v.subtree else {
-            if let single = v.number, Int64(single) == origin.raw { _ = try rows.set(key, column.index, .slot(RefOrTagged(.null))) }
+            if let single = v.number, Int64(single) == origin.raw {
+                _ = try rows.set(key, column.index, .slot(RefOrTagged(.null)))
+            }
             return
         }
-        guard let i = try BPlusTree(store, kind: .int, root: root).firstIndex(ofInteger: origin.raw), let row = try rows.locateForWriting(key) else {
+        guard let i = try BPlusTree(store, kind: .int, root: root).firstIndex(ofInteger: origin.raw),
+            let row = try rows.locateForWriting(key)
+        else {
             return
         }
         var tree = BPlusTree(store, kind: .int, root: try splitOversized(root))
@@ -67,7 +78,8 @@ extension Table {
         }
     }
 
-    /// Before format 24 backlink lists were single nodes of any length; one beyond the tree's capacity becomes a tree first.
+    /// Before format 24 backlink lists were single nodes of any length; one beyond the tree's capacity becomes a tree
+    /// first.
     private func splitOversized(_ ref: Ref) throws(RealmError) -> Ref {
         let n = try store.node(ref)
         guard !n.isInner, n.count > Format.treeCapacity else { return ref }
@@ -88,12 +100,16 @@ extension Table {
         }
         return n
     }
+
     /// Deletes an embedded object that lost its owner.
     func deleteIfOrphan(_ key: ObjKey) throws(RealmError) {
         if try isValid(key), try backlinkCount(key) == 0 { try group.delete(self, key) }
     }
+
     func addMixedBacklink(_ key: ObjKey, _ c: ColumnFacts, _ t: TableKey, _ k: ObjKey) throws(RealmError) {
-        guard let target = try group.table(t) else { throw RealmError(.noSuchTable, "The link names a class that does not exist") }
+        guard let target = try group.table(t) else {
+            throw RealmError(.noSuchTable, "The link names a class that does not exist")
+        }
         let column = try target.backlinkColumn(origin: self, column: c.key)
         try target.addBacklink(k, column, origin: key)
     }

@@ -1,4 +1,5 @@
-/// The one way to change a collection: from the row down to it, and back up with the new roots. Promises: `CollectionEditor.swift`.
+/// The one way to change a collection: from the row down to it, and back up with the new roots. Promises:
+/// `CollectionEditor.swift`.
 extension Table {
     /// Opens the collection at `path` for change, runs `body` and writes the root back.
     ///
@@ -6,11 +7,15 @@ extension Table {
     func edit<R>(
         _ path: CollectionPath, as shape: CollectionShape, _ body: (inout CollectionEditor) throws(RealmError) -> R
     ) throws(RealmError) -> R {
-        guard let c = facts(path.column), let value = try rows.get(path.object, path.column.index) else { throw Self.gone() }
+        guard let c = facts(path.column), let value = try rows.get(path.object, path.column.index) else {
+            throw Self.gone()
+        }
         var cascade = Group.Cascade()
         let result: R
         if case .slot(let slot) = value {
-            guard let outer = c.shape, outer == shape || !path.steps.isEmpty, let kind = c.elementKind else { throw Self.gone() }
+            guard let outer = c.shape, outer == shape || !path.steps.isEmpty, let kind = c.elementKind else {
+                throw Self.gone()
+            }
             guard outer != .dictionary || c.keyType == .string else {
                 throw RealmError(.notSupported, "Dictionaries with integer keys cannot be written")
             }
@@ -18,7 +23,8 @@ extension Table {
             let new: Ref
             if path.steps.isEmpty {
                 let place = CollectionPlace(table: key, object: path.object, column: path.column)
-                var editor = CollectionEditor(table: self, object: path.object, column: c, shape: shape, kind: kind, root: old, place: place)
+                var editor = CollectionEditor(
+                    table: self, object: path.object, column: c, shape: shape, kind: kind, root: old, place: place)
                 result = try body(&editor)
                 new = editor.root
                 if !editor.cascade.pending.isEmpty { cascade = editor.cascade }
@@ -30,13 +36,20 @@ extension Table {
             guard let (outer, old) = Self.nested(value) else { throw Self.gone() }
             let (new, r) = try edit(path, c, outer, .mixed, old, shape, &cascade, body)
             result = r
-            if new != old, try !rows.set(path.object, path.column.index, outer == .list ? .list(new) : .dictionary(new)) { throw Self.gone() }
+            if new != old, try !rows.set(path.object, path.column.index, outer == .list ? .list(new) : .dictionary(new))
+            {
+                throw Self.gone()
+            }
         }
         group.noteChange()
         if !cascade.pending.isEmpty { try group.delete(&cascade) }
         return result
     }
-    @inline(never) private static func gone() -> RealmError { RealmError(.invalidatedObject, "The collection has been deleted or replaced") }
+
+    @inline(never) private static func gone() -> RealmError {
+        RealmError(.invalidatedObject, "The collection has been deleted or replaced")
+    }
+
     private static func nested(_ v: Mixed) -> (CollectionShape, Ref)? {
         switch v {
         case .list(let r): (.list, r)
@@ -50,15 +63,18 @@ extension Table {
         var tree: BPlusTree
         let place: Int
         let inner: CollectionShape
+
         /// Of a list the tree itself; of a dictionary the node above its values.
         let root: Ref
         let top: Node?
     }
-    /// Finds the container at the end of the path, runs `body` on it, and stores each new root in the container above. The way is kept on the heap:
-    /// the thread may have a small stack.
+
+    /// Finds the container at the end of the path, runs `body` on it, and stores each new root in the container above.
+    /// The way is kept on the heap: the thread may have a small stack.
     private func edit<R>(
         _ path: CollectionPath, _ c: ColumnFacts, _ shape: CollectionShape, _ kind: LeafKind, _ root: Ref,
-        _ wanted: CollectionShape, _ cascade: inout Group.Cascade, _ body: (inout CollectionEditor) throws(RealmError) -> R
+        _ wanted: CollectionShape, _ cascade: inout Group.Cascade,
+        _ body: (inout CollectionEditor) throws(RealmError) -> R
     ) throws(RealmError) -> (Ref, R) {
         var way: [Container] = [], salts: [Int64] = []
         var shape = shape, kind = kind, ref = root
@@ -72,7 +88,8 @@ extension Table {
         }
         guard shape == wanted else { throw Self.gone() }
         let place = CollectionPlace(table: key, object: path.object, column: path.column, path: salts)
-        var editor = CollectionEditor(table: self, object: path.object, column: c, shape: shape, kind: kind, root: ref, place: place)
+        var editor = CollectionEditor(
+            table: self, object: path.object, column: c, shape: shape, kind: kind, root: ref, place: place)
         let result = try body(&editor)
         if !editor.cascade.pending.isEmpty { cascade.pending += editor.cascade.pending }
         var new = editor.root
@@ -88,6 +105,7 @@ extension Table {
         }
         return (new, result)
     }
+
     private func container(
         _ shape: CollectionShape, _ step: CollectionPath.Step, _ root: Ref
     ) throws(RealmError) -> (tree: BPlusTree, place: Int, top: Node?) {
@@ -101,7 +119,9 @@ extension Table {
             guard n.count >= 2 else { throw .corrupt("not a dictionary", at: root.offset) }
             let tree = BPlusTree(store, kind: .mixed, root: try n.child(1))
             let entries = try ElementDictionary(store, root: root, keyType: .string, format: Format.currentVersion)
-            guard let i = try name.withBytes({ (b) throws(RealmError) in try entries.find(b) }) else { throw Self.gone() }
+            guard let i = try name.withBytes({ (b) throws(RealmError) in try entries.find(b) }) else {
+                throw Self.gone()
+            }
             return (tree, i, n)
         default: throw Self.gone()
         }

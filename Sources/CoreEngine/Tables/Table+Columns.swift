@@ -5,32 +5,48 @@ extension Table {
         if let key, let c = column(key), try index(of: c.index) == nil { try addIndex(c.index, fullText: false) }
         refreshFacts()
     }
+
     func setKind(_ kind: Kind) { state.kind = kind }
 
     /// Lowest unused column index and the tag for a new column. Format: logical §4.1.
     private func newColKey(_ type: ColumnType, _ attributes: ColumnAttributes) -> ColKey {
         ColKey(
-            index: spec.freeIndex, type: type, attributes: attributes, tag: UInt32(truncatingIfNeeded: state.columnKeyCounter ^ UInt64(key.raw)))
+            index: spec.freeIndex, type: type, attributes: attributes,
+            tag: UInt32(truncatingIfNeeded: state.columnKeyCounter ^ UInt64(key.raw)))
     }
 
     /// Adds a public column; a link column gets its backlink column in `target`.
     @discardableResult
-    func addColumn(_ name: Name, _ type: ColumnType, _ attributes: ColumnAttributes, target: Table? = nil) throws(RealmError) -> ColKey {
-        guard name.utf8.count <= 63 else { throw RealmError(.invalidName, "The name '\(name)' is longer than 63 bytes") }
+    func addColumn(_ name: Name, _ type: ColumnType, _ attributes: ColumnAttributes, target: Table? = nil)
+        throws(RealmError) -> ColKey
+    {
+        guard name.utf8.count <= 63 else {
+            throw RealmError(.invalidName, "The name '\(name)' is longer than 63 bytes")
+        }
         guard column(named: name) == nil, !name.isEmpty else {
             throw RealmError(.invalidName, "Class '\(className ?? self.name)' has a property named '\(name)' already")
         }
-        guard columns.count < 0xFFFF else { throw RealmError(.limitExceeded, "A class cannot have more than 65535 columns") }
+        guard columns.count < 0xFFFF else {
+            throw RealmError(.limitExceeded, "A class cannot have more than 65535 columns")
+        }
         var form = attributes.subtracting([.indexed, .fullTextIndexed])
         if type == .mixed { form.insert(.nullable) }
         if type == .link {
-            if form.isDisjoint(with: .collection) || form.contains(.dictionary) { form.insert(.nullable) } else { form.remove(.nullable) }
+            if form.isDisjoint(with: .collection) || form.contains(.dictionary) {
+                form.insert(.nullable)
+            } else {
+                form.remove(.nullable)
+            }
         }
         let key = newColKey(type, form)
         let isDictionary = form.contains(.dictionary)
-        var c = Column(key: key, type: type, attributes: form, name: name, specType: Int64(type.rawValue) | (isDictionary ? 2 << 16 : 0))
+        var c = Column(
+            key: key, type: type, attributes: form, name: name,
+            specType: Int64(type.rawValue) | (isDictionary ? 2 << 16 : 0))
         if type == .link {
-            guard let target else { throw RealmError(.invalidTableRef, "Property '\(name)' links to a class that does not exist") }
+            guard let target else {
+                throw RealmError(.invalidTableRef, "Property '\(name)' links to a class that does not exist")
+            }
             c.oppositeTable = target.key
         }
         try insert(c)
@@ -42,30 +58,40 @@ extension Table {
         }
         return key
     }
+
     /// Adds the backlink column for links from `originColumn` of `origin`.
     func addBacklinkColumn(origin: Table, originColumn: ColKey) throws(RealmError) -> ColKey {
         let key = newColKey(.backlink, [])
         try insert(
             Column(
-                key: key, type: .backlink, attributes: [], name: "", oppositeTable: origin.key, oppositeColumn: originColumn,
+                key: key, type: .backlink, attributes: [], name: "", oppositeTable: origin.key,
+                oppositeColumn: originColumn,
                 specType: Int64(ColumnType.backlink.rawValue)))
         return key
     }
+
     /// The backlink column for (`origin`, `column`), made on first use. Format: logical §8.5.
     func backlinkColumn(origin: Table, column: ColKey) throws(RealmError) -> ColKey {
-        for c in columns where c.isBacklink && c.oppositeTable == origin.key && c.oppositeColumn == column { return c.key }
+        for c in columns where c.isBacklink && c.oppositeTable == origin.key && c.oppositeColumn == column {
+            return c.key
+        }
         let key = try addBacklinkColumn(origin: origin, originColumn: column)
         group.log?.typedLinkChanged(origin.key, column, target: self.key)
         return key
     }
+
     private func insert(_ c: Column) throws(RealmError) {
         try indexes.settle()
-        guard let clusterColumn = c.clusterColumn else { throw RealmError(.illegalOperation, "A column of this type cannot be made") }
+        guard let clusterColumn = c.clusterColumn else {
+            throw RealmError(.illegalOperation, "A column of this type cannot be made")
+        }
         try eachTree { (rows) throws(RealmError) in try rows.addColumn(c.index, clusterColumn) }
         try spec.insert(c)
         columnsChanged()
     }
-    /// Takes a column out: its leaves, its index and its place in the spec. Links and backlinks in it are the caller's to undo first.
+
+    /// Takes a column out: its leaves, its index and its place in the spec. Links and backlinks in it are the caller's
+    /// to undo first.
     private func remove(_ key: ColKey) throws(RealmError) {
         guard spec.column(key) != nil else { return }
         try indexes.drop(key.index)
@@ -75,6 +101,7 @@ extension Table {
         if primaryKey == key { state.primaryKey = nil }
         columnsChanged()
     }
+
     /// The rows, and the tombstones, which have the same columns.
     private func eachTree(_ body: (ClusterTree) throws(RealmError) -> Void) throws(RealmError) {
         try body(rows)
@@ -83,6 +110,7 @@ extension Table {
         try body(others)
         state.tombstones = others.root
     }
+
     /// Removes a public column with everything that belongs to it at both ends; embedded objects that it owns go too.
     func removeColumn(_ key: ColKey) throws(RealmError) {
         guard let c = column(key), !c.isBacklink else {
@@ -93,7 +121,11 @@ extension Table {
             if let target = try group.table(c.oppositeTable), target.isEmbedded { try clearColumn(c) }
             for i in group.liveIndexes {
                 let other = try group.table(at: i)
-                guard let b = other.columns.first(where: { $0.isBacklink && $0.oppositeTable == self.key && $0.oppositeColumn == key }) else {
+                guard
+                    let b = other.columns.first(where: {
+                        $0.isBacklink && $0.oppositeTable == self.key && $0.oppositeColumn == key
+                    })
+                else {
                     continue
                 }
                 try other.remove(b.key)
@@ -102,18 +134,22 @@ extension Table {
         try remove(key)
         group.log?.columnErased(self.key, key)
     }
+
     /// Sets every row's value of a link column to null or empty.
     private func clearColumn(_ c: Column) throws(RealmError) {
         guard let facts = facts(c.key) else { return }
         for key in try allKeys() {
             if let shape = c.shape {
                 guard case .slot(let s)? = try rows.get(key, c.index), s.subtree != nil else { continue }
-                try edit(CollectionPath(table: self.key, object: key, column: c.key), as: shape) { (e) throws(RealmError) in try e.clear() }
+                try edit(CollectionPath(table: self.key, object: key, column: c.key), as: shape) {
+                    (e) throws(RealmError) in try e.clear()
+                }
             } else {
                 _ = try set(key, facts, .null)
             }
         }
     }
+
     func renameColumn(_ key: ColKey, to new: Name) throws(RealmError) {
         guard new.utf8.count <= 63 else { throw RealmError(.invalidName, "The name '\(new)' is longer than 63 bytes") }
         guard column(named: new) == nil, !new.isEmpty else {
@@ -122,11 +158,14 @@ extension Table {
         guard spec.change(key, { $0.name = new }) else { return }
         group.log?.columnRenamed(self.key, key)
     }
-    /// Makes a column nullable (or the reverse) by a new column in its place, with the values copied; null becomes the default.
-    /// The new column has a new key and stands last. Format: logical §10.6.
+
+    /// Makes a column nullable (or the reverse) by a new column in its place, with the values copied; null becomes the
+    /// default. The new column has a new key and stands last. Format: logical §10.6.
     @discardableResult
     func setNullable(_ key: ColKey, _ nullable: Bool) throws(RealmError) -> ColKey {
-        guard let old = column(key), old.isNullable != nullable, old.type != .link, old.type != .mixed else { return key }
+        guard let old = column(key), old.isNullable != nullable, old.type != .link, old.type != .mixed else {
+            return key
+        }
         let wasPrimary = primaryKey == key
         let hadIndex = try index(of: old.index) != nil && !wasPrimary
         var form = old.attributes.subtracting([.indexed, .fullTextIndexed, .nullable])
@@ -143,17 +182,20 @@ extension Table {
         if wasPrimary { try setPrimaryKey(new) }
         return new
     }
+
     private func copyValue(_ key: ObjKey, from old: Column, to new: Column) throws(RealmError) {
         guard let value = try rows.get(key, old.index) else { return }
         guard let shape = new.shape else {
             _ = try rows.set(key, new.index, value.isNull ? new.initial : try store.stable(value))
             return
         }
-        guard case .slot(let s) = value, let root = s.subtree, let kind = old.elementKind, let newKind = new.elementKind else { return }
+        guard case .slot(let s) = value, let root = s.subtree, let kind = old.elementKind, let newKind = new.elementKind
+        else { return }
         if shape == .dictionary {
             // Values are Mixed in both forms: the trees move over as they are, but for nulls.
             let entries = try ElementDictionary(store, root: root, keyType: old.keyType, format: Format.currentVersion)
-            try edit(CollectionPath(table: self.key, object: key, column: new.key), as: shape) { (e) throws(RealmError) in
+            try edit(CollectionPath(table: self.key, object: key, column: new.key), as: shape) {
+                (e) throws(RealmError) in
                 for i in 0..<entries.count {
                     guard case .string(let name) = try entries.key(i) else { continue }
                     let v = try entries.value(i)
@@ -170,21 +212,25 @@ extension Table {
         }
         _ = try rows.set(key, new.index, .slot(RefOrTagged(to.root)))
     }
+
     /// Removes all public columns, with their other ends.
     func removeAllColumns() throws(RealmError) {
         for c in publicColumns.map(\.key) { try removeColumn(c) }
     }
+
     /// Removes all columns and then the table's own nodes. The group forgets the table.
     func destroyAll() throws(RealmError) {
         try removeAllColumns()
         for c in backlinkColumns.map(\.key) { try remove(c) }
         try store.destroy(try flush())
     }
+
     /// Another key for the same column: its place does not change.
     func replaceKey(_ old: ColKey, by new: ColKey) throws(RealmError) {
         guard old.index == new.index, spec.change(old, { $0.key = new }) else { return }
         columnsChanged()
     }
+
     func replaceOpposite(of table: TableKey, _ old: ColKey, by new: ColKey) throws(RealmError) {
         var changed = false
         for c in columns where c.oppositeTable == table && c.oppositeColumn == old {
@@ -192,9 +238,12 @@ extension Table {
         }
         if changed { columnsChanged() }
     }
+
     /// Whether another table has links here.
     var isLinkTarget: Bool { backlinkColumns.contains { $0.oppositeTable != key } }
-    /// A plain primary key change: the index of the old one stays only when the user asked for it. Format: logical §10.7.
+
+    /// A plain primary key change: the index of the old one stays only when the user asked for it. Format: logical
+    /// §10.7.
     ///
     /// - Throws: 2007 when no property of this type can be one.
     func changePrimaryKey(to key: ColKey?) throws(RealmError) {
@@ -202,12 +251,17 @@ extension Table {
         if let key {
             guard let c = column(key), !c.isCollection, [.int, .string, .objectId, .uuid].contains(c.type) else {
                 throw RealmError(
-                    .illegalOperation, "Property '\(className ?? name).\(column(key)?.name ?? "")' is of a type that cannot be a primary key")
+                    .illegalOperation,
+                    "Property '\(className ?? name).\(column(key)?.name ?? "")' is of a type that cannot be a primary key"
+                )
             }
         }
-        if let old = primaryKey, let c = column(old), !c.attributes.contains(.indexed), try index(of: c.index) != nil { try removeIndex(c.index) }
+        if let old = primaryKey, let c = column(old), !c.attributes.contains(.indexed), try index(of: c.index) != nil {
+            try removeIndex(c.index)
+        }
         try setPrimaryKey(key)
     }
+
     /// Throws 2020 when two objects have one primary key value.
     func checkPrimaryKeysAreUnique() throws(RealmError) {
         guard let pk = primaryKey, let index = try index(of: pk.index) else { return }
@@ -222,7 +276,9 @@ extension Table {
             }
             guard seen <= 1 else {
                 throw RealmError(
-                    .migrationFailed, "Primary key property '\(className ?? name).\(column(pk)?.name ?? "")' has duplicate values after migration.")
+                    .migrationFailed,
+                    "Primary key property '\(className ?? name).\(column(pk)?.name ?? "")' has duplicate values after migration."
+                )
             }
         }
     }
@@ -233,13 +289,18 @@ extension Table {
         try indexes.build(column, isFullText: fullText)
         refreshFacts()
     }
+
     func removeIndex(_ column: Int) throws(RealmError) {
         try indexes.drop(column)
         refreshFacts()
     }
+
     /// Records in the spec that the user asked for an index.
     func setIndexAttribute(_ key: ColKey, _ attributes: ColumnAttributes) {
-        guard spec.change(key, { $0.attributes = $0.attributes.subtracting([.indexed, .fullTextIndexed]).union(attributes) }) else { return }
+        guard
+            spec.change(
+                key, { $0.attributes = $0.attributes.subtracting([.indexed, .fullTextIndexed]).union(attributes) })
+        else { return }
         refreshFacts()
     }
 }

@@ -1,9 +1,12 @@
 /// Objects: finding, creating, reading and setting single values.
 extension Table {
     /// Whether a live object has this key.
-    @inline(__always) func isValid(_ key: ObjKey) throws(RealmError) -> Bool { key.raw >= 0 ? try rows.contains(key) : false }
+    @inline(__always) func isValid(_ key: ObjKey) throws(RealmError) -> Bool {
+        key.raw >= 0 ? try rows.contains(key) : false
+    }
 
-    /// Value of a column; nil when there is no such object. Links to objects that do not exist yet (tombstones) read as null.
+    /// Value of a column; nil when there is no such object. Links to objects that do not exist yet (tombstones) read as
+    /// null.
     @inline(__always) func get(_ key: ObjKey, _ column: ColumnFacts) throws(RealmError) -> Mixed? {
         guard let v = try rows.get(key, column.key.index) else { return nil }
         if case .link(let k) = v, k.isUnresolved { return .null }
@@ -32,16 +35,19 @@ extension Table {
     static func matches(_ value: Mixed, _ c: ColumnFacts) -> Bool {
         switch (value, c.type) {
         case (.null, _): c.isNullable
-        case (.int, .int), (.bool, .bool), (.string, .string), (.binary, .binary), (.timestamp, .timestamp), (.float, .float), (.double, .double),
+        case (.int, .int), (.bool, .bool), (.string, .string), (.binary, .binary), (.timestamp, .timestamp),
+            (.float, .float), (.double, .double),
             (.decimal, .decimal), (.objectId, .objectId), (.uuid, .uuid):
             true
         case (_, .mixed): true
         default: false
         }
     }
+
     private func describe(_ c: ColumnFacts) -> String {
         "'\(className ?? name).\(column(c.key)?.name ?? "?")'"
     }
+
     /// Throws unless `value` may be stored in column `c`.
     func check(_ value: Mixed, for c: ColumnFacts) throws(RealmError) {
         if c.isCollection || c.type == .backlink {
@@ -49,24 +55,34 @@ extension Table {
         }
         try checkValue(value, c, nullAllowed: c.isNullable)
     }
+
     /// Throws unless `value` may be an element of the collection in column `c`.
     func checkElement(_ value: Mixed, of c: ColumnFacts, _ shape: CollectionShape, level: Int) throws(RealmError) {
         switch value {
         case .list, .dictionary:
-            guard c.type == .mixed else { throw RealmError(.typeMismatch, "Property \(describe(c)) holds no collections: only Mixed values do") }
-            guard shape != .set else { throw RealmError(.illegalOperation, "The set \(describe(c)) cannot hold collections") }
+            guard c.type == .mixed else {
+                throw RealmError(.typeMismatch, "Property \(describe(c)) holds no collections: only Mixed values do")
+            }
+            guard shape != .set else {
+                throw RealmError(.illegalOperation, "The set \(describe(c)) cannot hold collections")
+            }
             guard level < Self.maxNesting else {
-                throw RealmError(.limitExceeded, "Max nesting level reached: collections nest at most \(Self.maxNesting) deep")
+                throw RealmError(
+                    .limitExceeded, "Max nesting level reached: collections nest at most \(Self.maxNesting) deep")
             }
         default: try checkValue(value, c, nullAllowed: c.isNullable && !(c.type == .link && shape != .dictionary))
         }
     }
+
     /// Collections inside Mixed values nest this deep.
     static let maxNesting = 100
+
     private func checkValue(_ value: Mixed, _ c: ColumnFacts, nullAllowed: Bool) throws(RealmError) {
         switch value {
         case .null:
-            guard nullAllowed else { throw RealmError(.notNullable, "Property \(describe(c)) is required: it cannot be null") }
+            guard nullAllowed else {
+                throw RealmError(.notNullable, "Property \(describe(c)) is required: it cannot be null")
+            }
             return
         case .typedLink(let t, let k):
             try checkLink(t, k, for: c)
@@ -77,30 +93,45 @@ extension Table {
             }
         case .binary(let b):
             guard b.count <= Format.maxBlobSize else {
-                throw RealmError(.limitExceeded, "Binary data of \(b.count) bytes is too big for property \(describe(c))")
+                throw RealmError(
+                    .limitExceeded, "Binary data of \(b.count) bytes is too big for property \(describe(c))")
             }
         case .timestamp(let t):
             guard t.isValid else {
-                throw RealmError(.invalidArgument, "Seconds and nanoseconds of a timestamp must have one sign, and |nanoseconds| < 10⁹")
+                throw RealmError(
+                    .invalidArgument,
+                    "Seconds and nanoseconds of a timestamp must have one sign, and |nanoseconds| < 10⁹")
             }
         case .list, .dictionary:
-            guard c.type == .mixed else { throw RealmError(.typeMismatch, "Property \(describe(c)) holds no collections: only Mixed values do") }
+            guard c.type == .mixed else {
+                throw RealmError(.typeMismatch, "Property \(describe(c)) holds no collections: only Mixed values do")
+            }
             return
         case .slot, .link: throw RealmError(.typeMismatch, "Property \(describe(c)) does not take a value of this type")
         default: break
         }
-        guard Self.matches(value, c) else { throw RealmError(.typeMismatch, "Property \(describe(c)) does not take a value of this type") }
+        guard Self.matches(value, c) else {
+            throw RealmError(.typeMismatch, "Property \(describe(c)) does not take a value of this type")
+        }
     }
+
     private func checkLink(_ t: TableKey, _ k: ObjKey, for c: ColumnFacts) throws(RealmError) {
-        guard c.type == .link || c.type == .mixed else { throw RealmError(.typeMismatch, "Property \(describe(c)) does not take a link") }
+        guard c.type == .link || c.type == .mixed else {
+            throw RealmError(.typeMismatch, "Property \(describe(c)) does not take a link")
+        }
         guard c.type == .mixed || t == c.oppositeTable else {
             throw RealmError(.typeMismatch, "Property \(describe(c)) links to objects of another class")
         }
-        guard let target = try group.unmanagedTable(t) else { throw RealmError(.noSuchTable, "The link names a class that does not exist") }
+        guard let target = try group.unmanagedTable(t) else {
+            throw RealmError(.noSuchTable, "The link names a class that does not exist")
+        }
         try target.borrow { (target: Table) throws(RealmError) in
-            guard !target.isEmbedded else { throw RealmError(.illegalOperation, "Property \(describe(c)) cannot link to an embedded object") }
+            guard !target.isEmbedded else {
+                throw RealmError(.illegalOperation, "Property \(describe(c)) cannot link to an embedded object")
+            }
             guard target.kind != .asymmetric else {
-                throw RealmError(.illegalOperation, "Property \(describe(c)) cannot link to an object of an asymmetric class")
+                throw RealmError(
+                    .illegalOperation, "Property \(describe(c)) cannot link to an object of an asymmetric class")
             }
             guard try target.isValid(k) else {
                 throw RealmError(.noSuchObject, "The object that property \(describe(c)) should link to does not exist")
@@ -119,11 +150,13 @@ extension Table {
             if try !rows.contains(key) { return key }
         }
     }
+
     private func key(_ seq: UInt64) -> ObjKey {
         if primaryKey != nil { return ObjKey(Int64(bitPattern: seq & 0x7FFF_FFFF_FFFF_FFFF)) }
         // The low byte of the sequence, then a byte of file id (0 in a local file), then the rest.
         return ObjKey(Int64(bitPattern: (seq & 0xFF | (seq & 0xFFFF_FF00) << 8) & 0x7FFF_FFFF_FFFF_FFFF))
     }
+
     /// Notes that an object was made with the sequence number before the next one.
     @inline(__always) private func noteMade() {
         let seq = state.sequence &- 1
@@ -133,6 +166,7 @@ extension Table {
             madeSequences.append(seq...seq)
         }
     }
+
     /// Whether an object was made in this write.
     func isNew(_ object: ObjKey) -> Bool {
         guard let first = madeSequences.first, object >= key(first.lowerBound) else { return false }
@@ -228,11 +262,14 @@ extension Table {
         return true
     }
 
-    /// A new object in a link property. An embedded one that stood there goes; on a link to a top-level class the old one stays.
+    /// A new object in a link property. An embedded one that stood there goes; on a link to a top-level class the old
+    /// one stays.
     func setNewTarget(_ key: ObjKey, _ c: ColumnFacts) throws(RealmError) -> ObjKey {
         guard let target = try group.table(c.oppositeTable) else { throw .corrupt("link column without its target") }
         guard target.primaryKey == nil else {
-            throw RealmError(.illegalOperation, "Class '\(target.className ?? target.name)' has a primary key: a value for it is needed")
+            throw RealmError(
+                .illegalOperation,
+                "Class '\(target.className ?? target.name)' has a primary key: a value for it is needed")
         }
         let new = try target.createObject().key
         _ = try setLink(key, c, new)
@@ -245,7 +282,9 @@ extension Table {
             throw RealmError(.illegalOperation, "Property \(describe(c)) is not an integer")
         }
         guard let old = try get(key, c) else { return false }
-        guard case .int(let v) = old else { throw RealmError(.illegalOperation, "Property \(describe(c)) holds no integer to add to") }
+        guard case .int(let v) = old else {
+            throw RealmError(.illegalOperation, "Property \(describe(c)) holds no integer to add to")
+        }
         return try set(key, c, .int(v &+ delta))
     }
 }

@@ -2,8 +2,9 @@
 ///
 /// Invariants
 /// 1. `rows.columns` mirrors the columns of the spec, and so do `facts`.
-/// 2. Changed state lives in this object until `flush` writes it to the table's top array. Whether there is some follows from the state itself,
-///    compared with what the top array says: no change can be forgotten, and what changes nothing writes nothing.
+/// 2. Changed state lives in this object until `flush` writes it to the table's top array. Whether there is some
+///    follows from the state itself, compared with what the top array says: no change can be forgotten, and what
+///    changes nothing writes nothing.
 ///
 /// Thread rule: that of its group.
 final class Table {
@@ -15,23 +16,28 @@ final class Table {
     let store: NodeStore
     let tableIndex: Int
     let name: Name
+
     /// The class of the object store's schema, for tables named `class_…`.
     let className: Name?
     let key: TableKey
     private(set) var topRef: Ref
     var spec: TableSpec
+
     /// Facts by column index.
     private(set) var facts: [ColumnFacts?] = []
     private var columnKeys = ColumnKeys()
     let rows: ClusterTree
     var indexes: TableIndexes
     var state = TableState()
+
     /// What the top array says.
     private var written = (state: TableState(), rows: Ref.null, indexes: TableIndexes.Roots())
-    /// Length of the three arrays by column index (search indexes, opposite tables and columns): the most column indexes that the table
-    /// ever had, be it only inside one transaction.
+
+    /// Length of the three arrays by column index (search indexes, opposite tables and columns): the most column
+    /// indexes that the table ever had, be it only inside one transaction.
     private var widestIndex = 0
     private var contentVersion: UInt64 = 0
+
     /// Sequence numbers of the objects made in this write, ascending.
     var madeSequences: [ClosedRange<UInt64>] = []
 
@@ -53,7 +59,9 @@ final class Table {
         widestIndex = spec.length
         try read(top)
     }
-    /// Moves to where the table stands in another snapshot, if its columns are the same there. After an error the table is good for nothing.
+
+    /// Moves to where the table stands in another snapshot, if its columns are the same there. After an error the table
+    /// is good for nothing.
     func move(to ref: Ref) throws(RealmError) -> Bool {
         let top = try TableTop(store, ref)
         guard !spec.isModified, try top.spec == spec.place, try top.key(at: tableIndex) == key else { return false }
@@ -62,13 +70,16 @@ final class Table {
         try read(top)
         return true
     }
+
     /// Reads what the top array says of the columns that are known already.
     private func read(_ top: TableTop) throws(RealmError) {
         let before = primaryKey
         state = try TableState(top)
         contentVersion = try top.number(6) ?? 0
         if let key = primaryKey {
-            guard let c = column(key), !c.isCollection else { throw .corrupt("primary key without its column", at: topRef.offset) }
+            guard let c = column(key), !c.isCollection else {
+                throw .corrupt("primary key without its column", at: topRef.offset)
+            }
         }
         rows.setRoot(try top.rows)
         let roots = try indexes.read(try top.indexes, byIndex: spec.byIndex)
@@ -82,24 +93,31 @@ final class Table {
     var columns: [Column] { spec.columns }
     var publicColumns: some Sequence<Column> { columns.lazy.filter { !$0.isBacklink } }
     var backlinkColumns: some Sequence<Column> { columns.lazy.filter(\.isBacklink) }
+
     /// The column with this key, nil when the table has none (any more).
     @inline(__always) func column(_ key: ColKey) -> Column? { spec.column(key) }
+
     func column(named name: Name) -> Column? { spec.column(named: name) }
 
     /// Whether the table has this column.
     @inline(__always) func isColumn(_ key: ColKey) -> Bool { columnKeys.contains(key) }
+
     /// Facts of a public or backlink column, nil when the table has no such column (any more).
     @inline(__always) func facts(_ key: ColKey) -> ColumnFacts? {
         let i = key.index
         guard i < facts.count, let f = facts[i], f.key == key else { return nil }
         return f
     }
+
     /// Brings in line what follows from the columns, the primary key and the presence of indexes.
     func refreshFacts() {
         columnKeys.set(columns)
-        facts = spec.byIndex.map { i in i < 0 ? nil : ColumnFacts(columns[i], isIndexed: indexes.has(columns[i].index), primaryKey: primaryKey) }
+        facts = spec.byIndex.map { i in
+            i < 0 ? nil : ColumnFacts(columns[i], isIndexed: indexes.has(columns[i].index), primaryKey: primaryKey)
+        }
         indexes.columnsChanged(facts)
     }
+
     /// The same after a change of the columns.
     func columnsChanged() {
         rows.setColumns(spec.clusterColumns)
@@ -113,10 +131,14 @@ final class Table {
     var primaryKey: ColKey? { state.primaryKey }
     var kind: Kind { state.kind }
     var isEmbedded: Bool { kind == .embedded }
+
     /// Objects that are linked to, but do not exist: a second tree with the same columns.
     var tombstones: Ref { state.tombstones }
+
     func count() throws(RealmError) -> Int { try rows.count() }
+
     func allKeys() throws(RealmError) -> [ObjKey] { try rows.allKeys() }
+
     /// The index of a column for looking values up; nil when there is none.
     func index(of column: Int) throws(RealmError) -> SearchIndex? { try indexes.index(of: column) }
 
@@ -129,15 +151,19 @@ final class Table {
         let indexes = try s.makeRefs([]).ref, tables = try s.makeIntegers().ref, cols = try s.makeIntegers().ref
         let zero = RefOrTagged(.null)
         return try s.makeRefs([
-            RefOrTagged(spec), zero, RefOrTagged(rows), RefOrTagged(tagged: UInt64(key.raw)), RefOrTagged(indexes), RefOrTagged(tagged: 0),
+            RefOrTagged(spec), zero, RefOrTagged(rows), RefOrTagged(tagged: UInt64(key.raw)), RefOrTagged(indexes),
+            RefOrTagged(tagged: 0),
             RefOrTagged(tagged: 0),
             RefOrTagged(tables), RefOrTagged(cols), zero, zero, zero, RefOrTagged(tagged: kind.rawValue), zero,
         ]).ref
     }
+
     /// Whether the top array is to be written: it is new, or no longer says what is.
     var isModified: Bool {
-        !store.isInFile(topRef) || spec.isModified || rows.root != written.rows || state != written.state || indexes.roots != written.indexes
+        !store.isInFile(topRef) || spec.isModified || rows.root != written.rows || state != written.state
+            || indexes.roots != written.indexes
     }
+
     /// Writes changed state to the top array and returns its ref.
     func flush() throws(RealmError) -> Ref {
         guard isModified else { return topRef }

@@ -10,11 +10,14 @@ struct TableSpec {
         let oppositeTables: Ref
         let oppositeColumns: Ref
     }
+
     /// Where the columns were read from.
     let place: Place
     private(set) var columns: [Column] = []
+
     /// Position in `columns` by column index, −1 for holes.
     private(set) var byIndex: [Int] = []
+
     /// Length of the arrays of opposite tables and columns as they were read.
     private(set) var length = 0
     private(set) var isModified = false
@@ -28,7 +31,9 @@ struct TableSpec {
         guard spec.count >= 6 else { throw .corrupt("table spec of an impossible size", at: ref.offset) }
         let types = try s.integers(try spec.child(0)), names = try s.node(try spec.child(1))
         let attributes = try s.integers(try spec.child(2)), keys = try s.integers(try spec.child(5))
-        guard types.count == attributes.count, types.count == keys.count, names.count <= types.count, types.count <= 0x1_0000 else {
+        guard types.count == attributes.count, types.count == keys.count, names.count <= types.count,
+            types.count <= 0x1_0000
+        else {
             throw .corrupt("table spec with columns that do not match", at: ref.offset)
         }
         enumeratedKeysRef = try spec.child(4)
@@ -44,14 +49,18 @@ struct TableSpec {
             guard key.raw >= 0, let type = ColumnType(rawValue: key.typeNumber), type.rawValue < 18 else {
                 throw .corrupt("column of unknown type", at: keys.ref.offset)
             }
-            guard (i < names.count) == (type != .backlink) else { throw .corrupt("public columns after backlink columns", at: ref.offset) }
+            guard (i < names.count) == (type != .backlink) else {
+                throw .corrupt("public columns after backlink columns", at: ref.offset)
+            }
             let specType = types.get(i)
             var c = Column(
                 key: key, type: type == .linkList ? .link : type,
                 attributes: ColumnAttributes(rawValue: Int(truncatingIfNeeded: attributes.get(i) & 0x1FF)),
                 name: i < names.count ? try s.name(names, i) : "", specType: specType)
             if c.isDictionary, specType >> 16 == 0 { c.keyType = .int }
-            if let tables, c.index < tables.count { c.oppositeTable = TableKey(UInt32(truncatingIfNeeded: tables.get(c.index)) & 0x7FFF_FFFF) }
+            if let tables, c.index < tables.count {
+                c.oppositeTable = TableKey(UInt32(truncatingIfNeeded: tables.get(c.index)) & 0x7FFF_FFFF)
+            }
             if let cols, c.index < cols.count { c.oppositeColumn = ColKey(cols.get(c.index)) }
             if i < enumeratedKeys.count { c.enumeratedValues = enumeratedKeys[i] }
             columns.append(c)
@@ -59,6 +68,7 @@ struct TableSpec {
         length = max(tables?.count ?? 0, cols?.count ?? 0)
         byIndex = try Self.places(columns, at: ref)
     }
+
     private static func places(_ columns: [Column], at ref: Ref) throws(RealmError) -> [Int] {
         try CMemory.expect((columns.map(\.index).max() ?? -1) + 1, each: 8)
         var byIndex = [Int](repeating: -1, count: (columns.map(\.index).max() ?? -1) + 1)
@@ -73,15 +83,19 @@ struct TableSpec {
 
     /// The column with this key, nil when there is none (any more).
     @inline(__always) func column(_ key: ColKey) -> Column? { position(key).map { columns[$0] } }
+
     /// Its position in `columns`.
     @inline(__always) private func position(_ key: ColKey) -> Int? {
         let i = key.index
         guard i < byIndex.count, byIndex[i] >= 0, columns[byIndex[i]].key == key else { return nil }
         return byIndex[i]
     }
+
     func column(named name: Name) -> Column? { columns.first { !$0.isBacklink && $0.name == name } }
+
     /// The lowest column index that no column has.
     var freeIndex: Int { byIndex.firstIndex(of: -1) ?? byIndex.count }
+
     /// What stands in the leaves of a cluster.
     var clusterColumns: [ClusterTree.Column?] { byIndex.map { $0 < 0 ? nil : columns[$0].clusterColumn } }
 
@@ -95,6 +109,7 @@ struct TableSpec {
         byIndex = try Self.places(columns, at: place.spec)
         isModified = true
     }
+
     /// Takes a column out, with its distinct values.
     mutating func remove(_ key: ColKey, _ store: NodeStore) throws(RealmError) {
         guard let at = position(key) else { return }
@@ -103,6 +118,7 @@ struct TableSpec {
         byIndex = try Self.places(columns, at: place.spec)
         isModified = true
     }
+
     /// Changes what is said of a column; false when there is none with this key. Its index stays.
     @discardableResult
     mutating func change(_ key: ColKey, _ body: (inout Column) -> Void) -> Bool {
@@ -127,7 +143,8 @@ struct TableSpec {
         if !enumeratedKeysRef.isNull {
             let n = try s.refsNode(enumeratedKeysRef)
             s.free(n)
-            enumeratedKeysRef = enumeratedKeys.allSatisfy(\.isNull) ? .null : try s.makeRefs(enumeratedKeys.map { RefOrTagged($0) }).ref
+            enumeratedKeysRef =
+                enumeratedKeys.allSatisfy(\.isNull) ? .null : try s.makeRefs(enumeratedKeys.map { RefOrTagged($0) }).ref
             s.setSlot(spec, 4, enumeratedKeysRef)
         }
         s.setSlot(top, 0, spec.ref)
@@ -139,6 +156,7 @@ struct TableSpec {
         s.setSlot(top, 8, try s.makeIntegers(ordered.map { ($0?.oppositeColumn ?? .null).raw }).ref)
         isModified = false
     }
+
     /// An empty spec; returns its ref.
     static func create(_ s: NodeStore) throws(RealmError) -> Ref {
         let types = try s.makeIntegers().ref, attributes = try s.makeIntegers().ref, keys = try s.makeIntegers().ref

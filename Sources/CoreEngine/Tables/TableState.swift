@@ -1,32 +1,43 @@
 /// The top array of a table, checked. Format: logical §2.
 struct TableTop {
     let node: Node
+
     init(_ store: NodeStore, _ ref: Ref) throws(RealmError) {
         node = try store.refsNode(ref)
         guard node.count >= 5, node.count <= 16 else { throw .corrupt("table of an impossible size", at: ref.offset) }
     }
+
     func number(_ i: Int) throws(RealmError) -> UInt64? {
         guard i < node.count else { return nil }
         let v = try node.slot(i)
         guard v.subtree == nil else { throw .corrupt("a ref stands where a number is expected", at: node.ref.offset) }
         return v.number
     }
+
     func child(_ i: Int) throws(RealmError) -> Ref { i < node.count ? try node.child(i) : .null }
+
     func key(at index: Int) throws(RealmError) -> TableKey {
         let raw = try number(3) ?? 0
-        guard raw <= 0x7FFF_FFFF, Int(raw & 0xFFFF) == index else { throw .corrupt("table with the key of another", at: node.ref.offset) }
+        guard raw <= 0x7FFF_FFFF, Int(raw & 0xFFFF) == index else {
+            throw .corrupt("table with the key of another", at: node.ref.offset)
+        }
         return TableKey(UInt32(raw))
     }
+
     var rows: Ref { get throws(RealmError) { try child(2) } }
     var indexes: Ref { get throws(RealmError) { try child(4) } }
+
     var spec: TableSpec.Place {
-        get throws(RealmError) { TableSpec.Place(spec: try child(0), oppositeTables: try child(7), oppositeColumns: try child(8)) }
+        get throws(RealmError) {
+            TableSpec.Place(spec: try child(0), oppositeTables: try child(7), oppositeColumns: try child(8))
+        }
     }
 }
 
 /// What the top array of a table says besides its columns, rows and indexes.
 struct TableState: Equatable {
     var columnKeyCounter: UInt64 = 0
+
     /// Next object sequence number.
     var sequence: UInt64 = 0
     var collisionMap = Ref.null
@@ -35,16 +46,20 @@ struct TableState: Equatable {
     var tombstones = Ref.null
 
     init() {}
+
     /// The caller checks that the primary key is one of the columns.
     init(_ top: TableTop) throws(RealmError) {
         columnKeyCounter = try top.number(5) ?? 0
         sequence = try top.number(9) ?? 0
         collisionMap = try top.child(10)
         primaryKey = try top.number(11).map { ColKey(Int64(bitPattern: $0)) }
-        guard let kind = Table.Kind(rawValue: (try top.number(12) ?? 0) & 3) else { throw .corrupt("table of unknown type", at: top.node.ref.offset) }
+        guard let kind = Table.Kind(rawValue: (try top.number(12) ?? 0) & 3) else {
+            throw .corrupt("table of unknown type", at: top.node.ref.offset)
+        }
         self.kind = kind
         tombstones = try top.child(13)
     }
+
     /// `top` has 14 slots.
     func write(_ s: NodeStore, _ top: Node) throws(RealmError) {
         s.setSlot(top, 5, RefOrTagged(tagged: columnKeyCounter))
@@ -60,7 +75,9 @@ struct TableState: Equatable {
     mutating func dropCollisionEntry(_ key: ObjKey, _ store: NodeStore) throws(RealmError) {
         guard !collisionMap.isNull else { return }
         let n = try store.writableRefs(try store.refsNode(collisionMap))
-        var arrays = [try store.integers(try n.child(0)), try store.integers(try n.child(1)), try store.integers(try n.child(2))]
+        var arrays = [
+            try store.integers(try n.child(0)), try store.integers(try n.child(1)), try store.integers(try n.child(2)),
+        ]
         guard let i = (0..<arrays[2].count).first(where: { arrays[2].get($0) == key.raw }) else {
             collisionMap = n.ref
             return

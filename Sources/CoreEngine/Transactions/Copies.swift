@@ -4,7 +4,9 @@ import Synchronization
 extension Transaction {
     /// Bytes of the snapshot's file, and how many of them are not free.
     func usage() throws(RealmError) -> (total: UInt64, used: UInt64) {
-        guard !topRef.isNull else { return (UInt64(max(try database.file.dataSize(), database.file.pageSize)), UInt64(Format.headerSize)) }
+        guard !topRef.isNull else {
+            return (UInt64(max(try database.file.dataSize(), database.file.pageSize)), UInt64(Format.headerSize))
+        }
         let lists = try database.file.topFields(store, topRef, physicalSize: logicalSize).freeLists
         var free = 0
         if !lists.lengths.isNull {
@@ -20,12 +22,18 @@ extension Transaction {
         return (UInt64(logicalSize), UInt64(logicalSize - free))
     }
 
-    /// Writes the snapshot, or in a write transaction its present state, to a new file. Nothing is left behind after an error.
+    /// Writes the snapshot, or in a write transaction its present state, to a new file. Nothing is left behind after an
+    /// error.
     func writeCopy(to given: String, _ encryption: Encryption?) throws(RealmError) {
-        try store.during(.copying) { () throws(RealmError) in try copySnapshot(to: try FileSystem.canonical(given), encryption) }
+        try store.during(.copying) { () throws(RealmError) in
+            try copySnapshot(to: try FileSystem.canonical(given), encryption)
+        }
     }
+
     private func copySnapshot(to path: String, _ encryption: Encryption?) throws(RealmError) {
-        guard stage == .reading || stage == .writing else { throw RealmError(.wrongTransactionState, "A copy needs a snapshot") }
+        guard stage == .reading || stage == .writing else {
+            throw RealmError(.wrongTransactionState, "A copy needs a snapshot")
+        }
         if let damage { throw damage }
         guard !FileSystem.exists(path) else { throw FileSystem.alreadyExists(path) }
         // The copy gets its name when it is complete: a crash leaves no file that could be taken for one.
@@ -36,11 +44,13 @@ extension Transaction {
             let copy = try DatabaseFile(
                 path: temporary, access: .createNew, needsSlab: false, encryption: encryption, room: store.extent,
                 permissions: try database.file.file.permissions())
-            // While this process lives nobody takes the copy for one that was abandoned. Where there are no such locks nobody looks for one.
+            // While this process lives nobody takes the copy for one that was abandoned. Where there are no such locks
+            // nobody looks for one.
             _ = copy.file.tryLock(.exclusive)
             copy.file.copyPermissions(of: database.file.file)
             try copy.initialize(durable: false)
-            var content = CopyWriter.Content(topRef: topRef, logicalSize: logicalSize, format: database.format, keepsSyncFileId: false)
+            var content = CopyWriter.Content(
+                topRef: topRef, logicalSize: logicalSize, format: database.format, keepsSyncFileId: false)
             content.interruption = interruption
             if stage == .writing {
                 do throws(RealmError) { try group.flush() } catch {
@@ -49,18 +59,23 @@ extension Transaction {
                 }
                 content.running = (store, group.namesRef, group.tablesRef)
             }
-            if try CopyWriter.copy(content, of: database.file, into: copy, durable: true).topRef.isNull { try copy.file.synchronizeData() }
+            if try CopyWriter.copy(content, of: database.file, into: copy, durable: true).topRef.isNull {
+                try copy.file.synchronizeData()
+            }
             try copy.file.renameKeeping(path)
         }
         try Self.making(path) { () throws(RealmError) in try FileSystem.synchronizeFolder(of: path) }
     }
+
     private static let copyNumber = Atomic(0)
     private static let copySuffix = ".tmp_copy_"
+
     /// Removes the unfinished copies to `path` of processes that have died: files named by the process and a number.
     fileprivate static func removeAbandonedCopies(_ path: String) {
         FileSystem.removeAbandoned(FileSystem.temporary(path, copySuffix)) { rest in
             let numbers = rest.split(separator: "_", omittingEmptySubsequences: false)
-            return numbers.count == 2 && numbers.allSatisfy { !$0.isEmpty && $0.utf8.allSatisfy { $0 >= 0x30 && $0 <= 0x39 } }
+            return numbers.count == 2
+                && numbers.allSatisfy { !$0.isEmpty && $0.utf8.allSatisfy { $0 >= 0x30 && $0 <= 0x39 } }
         }
     }
 
@@ -72,7 +87,8 @@ extension Transaction {
         }
     }
 
-    /// Rewrites the file without free space. false: somebody else uses it, and nothing was done. The read transaction ends in any case.
+    /// Rewrites the file without free space. false: somebody else uses it, and nothing was done. The read transaction
+    /// ends in any case.
     func compact() throws(RealmError) -> Bool {
         endRead()
         return try database.exclusively { () throws(RealmError) in
@@ -81,15 +97,20 @@ extension Transaction {
             }
         } ?? false
     }
+
     /// Whether the file, as it is open here, has this key or passphrase.
     func opens(with encryption: Encryption?) -> Bool { database.file.encryption == encryption }
-    /// Gives the file another key or passphrase, or takes it away. A file in CRealm's form gets another key block, every other change is one of
-    /// form: the file is rewritten. false: somebody else uses it, and nothing was done. The read transaction ends in any case.
+
+    /// Gives the file another key or passphrase, or takes it away. A file in CRealm's form gets another key block,
+    /// every other change is one of form: the file is rewritten. false: somebody else uses it, and nothing was done.
+    /// The read transaction ends in any case.
     func changeEncryption(to new: Encryption?) throws(RealmError) -> Bool {
         endRead()
         return try database.exclusively { () throws(RealmError) in
             if let new, new.cipher != .realm, try database.rewrap(new) { return true }
-            return try store.during(.copying) { () throws(RealmError) in try database.rewrite(new, keepsForm: false, for: self) }
+            return try store.during(.copying) { () throws(RealmError) in
+                try database.rewrite(new, keepsForm: false, for: self)
+            }
         } ?? false
     }
 }
@@ -97,17 +118,24 @@ extension Transaction {
 extension Database {
     private func ownSession() throws(RealmError) -> LockFile {
         guard let lockFile, isWritable, belongsToThisProcess else {
-            throw RealmError(.wrongTransactionState, "The file was opened for reading only, or by the parent process", path: path)
+            throw RealmError(
+                .wrongTransactionState, "The file was opened for reading only, or by the parent process", path: path)
         }
         return lockFile
     }
-    /// Runs `body` as the only user of the file, holding the write lock; false when somebody else has it open. The caller has the file for itself
-    /// in this process, and nobody opens it here meanwhile: what is at its path and what is known of that change together.
+
+    /// Runs `body` as the only user of the file, holding the write lock; false when somebody else has it open. The
+    /// caller has the file for itself in this process, and nobody opens it here meanwhile: what is at its path and what
+    /// is known of that change together.
     /// - Parameter isOpening: this is where the file is being opened, and nothing was ever written to it here.
-    private func alone(isOpening: Bool = false, _ body: (LockFile) throws(RealmError) -> Bool) throws(RealmError) -> Bool {
+    private func alone(isOpening: Bool = false, _ body: (LockFile) throws(RealmError) -> Bool) throws(RealmError)
+        -> Bool
+    {
         let lockFile = try ownSession()
         if isOpening {
-            return try lockFile.withControlLock { () throws(RealmError) in lockFile.isLastMember ? try body(lockFile) : false }
+            return try lockFile.withControlLock { () throws(RealmError) in
+                lockFile.isLastMember ? try body(lockFile) : false
+            }
         }
         return try DatabaseRegistry.atGate(path) { () throws(RealmError) in
             try lockFile.withControlLock { () throws(RealmError) in
@@ -119,12 +147,14 @@ extension Database {
             }
         }
     }
+
     /// Replaces the file by a copy of its newest snapshot. The caller has the file for itself in this process.
     ///
     /// A crash leaves the old file or the new one; what may lie beside it then is removed by the next attempt.
     /// - Parameter form: the snapshot in today's form, where the file is of a format that is upgraded by a copy.
     func rewrite(
-        _ encryption: Encryption?, keepsForm: Bool, for user: Transaction, form: (store: NodeStore, names: Ref, tables: Ref)? = nil
+        _ encryption: Encryption?, keepsForm: Bool, for user: Transaction,
+        form: (store: NodeStore, names: Ref, tables: Ref)? = nil
     ) throws(RealmError) -> Bool {
         try alone(isOpening: form != nil) { (lockFile) throws(RealmError) in
             let newest = try newestOfSession().0
@@ -137,26 +167,33 @@ extension Database {
             var isNameCertain = true
             try Transaction.making(temporary) { () throws(RealmError) in
                 var copy = try DatabaseFile(
-                    path: temporary, access: .createNew, needsSlab: false, encryption: encryption, room: newest.logicalSize,
+                    path: temporary, access: .createNew, needsSlab: false, encryption: encryption,
+                    room: newest.logicalSize,
                     permissions: try file.file.permissions())
                 copy.file.setRights(try file.file.rights())
                 try copy.initialize(durable: false, like: keepsForm ? file : nil)
-                var content = CopyWriter.Content(topRef: newest.topRef, logicalSize: newest.logicalSize, format: format, keepsSyncFileId: true)
+                var content = CopyWriter.Content(
+                    topRef: newest.topRef, logicalSize: newest.logicalSize, format: format, keepsSyncFileId: true)
                 content.interruption = user.interruption
                 if let form {
                     content.format = Format.currentVersion
                     content.running = form
                 }
-                var new = (number: newest.number, end: try CopyWriter.copy(content, of: file, into: copy, durable: isDurable))
+                var new = (
+                    number: newest.number, end: try CopyWriter.copy(content, of: file, into: copy, durable: isDurable)
+                )
                 if form != nil {
                     new = try FormatUpgrade.finish(temporary, encryption, durability)
-                    copy = try DatabaseFile(path: temporary, access: .readWrite, needsSlab: false, encryption: encryption, room: newest.logicalSize)
+                    copy = try DatabaseFile(
+                        path: temporary, access: .readWrite, needsSlab: false, encryption: encryption,
+                        room: newest.logicalSize)
                 }
                 if isDurable { try copy.file.synchronizeData() }
                 let identity = try copy.file.identity()
                 let claim = try lockFile.claim(temporary, identity)
                 try file.replace(with: copy, encryption) { () throws(RealmError) in
-                    // Whoever waits for the control lock is the first of a new session if we die before the new version is published.
+                    // Whoever waits for the control lock is the first of a new session if we die before the new version
+                    // is published.
                     lockFile.shared.isUncertain = true
                     try copy.file.rename(to: name)
                 }
@@ -165,7 +202,8 @@ extension Database {
                 if isNameCertain { lockFile.shared.isUncertain = false }
                 publish(
                     SharedState.Version(
-                        number: new.number, topRef: new.end.topRef, logicalSize: new.end.topRef.isNull ? newest.logicalSize : new.end.logicalSize))
+                        number: new.number, topRef: new.end.topRef,
+                        logicalSize: new.end.topRef.isNull ? newest.logicalSize : new.end.logicalSize))
                 lockFile.hold(claim)
                 DatabaseRegistry.change(self, to: identity)
             }
@@ -180,6 +218,7 @@ extension Database {
             return true
         }
     }
+
     /// Another secret for a file in CRealm's form; false when it is in another form, or somebody else uses it.
     fileprivate func rewrap(_ encryption: Encryption) throws(RealmError) -> Bool {
         try alone { (_) throws(RealmError) in try file.changeSecret(encryption) }

@@ -1,6 +1,7 @@
 /// What is asked of and done to the files of a database that need not be open.
 extension Database {
     package static func parentExists(path: String) -> Bool { FileSystem.isDirectory(FileSystem.parent(of: path)) }
+
     /// Whether the file at `path` is of an older format than the one written. Looks at the file, changes nothing.
     package static func needsFormatUpgrade(path: String, encryption: Encryption? = nil) throws(RealmError) -> Bool {
         try DatabaseFile.whileUnchanged(path) { () throws(RealmError) in
@@ -12,15 +13,18 @@ extension Database {
         }
     }
 
-    /// Removes the files of a database: itself, `.note`, `.log`, `.management`; never `.lock`. Returns whether the database file went.
+    /// Removes the files of a database: itself, `.note`, `.log`, `.management`; never `.lock`. Returns whether the
+    /// database file went.
     package static func deleteFiles(path given: String) throws(RealmError) -> Bool {
         let path = try FileSystem.canonical(given)
         guard FileSystem.isDirectory(FileSystem.parent(of: path)) else { return false }
         return try DatabaseRegistry.atGate(path) { () throws(RealmError) in try delete(path) }
     }
+
     private static func delete(_ path: String) throws(RealmError) -> Bool {
         func stillInUse() -> RealmError {
-            RealmError(.deleteOpenedRealm, "Cannot delete files of an open Realm: '\(path)' is still in use", path: path)
+            RealmError(
+                .deleteOpenedRealm, "Cannot delete files of an open Realm: '\(path)' is still in use", path: path)
         }
         if DatabaseRegistry.database(at: path) != nil { throw stillInUse() }
         let lockPath = path + ".lock"

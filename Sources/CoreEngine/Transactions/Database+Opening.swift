@@ -1,20 +1,24 @@
 /// Opening a file: an object that this process has already, or a new one.
 ///
-/// A file has one object in a process, whatever names it is opened under; who opens it again must ask for the same. States and versions that
-/// nobody changes (immutable, snapshot) have an object each, and no session.
+/// A file has one object in a process, whatever names it is opened under; who opens it again must ask for the same.
+/// States and versions that nobody changes (immutable, snapshot) have an object each, and no session.
 extension Database {
-    /// Opens the file, or joins the open one of this process. A file of an older format is upgraded when it is opened for writing, after a
-    /// backup; where `upgrades` forbids that, it is refused (1024).
+    /// Opens the file, or joins the open one of this process. A file of an older format is upgraded when it is opened
+    /// for writing, after a backup; where `upgrades` forbids that, it is refused (1024).
     package static func open(
-        path given: String, access: Access, durability: Durability = .full, flushesTwice: Bool = false, upgrades: Bool = true,
+        path given: String, access: Access, durability: Durability = .full, flushesTwice: Bool = false,
+        upgrades: Bool = true,
         encryption: Encryption? = nil
     ) throws(RealmError) -> Database {
         try open(
-            canonical: try FileSystem.canonical(given), access: access, durability: durability, flushesTwice: flushesTwice, upgrades: upgrades,
+            canonical: try FileSystem.canonical(given), access: access, durability: durability,
+            flushesTwice: flushesTwice, upgrades: upgrades,
             encryption: encryption)
     }
+
     static func open(
-        canonical path: String, access: Access, durability: Durability, flushesTwice: Bool, upgrades: Bool, encryption: Encryption?,
+        canonical path: String, access: Access, durability: Durability, flushesTwice: Bool, upgrades: Bool,
+        encryption: Encryption?,
         patience: Patience = .endless
     ) throws(RealmError) -> Database {
         switch access {
@@ -26,10 +30,14 @@ extension Database {
             if let db = DatabaseRegistry.database(at: path), !db.isAbandoned {
                 guard db.durability == durability else {
                     throw RealmError(
-                        .mismatchedConfig, "Realm at path '\(path)' already opened with different durability or in-memory settings", path: path)
+                        .mismatchedConfig,
+                        "Realm at path '\(path)' already opened with different durability or in-memory settings",
+                        path: path)
                 }
                 guard db.file.encryption == encryption else {
-                    throw RealmError(.mismatchedConfig, "Realm at path '\(path)' already opened with different encryption key.", path: path)
+                    throw RealmError(
+                        .mismatchedConfig, "Realm at path '\(path)' already opened with different encryption key.",
+                        path: path)
                 }
                 try db.verifyWhole()
                 let isEnough = if case .readWrite = access { db.isWritable } else { try db.upgradedFormat() == nil }
@@ -53,11 +61,13 @@ extension Database {
             }
         }
     }
+
     private static func upgraded(
-        _ path: String, _ access: Access, _ durability: Durability, _ upgrades: Bool, _ encryption: Encryption?, _ patience: Patience
+        _ path: String, _ access: Access, _ durability: Durability, _ upgrades: Bool, _ encryption: Encryption?,
+        _ patience: Patience
     ) throws(RealmError) -> Database {
-        // Several programs may open the file at once, and one of them upgrades it when the others have let go of it for a moment. Who only reads
-        // it may stay for hours: without a limit, about a second is enough to know.
+        // Several programs may open the file at once, and one of them upgrades it when the others have let go of it for
+        // a moment. Who only reads it may stay for hours: without a limit, about a second is enough to know.
         func attempt() throws(RealmError) -> Database? {
             for _ in 0..<50 {
                 let (db, isUpgraded) = try upgrading(path, access, durability, upgrades, encryption, patience)
@@ -70,7 +80,8 @@ extension Database {
             for i in 0... {
                 try patience.test(path)
                 if i >= 50, !patience.hasLimit { break }
-                let pause = 1000 + min(UInt32(i), 50) * 1000 * (UInt32(truncatingIfNeeded: Platform.processId) % 7 + 1) / 4
+                let pause =
+                    1000 + min(UInt32(i), 50) * 1000 * (UInt32(truncatingIfNeeded: Platform.processId) % 7 + 1) / 4
                 Platform.sleep(microseconds: min(pause, UInt32(patience.milliseconds(atMost: 100)) * 1000))
                 if let db = try attempt() { return db }
             }
@@ -80,23 +91,32 @@ extension Database {
                 path: path)
         }
     }
-    /// No database when the file was of an older format: it must be opened again then, whether it could be upgraded or not.
+
+    /// No database when the file was of an older format: it must be opened again then, whether it could be upgraded or
+    /// not.
     private static func upgrading(
-        _ path: String, _ access: Access, _ durability: Durability, _ upgrades: Bool, _ encryption: Encryption?, _ patience: Patience
+        _ path: String, _ access: Access, _ durability: Durability, _ upgrades: Bool, _ encryption: Encryption?,
+        _ patience: Patience
     ) throws(RealmError) -> (database: Database?, isUpgraded: Bool) {
-        let db = try Database(path: path, access: access, durability: durability, upgrades: upgrades, encryption, patience)
+        let db = try Database(
+            path: path, access: access, durability: durability, upgrades: upgrades, encryption, patience)
         guard db.isWritable, db.format != Format.currentVersion else { return (db, true) }
         return (nil, try FormatUpgrade.run(db))
     }
+
     convenience init(immutable path: String, _ encryption: Encryption?) throws(RealmError) {
         let file = try DatabaseFile(path: path, access: .readOnly, needsSlab: false, encryption: encryption)
         try self.init(file, fixedAt: try file.newestState(readOnly: true).state, .immutable)
     }
+
     convenience init(snapshot path: String, _ encryption: Encryption?) throws(RealmError) {
         let source = try FileDescriptor(path: path, access: .readOnly)
         let copy = try PrivateCopy.take(of: source, path: path, encryption)
-        // What a record leads to may be a commit on its way to the disk, which can still fail: it counts when nobody has the file open.
-        if LockFile.isClaimed(source), let state = try RealmError.unlessDamaged({ () throws(RealmError) in try copy.validate(readOnly: true) }) {
+        // What a record leads to may be a commit on its way to the disk, which can still fail: it counts when nobody
+        // has the file open.
+        if LockFile.isClaimed(source),
+            let state = try RealmError.unlessDamaged({ () throws(RealmError) in try copy.validate(readOnly: true) })
+        {
             try self.init(copy, fixedAt: state, .snapshot)
         } else {
             try self.init(copy, fixedAt: try copy.newestState(readOnly: true).state, .snapshot)

@@ -1,23 +1,27 @@
-/// What the session says, compared with what else is known: the file, its locks, and what this process itself has written.
+/// What the session says, compared with what else is known: the file, its locks, and what this process itself has
+/// written.
 ///
-/// Any program may write any word of the lock file. What a foreign word can do: a call fails with an error that says so, or space stays in use
-/// for longer. It makes nothing the newest version that the file does not hold as such.
+/// Any program may write any word of the lock file. What a foreign word can do: a call fails with an error that says
+/// so, or space stays in use for longer. It makes nothing the newest version that the file does not hold as such.
 extension Database {
     /// The slots in which this process holds versions.
     ///
-    /// Each pin has one of its own, with the thread and the time of it, as long as they are few. From then on pins of one version share: programs
-    /// with thousands of Realms need as many slots as there are versions among them.
+    /// Each pin has one of its own, with the thread and the time of it, as long as they are few. From then on pins of
+    /// one version share: programs with thousands of Realms need as many slots as there are versions among them.
     struct Pins {
         /// How many there are, and in how many slots.
         private(set) var count = 0
         private(set) var slots = 0
+
         /// The slots that may be shared, and by how many they are.
         private var shared: [UInt64: Int] = [:]
         private var users: [Int: (version: UInt64, count: Int)] = [:]
         private static let few = 64
 
         var isEmpty: Bool { count == 0 }
+
         func slot(of version: UInt64) -> Int? { shared.isEmpty ? nil : shared[version] }
+
         mutating func add(_ version: UInt64, in slot: Int, isShared: Bool) {
             count += 1
             if isShared {
@@ -29,6 +33,7 @@ extension Database {
             shared[version] = slot
             users[slot] = (version, 1)
         }
+
         /// Whether the slot is nobody's any more.
         mutating func remove(from slot: Int) -> Bool {
             count -= 1
@@ -42,6 +47,7 @@ extension Database {
             slots -= 1
             return true
         }
+
         /// Whether the one user of a slot may take it along to another version.
         mutating func move(_ slot: Int, to version: UInt64) -> Bool {
             guard !users.isEmpty, let user = users[slot] else { return true }
@@ -49,6 +55,7 @@ extension Database {
             forget(slot, user.version)
             return true
         }
+
         private mutating func forget(_ slot: Int, _ version: UInt64) {
             users[slot] = nil
             if shared[version] == slot { shared[version] = nil }
@@ -67,7 +74,8 @@ extension Database {
             do throws(RealmError) {
                 let pinned = try users.with { (u) throws(RealmError) -> (SharedState.Version, slot: Int) in
                     let (version, slot, isShared) = try lockFile.shared.pinNewest(
-                        held: u.pins.slots, isBrief: isBrief, known: { u.pins.slot(of: $0) }, isDead: { lockFile.isDead($0) },
+                        held: u.pins.slots, isBrief: isBrief, known: { u.pins.slot(of: $0) },
+                        isDead: { lockFile.isDead($0) },
                         fromFile: { self.version($0) })
                     u.pins.add(version.number, in: slot, isShared: isShared)
                     return (version, slot)
@@ -81,16 +89,20 @@ extension Database {
                 guard error.code == .brokenInvariant else { throw error }
                 failure = error
             }
-            // A writer has moved on, or somebody wrote into the lock file: who may write puts that right where nobody is at it.
+            // A writer has moved on, or somebody wrote into the lock file: who may write puts that right where nobody
+            // is at it.
             if attempt % 10 == 9, !putRight() { Platform.sleep(microseconds: 500) }
         }
         throw failure ?? contradiction()
     }
+
     func unpin(_ slot: Int) {
         guard belongsToThisProcess, slot >= 0 else { return }
         users.with { if $0.pins.remove(from: slot) { lockFile?.shared.unpin(slot) } }
     }
-    /// Moves a pin of the holder of the write lock to the version that it published; false: others read through the same slot.
+
+    /// Moves a pin of the holder of the write lock to the version that it published; false: others read through the
+    /// same slot.
     func movePin(_ slot: Int, to version: SharedState.Version) -> Bool {
         guard slot >= 0 else { return true }
         return users.with { u in
@@ -99,6 +111,7 @@ extension Database {
             return true
         }
     }
+
     /// Throws where this process holds so many versions that its transactions would not get any more.
     func checkRoomToKeep() throws(RealmError) {
         guard let lockFile else { return }
@@ -106,23 +119,31 @@ extension Database {
         guard !lockFile.shared.hasRoomToKeep(held: held) else { return }
         throw RealmError(
             .limitExceeded,
-            "This process keeps \(held) versions of the file, and leaves the rest to transactions and to others: let go of some", path: path)
+            "This process keeps \(held) versions of the file, and leaves the rest to transactions and to others: let go of some",
+            path: path)
     }
+
     private func contradiction() -> RealmError {
         RealmError(
             .brokenInvariant,
-            "The lock file is damaged: it contradicts the file. Close every Realm of the file, and open it again", path: path)
+            "The lock file is damaged: it contradicts the file. Close every Realm of the file, and open it again",
+            path: path)
     }
 
     // MARK: The newest version
 
-    /// Whether what is published here can be compared with the header: files in memory have none, and those of older formats stay as they are.
+    /// Whether what is published here can be compared with the header: files in memory have none, and those of older
+    /// formats stay as they are.
     private var hasHeader: Bool { durability != .memoryOnly && !OldFormats.isRead(format) }
-    /// Whether a version that the session calls the newest can be that by what the file says; false also where a writer has moved on meanwhile.
+
+    /// Whether a version that the session calls the newest can be that by what the file says; false also where a writer
+    /// has moved on meanwhile.
     private func isNewest(_ v: SharedState.Version) throws(RealmError) -> Bool {
         guard hasHeader, let lockFile, v.number != ownNumber.load(ordering: .relaxed) else { return true }
         // A header comes before its version is published, and stays when its writer dies in between.
-        func hasNext() -> Bool { lockFile.shared.isHeaderNoted(of: v.number + 1) && lockFile.shared.newestNumber == v.number }
+        func hasNext() -> Bool {
+            lockFile.shared.isHeaderNoted(of: v.number + 1) && lockFile.shared.newestNumber == v.number
+        }
         if hasNext() { return true }
         let header = try header(of: v)
         if header.liveTopRef == UInt64(v.topRef.offset) || header.isStreaming || hasNext() { return true }
@@ -132,19 +153,25 @@ extension Database {
             guard !file.isEncrypted, let found = try? file.newestState(readOnly: true).state else { return false }
             return found.topRef == v.topRef && found.version == v.number
         }
-        // Commits that are flushed as a group come before their header, and what a record leads to may stay without one while nobody can write.
+        // Commits that are flushed as a group come before their header, and what a record leads to may stay without one
+        // while nobody can write.
         return inFile.number < v.number
     }
-    /// The header of a file that holds a version. A file that was cut is lost, whatever else is wrong with what is left of it.
+
+    /// The header of a file that holds a version. A file that was cut is lost, whatever else is wrong with what is left
+    /// of it.
     private func header(of v: SharedState.Version?) throws(RealmError) -> FileHeader {
         do throws(RealmError) { return try file.readHeader() } catch {
             if let v { try file.verifyLength(v.logicalSize) }
             throw error
         }
     }
+
     /// What the header leads to; nil when that is nothing that can be read: it has changed meanwhile.
     private func versionOfHeader(_ header: FileHeader) throws(RealmError) -> SharedState.Version? {
-        guard header.liveTopRef > 0 else { return SharedState.Version(number: 1, topRef: .null, logicalSize: Format.headerSize) }
+        guard header.liveTopRef > 0 else {
+            return SharedState.Version(number: 1, topRef: .null, logicalSize: Format.headerSize)
+        }
         return try RealmError.unlessDamaged { () throws(RealmError) -> SharedState.Version? in
             // Decrypted pages that are in memory may be those of an older version.
             let looked = file.isEncrypted ? try DatabaseFile(viewing: file) : file
@@ -156,19 +183,24 @@ extension Database {
             return SharedState.Version(number: fields.version, topRef: top, logicalSize: fields.logicalSize)
         } ?? nil
     }
+
     /// What the file says of a version, when that is the one in its header.
     private func version(_ number: UInt64) -> SharedState.Version? {
-        guard hasHeader, let header = try? file.readHeader(), !header.isStreaming, let found = try? versionOfHeader(header), found.number == number
+        guard hasHeader, let header = try? file.readHeader(), !header.isStreaming,
+            let found = try? versionOfHeader(header), found.number == number
         else { return nil }
         return found
     }
+
     /// Brings the session in line with the file, if nobody writes now and this process may. Whether it did.
     private func putRight() -> Bool {
         guard isWritable, hasHeader, (try? takeFreeLock(at: Platform.noThread)) ?? false else { return false }
         unlockForWriting()
         return true
     }
-    /// The newest version, for the holder of the write lock, whatever stands in the lock file; what is not right there is put right.
+
+    /// The newest version, for the holder of the write lock, whatever stands in the lock file; what is not right there
+    /// is put right.
     /// - Returns: also the header of the file, where that was looked at.
     /// - Throws: where the content of the file is not the session's.
     func newestOfSession() throws(RealmError) -> (SharedState.Version, FileHeader?) {
@@ -206,6 +238,7 @@ extension Database {
         guard let published else { throw contradiction() }
         return (published, header)
     }
+
     /// Makes `v` the newest version for everybody. The holder of the write lock.
     func publish(_ v: SharedState.Version) {
         lastWritten = v

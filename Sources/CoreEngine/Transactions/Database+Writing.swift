@@ -19,8 +19,10 @@ extension Database {
         }
         if !isLocked { try lockFiles() }
     }
-    /// The same, for as long as the caller has patience. A thread of the library waits in the kernel's queue in its place: when the caller gives up
-    /// and the lock is another process's, that thread stays until it comes, and passes it on.
+
+    /// The same, for as long as the caller has patience. A thread of the library waits in the kernel's queue in its
+    /// place: when the caller gives up and the lock is another process's, that thread stays until it comes, and passes
+    /// it on.
     func lockForWriting(_ patience: Patience, at me: UInt) throws(RealmError) {
         guard patience.isLimited else { return try lockForWriting(at: me) }
         try checkProcess()
@@ -34,7 +36,9 @@ extension Database {
             }
             let arrived = try patience.during { () throws(RealmError) -> Result<Void, RealmError>? in
                 while true {
-                    if let result = arrival.wait(milliseconds: patience.milliseconds(atMost: 20), { $0 }) { return result }
+                    if let result = arrival.wait(milliseconds: patience.milliseconds(atMost: 20), { $0 }) {
+                        return result
+                    }
                     if takeGranted(at: me, except: request) {
                         cancel(request)
                         return nil
@@ -51,6 +55,7 @@ extension Database {
             if take(request, at: me) { return }
         }
     }
+
     /// Takes the lock if it is free; false: somebody else has it.
     func takeFreeLock(at me: UInt) throws(RealmError) -> Bool {
         let state = try writer.with { (w) throws(RealmError) -> (isMine: Bool, isLocked: Bool) in
@@ -74,7 +79,9 @@ extension Database {
         try prepareFiles()
         return true
     }
-    /// Takes the lock that waits for an asynchronous write: maybe one of the caller's own, which has its turn only when the caller is done.
+
+    /// Takes the lock that waits for an asynchronous write: maybe one of the caller's own, which has its turn only when
+    /// the caller is done.
     private func takeGranted(at me: UInt, except request: LockRequest) -> Bool {
         writer.with { w in
             guard case .granted(let other) = w, other !== request else { return false }
@@ -83,6 +90,7 @@ extension Database {
             return true
         }
     }
+
     /// Takes the lock that was granted to a request; false when it went elsewhere.
     private func take(_ request: LockRequest, at me: UInt) -> Bool {
         writer.with { w in
@@ -91,14 +99,18 @@ extension Database {
             return true
         }
     }
+
     /// The transaction that writes at one place goes on at another.
     func moveWriting(from old: UInt, to new: UInt) {
         writer.with { w in if case .writing(old) = w { w = .writing(at: new) } }
     }
+
     private static func alreadyWriting() -> RealmError {
         RealmError(
-            .wrongTransactionState, "This thread, queue or actor is in a write transaction of the same file already (through another instance)")
+            .wrongTransactionState,
+            "This thread, queue or actor is in a write transaction of the same file already (through another instance)")
     }
+
     /// The half of the lock that other processes see, and what must be right before anything is written.
     private func lockFiles() throws(RealmError) {
         do throws(RealmError) { try lockFile?.lockForWriting() } catch {
@@ -107,6 +119,7 @@ extension Database {
         }
         try prepareFiles()
     }
+
     /// With the lock, which goes again after an error: what must be right before anything is written.
     private func prepareFiles() throws(RealmError) {
         do {
@@ -118,8 +131,9 @@ extension Database {
             // Whoever it was may have died in the middle of a commit.
             if others { file.headerState = .unknown }
             if hasOtherMark {
-                // They have seen to it, or will be asked to. A commit of this process that failed without being taken back was settled before they
-                // wrote: what it would put back may be theirs by now, also when they died before anybody heard of their commit.
+                // They have seen to it, or will be asked to. A commit of this process that failed without being taken
+                // back was settled before they wrote: what it would put back may be theirs by now, also when they died
+                // before anybody heard of their commit.
                 file.unflushed = nil
                 file.unsettled = nil
             }
@@ -133,13 +147,18 @@ extension Database {
             throw error
         }
     }
-    /// The same between the writes of a round, which keep the lock: what failed since the last one is seen to before the next one begins.
+
+    /// The same between the writes of a round, which keep the lock: what failed since the last one is seen to before
+    /// the next one begins.
     func settleFailures() throws(RealmError) {
         try checkProcess()
-        guard file.unsettled != nil || file.unflushed?.isSuspect == true || lockFile?.shared.isUncertain == true else { return }
+        guard file.unsettled != nil || file.unflushed?.isSuspect == true || lockFile?.shared.isUncertain == true else {
+            return
+        }
         try recoverHeader(false)
         try confirmHeader()
     }
+
     func unlockForWriting() {
         lockFile?.unlockForWriting()
         writer.with { $0 = .free }
@@ -147,7 +166,8 @@ extension Database {
 
     // MARK: Asynchronous writes
 
-    /// Takes the lock for a round, waiting for other writers; on a thread that nobody waits for. Ends, too, when the request is cancelled.
+    /// Takes the lock for a round, waiting for other writers; on a thread that nobody waits for. Ends, too, when the
+    /// request is cancelled.
     package func takeLock(for request: LockRequest) -> RealmError? {
         let me = Platform.threadId
         do throws(RealmError) {
@@ -172,12 +192,15 @@ extension Database {
         if isCancelled { unlockForWriting() }
         return nil
     }
+
     /// Whether the lock waits for this request.
     package func isGranted(_ request: LockRequest) -> Bool {
         writer.with { w in if case .granted(let r) = w { r === request } else { false } }
     }
+
     /// Whether somebody else wrote with the lock that was meant for this request.
     package func isTaken(_ request: LockRequest) -> Bool { writer.with { _ in request.isTaken } }
+
     package func cancel(_ request: LockRequest) {
         let isGranted = writer.with { w -> Bool in
             request.isCancelled = true
@@ -187,9 +210,12 @@ extension Database {
         }
         if isGranted { unlockForWriting() }
     }
+
     func noteFlushing() { writer.with { $0 = .flushing } }
+
     /// Whether versions were published that are not on the disk. The writer's.
     package var hasUnflushed: Bool { file.unflushed != nil }
+
     /// Puts published versions on the disk, in one piece. The holder of the write lock.
     package func flush() throws(RealmError) {
         guard file.unflushed != nil else { return }
@@ -200,14 +226,16 @@ extension Database {
         lockFile?.shared.isUncertain = false
         lockFile?.shared.unflushed = .none
     }
+
     /// As `flush`; then the lock is free, whatever came of it.
     package func flushAndUnlock() -> Result<Void, RealmError> {
         defer { unlockForWriting() }
         do throws(RealmError) { return .success(try flush()) } catch { return .failure(error) }
     }
-    /// Before anything is written: a commit that failed without being taken back is taken back now, or nothing is written. And a writer may have
-    /// died after it wrote the header and before it published the version, or even before it wrote the header: what is whole counts now, or it
-    /// would only after the next crash.
+
+    /// Before anything is written: a commit that failed without being taken back is taken back now, or nothing is
+    /// written. And a writer may have died after it wrote the header and before it published the version, or even
+    /// before it wrote the header: what is whole counts now, or it would only after the next crash.
     /// - Parameter others: another process has written since this one last did.
     private func recoverHeader(_ others: Bool) throws(RealmError) {
         guard let lockFile, durability != .memoryOnly else { return }
@@ -225,30 +253,37 @@ extension Database {
             if failed.version == newest.number { try file.settle(durability == .full) } else { file.unsettled = nil }
             known = nil
         }
-        // Versions that were published before they were flushed: by this process, whose flush failed, or by one that has died.
+        // Versions that were published before they were flushed: by this process, whose flush failed, or by one that
+        // has died.
         if file.unflushed != nil {
             try flush()
             known = nil
         } else if !file.isEncrypted, lockFile.shared.unflushed != .none {
             try file.selectPublished(
-                newest.topRef, logicalSize: newest.logicalSize, version: newest.number, isSuspect: lockFile.shared.unflushed == .suspect)
+                newest.topRef, logicalSize: newest.logicalSize, version: newest.number,
+                isSuspect: lockFile.shared.unflushed == .suspect)
             lockFile.shared.unflushed = .none
             known = nil
         }
         let header = if let known { known } else { try file.readHeader() }
         try file.repair()
         guard header.liveTopRef != UInt64(newest.topRef.offset) else {
-            if others, case (let found, let isSelected) = try file.newestState(readOnly: false), !isSelected, found.version == newest.number + 1 {
+            if others, case (let found, let isSelected) = try file.newestState(readOnly: false), !isSelected,
+                found.version == newest.number + 1
+            {
                 lockFile.shared.noteHeader(of: found.version)
                 try file.select(found)
-                publish(SharedState.Version(number: found.version, topRef: found.topRef, logicalSize: found.logicalSize))
+                publish(
+                    SharedState.Version(number: found.version, topRef: found.topRef, logicalSize: found.logicalSize))
             }
             return
         }
         let state = try file.validate(readOnly: false)
         if state.version == newest.number + 1 {
             publish(SharedState.Version(number: state.version, topRef: state.topRef, logicalSize: state.logicalSize))
-        } else if case (let found, let isSelected) = try file.newestState(readOnly: false), !isSelected, found.topRef == newest.topRef {
+        } else if case (let found, let isSelected) = try file.newestState(readOnly: false), !isSelected,
+            found.topRef == newest.topRef
+        {
             // The first to open it after a crash could not write.
             try file.select(found)
         } else {
@@ -258,18 +293,22 @@ extension Database {
                 path: path)
         }
     }
-    /// Before the first write of a session, and after a commit that did not end: what the system shows of the header, and the file's name, is put
-    /// on the disk. A flush that failed may have left something else there, which leads to nodes that this transaction would write over.
+
+    /// Before the first write of a session, and after a commit that did not end: what the system shows of the header,
+    /// and the file's name, is put on the disk. A flush that failed may have left something else there, which leads to
+    /// nodes that this transaction would write over.
     private func confirmHeader() throws(RealmError) {
         guard let lockFile, durability == .full, lockFile.shared.isUncertain else { return }
         try file.confirmHeader()
         try FileSystem.synchronizeFolder(of: path)
         lockFile.shared.isUncertain = false
     }
-    /// Whoever wrote the header goes: what engines without commit records find is the newest snapshot. Where somebody writes now, his commit sees to that.
+
+    /// Whoever wrote the header goes: what engines without commit records find is the newest snapshot. Where somebody
+    /// writes now, his commit sees to that.
     ///
-    /// A failure is told to nobody, because nothing that was promised is lost. But it leaves the mark: the system may take the header for flushed now,
-    /// and two commits later the disk would lead to nodes that are written over.
+    /// A failure is told to nobody, because nothing that was promised is lost. But it leaves the mark: the system may
+    /// take the header for flushed now, and two commits later the disk would lead to nodes that are written over.
     func flushHeader(_ lockFile: LockFile) {
         guard file.headerState == .written, lockFile.tryLockForWriting() else { return }
         defer { lockFile.unlockForWriting() }
@@ -277,8 +316,10 @@ extension Database {
         lockFile.shared.isUncertain = true
         if (try? file.flushHeader()) != nil { lockFile.shared.isUncertain = false }
     }
+
     /// Hands the slab to a write transaction.
     func takeSlab() -> Int { slabCommitted }
+
     func returnSlab(_ committed: Int) { slabCommitted = committed }
 
     /// Versions below `base`, the one the writer started from, that readers hold, in order.
@@ -289,15 +330,16 @@ extension Database {
 
     /// The oldest pin of a version, the first time that the holder of the write lock asks for it.
     func firstWarning(of version: UInt64) -> SharedState.Mark? {
-        guard let lockFile, let mark = lockFile.shared.marks(isDead: { lockFile.isDead($0) }).first(where: { $0.version == version }),
+        guard let lockFile,
+            let mark = lockFile.shared.marks(isDead: { lockFile.isDead($0) }).first(where: { $0.version == version }),
             mark != warnedOf
         else { return nil }
         warnedOf = mark
         return mark
     }
 
-    /// Throws unless the writer, with a pin of the version it builds upon, finds its pin in the lock file: else nothing that stands there says which
-    /// space readers use.
+    /// Throws unless the writer, with a pin of the version it builds upon, finds its pin in the lock file: else nothing
+    /// that stands there says which space readers use.
     func verifySession(_ pin: Pin?) throws(RealmError) {
         try verifyWhole()
         if let pin, pin.isIntact {
@@ -306,8 +348,11 @@ extension Database {
             return
         }
         throw RealmError(
-            .brokenInvariant, "The lock file is damaged: another program wrote into it. Close every Realm of the file, and open it again", path: path)
+            .brokenInvariant,
+            "The lock file is damaged: another program wrote into it. Close every Realm of the file, and open it again",
+            path: path)
     }
+
     /// Makes a commit the newest version: flushes, selects, publishes. Steps: docs/commit-and-locking.md.
     /// - Parameters: as of `DatabaseFile.commit`.
     func publish(
@@ -330,6 +375,7 @@ extension Database {
         publish(new)
         return new
     }
+
     var flushing: Flushing {
         switch durability {
         case .full: flushesTwice.with { $0 } ? .twice : .once
@@ -341,7 +387,9 @@ extension Database {
 /// A wish for the write lock that somebody waits for in a queue.
 package final class LockRequest: @unchecked Sendable {  // Both are under the monitor of the database's writer.
     fileprivate(set) var isCancelled = false
+
     /// Somebody else wrote with the lock that was meant for it.
     fileprivate(set) var isTaken = false
+
     package init() {}
 }

@@ -1,24 +1,31 @@
 /// The open databases of this process, by file whatever its name, and a gate for each path.
 ///
-/// One thread at a time opens, replaces or removes the file at a path: it stands in the gate of that path. The registry itself is not held
-/// meanwhile: deriving a key or upgrading a file takes its time. A database that is gone leaves an entry without one.
+/// One thread at a time opens, replaces or removes the file at a path: it stands in the gate of that path. The registry
+/// itself is not held meanwhile: deriving a key or upgrading a file takes its time. A database that is gone leaves an
+/// entry without one.
 ///
 /// Thread rule: any.
 enum DatabaseRegistry {
     private struct Entry { weak var database: Database? }
+
     private final class Gate: Sendable {
         let lock = Lock(initial: ())
+
         /// A thread of the parent process never comes out in its child.
         let generation = ForkGuard.generation
     }
+
     private struct Content {
         private var files: [FileIdentity: Entry] = [:]
+
         /// Entries at which those of databases that are gone are looked for.
         private var nextSweep = 64
+
         /// With the number of threads at each.
         private var gates: [(path: Name, gate: Gate, users: Int)] = []
 
         func database(_ identity: FileIdentity) -> Database? { files[identity]?.database }
+
         mutating func register(_ database: Database, as identity: FileIdentity) {
             if files.count >= nextSweep {
                 files = files.filter { $0.value.database != nil }
@@ -26,6 +33,7 @@ enum DatabaseRegistry {
             }
             files[identity] = Entry(database: database)
         }
+
         mutating func unregister(_ identity: FileIdentity) { files[identity] = nil }
 
         mutating func comeToGate(_ path: Name) -> Gate {
@@ -38,32 +46,40 @@ enum DatabaseRegistry {
             gates.append((path, gate, 1))
             return gate
         }
+
         mutating func leaveGate(_ path: Name) {
             guard let i = gates.firstIndex(where: { $0.path == path }) else { return }
             gates[i].users -= 1
             if gates[i].users == 0 { gates.remove(at: i) }
         }
     }
+
     private static let content = Lock(initial: Content(), of: .databases)
 
     /// Runs `body` while no other thread opens, replaces or removes the file at `path`. Never inside a transaction.
     static func atGate<R>(_ path: String, _ body: () throws(RealmError) -> R) throws(RealmError) -> R {
         // The call that it was called from may stand in the same gate.
         guard !Interruption.isReporting else {
-            throw RealmError(.illegalOperation, "A progress function cannot open, replace or remove Realm files", path: path)
+            throw RealmError(
+                .illegalOperation, "A progress function cannot open, replace or remove Realm files", path: path)
         }
         let gate = content.with { $0.comeToGate(Name(path)) }
         defer { content.with { $0.leaveGate(Name(path)) } }
         return try gate.lock.with { (_) throws(RealmError) in try body() }
     }
+
     /// The open database of this process whose file is at `path`, under whatever name it was opened.
     static func database(at path: String) -> Database? {
-        guard let identity = try? FileSystem.identity(path), let db = content.with({ $0.database(identity) }), db.belongsToThisProcess else {
+        guard let identity = try? FileSystem.identity(path), let db = content.with({ $0.database(identity) }),
+            db.belongsToThisProcess
+        else {
             return nil
         }
         return db
     }
+
     static func register(_ db: Database) { content.with { $0.register(db, as: db.identity) } }
+
     /// The file of `db` is another one now.
     static func change(_ db: Database, to new: FileIdentity) {
         content.with { c in

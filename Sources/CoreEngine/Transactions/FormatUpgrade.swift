@@ -1,5 +1,6 @@
-/// Files of formats 10, 11 and 20–23 become format 24 when they are first opened for writing: in one transaction, so that a crash leaves the
-/// old file or the new one. Those of formats 2–9 are copied for that, and the copy takes their place. Format: logical §11, storage §8.4.
+/// Files of formats 10, 11 and 20–23 become format 24 when they are first opened for writing: in one transaction, so
+/// that a crash leaves the old file or the new one. Those of formats 2–9 are copied for that, and the copy takes their
+/// place. Format: logical §11, storage §8.4.
 enum FormatUpgrade {
     /// Backups older than this many seconds are cleared away when a file is opened.
     private static let backupLifetime = 8_035_200
@@ -20,7 +21,9 @@ enum FormatUpgrade {
             let table = try group.table(at: i)
             if group.format == 22 && table.kind == .asymmetric { try group.delete(table, try table.allKeys()) }
             try table.upgradeCollections(from: group.format)
-            if group.format < 22, let pk = table.primaryKey, try table.index(of: pk.index) == nil { try table.addIndex(pk.index, fullText: false) }
+            if group.format < 22, let pk = table.primaryKey, try table.index(of: pk.index) == nil {
+                try table.addIndex(pk.index, fullText: false)
+            }
         }
         try t.commit()
         return true
@@ -32,9 +35,11 @@ enum FormatUpgrade {
         try t.beginRead()
         let group = t.group
         return try t.store.during(.copying) { () throws(RealmError) in
-            try db.rewrite(db.file.encryption, keepsForm: true, for: t, form: (t.store, group.namesRef, group.tablesRef))
+            try db.rewrite(
+                db.file.encryption, keepsForm: true, for: t, form: (t.store, group.namesRef, group.tablesRef))
         }
     }
+
     /// What a copy lacks that has no name yet: the indexes.
     static func finish(
         _ path: String, _ encryption: Encryption?, _ durability: Durability
@@ -42,13 +47,15 @@ enum FormatUpgrade {
         let lock = path + ".lock"
         _ = try? FileSystem.remove(lock)
         defer { _ = try? FileSystem.remove(lock) }
-        let db = try Database(path: path, access: .readWrite(create: false), durability: durability, upgrades: true, encryption, .endless)
+        let db = try Database(
+            path: path, access: .readWrite(create: false), durability: durability, upgrades: true, encryption, .endless)
         let t = try Transaction(db)
         defer { t.close() }
         _ = try t.beginWrite()
         for i in t.group.liveIndexes {
             let table = try t.group.table(at: i)
-            for c in table.publicColumns where c.key == table.primaryKey || c.attributes.contains(.indexed) && !c.isCollection {
+            for c in table.publicColumns
+            where c.key == table.primaryKey || c.attributes.contains(.indexed) && !c.isCollection {
                 if try table.index(of: c.index) == nil { try table.addIndex(c.index, fullText: false) }
             }
         }
@@ -58,8 +65,9 @@ enum FormatUpgrade {
 
     // MARK: Backups
 
-    /// As `keepBackup`, where the upgrade needs one: a format that is this old holds what has no place in the newest one, as binaries of more than
-    /// 16 MB. Where the name is taken by something else than a copy of this file the backup gets a number.
+    /// As `keepBackup`, where the upgrade needs one: a format that is this old holds what has no place in the newest
+    /// one, as binaries of more than 16 MB. Where the name is taken by something else than a copy of this file the
+    /// backup gets a number.
     static func requireBackup(_ path: String, format: UInt8) throws(RealmError) {
         for number in 1...99 {
             let name = prefix(path) + "v\(format)" + (number == 1 ? "" : "-\(number)") + suffix
@@ -69,16 +77,21 @@ enum FormatUpgrade {
         }
         throw RealmError(
             .fileOperationFailed,
-            "The Realm file at path '\(path)' has format \(format) and is upgraded after a backup, which cannot be written beside it", path: path)
+            "The Realm file at path '\(path)' has format \(format) and is upgraded after a backup, which cannot be written beside it",
+            path: path)
     }
+
     private static let suffix = ".backup.realm"
+
     private static func backupName(_ path: String, _ format: UInt8) -> String { prefix(path) + "v\(format)" + suffix }
+
     private static func prefix(_ path: String) -> String {
         if path.hasSuffix(".realm") { return String(path.dropLast(5)) }
         return path.hasSuffix(".") ? path : path + "."
     }
-    /// Copies a file that is about to be upgraded, once; a copy that cannot be made does not stop the upgrade. Clears old copies away,
-    /// but for those of formats 2 to 9, which may hold what their upgrade could not keep.
+
+    /// Copies a file that is about to be upgraded, once; a copy that cannot be made does not stop the upgrade. Clears
+    /// old copies away, but for those of formats 2 to 9, which may hold what their upgrade could not keep.
     static func keepBackup(_ path: String, format: UInt8) {
         let start = prefix(path)
         for old in ["v23", "v22", "v21", "v20", "v11", "v10"] {
@@ -95,7 +108,9 @@ extension Table {
     /// Link lists used to have a type of their own, which their keys name. Format: logical §11.4.
     func upgradeLinkListKeys() throws(RealmError) {
         for c in columns where c.key.typeNumber == ColumnType.linkList.rawValue {
-            let new = ColKey(c.key.raw & ~(0x3F << 16) | Int64(ColumnType.link.rawValue) << 16 | Int64(ColumnAttributes.list.rawValue) << 22)
+            let new = ColKey(
+                c.key.raw & ~(0x3F << 16) | Int64(ColumnType.link.rawValue) << 16 | Int64(
+                    ColumnAttributes.list.rawValue) << 22)
             try replaceKey(c.key, by: new)
             for i in group.liveIndexes { try group.table(at: i).replaceOpposite(of: key, c.key, by: new) }
         }
@@ -115,6 +130,7 @@ extension Table {
             }
         }
     }
+
     /// A new tree in order, nil when the old one is already.
     private func sortedSet(_ root: Ref, _ kind: LeafKind) throws(RealmError) -> Ref? {
         let old = BPlusTree(store, kind: kind, root: root)
@@ -131,6 +147,7 @@ extension Table {
         for (i, v) in all.enumerated() where i == 0 || ElementList.order(kind, all[i - 1], v) != 0 { try new.append(v) }
         return new.root
     }
+
     private func sortedDictionary(_ root: Ref, _ c: Column, _ format: UInt8) throws(RealmError) -> Ref? {
         let old = try ElementDictionary(store, root: root, keyType: c.keyType, valueType: c.type, format: format)
         var all: [(key: Mixed, value: Mixed)] = []
@@ -142,7 +159,8 @@ extension Table {
         }
         if isSorted && format >= 23 { return nil }
         all.sort { Mixed.compare($0.key, $1.key) < 0 }
-        var keys = try BPlusTree.create(store, kind: c.keyType == .int ? .int : .string), values = try BPlusTree.create(store, kind: .mixed)
+        var keys = try BPlusTree.create(store, kind: c.keyType == .int ? .int : .string),
+            values = try BPlusTree.create(store, kind: .mixed)
         for e in all {
             try keys.append(e.key)
             try values.append(e.value)

@@ -2,28 +2,32 @@
 package protocol VersionClient: AnyObject, Sendable {
     /// Whether it should be told that the newest version is `newest`. Asked under the listener's lock.
     func wants(_ newest: UInt64) -> Bool
+
     /// On the listener's thread, no lock held. Must not wait for anybody.
     func tell(_ newest: UInt64)
 }
 
 /// Tells of new versions of one file, whoever committed them: this process, or another one.
 ///
-/// A thread of its own sleeps in the kernel until the shared state of the lock file names a newer version (`SharedState`, "The bell"); it looks
-/// at nothing in between. There is one such thread for each file that has clients, not one for the process: a thread can wait for one word of
-/// memory. While nobody wants to be told of anything, the thread does not even wake up for commits: a program that takes no turns pays for none.
-/// Realms whose scheduler nobody runs are no clients (`Scheduler.isAttended`), so that such a program has no thread either.
+/// A thread of its own sleeps in the kernel until the shared state of the lock file names a newer version
+/// (`SharedState`, "The bell"); it looks at nothing in between. There is one such thread for each file that has
+/// clients, not one for the process: a thread can wait for one word of memory. While nobody wants to be told of
+/// anything, the thread does not even wake up for commits: a program that takes no turns pays for none. Realms whose
+/// scheduler nobody runs are no clients (`Scheduler.isAttended`), so that such a program has no thread either.
 ///
-/// The thread does not keep the file open. A process that dies takes nothing of this along, and leaves nothing behind. In a forked child there is
-/// no such thread, as there is no database: the child opens the file anew.
+/// The thread does not keep the file open. A process that dies takes nothing of this along, and leaves nothing behind.
+/// In a forked child there is no such thread, as there is no database: the child opens the file anew.
 ///
 /// Thread rule: any.
 package final class Listener: Sendable {
     private struct State {
         var clients: [any VersionClient] = []
+
         /// The thread that listens; one with another number ends. 0: none.
         var thread = 0
         var lastThread = 0
     }
+
     private let state = Monitor(State())
     private let shared: SharedState
 
@@ -31,7 +35,8 @@ package final class Listener: Sendable {
 
     // MARK: Clients
 
-    /// Begins to listen for the first client. - Throws: when the system gives no thread; the client is there all the same.
+    /// Begins to listen for the first client. - Throws: when the system gives no thread; the client is there all the
+    /// same.
     package func add(_ client: any VersionClient) throws(RealmError) {
         let thread = state.with { s -> Int in
             s.clients.append(client)
@@ -46,6 +51,7 @@ package final class Listener: Sendable {
             throw error
         }
     }
+
     /// Ends listening with the last client. A call of `tell` that has begun may still run.
     package func remove(_ client: any VersionClient) {
         let isLast = state.with { s -> Bool in
@@ -56,6 +62,7 @@ package final class Listener: Sendable {
         }
         if isLast { shared.call() }
     }
+
     /// Something that `wants` goes by has changed.
     package func look() { state.with { _ in } }
 
@@ -66,6 +73,7 @@ package final class Listener: Sendable {
         case tell(UInt64, [any VersionClient])
         case end
     }
+
     private func listen(_ thread: Int) {
         while true {
             switch next(thread) {
@@ -75,6 +83,7 @@ package final class Listener: Sendable {
             }
         }
     }
+
     private func next(_ thread: Int) -> Step {
         state.wait { s -> Step? in
             guard s.thread == thread else { return .end }

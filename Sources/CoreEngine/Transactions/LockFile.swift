@@ -1,28 +1,33 @@
 /// Membership in the session of one database file, through `X.lock`.
 ///
-/// A shared flock is held from open to close; record locks on bytes far behind the end serve as control lock, write lock and each member's
-/// sign of life. All of them go with the process. Format: storage §5.3, §5.6.
+/// A shared flock is held from open to close; record locks on bytes far behind the end serve as control lock, write
+/// lock and each member's sign of life. All of them go with the process. Format: storage §5.3, §5.6.
 ///
-/// A session belongs to one lock file and one database file: every member *claims* the database file, by sharing the lock on one of its bytes
-/// far behind the end, chosen by the identity of the lock file. Two sessions on one database file, under two names or because a lock file was
-/// removed, would claim different bytes: the second is refused. (realm-core claims nothing: a file that it has open under another name is not
-/// noticed.)
+/// A session belongs to one lock file and one database file: every member *claims* the database file, by sharing the
+/// lock on one of its bytes far behind the end, chosen by the identity of the lock file. Two sessions on one database
+/// file, under two names or because a lock file was removed, would claim different bytes: the second is refused.
+/// (realm-core claims nothing: a file that it has open under another name is not noticed.)
 final class LockFile: @unchecked Sendable {  // Immutable after `init`, but for what is behind a lock.
     let file: FileDescriptor
     private let identity: FileIdentity
     private let databasePath: String
+
     /// What holds the claim on the database file.
     private let claimed = Lock<FileDescriptor?>(initial: nil)
     let shared: SharedState
+
     /// Whether this open made the file.
     let created: Bool
+
     /// Whether this open wrote all of it: nothing stands there if nobody has entered since.
     let isFresh: Bool
+
     /// Whether the owner of the database can open the file.
     let isForOwner: Bool
 
     private static let controlByte = 1 << 40
     private static let writeByte = (1 << 40) + 1
+
     /// One for each `Part`, shared by those who have entered the session.
     private static let firstPartByte = (1 << 40) + 2
     private static let firstMemberByte = (1 << 40) + 16
@@ -70,7 +75,8 @@ final class LockFile: @unchecked Sendable {  // Immutable after `init`, but for 
                     }
                 }
                 guard state.owner != 0 else {
-                    throw RealmError(.limitExceeded, "More than \(Self.memberCount) users of this file", path: databasePath)
+                    throw RealmError(
+                        .limitExceeded, "More than \(Self.memberCount) users of this file", path: databasePath)
                 }
                 state.clearSlots(of: state.owner)
                 shared = state
@@ -100,9 +106,12 @@ final class LockFile: @unchecked Sendable {  // Immutable after `init`, but for 
                 path: path)
         }
     }
-    /// Makes the lock file; nil when somebody else just did. Who may not write the database, nor owns it, could only make a file that shuts out
-    /// those who may.
-    private static func make(beside databasePath: String, _ database: FileRights?, isWriter: Bool) throws(RealmError) -> FileDescriptor? {
+
+    /// Makes the lock file; nil when somebody else just did. Who may not write the database, nor owns it, could only
+    /// make a file that shuts out those who may.
+    private static func make(beside databasePath: String, _ database: FileRights?, isWriter: Bool) throws(RealmError)
+        -> FileDescriptor?
+    {
         let path = databasePath + ".lock"
         if let database, !isWriter, database.user != Platform.userId, !FileSystem.isWritable(databasePath) {
             throw RealmError(
@@ -111,14 +120,17 @@ final class LockFile: @unchecked Sendable {  // Immutable after `init`, but for 
                 path: path)
         }
         do {
-            return try FileDescriptor(path: path, access: .createNew, followsLinks: false, permissions: 0o600, isKeptFromChildren: true)
+            return try FileDescriptor(
+                path: path, access: .createNew, followsLinks: false, permissions: 0o600, isKeptFromChildren: true)
         } catch {
             if error.code == .fileAlreadyExists { return nil }
             throw error
         }
     }
-    /// The lock file belongs to whom the database belongs to, and lets in its owner and who may write the database: as far as this process may
-    /// do that. A file that somebody opened further by hand, or that has another name, stays as it is.
+
+    /// The lock file belongs to whom the database belongs to, and lets in its owner and who may write the database: as
+    /// far as this process may do that. A file that somebody opened further by hand, or that has another name, stays as
+    /// it is.
     private static func giveToWriters(_ file: FileDescriptor, of database: FileRights, isMade: Bool) {
         let writers = database.permissions & 0o222
         var wanted = database
@@ -143,34 +155,44 @@ final class LockFile: @unchecked Sendable {  // Immutable after `init`, but for 
             case .unsafe: self = isWriter ? .writingUnsafe : .reading
             }
         }
+
         /// Writers share one durability; who only reads cares about memory alone.
         func agrees(with other: Part) -> Bool {
             self == other || (self != .inMemory && other != .inMemory && (self == .reading || other == .reading))
         }
     }
+
     /// Whether somebody has entered the session: who is first then is not asked of any word. Under the control lock.
     var isEntered: Bool { file.areBytesLockedElsewhere(Self.firstPartByte, count: Part.allCases.count) }
+
     /// Whether all who have entered agree with a part. Under the control lock.
     func agree(with part: Part) -> Bool {
-        Part.allCases.allSatisfy { $0.agrees(with: part) || !file.isByteLockedElsewhere(Self.firstPartByte + $0.rawValue) }
+        Part.allCases.allSatisfy {
+            $0.agrees(with: part) || !file.isByteLockedElsewhere(Self.firstPartByte + $0.rawValue)
+        }
     }
+
     /// From now on this member has entered. Under the control lock.
     func enter(as part: Part) throws(RealmError) {
         guard try file.shareByte(Self.firstPartByte + part.rawValue) else {
             throw RealmError(
                 .incompatibleSession,
-                "Some program holds a lock of '\(file.path)' for itself, and is no user of the Realm file", path: databasePath)
+                "Some program holds a lock of '\(file.path)' for itself, and is no user of the Realm file",
+                path: databasePath)
         }
     }
+
     /// Whoever comes now begins the session anew. Under the control lock, for the last member.
     func unenter() { for part in Part.allCases { file.unlockByte(Self.firstPartByte + part.rawValue) } }
 
     /// One attempt; nil to try again.
-    private static func join(_ file: FileDescriptor, isMade: Bool) throws(RealmError) -> (SharedMemory, isFresh: Bool)? {
+    private static func join(_ file: FileDescriptor, isMade: Bool) throws(RealmError) -> (SharedMemory, isFresh: Bool)?
+    {
         let isAlone = try file.tryLockOrFail(.exclusive)
         if isAlone {
-            // Alone: whatever the file held belongs to no one. It is never left empty or unfinished under a lock we keep.
-            // Written out: a map of a file with holes needs space on the disk when it is stored to, and the process dies where there is none.
+            // Alone: whatever the file held belongs to no one. It is never left empty or unfinished under a lock we
+            // keep. Written out: a map of a file with holes needs space on the disk when it is stored to, and the
+            // process dies where there is none.
             do throws(RealmError) {
                 if try file.size() != SharedState.size { try file.truncate(to: SharedState.size) }
                 try file.writeZeros(from: 0, to: SharedState.size, step: 16 << 10)
@@ -204,11 +226,14 @@ final class LockFile: @unchecked Sendable {  // Immutable after `init`, but for 
         return count == 12 && head[0] == 1 && UInt16(head[7]) << 8 | UInt16(head[6]) == SharedState.magicVersion
             && head[8...].reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) } == SharedState.layoutVersion
     }
-    /// The pins in the lock file beside a database, for who is no member: nothing is locked or written. None where there is no such file, or
-    /// another library has it.
+
+    /// The pins in the lock file beside a database, for who is no member: nothing is locked or written. None where
+    /// there is no such file, or another library has it.
     static func marks(beside databasePath: String) throws(RealmError) -> [SharedState.Mark] {
         let file: FileDescriptor
-        do throws(RealmError) { file = try FileDescriptor(path: databasePath + ".lock", access: .readOnly, followsLinks: false) } catch {
+        do throws(RealmError) {
+            file = try FileDescriptor(path: databasePath + ".lock", access: .readOnly, followsLinks: false)
+        } catch {
             guard error.code == .fileNotFound else { throw error }
             return []
         }
@@ -224,25 +249,31 @@ final class LockFile: @unchecked Sendable {  // Immutable after `init`, but for 
         var head: (UInt64, UInt64) = (0, 0)
         let file = try FileDescriptor(path: path, access: .readOnly, followsLinks: false)
         defer { file.close() }
-        let count = try withUnsafeMutableBytes(of: &head) { (b) throws(RealmError) in try file.read(into: b.baseAddress!, count: 16, at: 0) }
+        let count = try withUnsafeMutableBytes(of: &head) { (b) throws(RealmError) in
+            try file.read(into: b.baseAddress!, count: 16, at: 0)
+        }
         let isOurs = UInt16(truncatingIfNeeded: head.0 >> 48) == SharedState.magicVersion
         if count == 16, head.0 & 0xFF == 1, !isOurs {
             return RealmError(
                 .incompatibleLockFile,
-                "Realm file is open in another program with a different lock file format (for instance realm-core): close it there first", path: path)
+                "Realm file is open in another program with a different lock file format (for instance realm-core): close it there first",
+                path: path)
         }
         return RealmError(
             .incompatibleLockFile,
             isOurs && head.1 & 0xFFFF_FFFF != SharedState.layoutVersion
                 ? "Realm file is open in a program with another version of this library: close it there first"
-                : "Some program holds the lock (flock) of '\(path)' for itself, and is no user of the Realm file", path: path)
+                : "Some program holds the lock (flock) of '\(path)' for itself, and is no user of the Realm file",
+            path: path)
     }
 
     // MARK: The database file
 
-    /// Says that this session uses the database file that is at `path` now. `hold` keeps the claim; without that it goes with the result.
+    /// Says that this session uses the database file that is at `path` now. `hold` keeps the claim; without that it
+    /// goes with the result.
     ///
-    /// It has a descriptor of its own: a map that a forked child inherits keeps the locks of the descriptor that it was made from.
+    /// It has a descriptor of its own: a map that a forked child inherits keeps the locks of the descriptor that it was
+    /// made from.
     func claim(_ path: String, _ wanted: FileIdentity) throws(RealmError) -> FileDescriptor {
         let database = try FileDescriptor(path: path, access: .readOnly, isKeptFromChildren: true)
         guard try database.identity() == wanted else { throw replaced() }
@@ -264,18 +295,25 @@ final class LockFile: @unchecked Sendable {  // Immutable after `init`, but for 
                 + "or was open when its lock file was removed: "
                 + "close it there first", path: databasePath)
     }
+
     /// The byte of database files by whose lock members of this session say that they use the file.
     private var claimByte: Int {
         var hash = UInt64(bitPattern: 0x2545_F491_4F6C_DD1D)
         for word in [identity.device, identity.inode] { hash = (hash ^ word) &* 0x9E37_79B9_7F4A_7C15 }
         return Self.firstClaim + Int(hash >> 34)
     }
+
     /// Whether other members of this session have claimed the same file.
     func isClaimedByOthers(_ claim: FileDescriptor) -> Bool { claim.isByteLockedElsewhere(claimByte) }
+
     /// Whether a session of this library, in whatever process, uses the database file.
-    static func isClaimed(_ database: FileDescriptor) -> Bool { database.areBytesLockedElsewhere(firstClaim, count: claimCount) }
+    static func isClaimed(_ database: FileDescriptor) -> Bool {
+        database.areBytesLockedElsewhere(firstClaim, count: claimCount)
+    }
+
     /// Keeps a claim in place of the one before.
     func hold(_ claim: FileDescriptor) { claimed.with { $0 = claim } }
+
     /// Before anything is written: both files must still be the ones that others find under these names.
     func checkNames(_ database: FileIdentity) throws(RealmError) {
         let folder = FileSystem.parent(of: databasePath)
@@ -294,6 +332,7 @@ final class LockFile: @unchecked Sendable {  // Immutable after `init`, but for 
                 path: databasePath)
         }
     }
+
     private func replaced() -> RealmError {
         RealmError(
             .fileOperationFailed,
@@ -302,25 +341,32 @@ final class LockFile: @unchecked Sendable {  // Immutable after `init`, but for 
     }
 
     /// Runs `body` while no other process opens, closes or converts the file.
-    func withControlLock<R>(_ patience: Patience = .endless, _ body: () throws(RealmError) -> R) throws(RealmError) -> R {
+    func withControlLock<R>(_ patience: Patience = .endless, _ body: () throws(RealmError) -> R) throws(RealmError) -> R
+    {
         try Self.lock(file, patience)
         defer { file.unlockByte(Self.controlByte) }
         return try body()
     }
+
     private static func lock(_ file: FileDescriptor, _ patience: Patience) throws(RealmError) {
         guard patience.isLimited else { return try file.lockByte(controlByte) }
         try patience.poll(file.path) { () throws(RealmError) in try file.tryLockByteOrFail(controlByte) ? () : nil }
     }
+
     func lockForWriting() throws(RealmError) { try file.lockByte(Self.writeByte) }
+
     func tryLockForWriting() -> Bool { file.tryLockByte(Self.writeByte) }
+
     func unlockForWriting() { file.unlockByte(Self.writeByte) }
 
     /// Whether a member no longer lives (its byte is free).
     func isDead(_ owner: UInt64) -> Bool { Self.isDead(owner, file) }
+
     private static func isDead(_ owner: UInt64, _ file: FileDescriptor) -> Bool {
         guard owner > 0, owner < UInt64(memberCount) else { return true }
         return !file.isByteLockedElsewhere(firstMemberByte + Int(owner))
     }
+
     var memberCount: Int {
         // Members take the lowest free number, so the gap after the last one ends the search.
         var n = 1, misses = 0, i = 1
@@ -332,6 +378,7 @@ final class LockFile: @unchecked Sendable {  // Immutable after `init`, but for 
         }
         return n
     }
+
     /// Whether nobody else is in the session. Meaningful under the control lock.
     var isLastMember: Bool {
         let own = Int(shared.owner)

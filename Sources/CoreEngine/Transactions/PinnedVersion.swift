@@ -4,18 +4,24 @@ import Synchronization
 public struct PinnedVersion: Sendable {
     /// Its number.
     public let version: UInt64
+
     /// When the version was pinned; the beginning of time while that is just happening.
     public let since: Timestamp
+
     /// The process and the thread that pinned it, as the system calls them; 0 while that is just happening.
     public let processId: UInt32
+
     /// The thread, by the system's number.
     public let threadId: UInt32
-    /// Bytes of the file that were freed since, and cannot be used again before this version and all older ones are let go.
+
+    /// Bytes of the file that were freed since, and cannot be used again before this version and all older ones are let
+    /// go.
     public let heldBytes: Int
 
     init(_ mark: SharedState.Mark, heldBytes: Int) {
         version = mark.version
-        since = Timestamp(seconds: Int64(mark.microseconds / 1_000_000), nanoseconds: Int32(mark.microseconds % 1_000_000) * 1000)
+        since = Timestamp(
+            seconds: Int64(mark.microseconds / 1_000_000), nanoseconds: Int32(mark.microseconds % 1_000_000) * 1000)
         processId = mark.process
         threadId = mark.thread
         self.heldBytes = heldBytes
@@ -50,6 +56,7 @@ extension Database {
 /// When a pin makes a file grow too far, the program is told, once for each pin.
 public enum PinWarning {
     private static let bytes = Atomic(64 << 20)
+
     /// The file is to be longer than this, and than twice the data in it; 0: never.
     public static var limit: Int {
         get { bytes.load(ordering: .relaxed) }

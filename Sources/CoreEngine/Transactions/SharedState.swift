@@ -13,22 +13,25 @@
 ///     2120  1 while what is on the disk of header and folder may differ from what the system shows; 2184 again
 ///     2128  1 while published versions are not flushed, 2 from before their flush until it succeeded; 2192 again
 ///
-/// Why readers need no lock. A reader stores the latest version in its slot and then looks at `latest` again. If it still is that version,
-/// the writer of the next commit but one (the first that could reuse space of the version) will see the slot, because it scans the slots
-/// after publishing the version in between; if it is not, the reader takes the newer one. A ring entry is overwritten 64 versions later, so
-/// an entry read between two equal looks at `latest` is whole. A writer that dies between filling an entry and publishing it has published
-/// nothing; one that dies after the file's header was flipped is completed by the next writer (`Database.recoverHeader`).
+/// Why readers need no lock. A reader stores the latest version in its slot and then looks at `latest` again. If it
+/// still is that version, the writer of the next commit but one (the first that could reuse space of the version) will
+/// see the slot, because it scans the slots after publishing the version in between; if it is not, the reader takes the
+/// newer one. A ring entry is overwritten 64 versions later, so an entry read between two equal looks at `latest` is
+/// whole. A writer that dies between filling an entry and publishing it has published nothing; one that dies after the
+/// file's header was flipped is completed by the next writer (`Database.recoverHeader`).
 ///
-/// The bell. Listeners of all processes sleep while the word that holds the latest version stays what it was. A commit adds one to the version and
-/// wakes them in one step of the kernel: a writer that is killed has published and woken, or neither. (But for one commit in 16 million, at which
-/// the half of the word that the kernel sees overflows: if its writer is killed between the two steps, the next commit wakes everybody.) A
-/// *call* changes the low byte, to wake the listener of this process for another reason.
+/// The bell. Listeners of all processes sleep while the word that holds the latest version stays what it was. A commit
+/// adds one to the version and wakes them in one step of the kernel: a writer that is killed has published and woken,
+/// or neither. (But for one commit in 16 million, at which the half of the word that the kernel sees overflows: if its
+/// writer is killed between the two steps, the next commit wakes everybody.) A *call* changes the low byte, to wake the
+/// listener of this process for another reason.
 ///
 /// No word is believed. Any program that may write the file may write any word of it at any time.
 /// - Who is first, which file the session is about, and with which durability: locks say so, no word does (`LockFile`).
-/// - The newest version stands twice. Its ring entry has a check word, and both are compared with the file (`Database+Session.swift`).
-/// - Pins and marks stand twice, and count where either copy says so: a word that is lost holds nothing back too little. What a foreign word
-///   holds back too much goes with the member whose number it has, or with the session.
+/// - The newest version stands twice. Its ring entry has a check word, and both are compared with the file
+///   (`Database+Session.swift`).
+/// - Pins and marks stand twice, and count where either copy says so: a word that is lost holds nothing back too
+///   little. What a foreign word holds back too much goes with the member whose number it has, or with the session.
 /// - What is said of pins for people is not checked.
 struct SharedState {
     static let magicVersion: UInt16 = 0xC8EA
@@ -42,6 +45,7 @@ struct SharedState {
     private static let ringSize: UInt64 = 64
 
     let memory: SharedMemory
+
     /// Identifies this process's membership in reader slots (1 … 65535).
     var owner: UInt64 = 0
     private let process = UInt64(UInt32(bitPattern: Platform.processId))
@@ -51,6 +55,7 @@ struct SharedState {
     private func word(_ offset: Int) -> SharedWord { SharedWord(memory.base + offset) }
     private var newestAgain: SharedWord { word(24) }
     private var bell: SharedWord { word(32) }
+
     /// A number that each open database draws for itself.
     var lastWriter: SharedWord { word(40) }
 
@@ -58,37 +63,47 @@ struct SharedState {
     private struct Twin {
         let first, second: SharedWord
         var greater: UInt64 { max(first.load(), second.load()) }
+
         func store(_ value: UInt64) {
             first.store(value)
             second.store(value)
         }
     }
+
     private func twin(_ first: Int, _ second: Int) -> Twin { Twin(first: word(first), second: word(second)) }
 
-    /// A commit is under way or ended without a known outcome, or an earlier session left the file: before anything is written again, what leads
-    /// to the newest version is made certain (`Database.confirmHeader`).
+    /// A commit is under way or ended without a known outcome, or an earlier session left the file: before anything is
+    /// written again, what leads to the newest version is made certain (`Database.confirmHeader`).
     var isUncertain: Bool {
         get { twin(2120, 2184).greater != 0 }
         nonmutating set { twin(2120, 2184).store(newValue ? 1 : 0) }
     }
+
     /// Whether published versions are on the disk.
     enum Unflushed: UInt64 {
         case none = 0, published
         /// A flush began, and is not known to have succeeded: the system may have dropped what was written.
         case suspect
     }
+
     var unflushed: Unflushed {
         get { Unflushed(rawValue: twin(2128, 2192).greater) ?? .suspect }
         nonmutating set { twin(2128, 2192).store(newValue.rawValue) }
     }
-    /// The header is about to lead to `version`, or does so, and the version is not published yet; 0: no header is being written.
+
+    /// The header is about to lead to `version`, or does so, and the version is not published yet; 0: no header is
+    /// being written.
     func noteHeader(of version: UInt64) { twin(48, 56).store(version) }
+
     func isHeaderNoted(of version: UInt64) -> Bool { word(48).load() == version || word(56).load() == version }
 
     private var claimed: Twin { twin(2112, 2176) }
+
     /// Slots that may be in use.
     private var claimedSlots: Range<Int> { 0..<Int(min(claimed.greater, UInt64(Self.slotCount))) }
+
     private func slot(_ i: Int) -> SharedWord { word(Self.slotsStart + i * 8) }
+
     private func copy(_ i: Int) -> SharedWord { word(Self.copiesStart + i * 8) }
 
     // MARK: The session
@@ -102,6 +117,7 @@ struct SharedState {
         head[8] = UInt8(layoutVersion)
         return head
     }
+
     /// Puts the first bytes right. Only for a member: nobody else writes the file meanwhile.
     func restoreHead() {
         let head = Self.head
@@ -110,6 +126,7 @@ struct SharedState {
             if word(at).load() != wanted { word(at).store(wanted) }
         }
     }
+
     /// Forgets all that an earlier session left. Only for the first member, under the control lock.
     func begin() {
         for at in stride(from: 16, to: Self.size, by: 8) where word(at).load() != 0 { word(at).store(0) }
@@ -146,24 +163,31 @@ struct SharedState {
         }
         // The first of a session, another file with the same number, or a word that somebody wrote.
         if Self.number(bell.load()) != v.number {
-            while case let old = bell.load(), !bell.exchange(from: old, to: v.number << Self.callBits | old & Self.callMask) {}
+            while case let old = bell.load(),
+                !bell.exchange(from: old, to: v.number << Self.callBits | old & Self.callMask)
+            {}
             bell.wake()
         }
         newestAgain.store(v.number)
     }
+
     private static let callBits: UInt64 = 8
     private static let callMask: UInt64 = 1 << callBits - 1
+
     fileprivate static func number(_ bell: UInt64) -> UInt64 { bell >> callBits }
     fileprivate static let limit: UInt64 = 1 << 47
-    /// Number of the newest version. Where its two words differ a writer is between them, or somebody wrote one of them: the greater counts that has
-    /// an entry in the ring.
+
+    /// Number of the newest version. Where its two words differ a writer is between them, or somebody wrote one of
+    /// them: the greater counts that has an entry in the ring.
     var newestNumber: UInt64 { newestNumber(Self.number(bell.load())) }
+
     private func newestNumber(_ first: UInt64) -> UInt64 {
         let second = newestAgain.load()
         if first == second { return min(first, Self.limit - 1) }
         let greater = max(first, second), smaller = min(first, second)
         return entry(greater) != nil || entry(smaller) == nil ? min(greater, Self.limit - 1) : smaller
     }
+
     /// What the ring says of a version; nil when it says nothing, or a writer moved on meanwhile.
     func entry(_ number: UInt64) -> Version? {
         let at = 64 + Int(number % Self.ringSize) * 32
@@ -173,6 +197,7 @@ struct SharedState {
         let version = Version(number: number, topRef: Ref(Int(top)), logicalSize: Int(size))
         return word(at + 24).load() == version.check ? version : nil
     }
+
     /// The newest version, consistently; nil when a writer moved on meanwhile.
     func newest() -> Version? {
         for _ in 0..<1000 {
@@ -189,17 +214,23 @@ struct SharedState {
         fileprivate let word: UInt64
         let newestNumber: UInt64
     }
+
     var bellState: BellState {
         let word = bell.load()
         return BellState(word: word, newestNumber: newestNumber(Self.number(word)))
     }
+
     /// Waits until a version comes or somebody calls this member; sometimes for less.
     func waitForBell(after seen: BellState) { bell.wait(while: seen.word, channels: channel) }
+
     /// Wakes the listener of this member, and perhaps some others.
     func call() {
-        while case let old = bell.load(), !bell.exchange(from: old, to: old & ~Self.callMask | (old &+ 1) & Self.callMask) {}
+        while case let old = bell.load(),
+            !bell.exchange(from: old, to: old & ~Self.callMask | (old &+ 1) & Self.callMask)
+        {}
         bell.wake(channels: channel)
     }
+
     private var channel: UInt32 { 1 << UInt32(owner % 32) }
 
     // MARK: Readers
@@ -220,9 +251,15 @@ struct SharedState {
             let mark = owner << 48 | number
             let shared = known(number)
             if shared == nil {
-                if own < 0 { own = try claim(mark, held: held, isBrief: isBrief, isDead: isDead) } else { store(mark, in: own) }
+                if own < 0 {
+                    own = try claim(mark, held: held, isBrief: isBrief, isDead: isDead)
+                } else {
+                    store(mark, in: own)
+                }
             }
-            if newestNumber == number, let v = entry(number) ?? (attempt % 50 == 49 ? fromFile(number) : nil), newestNumber == number {
+            if newestNumber == number, let v = entry(number) ?? (attempt % 50 == 49 ? fromFile(number) : nil),
+                newestNumber == number
+            {
                 if let shared {
                     unpin(own)
                     return (v, shared, true)
@@ -235,29 +272,37 @@ struct SharedState {
         unpin(own)
         throw RealmError(.brokenInvariant, "The lock file is damaged: no consistent version in it")
     }
+
     private func store(_ mark: UInt64, in held: Int) {
         slot(held).store(mark)
         copy(held).store(mark)
     }
+
     /// So many slots a member gets as long as any is free.
     static let everybodysShare = 16
+
     /// The last slots are for looks of a moment.
     private static let briefSlots = 8
+
     /// Free slots that members may have.
     private func freeSlots() -> Int {
         var free = Self.slotCount - Self.briefSlots
         for i in claimedSlots where slot(i).load() != 0 || copy(i).load() != 0 { free -= 1 }
         return free
     }
-    /// Whether a member with so many slots may keep one for longer than a transaction: where this is refused its transactions still go on.
+
+    /// Whether a member with so many slots may keep one for longer than a transaction: where this is refused its
+    /// transactions still go on.
     func hasRoomToKeep(held: Int) -> Bool { held < Self.everybodysShare || held * 2 < freeSlots() }
 
     private func claim(_ mark: UInt64, held: Int, isBrief: Bool, isDead: (UInt64) -> Bool) throws(RealmError) -> Int {
-        // A member has at most as many as are free: so one that takes all it gets leaves half of them, two leave a third.
+        // A member has at most as many as are free: so one that takes all it gets leaves half of them, two leave a
+        // third.
         if held >= Self.everybodysShare, !isBrief, held >= freeSlots() {
             throw RealmError(
                 .limitExceeded,
-                "This process holds \(held) versions of the file, and leaves the rest of \(Self.slotCount) to others: let go of some")
+                "This process holds \(held) versions of the file, and leaves the rest of \(Self.slotCount) to others: let go of some"
+            )
         }
         let end = isBrief ? Self.slotCount : Self.slotCount - Self.briefSlots
         if let s = claimFree(mark, end) { return s }
@@ -266,6 +311,7 @@ struct SharedState {
         if let s = claimFree(mark, end) { return s }
         throw RealmError(.limitExceeded, "More than \(end) versions of this file are in use")
     }
+
     private func claimFree(_ mark: UInt64, _ end: Int) -> Int? {
         for s in 0..<end where slot(s).load() == 0 && copy(s).load() == 0 {
             // First the number: a writer that does not see the slot must not have missed it.
@@ -279,24 +325,28 @@ struct SharedState {
         }
         return nil
     }
+
     private func clearIfDead(_ i: Int, _ isDead: (UInt64) -> Bool) {
         for place in [copy(i), slot(i)] {
             let mark = place.load()
             if mark != 0, mark >> 48 != owner, isDead(mark >> 48) { _ = place.exchange(from: mark, to: 0) }
         }
     }
+
     func unpin(_ held: Int) {
         guard held >= 0 else { return }
         // Who finds the first word free takes the slot.
         copy(held).store(0)
         slot(held).store(0)
     }
+
     /// Moves a pin that the holder of the write lock has to the version that it published.
     func movePin(slot held: Int, to version: Version) {
         guard held >= 0 else { return }
         store(owner << 48 | version.number, in: held)
         noteFacts(held, version)
     }
+
     /// What stands beside a pin: the time, and where its version lies.
     private func noteFacts(_ held: Int, _ version: Version) {
         let tag = version.number & Self.tagMask
@@ -304,8 +354,8 @@ struct SharedState {
         word(Self.topsStart + held * 8).store(UInt64(version.topRef.offset / 8) << Self.tagBits | tag)
     }
 
-    /// Where pinned versions have their top arrays, as their readers say. Not to be believed: whoever uses it looks at the version in
-    /// the top array.
+    /// Where pinned versions have their top arrays, as their readers say. Not to be believed: whoever uses it looks at
+    /// the version in the top array.
     func tops(of versions: [UInt64]) -> [UInt64: Ref] {
         var tops: [UInt64: Ref] = [:]
         for i in claimedSlots {
@@ -319,7 +369,8 @@ struct SharedState {
         return tops
     }
 
-    /// What is told of a slot belongs to the version that stands in it if the low bits agree: a slot changes before it does.
+    /// What is told of a slot belongs to the version that stands in it if the low bits agree: a slot changes before it
+    /// does.
     private static let tagBits: UInt64 = 12
     private static let tagMask: UInt64 = 1 << tagBits - 1
 
@@ -327,11 +378,13 @@ struct SharedState {
     struct Mark: Equatable {
         var version: UInt64
         var owner: UInt64
+
         /// Zeros where the pin is just being made.
         var process: UInt32 = 0
         var thread: UInt32 = 0
         var microseconds: UInt64 = 0
     }
+
     /// The pins of owners that live, those of the oldest versions first. Changes nothing.
     func marks(isDead: (UInt64) -> Bool) -> [Mark] {
         var marks: [Mark] = []
@@ -357,6 +410,7 @@ struct SharedState {
         }
         return marks.sorted { ($0.version, $0.microseconds) < ($1.version, $1.microseconds) }
     }
+
     /// Whether a pin is still what its holder made it. Where one of its words is not, that is put right.
     func isPinned(slot held: Int, at number: UInt64) -> Bool {
         guard held >= 0 else { return false }
@@ -367,7 +421,8 @@ struct SharedState {
         return true
     }
 
-    /// The versions below `newest` that readers have pinned, in order. Slots of owners that `isDead` are cleared on the way.
+    /// The versions below `newest` that readers have pinned, in order. Slots of owners that `isDead` are cleared on the
+    /// way.
     func pinnedVersions(below newest: UInt64, isDead: (UInt64) -> Bool) -> [UInt64] {
         var pinned: Set<UInt64> = []
         var checked: [UInt64: Bool] = [:]
@@ -392,6 +447,7 @@ struct SharedState {
         }
         return pinned.sorted()
     }
+
     func clearSlots(of holder: UInt64) {
         for i in claimedSlots {
             if copy(i).load() >> 48 == holder { copy(i).store(0) }

@@ -5,12 +5,15 @@ extension Transaction {
         group.forgetTables()
         let (names, tables) = (top.names, top.tables)
         do throws(RealmError) {
-            let old = try store.useSource { () throws(RealmError) in try OldSnapshot(store, names: names, tables: tables) }
+            let old = try store.useSource { () throws(RealmError) in
+                try OldSnapshot(store, names: names, tables: tables)
+            }
             (top.names, top.tables) = (old.names, old.tablesRef)
             self.old = old
         } catch {
             guard error.code == .unsupportedFileFormat else { throw error }
-            throw RealmError(error.code, "The Realm file at path '\(database.path)' \(error.message)", path: database.path)
+            throw RealmError(
+                error.code, "The Realm file at path '\(database.path)' \(error.message)", path: database.path)
         }
     }
 }

@@ -16,7 +16,8 @@ extension Transaction {
         guard let tops = database.lockFile?.shared.tops(of: versions) else { return [:] }
         var chunks: [UInt64: [FileChunk]] = [:]
         for (version, ref) in tops {
-            guard !ref.isNull, let top = try? database.file.topFields(store, ref, physicalSize: logicalSize), top.version == version
+            guard !ref.isNull, let top = try? database.file.topFields(store, ref, physicalSize: logicalSize),
+                top.version == version
             else { continue }
             chunks[version] = try? FreeSpace.chunks(
                 store, (top.freeLists.positions, top.freeLists.lengths), logicalSize: top.logicalSize)
@@ -27,9 +28,12 @@ extension Transaction {
     /// The commit in progress makes the file grow while a reader stays at version `oldest`.
     func noteCost(of oldest: UInt64, _ free: FreeSpace, newSize: Int) {
         let limit = PinWarning.limit, held = free.held(by: oldest, base: version)
-        guard limit > 0, held >= newSize - logicalSize, newSize > max(limit, 2 * (logicalSize - free.totalSize)) else { return }
+        guard limit > 0, held >= newSize - logicalSize, newSize > max(limit, 2 * (logicalSize - free.totalSize)) else {
+            return
+        }
         costlyPin = database.firstWarning(of: oldest).map { PinnedVersion($0, heldBytes: held) }
     }
+
     /// Tells once.
     package func takeCostlyPin() -> PinnedVersion? {
         defer { costlyPin = nil }

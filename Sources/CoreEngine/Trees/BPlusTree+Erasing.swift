@@ -1,11 +1,12 @@
-/// Erasing elements. An inner node never stays without children, nor a root with a single one; a node that became small takes in its
-/// neighbour where both fit into one.
+/// Erasing elements. An inner node never stays without children, nor a root with a single one; a node that became small
+/// takes in its neighbour where both fit into one.
 extension BPlusTree {
     mutating func erase(_ i: Int) throws(RealmError) {
         let wasSound = store.isChecked() && isSound(near: i)
         try eraseElement(i)
         assert(!wasSound || isSound(near: i), "an erasure broke the tree")
     }
+
     private mutating func eraseElement(_ i: Int) throws(RealmError) {
         let n = try store.node(root)
         if !n.isInner {
@@ -33,6 +34,7 @@ extension BPlusTree {
             }
         }
     }
+
     /// Returns the size of the subtree (children or elements) afterwards; 0 means empty.
     private func erase(_ ref: inout Ref, _ i: Int, depth: Int) throws(RealmError) -> Int {
         guard depth < Trees.maxDepth else { throw .corrupt("tree too deep", at: ref.offset) }
@@ -78,10 +80,12 @@ extension BPlusTree {
         }
         return children
     }
+
     private func nodeSize(_ ref: Ref) throws(RealmError) -> Int {
         let n = try store.node(ref)
         return n.isInner ? n.count - 2 : try kind.count(store, ref)
     }
+
     /// Moves everything of `sibling` to the end of `child` and frees what is left of it.
     private func merge(_ child: inout Ref, _ sibling: Ref, firstCount: Int) throws(RealmError) {
         var a = try store.node(child)
@@ -101,7 +105,9 @@ extension BPlusTree {
         let other = try store.integers(try b.child(0))
         let secondCount = try Self.innerTotal(store, b)
         try store.insertUnsigned(&offsets, offsets.count, UInt64(firstCount))
-        for j in 0..<other.count { try store.insertUnsigned(&offsets, offsets.count, other.getUnsigned(j) &+ UInt64(firstCount)) }
+        for j in 0..<other.count {
+            try store.insertUnsigned(&offsets, offsets.count, other.getUnsigned(j) &+ UInt64(firstCount))
+        }
         store.setSlot(a, 0, offsets.ref)
         for j in 1..<(b.count - 1) { try store.insertSlot(&a, a.count - 1, try b.slot(j)) }
         store.setSlot(a, a.count - 1, RefOrTagged(tagged: firstCount + secondCount))

@@ -3,10 +3,11 @@ extension BPlusTree {
     ///
     /// 1. All leaves stand at one depth; no child is empty, and no node has more than `capacity` children or elements.
     /// 2. An inner node counts what its children hold.
-    /// 3. A compact node's children all hold as much as it says, but for the last, which may hold less; the offsets of a general one are the
-    ///    ends of its children but the last.
+    /// 3. A compact node's children all hold as much as it says, but for the last, which may hold less; the offsets of
+    ///    a general one are the ends of its children but the last.
     ///
-    /// - Parameter place: an element; looks only at the nodes that an operation there may have changed. nil: at all nodes.
+    /// - Parameter place: an element; looks only at the nodes that an operation there may have changed. nil: at all
+    ///   nodes.
     func checkInvariants(near place: Int? = nil) throws(RealmError) { _ = try height(root, near: place, depth: 0) }
 
     /// Whether they hold there, for the assertions of debug builds.
@@ -19,16 +20,24 @@ extension BPlusTree {
         guard depth < Trees.maxDepth else { throw .corrupt("tree too deep", at: ref.offset) }
         let n = try store.node(ref)
         guard n.isInner else {
-            guard try kind.count(store, ref) <= capacity else { throw .corrupt("leaf with too many elements", at: ref.offset) }
+            guard try kind.count(store, ref) <= capacity else {
+                throw .corrupt("leaf with too many elements", at: ref.offset)
+            }
             return 0
         }
         let children = n.count - 2
-        guard children >= 1, children <= capacity else { throw .corrupt("inner tree node with too many children, or none", at: ref.offset) }
+        guard children >= 1, children <= capacity else {
+            throw .corrupt("inner tree node with too many children, or none", at: ref.offset)
+        }
         let total = try Self.count(store, kind, ref), first = try n.slot(0)
         let offsets = first.isTagged ? nil : try store.integers(first.ref)
-        guard offsets == nil || offsets?.count == children - 1 else { throw .corrupt("inner tree node with too few offsets", at: ref.offset) }
+        guard offsets == nil || offsets?.count == children - 1 else {
+            throw .corrupt("inner tree node with too few offsets", at: ref.offset)
+        }
         // Where an operation may have been: its child and the next, with which it may have merged.
-        let near = try place.map { (place) throws(RealmError) in try Self.childIndex(store, n, min(max(place, 0), max(total - 1, 0))) }
+        let near = try place.map { (place) throws(RealmError) in
+            try Self.childIndex(store, n, min(max(place, 0), max(total - 1, 0)))
+        }
         var end = 0, levels: Int?
         for c in 0..<children {
             let child = try n.child(c + 1), size = try Self.count(store, kind, child)
@@ -40,7 +49,9 @@ extension BPlusTree {
                 }
             } else {
                 let per = first.integer
-                guard c == children - 1 ? size <= per : size == per else { throw .corrupt("compact tree node with uneven children", at: ref.offset) }
+                guard c == children - 1 ? size <= per : size == per else {
+                    throw .corrupt("compact tree node with uneven children", at: ref.offset)
+                }
             }
             if let near, c != near.child, c != near.child + 1 { continue }
             let below = try height(child, near: near.map { c == $0.child ? $0.within : 0 }, depth: depth + 1)

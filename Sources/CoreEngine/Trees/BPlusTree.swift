@@ -2,16 +2,18 @@
 ///
 ///     inner node:  [ per-child count (tagged) | ref to offsets ] child … child [ total (tagged) ]
 ///
-/// Compact inner nodes hold the same number of elements in every child but the last; general ones list where each child ends.
-/// Format: logical §7.
+/// Compact inner nodes hold the same number of elements in every child but the last; general ones list where each child
+/// ends. Format: logical §7.
 struct BPlusTree {
     let store: NodeStore
     let kind: LeafKind
     var root: Ref
+
     /// Leaf capacity; smaller in tests.
     var capacity = Format.treeCapacity
-    /// New inner nodes state where each child begins. Needed where leaves end before the capacity that other engines know: these would
-    /// fill the last leaf up, and count on equal leaves.
+
+    /// New inner nodes state where each child begins. Needed where leaves end before the capacity that other engines
+    /// know: these would fill the last leaf up, and count on equal leaves.
     var isAlwaysGeneral = false
 
     init(_ store: NodeStore, kind: LeafKind, root: Ref) {
@@ -19,6 +21,7 @@ struct BPlusTree {
         self.kind = kind
         self.root = root
     }
+
     static func create(_ store: NodeStore, kind: LeafKind) throws(RealmError) -> BPlusTree {
         BPlusTree(store, kind: kind, root: try kind.create(store))
     }
@@ -33,33 +36,44 @@ struct BPlusTree {
         if !n.isInner { return try leafCount(s, kind, ref) }
         return try innerTotal(s, n)
     }
-    /// Elements of a leaf. Those without bits take no room in the file, but what is made of them does: a leaf holds no more than a leaf may.
+
+    /// Elements of a leaf. Those without bits take no room in the file, but what is made of them does: a leaf holds no
+    /// more than a leaf may.
     static func leafCount(_ s: NodeStore, _ kind: LeafKind, _ ref: Ref) throws(RealmError) -> Int {
         let count = try kind.count(s, ref)
         guard count <= Format.treeCapacity else { throw .corrupt("impossible number of elements", at: ref.offset) }
         return count
     }
+
     static func innerTotal(_ s: NodeStore, _ n: Node) throws(RealmError) -> Int {
         guard n.count >= 3 else { throw .corrupt("inner tree node without children", at: n.ref.offset) }
         let total = try n.slot(n.count - 1)
         // Eight bytes of file hold at most 1000 elements (of width 0), whatever the node claims.
-        guard total.isTagged, s.admits(total.integer, perByte: 125) else { throw .corrupt("impossible number of elements", at: n.ref.offset) }
+        guard total.isTagged, s.admits(total.integer, perByte: 125) else {
+            throw .corrupt("impossible number of elements", at: n.ref.offset)
+        }
         return Int(total.integer)
     }
 
     /// Child that holds element `i` and the index within it.
-    @inline(__always) static func childIndex(_ s: NodeStore, _ n: Node, _ i: Int) throws(RealmError) -> (child: Int, within: Int) {
+    @inline(__always) static func childIndex(_ s: NodeStore, _ n: Node, _ i: Int) throws(RealmError) -> (
+        child: Int, within: Int
+    ) {
         let children = n.count - 2
         guard children >= 1 else { throw .corrupt("inner tree node without children", at: n.ref.offset) }
         let first = try n.slot(0)
         if first.isTagged {
             let per = first.integer
-            guard per > 0, per < 1 << 40 else { throw .corrupt("inner tree node with empty children", at: n.ref.offset) }
+            guard per > 0, per < 1 << 40 else {
+                throw .corrupt("inner tree node with empty children", at: n.ref.offset)
+            }
             let c = min(i / Int(per), children - 1)
             return (c, i - c * Int(per))
         }
         let offsets = try s.integers(first.ref)
-        guard offsets.count >= children - 1 else { throw .corrupt("inner tree node with too few offsets", at: n.ref.offset) }
+        guard offsets.count >= children - 1 else {
+            throw .corrupt("inner tree node with too few offsets", at: n.ref.offset)
+        }
         var low = 0
         var length = children - 1
         while length > 0 {
@@ -77,7 +91,9 @@ struct BPlusTree {
     }
 
     /// The leaf that holds element `i`, and where in it.
-    @inline(__always) static func leaf(_ s: NodeStore, _ root: Ref, _ i: Int) throws(RealmError) -> (ref: Ref, index: Int) {
+    @inline(__always) static func leaf(_ s: NodeStore, _ root: Ref, _ i: Int) throws(RealmError) -> (
+        ref: Ref, index: Int
+    ) {
         var ref = root
         var index = i
         for _ in 0..<Trees.maxDepth {
@@ -89,17 +105,20 @@ struct BPlusTree {
         }
         throw .corrupt("tree too deep", at: root.offset)
     }
+
     /// Element `i`; out of range is a corrupt tree, so callers check against `count` first.
     @inline(__always) func get(_ i: Int) throws(RealmError) -> Mixed {
         let (leaf, index) = try Self.leaf(store, root, i)
         return try kind.get(store, leaf, index)
     }
+
     /// Calls `body` for each leaf in order until it returns false; `first` is the index of the leaf's first element.
     func forEachLeaf(_ body: (_ leaf: Ref, _ first: Int, _ count: Int) throws(RealmError) -> Bool) throws(RealmError) {
         var first = 0
         var goOn = true
         try Self.visit(store, kind, root, depth: 0, limit: try count(), &first, &goOn, body)
     }
+
     private static func visit(
         _ s: NodeStore, _ kind: LeafKind, _ ref: Ref, depth: Int, limit: Int, _ first: inout Int, _ goOn: inout Bool,
         _ body: (Ref, Int, Int) throws(RealmError) -> Bool
@@ -126,7 +145,8 @@ struct BPlusTree {
 
     mutating func append(_ v: Mixed) throws(RealmError) { try insert(try count(), v) }
 
-    /// What an insertion did to a child: where its later elements went, if it split. `offset` and `size` count from the child's start.
+    /// What an insertion did to a child: where its later elements went, if it split. `offset` and `size` count from the
+    /// child's start.
     private struct Split {
         var sibling: Ref
         var offset: Int
@@ -139,6 +159,7 @@ struct BPlusTree {
         try insertElement(i, v)
         assert(!wasSound || isSound(near: i), "an insertion broke the tree")
     }
+
     private mutating func insertElement(_ i: Int, _ v: Mixed) throws(RealmError) {
         let n = try store.node(root)
         if !n.isInner {
@@ -159,7 +180,8 @@ struct BPlusTree {
         } else {
             first = RefOrTagged(try store.makeUnsigned([UInt64(split.offset)]).ref)
         }
-        var top = try store.makeRefs([first, RefOrTagged(root), RefOrTagged(split.sibling), RefOrTagged(tagged: split.size)], inner: true)
+        var top = try store.makeRefs(
+            [first, RefOrTagged(root), RefOrTagged(split.sibling), RefOrTagged(tagged: split.size)], inner: true)
         // Trees of links keep their mark on the root.
         if context && kind == .objKey { store.setFlags(&top, context: true) }
         root = top.ref
@@ -207,7 +229,8 @@ struct BPlusTree {
         // This node is full.
         if c == children - 1 {
             let first = isCompact ? try n.slot(0) : RefOrTagged(try store.makeUnsigned().ref)
-            let sibling = try store.makeRefs([first, RefOrTagged(split.sibling), RefOrTagged(tagged: split.size - split.offset)], inner: true)
+            let sibling = try store.makeRefs(
+                [first, RefOrTagged(split.sibling), RefOrTagged(tagged: split.size - split.offset)], inner: true)
             store.setSlot(n, n.count - 1, RefOrTagged(tagged: childStart + split.offset))
             return Split(sibling: sibling.ref, offset: childStart + split.offset, size: total + 1)
         }
@@ -253,34 +276,43 @@ struct BPlusTree {
         if c == 0 { return 0 }
         let first = try n.slot(0)
         if first.isTagged {
-            guard first.integer < 1 << 32 else { throw .corrupt("inner tree node with empty children", at: n.ref.offset) }
+            guard first.integer < 1 << 32 else {
+                throw .corrupt("inner tree node with empty children", at: n.ref.offset)
+            }
             return c * Int(first.integer)
         }
         let offsets = try store.integers(first.ref)
         guard c - 1 < offsets.count else { throw .corrupt("inner tree node with too few offsets", at: n.ref.offset) }
         return try Self.offset(offsets, c - 1, limit: try Self.innerTotal(store, n))
     }
+
     /// An offset that a file claims, at most `limit`.
     private static func offset(_ offsets: Node, _ i: Int, limit: Int) throws(RealmError) -> Int {
         let v = offsets.getUnsigned(i)
-        guard i < offsets.count, v <= UInt64(limit) else { throw .corrupt("tree offsets out of order", at: offsets.ref.offset) }
+        guard i < offsets.count, v <= UInt64(limit) else {
+            throw .corrupt("tree offsets out of order", at: offsets.ref.offset)
+        }
         return Int(v)
     }
+
     func makeGeneral(_ n: Node) throws(RealmError) {
         let first = try n.slot(0)
         guard first.isTagged else { return }
         let children = n.count - 2
         guard first.integer < 1 << 32 else { throw .corrupt("inner tree node with empty children", at: n.ref.offset) }
         let total = try Self.innerTotal(store, n)
-        let offsets = try store.makeUnsigned((1..<max(children, 1)).map { UInt64($0) * first.integer }, bound: UInt64(total))
+        let offsets = try store.makeUnsigned(
+            (1..<max(children, 1)).map { UInt64($0) * first.integer }, bound: UInt64(total))
         store.setSlot(n, 0, offsets.ref)
     }
+
     func addToOffsets(_ n: Node, from c: Int, by delta: Int) throws(RealmError) {
         let first = try n.slot(0)
         guard !first.isTagged else { return }
         var offsets = try store.integers(first.ref)
         for j in c..<max(c, min(offsets.count, n.count - 3)) {
-            try store.setUnsigned(&offsets, j, UInt64(bitPattern: Int64(bitPattern: offsets.getUnsigned(j)) &+ Int64(delta)))
+            try store.setUnsigned(
+                &offsets, j, UInt64(bitPattern: Int64(bitPattern: offsets.getUnsigned(j)) &+ Int64(delta)))
         }
         store.setSlot(n, 0, offsets.ref)
     }
@@ -290,6 +322,7 @@ struct BPlusTree {
     mutating func set(_ i: Int, _ v: Mixed) throws(RealmError) {
         root = try set(root, i, v, depth: 0)
     }
+
     private func set(_ ref: Ref, _ i: Int, _ v: Mixed, depth: Int) throws(RealmError) -> Ref {
         guard depth < Trees.maxDepth else { throw .corrupt("tree too deep", at: ref.offset) }
         var n = try store.node(ref)
@@ -315,7 +348,8 @@ struct BPlusTree {
             let (leaf, i) = try Self.leaf(store, root, from)
             let key = try MixedLeaf.key(store, leaf, i)
             try insert(at, .null)
-            // The old element gives its collection up before the new one takes it: overwriting a ref of the same type destroys nothing.
+            // The old element gives its collection up before the new one takes it: overwriting a ref of the same type
+            // destroys nothing.
             if case .list = value { try set(source, .list(.null)) } else { try set(source, .dictionary(.null)) }
             try set(at, value)
             try setKey(at, key)

@@ -1,29 +1,44 @@
 /// The leaf of a cluster tree that was found last. Reading neighbours in it costs no descent.
 struct ClusterCursor {
     var isValid = false
+
     /// All nodes from the root to the leaf are in the slab.
     var isWritable = false
     var leaf = ClusterLeaf()
+
     /// Sum of the offsets on the path: real key = relative key + offset.
     var offset: UInt64 = 0
+
     /// Keys that belong in this leaf: low … high.
     var low: UInt64 = 0
     var high: UInt64 = 0
+
     /// Index of the leaf's first object in the table; −1 when unknown.
     var firstIndex = -1
+
     /// The leaf's parent, if it has one, and its place there, for walking on.
     var parent = ClusterTree.noNode
     var childIndex = 0
+
     /// Inner nodes from the leaf up to the root, when `pathCount` ≥ 0: an append bumps their object counts.
-    private var path: (UnsafeMutableRawPointer?, UnsafeMutableRawPointer?, UnsafeMutableRawPointer?, UnsafeMutableRawPointer?) = (nil, nil, nil, nil)
+    private var path:
+        (UnsafeMutableRawPointer?, UnsafeMutableRawPointer?, UnsafeMutableRawPointer?, UnsafeMutableRawPointer?) = (
+            nil, nil, nil, nil
+        )
     private var pathCount = -1
 
     // MARK: Looking
 
     @inline(__always) var count: Int { leaf.count }
+
     @inline(__always) func holds(_ key: UInt64) -> Bool { isValid && key >= low && key <= high }
-    @inline(__always) func holds(index: Int) -> Bool { isValid && firstIndex >= 0 && index >= firstIndex && index < firstIndex &+ leaf.count }
+
+    @inline(__always) func holds(index: Int) -> Bool {
+        isValid && firstIndex >= 0 && index >= firstIndex && index < firstIndex &+ leaf.count
+    }
+
     @inline(__always) func row(_ key: UInt64) -> Int? { leaf.row(key &- offset) }
+
     @inline(__always) func key(_ row: Int) -> ObjKey { ObjKey(Int64(bitPattern: leaf.key(row) &+ offset)) }
 
     // MARK: Moving
@@ -38,6 +53,7 @@ struct ClusterCursor {
         parent = ClusterTree.noNode
         pathCount = -1
     }
+
     /// Down to child `i`.
     @inline(__always) private mutating func enter(_ inner: ClusterInner, _ i: Int) {
         if i &+ 1 < inner.count { high = offset &+ inner.offset(i &+ 1) &- 1 }
@@ -45,8 +61,12 @@ struct ClusterCursor {
         low = offset
         childIndex = i
     }
-    /// Moves to the leaf where `key` belongs. With `writable`, the nodes on the way are copied to the slab, and `root` becomes the new root.
-    @inline(never) mutating func descend(_ store: NodeStore, _ root: inout Ref, to key: UInt64, writable: Bool) throws(RealmError) {
+
+    /// Moves to the leaf where `key` belongs. With `writable`, the nodes on the way are copied to the slab, and `root`
+    /// becomes the new root.
+    @inline(never) mutating func descend(_ store: NodeStore, _ root: inout Ref, to key: UInt64, writable: Bool)
+        throws(RealmError)
+    {
         start()
         var n = try store.refsNode(root)
         if writable {
@@ -76,6 +96,7 @@ struct ClusterCursor {
         }
         throw .corrupt("cluster tree too deep", at: root.offset)
     }
+
     /// Moves to the leaf that holds the object at `index` of the table. `size` tells how many objects are below a node.
     @inline(never) mutating func descend(
         _ store: NodeStore, _ root: Ref, toIndex index: Int, size: (Ref) throws(RealmError) -> Int
@@ -106,6 +127,7 @@ struct ClusterCursor {
         }
         throw .corrupt("cluster tree too deep", at: root.offset)
     }
+
     /// The next leaf under the same parent is one step away. False when that is not where `index` is.
     private mutating func step(_ store: NodeStore, to index: Int) throws(RealmError) -> Bool {
         guard isValid, firstIndex >= 0, index == firstIndex + leaf.count, parent.isInner else { return false }
@@ -123,7 +145,8 @@ struct ClusterCursor {
         if childIndex + 1 < inner.count {
             high = base &+ inner.offset(childIndex + 1) &- 1
         } else {
-            // The last child's upper bound is its parent's; without it, only the keys it holds are known to belong here.
+            // The last child's upper bound is its parent's; without it, only the keys it holds are known to belong
+            // here.
             high = leaf.count > 0 ? leaf.key(leaf.count - 1) &+ offset : low
         }
         firstIndex = first
@@ -145,6 +168,7 @@ struct ClusterCursor {
         self.high = high
         pathCount = 0
     }
+
     /// The path grows from the leaf upwards; a node that splits or moves invalidates the cursor.
     mutating func rise(to n: Node) {
         switch pathCount {
@@ -156,18 +180,24 @@ struct ClusterCursor {
         }
         pathCount = pathCount >= 0 && pathCount < 4 ? pathCount + 1 : -1
     }
-    /// Adds a key that is the largest of the table to the leaf; false when that takes a descent. The column leaves are the caller's.
+
+    /// Adds a key that is the largest of the table to the leaf; false when that takes a descent. The column leaves are
+    /// the caller's.
     @inline(__always) mutating func append(_ store: NodeStore, _ key: UInt64) throws(RealmError) -> Bool {
-        guard isValid, isWritable, pathCount >= 0, high == .max, key >= low, leaf.count > 0, leaf.count < Format.clusterCapacity else { return false }
+        guard isValid, isWritable, pathCount >= 0, high == .max, key >= low, leaf.count > 0,
+            leaf.count < Format.clusterCapacity
+        else { return false }
         return try leaf.append(store, key &- offset)
     }
+
     /// An object was appended: slot 2 of each inner node counts its objects (tagged, so one object is 2).
     @inline(__always) mutating func countAppended() {
         firstIndex = -1
         withUnsafeBytes(of: path) { p in
             for i in 0..<pathCount {
                 guard let node = p.load(fromByteOffset: i &* 8, as: UnsafeMutableRawPointer?.self) else { continue }
-                node.storeBytes(of: node.load(fromByteOffset: 24, as: Int64.self) &+ 2, toByteOffset: 24, as: Int64.self)
+                node.storeBytes(
+                    of: node.load(fromByteOffset: 24, as: Int64.self) &+ 2, toByteOffset: 24, as: Int64.self)
             }
         }
     }

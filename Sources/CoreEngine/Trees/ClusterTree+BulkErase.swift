@@ -1,6 +1,7 @@
 /// Erasing many rows in one walk over the clusters. Format: logical §5.4.
 extension ClusterTree {
-    /// Removes the rows of objects, which all exist, with the collections and backlink lists they own. `keys` ascend strictly.
+    /// Removes the rows of objects, which all exist, with the collections and backlink lists they own. `keys` ascend
+    /// strictly.
     func erase(_ keys: ArraySlice<ObjKey>) throws(RealmError) {
         guard !keys.isEmpty else { return }
         invalidateCursors()
@@ -22,7 +23,8 @@ extension ClusterTree {
 
     /// Returns the node's size afterwards: objects of a leaf, children of an inner node.
     private func erase(
-        _ n: inout Node, _ keys: UnsafeBufferPointer<ObjKey>, base: UInt64, _ kept: UnsafeMutablePointer<UInt16>, depth: Int
+        _ n: inout Node, _ keys: UnsafeBufferPointer<ObjKey>, base: UInt64, _ kept: UnsafeMutablePointer<UInt16>,
+        depth: Int
     ) throws(RealmError) -> Int {
         guard depth < Trees.maxDepth else { throw .corrupt("cluster tree too deep", at: n.ref.offset) }
         guard n.isInner else { return try eraseRows(n, keys, base: base, kept) }
@@ -51,7 +53,9 @@ extension ClusterTree {
             } else {
                 var c = try store.writableRefs(try store.refsNode(old))
                 if c.ref != old { inner.setChild(store, i, c.ref) }
-                let size = try erase(&c, UnsafeBufferPointer(rebasing: keys[at..<end]), base: base &+ inner.offset(i), kept, depth: depth + 1)
+                let size = try erase(
+                    &c, UnsafeBufferPointer(rebasing: keys[at..<end]), base: base &+ inner.offset(i), kept,
+                    depth: depth + 1)
                 if size == 0 { try store.destroy(c.ref) }
                 inner.setChild(store, i, size == 0 ? .null : c.ref)
                 anyEmpty = anyEmpty || size == 0
@@ -67,7 +71,9 @@ extension ClusterTree {
 
     private func dropEmptyChildren(_ inner: inout ClusterInner) throws(RealmError) {
         let children = inner.count
-        guard children <= Format.clusterCapacity else { throw .corrupt("inner cluster with too many children", at: inner.ref.offset) }
+        guard children <= Format.clusterCapacity else {
+            throw .corrupt("inner cluster with too many children", at: inner.ref.offset)
+        }
         var offsets = try inner.generalOffsets(store)
         let kept = UnsafeMutablePointer<UInt16>.allocate(capacity: Format.clusterCapacity)
         defer { kept.deallocate() }
@@ -91,7 +97,9 @@ extension ClusterTree {
         while i + 1 < inner.count {
             let ref = try inner.child(i)
             let nextSize = try nodeSize(try inner.child(i + 1))
-            guard size < Format.clusterCapacity / 2, size + nextSize < Format.clusterCapacity * 3 / 4, !store.isInFile(ref) else {
+            guard size < Format.clusterCapacity / 2, size + nextSize < Format.clusterCapacity * 3 / 4,
+                !store.isInFile(ref)
+            else {
                 size = nextSize
                 i += 1
                 continue
@@ -107,7 +115,9 @@ extension ClusterTree {
     ) throws(RealmError) -> Int {
         var cluster = try ClusterLeaf(store, n)
         let total = cluster.count
-        guard total >= keys.count else { throw .corrupt("cluster with an impossible number of objects", at: n.ref.offset) }
+        guard total >= keys.count else {
+            throw .corrupt("cluster with an impossible number of objects", at: n.ref.offset)
+        }
         try cluster.checkHolds(columns: columns.count)
         var count = 0, k = 0
         for row in 0..<total {
@@ -130,6 +140,7 @@ extension ClusterTree {
         try cluster.keep(store, rows)
         return count
     }
+
     private func destroyOwned(_ leaf: Node, except kept: KeptRows) throws(RealmError) {
         var k = 0
         for i in 0..<kept.total {

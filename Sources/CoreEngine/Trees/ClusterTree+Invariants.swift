@@ -4,12 +4,14 @@ extension ClusterTree {
     /// 1. All column leaves of a cluster have as many elements as the cluster has keys.
     /// 2. Keys ascend strictly and stay below the next cluster; the offset of a first child is 0.
     /// 3. An inner node counts the objects below it, and all its children stand one level lower.
-    /// 4. The cursor, when it is valid, describes a leaf of this tree, and the columns opened there are those of the leaf.
+    /// 4. The cursor, when it is valid, describes a leaf of this tree, and the columns opened there are those of the
+    ///    leaf.
     ///
     /// - Parameter place: looks only at the nodes that an operation on this object may have changed. nil: at all nodes.
     func checkInvariants(near place: ObjKey? = nil) throws(RealmError) {
         var metCursor = false
-        _ = try check(root, offset: 0, last: .max, levels: nil, near: place.map { UInt64(bitPattern: $0.raw) }, &metCursor)
+        _ = try check(
+            root, offset: 0, last: .max, levels: nil, near: place.map { UInt64(bitPattern: $0.raw) }, &metCursor)
         guard metCursor || place != nil || !cursor.isValid else {
             throw .corrupt("cursor at a leaf that is not in the tree", at: cursor.leaf.ref.offset)
         }
@@ -26,33 +28,46 @@ extension ClusterTree {
         _ ref: Ref, offset: UInt64, last: UInt64, levels: Int?, near place: UInt64?, _ metCursor: inout Bool
     ) throws(RealmError) {
         let n = try store.refsNode(ref)
-        guard n.isInner == (levels ?? (n.isInner ? 1 : 0) > 0) else { throw .corrupt("cluster tree of uneven depth", at: ref.offset) }
+        guard n.isInner == (levels ?? (n.isInner ? 1 : 0) > 0) else {
+            throw .corrupt("cluster tree of uneven depth", at: ref.offset)
+        }
         guard n.isInner else { return try checkLeaf(n, offset: offset, last: last, &metCursor) }
         let inner = try ClusterInner(store, n), children = inner.count
         let stated = inner.depth
         guard levels == nil || levels == stated else { throw .corrupt("cluster tree of uneven depth", at: ref.offset) }
-        guard children <= Format.clusterCapacity else { throw .corrupt("inner cluster with too many children", at: ref.offset) }
+        guard children <= Format.clusterCapacity else {
+            throw .corrupt("inner cluster with too many children", at: ref.offset)
+        }
         var sum = 0, starts: [UInt64] = [], sums: [Int] = []
         for i in 0..<children {
             let start = inner.offset(i)
-            guard i == 0 ? start == 0 : start > starts[i - 1] else { throw .corrupt("cluster offsets out of order", at: ref.offset) }
+            guard i == 0 ? start == 0 : start > starts[i - 1] else {
+                throw .corrupt("cluster offsets out of order", at: ref.offset)
+            }
             starts.append(start)
             sums.append(sum)
             sum += try subtreeCount(try inner.child(i))
         }
-        guard try n.slot(2) == RefOrTagged(tagged: sum) else { throw .corrupt("object counts do not add up", at: ref.offset) }
-        let final = children - 1, found = try inner.objects(before: final) { (ref) throws(RealmError) in try subtreeCount(ref) }
+        guard try n.slot(2) == RefOrTagged(tagged: sum) else {
+            throw .corrupt("object counts do not add up", at: ref.offset)
+        }
+        let final = children - 1,
+            found = try inner.objects(before: final) { (ref) throws(RealmError) in try subtreeCount(ref) }
         guard found == sums[final] else { throw .corrupt("object counts do not fit the offsets", at: ref.offset) }
         // Where an operation may have been: its child and the next, with which it may have merged.
         let near = place.map { place in max(0, starts.place { $0 <= place &- offset } - 1) }
         for i in 0..<children where near == nil || i == near || i == near.map({ $0 + 1 }) {
             let end = i + 1 < children ? offset &+ starts[i + 1] &- 1 : last
-            try check(try inner.child(i), offset: offset &+ starts[i], last: end, levels: stated - 1, near: place, &metCursor)
+            try check(
+                try inner.child(i), offset: offset &+ starts[i], last: end, levels: stated - 1, near: place, &metCursor)
         }
     }
+
     private func checkLeaf(_ n: Node, offset: UInt64, last: UInt64, _ metCursor: inout Bool) throws(RealmError) {
         let cluster = try ClusterLeaf(store, n), count = cluster.count
-        for i in 1..<max(1, count) where cluster.key(i - 1) >= cluster.key(i) { throw .corrupt("object keys out of order", at: n.ref.offset) }
+        for i in 1..<max(1, count) where cluster.key(i - 1) >= cluster.key(i) {
+            throw .corrupt("object keys out of order", at: n.ref.offset)
+        }
         let largest = count > 0 ? cluster.key(count - 1) : 0
         guard largest <= last &- offset else { throw .corrupt("objects outside of their cluster", at: n.ref.offset) }
         try cluster.checkHolds(columns: columns.count)
@@ -61,14 +76,20 @@ extension ClusterTree {
             let leaf = try store.node(try cluster.column(i))
             let isEnumerated = !column.enumeratedValues.isNull && !leaf.hasRefs && leaf.widthType == 0
             let values = isEnumerated ? leaf.count : try column.kind.count(store, leaf.ref)
-            guard values == count else { throw .corrupt("column with more or fewer values than objects", at: leaf.ref.offset) }
+            guard values == count else {
+                throw .corrupt("column with more or fewer values than objects", at: leaf.ref.offset)
+            }
         }
         guard cursor.isValid, cursor.leaf.ref == n.ref else { return }
         metCursor = true
         let isRight = cursor.count == count && cursor.offset == offset && cursor.low >= offset && cursor.high <= last
-        guard isRight, cursor.leaf.keys?.ref == cluster.keys?.ref else { throw .corrupt("cursor that describes its leaf wrongly", at: n.ref.offset) }
+        guard isRight, cursor.leaf.keys?.ref == cluster.keys?.ref else {
+            throw .corrupt("cursor that describes its leaf wrongly", at: n.ref.offset)
+        }
         for i in columns.indices {
-            guard try isOpenedRight(i) else { throw .corrupt("opened column that describes its leaf wrongly", at: n.ref.offset) }
+            guard try isOpenedRight(i) else {
+                throw .corrupt("opened column that describes its leaf wrongly", at: n.ref.offset)
+            }
         }
     }
 }

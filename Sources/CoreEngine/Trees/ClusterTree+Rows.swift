@@ -8,7 +8,10 @@ extension ClusterTree {
         assert(!wasSound || isSound(near: key), "an insertion broke the rows")
         return isNew
     }
-    @inline(__always) private func insertRow(_ key: ObjKey, initial: (column: Int, value: Mixed)?) throws(RealmError) -> Bool {
+
+    @inline(__always) private func insertRow(_ key: ObjKey, initial: (column: Int, value: Mixed)?) throws(RealmError)
+        -> Bool
+    {
         let k = UInt64(bitPattern: key.raw)
         if try append(k, initial: initial) { return true }
         invalidateCursors()
@@ -24,14 +27,19 @@ extension ClusterTree {
         let compact = depth < 7 && split.key == 1 << UInt64(8 * (depth + 1))
         let first = compact ? Ref.null : try store.makeUnsigned([0, split.key]).ref
         let newRoot = try store.makeRefs(
-            [RefOrTagged(first), RefOrTagged(tagged: depth + 1), RefOrTagged(tagged: total), RefOrTagged(top.ref), RefOrTagged(split.ref)],
+            [
+                RefOrTagged(first), RefOrTagged(tagged: depth + 1), RefOrTagged(tagged: total), RefOrTagged(top.ref),
+                RefOrTagged(split.ref),
+            ],
             inner: true)
         setRoot(newRoot.ref)
         return true
     }
 
-    /// The common case, a new largest key in the last leaf, without a descent: the cursor stands there since the insertion before.
-    @inline(__always) private func append(_ k: UInt64, initial: (column: Int, value: Mixed)?) throws(RealmError) -> Bool {
+    /// The common case, a new largest key in the last leaf, without a descent: the cursor stands there since the
+    /// insertion before.
+    @inline(__always) private func append(_ k: UInt64, initial: (column: Int, value: Mixed)?) throws(RealmError) -> Bool
+    {
         guard try cursor.append(store, k) else { return false }
         try appendToColumns(cursor.count &- 1, initial)
         cursor.countAppended()
@@ -40,15 +48,20 @@ extension ClusterTree {
 
     private struct Split {
         var ref: Ref
+
         /// Where the new node starts, relative to the node that split.
         var key: UInt64
     }
+
     private func insert(
-        _ n: inout Node, _ key: UInt64, base: UInt64, low: UInt64, high: UInt64, depth: Int, initial: (column: Int, value: Mixed)?,
+        _ n: inout Node, _ key: UInt64, base: UInt64, low: UInt64, high: UInt64, depth: Int,
+        initial: (column: Int, value: Mixed)?,
         _ inserted: inout Bool
     ) throws(RealmError) -> Split? {
         guard depth < Trees.maxDepth else { throw .corrupt("cluster tree too deep", at: n.ref.offset) }
-        guard n.isInner else { return try insertInLeaf(n, key, base: base, low: low, high: high, initial: initial, &inserted) }
+        guard n.isInner else {
+            return try insertInLeaf(n, key, base: base, low: low, high: high, initial: initial, &inserted)
+        }
         var inner = try ClusterInner(store, n)
         let i = try inner.find(key), offset = inner.offset(i), children = inner.count
         let total = try inner.objects()
@@ -57,7 +70,8 @@ extension ClusterTree {
         let old = try inner.child(i)
         var c = try store.writableRefs(try store.refsNode(old))
         let split = try insert(
-            &c, key &- offset, base: base &+ offset, low: base &+ offset, high: childHigh, depth: depth + 1, initial: initial, &inserted)
+            &c, key &- offset, base: base &+ offset, low: base &+ offset, high: childHigh, depth: depth + 1,
+            initial: initial, &inserted)
         if c.ref != old { inner.setChild(store, i, c.ref) }
         guard inserted else { return nil }
         if cursor.isValid {
@@ -87,7 +101,10 @@ extension ClusterTree {
         if i == children - 1 {
             let size = try subtreeCount(split.ref)
             let sibling = try store.makeRefs(
-                [RefOrTagged(.null), RefOrTagged(tagged: inner.depth), RefOrTagged(tagged: size), RefOrTagged(split.ref)], inner: true)
+                [
+                    RefOrTagged(.null), RefOrTagged(tagged: inner.depth), RefOrTagged(tagged: size),
+                    RefOrTagged(split.ref),
+                ], inner: true)
             inner.setObjects(store, total &+ 1 &- UInt64(size))
             return Split(ref: sibling.ref, key: s)
         }
@@ -103,7 +120,8 @@ extension ClusterTree {
         }
         let siblingOffsets = try store.makeUnsigned(movedOffsets).ref
         let sibling = try store.makeRefs(
-            [RefOrTagged(siblingOffsets), RefOrTagged(tagged: inner.depth), RefOrTagged(tagged: movedSize)] + moved, inner: true)
+            [RefOrTagged(siblingOffsets), RefOrTagged(tagged: inner.depth), RefOrTagged(tagged: movedSize)] + moved,
+            inner: true)
         try store.eraseUnsigned(&offsets, i + 1, offsets.count - i - 1)
         try store.insertUnsigned(&offsets, i + 1, s)
         inner.setOffsets(store, offsets)
@@ -115,7 +133,8 @@ extension ClusterTree {
     }
 
     private func insertInLeaf(
-        _ n: Node, _ key: UInt64, base: UInt64, low: UInt64, high: UInt64, initial: (column: Int, value: Mixed)?, _ inserted: inout Bool
+        _ n: Node, _ key: UInt64, base: UInt64, low: UInt64, high: UInt64, initial: (column: Int, value: Mixed)?,
+        _ inserted: inout Bool
     ) throws(RealmError) -> Split? {
         var leaf = try ClusterLeaf(store, n)
         let position = leaf.position(key)
@@ -147,7 +166,9 @@ extension ClusterTree {
     }
 
     /// Inserts one element into every column leaf of `n`.
-    private func insertRow(_ cluster: ClusterLeaf, _ position: Int, _ initial: (column: Int, value: Mixed)?) throws(RealmError) {
+    private func insertRow(_ cluster: ClusterLeaf, _ position: Int, _ initial: (column: Int, value: Mixed)?)
+        throws(RealmError)
+    {
         try cluster.checkHolds(columns: columns.count)
         for c in 0..<columns.count {
             guard let column = columns[c] else { continue }
@@ -158,6 +179,7 @@ extension ClusterTree {
             if new != leaf { cluster.setColumn(store, c, new) }
         }
     }
+
     /// Moves the elements from `start` on of every column leaf.
     private func moveRows(from: ClusterLeaf, _ start: Int, to: ClusterLeaf) throws(RealmError) {
         try from.checkHolds(columns: columns.count)
@@ -182,12 +204,14 @@ extension ClusterTree {
         assert(!wasSound || isSound(near: key), "an erasure broke the rows")
         return true
     }
+
     private func eraseRow(_ key: ObjKey) throws(RealmError) {
         invalidateCursors()
         var top = try store.writableRefs(try store.refsNode(root))
         _ = try erase(&top, UInt64(bitPattern: key.raw), depth: 0)
         try setTop(top)
     }
+
     /// Makes a node in the slab the root. One that has a single child gives way to it; its offset is 0.
     func setTop(_ node: Node) throws(RealmError) {
         var top = node
@@ -235,6 +259,7 @@ extension ClusterTree {
         }
         return children
     }
+
     /// Makes the first child start at 0 again, after those before it went.
     func rebaseFirstChild(_ inner: inout ClusterInner) throws(RealmError) {
         let f = inner.offset(0)
@@ -246,9 +271,12 @@ extension ClusterTree {
         try store.setUnsigned(&offsets, 0, 0)
         inner.setOffsets(store, offsets)
     }
+
     /// Moves everything of child `i + 1` into child `i`, which is `c`.
     func mergeChildren(_ inner: inout ClusterInner, _ i: Int, _ c: inout Node) throws(RealmError) {
-        try merge(&c, try store.writableRefs(try store.refsNode(try inner.child(i + 1))), distance: inner.offset(i + 1) &- inner.offset(i))
+        try merge(
+            &c, try store.writableRefs(try store.refsNode(try inner.child(i + 1))),
+            distance: inner.offset(i + 1) &- inner.offset(i))
         inner.setChild(store, i, c.ref)
         var offsets = try inner.generalOffsets(store)
         try store.eraseUnsigned(&offsets, i + 1)
@@ -269,7 +297,9 @@ extension ClusterTree {
         for c in 0..<columns.count {
             guard let column = columns[c] else { continue }
             let leaf = try cluster.column(c)
-            if column.ownsTrees, case .slot(let owned) = try column.kind.get(store, leaf, row), !owned.isTagged { try store.destroy(owned.ref) }
+            if column.ownsTrees, case .slot(let owned) = try column.kind.get(store, leaf, row), !owned.isTagged {
+                try store.destroy(owned.ref)
+            }
             let new = try column.kind.erase(store, leaf, row)
             if new != leaf { cluster.setColumn(store, c, new) }
         }
@@ -335,6 +365,7 @@ extension ClusterTree {
             })
         setColumns(all)
     }
+
     /// Frees a column's leaves; the slot becomes 0, or goes when it is the last.
     func removeColumn(_ index: Int) throws(RealmError) {
         var limit = WalkLimit(store, each: leastLeafSize)
@@ -342,7 +373,11 @@ extension ClusterTree {
             try eachLeaf(root, depth: 0, &limit) { (n, _) throws(RealmError) in
                 var n = n
                 try store.destroy(try n.child(index + 1))
-                if index + 2 == n.count { try store.eraseSlots(&n, index + 1) } else { store.setSlot(n, index + 1, .null) }
+                if index + 2 == n.count {
+                    try store.eraseSlots(&n, index + 1)
+                } else {
+                    store.setSlot(n, index + 1, .null)
+                }
                 return n.ref
             })
         var all = columns
@@ -350,6 +385,7 @@ extension ClusterTree {
         if index == all.count - 1 { all.removeLast() }
         setColumns(all)
     }
+
     private func eachLeaf(
         _ ref: Ref, depth: Int, _ limit: inout WalkLimit, _ body: (Node, Int) throws(RealmError) -> Ref
     ) throws(RealmError) -> Ref {
@@ -358,7 +394,9 @@ extension ClusterTree {
         let n = try store.writableRefs(try store.refsNode(ref))
         if !n.isInner { return try body(n, try ClusterLeaf(store, n).count) }
         let inner = try ClusterInner(store, n)
-        for i in 0..<inner.count { inner.setChild(store, i, try eachLeaf(try inner.child(i), depth: depth + 1, &limit, body)) }
+        for i in 0..<inner.count {
+            inner.setChild(store, i, try eachLeaf(try inner.child(i), depth: depth + 1, &limit, body))
+        }
         return n.ref
     }
 }

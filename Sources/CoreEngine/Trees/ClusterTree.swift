@@ -1,5 +1,6 @@
-/// The rows of a table: a tree of clusters of up to 256 objects, each a leaf node that holds one column leaf per column.
-/// Keys are relative to the offset of their node; the offsets on the path add up to the ObjKey. Format: logical §5.
+/// The rows of a table: a tree of clusters of up to 256 objects, each a leaf node that holds one column leaf per
+/// column. Keys are relative to the offset of their node; the offsets on the path add up to the ObjKey. Format: logical
+/// §5.
 ///
 /// Invariants
 /// 1. All column leaves of a cluster have as many elements as the cluster has keys.
@@ -9,29 +10,36 @@ final class ClusterTree {
     /// What stands in one column slot of every leaf.
     struct Column {
         var kind: LeafKind
+
         /// Value of new rows.
         var initial: Mixed
+
         /// Elements are refs of collections or backlink lists, owned by the row.
         var ownsTrees: Bool
+
         /// Leaf of distinct values when the column is an enumerated string column.
         var enumeratedValues: Ref = .null
     }
 
     let store: NodeStore
     private(set) var root: Ref
+
     /// By column index; nil for holes.
     private(set) var columns: [Column?]
     var cursor = ClusterCursor()
+
     /// A second cursor for look-ups on the side (index checks), so that they do not push the first one away.
     private var probe = ClusterCursor()
 
-    /// A row of the leaf where the cursor stands: good until the cursor moves, or rows come or go. Debug builds assert that.
+    /// A row of the leaf where the cursor stands: good until the cursor moves, or rows come or go. Debug builds assert
+    /// that.
     struct Row {
         let index: Int
         #if DEBUG
             fileprivate let generation: UInt64
         #endif
     }
+
     @inline(__always) private func token(_ index: Int) -> Row {
         #if DEBUG
             Row(index: index, generation: generation)
@@ -39,6 +47,7 @@ final class ClusterTree {
             Row(index: index)
         #endif
     }
+
     @inline(__always) private func isCurrent(_ row: Row) -> Bool {
         #if DEBUG
             cursor.isValid && row.generation == generation
@@ -47,10 +56,12 @@ final class ClusterTree {
         #endif
     }
 
-    /// Column leaves of the cursor's leaf that were opened already, by column index; good while `generation` is the cursor's.
+    /// Column leaves of the cursor's leaf that were opened already, by column index; good while `generation` is the
+    /// cursor's.
     private var opened: UnsafeMutablePointer<OpenedColumn>
     private var openedCount = 0
     private var generation: UInt64 = 1
+
     /// Never reused, whatever `generation` goes back to.
     private var newestGeneration: UInt64 = 1
 
@@ -67,9 +78,11 @@ final class ClusterTree {
         opened = .allocate(capacity: 1)
         prepareOpened()
     }
+
     deinit { opened.deallocate() }
 
     static var noNode: Node { Node(address: .init(bitPattern: 8)!, ref: .null, count: 0, width: 0, flags: 0) }
+
     private func prepareOpened() {
         if openedCount < columns.count {
             opened.deallocate()
@@ -78,6 +91,7 @@ final class ClusterTree {
         openedCount = columns.count
         for i in 0..<openedCount { (opened + i).initialize(to: OpenedColumn(initial: columns[i]?.initial ?? .null)) }
     }
+
     /// Forgets opened column leaves: the cursor moved, or rows were inserted or erased.
     @inline(__always) func forgetOpened() {
         newestGeneration &+= 1
@@ -87,7 +101,9 @@ final class ClusterTree {
     /// An empty tree with the columns' empty leaves.
     static func create(_ store: NodeStore, columns: [Column?]) throws(RealmError) -> Ref {
         var slots = [RefOrTagged(tagged: 0)]
-        for c in columns { slots.append(RefOrTagged(try c.map { c throws(RealmError) in try c.kind.create(store) } ?? .null)) }
+        for c in columns {
+            slots.append(RefOrTagged(try c.map { c throws(RealmError) in try c.kind.create(store) } ?? .null))
+        }
         return try store.makeRefs(slots).ref
     }
 
@@ -96,11 +112,14 @@ final class ClusterTree {
         prepareOpened()
         invalidateCursors()
     }
+
     func setRoot(_ root: Ref) {
         self.root = root
         invalidateCursors()
     }
+
     func setRootKeepingCursor(_ root: Ref) { self.root = root }
+
     func invalidateCursors() {
         forgetOpened()
         cursor.isValid = false
@@ -111,13 +130,16 @@ final class ClusterTree {
 
     /// Number of objects.
     func count() throws(RealmError) -> Int { try subtreeCount(root) }
+
     /// Objects below a node.
     func subtreeCount(_ ref: Ref) throws(RealmError) -> Int {
         let n = try store.refsNode(ref)
         if !n.isInner { return try ClusterLeaf(store, n).count }
         let c = try n.slot(2)
         // 256 rows need at least the eight bytes of their cluster.
-        guard c.isTagged, store.admits(c.integer, perByte: 32) else { throw .corrupt("impossible number of objects", at: ref.offset) }
+        guard c.isTagged, store.admits(c.integer, perByte: 32) else {
+            throw .corrupt("impossible number of objects", at: ref.offset)
+        }
         return Int(c.integer)
     }
 
@@ -131,23 +153,28 @@ final class ClusterTree {
         if writable { probe.isValid = false }
         try cursor.descend(store, &root, to: key, writable: writable)
     }
+
     @inline(never) private func descend(toIndex index: Int) throws(RealmError) {
         forgetOpened()
         try cursor.descend(store, root, toIndex: index) { (ref) throws(RealmError) in try subtreeCount(ref) }
     }
+
     /// Row of `key` in the cursor's leaf, which is found first; nil when there is no such object.
     @inline(__always) func locate(_ key: ObjKey) throws(RealmError) -> Row? { try find(key).map { token($0) } }
+
     @inline(__always) private func find(_ key: ObjKey) throws(RealmError) -> Int? {
         let k = UInt64(bitPattern: key.raw)
         if !cursor.holds(k) { try descend(to: k, writable: false) }
         return rowInCursor(k)
     }
+
     /// As `locate`, with the path in the slab. A key that is not there copies nothing.
     @inline(__always) func locateForWriting(_ key: ObjKey) throws(RealmError) -> Row? {
         guard let row = try find(key) else { return nil }
         if !cursor.isWritable { try descend(to: UInt64(bitPattern: key.raw), writable: true) }
         return token(row)
     }
+
     func contains(_ key: ObjKey) throws(RealmError) -> Bool { try find(key) != nil }
 
     /// Number of objects whose keys are below `key`.
@@ -164,17 +191,24 @@ final class ClusterTree {
         }
         throw .corrupt("cluster tree too deep", at: root.offset)
     }
+
     /// Key of the object at `index` of the table (`0 ≤ index < count`).
     @inline(__always) func key(at index: Int) throws(RealmError) -> ObjKey {
         if !cursor.holds(index: index) { try descend(toIndex: index) }
         return keyInCursor(index &- cursor.firstIndex)
     }
+
     /// Key of the object at `index` when the cursor stands there; nil otherwise.
     @inline(__always) func keyNear(_ index: Int) -> ObjKey? {
         cursor.holds(index: index) ? keyInCursor(index &- cursor.firstIndex) : nil
     }
+
     @inline(__always) private func rowInCursor(_ key: UInt64) -> Int? { cursor.leaf.row(key &- cursor.offset) }
-    @inline(__always) private func keyInCursor(_ row: Int) -> ObjKey { ObjKey(Int64(bitPattern: cursor.leaf.key(row) &+ cursor.offset)) }
+
+    @inline(__always) private func keyInCursor(_ row: Int) -> ObjKey {
+        ObjKey(Int64(bitPattern: cursor.leaf.key(row) &+ cursor.offset))
+    }
+
     /// Calls `body` for each key in order until it returns false. The tree must not change meanwhile.
     func forEachKey(_ body: (ObjKey) throws(RealmError) -> Bool) throws(RealmError) {
         let total = try count()
@@ -184,6 +218,7 @@ final class ClusterTree {
             i += 1
         }
     }
+
     func allKeys() throws(RealmError) -> [ObjKey] {
         let total = try count()
         var all: [ObjKey] = []
@@ -194,7 +229,9 @@ final class ClusterTree {
             let next = all.count &- cursor.firstIndex
             guard next < leaf.count else { continue }
             try all.makeRoom(for: leaf.count)
-            for row in next..<min(leaf.count, next &+ total &- all.count) { all.append(ObjKey(Int64(bitPattern: leaf.key(row) &+ offset))) }
+            for row in next..<min(leaf.count, next &+ total &- all.count) {
+                all.append(ObjKey(Int64(bitPattern: leaf.key(row) &+ offset)))
+            }
         }
         return all
     }
@@ -206,82 +243,106 @@ final class ClusterTree {
         guard let row = try find(key) else { return nil }
         return try value(row, column)
     }
+
     /// Value in the cursor's leaf.
     @inline(__always) func get(row: Row, _ column: Int) throws(RealmError) -> Mixed {
         assert(isCurrent(row), "a row after the cursor moved on")
         return try value(row.index, column)
     }
+
     @inline(__always) private func value(_ row: Int, _ column: Int) throws(RealmError) -> Mixed {
         if let v = try openValue(row, column) { return v }
         return try getOpening(row, column)
     }
+
     /// The value, when the column's leaf is open and the value in order; otherwise it is to be read by the longer way.
     @inline(__always) private func openValue(_ row: Int, _ column: Int) throws(RealmError) -> Mixed? {
         guard column < openedCount, opened[column].generation == generation else { return nil }
         return try OpenedColumn.anyValue(opened + column, row)
     }
+
     /// As `get(row:)`, and opens the column leaf for the rows that follow.
     @inline(never) private func getOpening(_ row: Int, _ column: Int) throws(RealmError) -> Mixed {
         if column < columns.count, try open(column), let v = try openValue(row, column) { return v }
         return try getClosed(row, column)
     }
+
     /// Opens the column's leaf in the cursor's leaf; false when it is of a form that is not kept open.
     @inline(never) private func open(_ column: Int) throws(RealmError) -> Bool {
         let o = opened + column
         o.pointee.generation = 0
-        guard let c = columns[column], c.enumeratedValues.isNull, try o.pointee.open(c.kind, try cursor.leaf.column(column), store) else {
+        guard let c = columns[column], c.enumeratedValues.isNull,
+            try o.pointee.open(c.kind, try cursor.leaf.column(column), store)
+        else {
             return false
         }
         o.pointee.generation = generation
         return true
     }
+
     /// Whether what is open of a column is what stands in the cursor's leaf.
     func isOpenedRight(_ column: Int) throws(RealmError) -> Bool {
         guard opened[column].generation == generation, let c = columns[column] else { return true }
         var anew = OpenedColumn(initial: c.initial)
         return try anew.open(c.kind, try cursor.leaf.column(column), store) && anew.isSame(as: opened[column])
     }
+
     private func getClosed(_ row: Int, _ column: Int) throws(RealmError) -> Mixed {
-        guard column < columns.count, let c = columns[column] else { throw .corrupt("no such column", at: cursor.leaf.ref.offset) }
+        guard column < columns.count, let c = columns[column] else {
+            throw .corrupt("no such column", at: cursor.leaf.ref.offset)
+        }
         let leaf = try cursor.leaf.column(column)
         if c.kind == .string && !c.enumeratedValues.isNull { return try getEnumerated(leaf, row, c.enumeratedValues) }
         return try c.kind.get(store, leaf, row)
     }
+
     /// The text in a row of an enumerated column, of which `leaf` is a leaf.
     func enumeratedValue(_ column: ColKey, _ leaf: Ref, _ row: Int) throws(RealmError) -> Mixed {
-        guard column.index < columns.count, let c = columns[column.index] else { throw .corrupt("no such column", at: leaf.offset) }
+        guard column.index < columns.count, let c = columns[column.index] else {
+            throw .corrupt("no such column", at: leaf.offset)
+        }
         return try getEnumerated(leaf, row, c.enumeratedValues)
     }
+
     private func getEnumerated(_ leaf: Ref, _ row: Int, _ values: Ref) throws(RealmError) -> Mixed {
         let n = try store.node(leaf)
         guard !n.hasRefs && n.widthType == 0 else { return try LeafKind.string.get(store, leaf, row) }
         guard row < n.count else { throw .corrupt("leaf is too short", at: leaf.offset) }
         let index = n.get(row)
-        guard index >= 0, index < 1 << 24 else { throw .corrupt("index of an enumerated string out of range", at: leaf.offset) }
+        guard index >= 0, index < 1 << 24 else {
+            throw .corrupt("index of an enumerated string out of range", at: leaf.offset)
+        }
         guard let b = try StringLeaf.get(store, values, Int(index)) else { return .null }
         return .string(b)
     }
+
     /// The value, when the cursor stands at the object's leaf and the column leaf is open: most reads. nil: use `get`.
     @inline(__always) func openedValue(_ key: ObjKey, _ column: Int) -> Mixed? {
         let k = UInt64(bitPattern: key.raw)
-        guard cursor.holds(k), column < openedCount, opened[column].generation == generation, let row = rowInCursor(k) else { return nil }
+        guard cursor.holds(k), column < openedCount, opened[column].generation == generation, let row = rowInCursor(k)
+        else { return nil }
         return OpenedColumn.value(opened + column, row)
     }
+
     /// The integer, number or text, under the same conditions; nil: use `get`.
     @inline(__always) func openedInteger(_ key: ObjKey, _ column: Int) -> Int64? {
         openedRow(key, column).flatMap { OpenedColumn.integer(opened + column, $0) }
     }
+
     @inline(__always) func openedDouble(_ key: ObjKey, _ column: Int) -> Double? {
         openedRow(key, column).flatMap { OpenedColumn.double(opened + column, $0) }
     }
+
     @inline(__always) func openedText(_ key: ObjKey, _ column: Int) -> Bytes? {
         openedRow(key, column).flatMap { OpenedColumn.text(opened + column, $0) }
     }
+
     @inline(__always) private func openedRow(_ key: ObjKey, _ column: Int) -> Int? {
         let k = UInt64(bitPattern: key.raw)
         guard cursor.holds(k), column < openedCount, opened[column].generation == generation else { return nil }
         return rowInCursor(k)
     }
+
     /// As `get`, without moving the cursor.
     func peek(_ key: ObjKey, _ column: Int) throws(RealmError) -> Mixed? {
         if cursor.holds(UInt64(bitPattern: key.raw)) { return try get(key, column) }
@@ -295,12 +356,14 @@ final class ClusterTree {
         guard let row = try find(key) else { return nil }
         return try getClosed(row, column)
     }
+
     /// Stores a value; false when there is no such object.
     @inline(__always) func set(_ key: ObjKey, _ column: Int, _ v: Mixed) throws(RealmError) -> Bool {
         guard let row = try locateForWriting(key) else { return false }
         try set(row: row, column, v)
         return true
     }
+
     /// Stores a value in the cursor's leaf, which is writable.
     @inline(__always) func set(row: Row, _ column: Int, _ v: Mixed) throws(RealmError) {
         assert(isCurrent(row) && cursor.isWritable, "a row after the cursor moved on")
@@ -310,15 +373,18 @@ final class ClusterTree {
             if OpenedColumn.set(opened + column, store, row, v) { return }
             opened[column].generation = 0
         }
-        guard column < columns.count, let c = columns[column] else { throw .corrupt("no such column", at: cursor.leaf.ref.offset) }
+        guard column < columns.count, let c = columns[column] else {
+            throw .corrupt("no such column", at: cursor.leaf.ref.offset)
+        }
         let leaf = try cursor.leaf.column(column)
         let new = try c.kind.set(store, leaf, row, v)
         if new != leaf { cursor.leaf.setColumn(store, column, new) }
         // While rows are added at the end, the next one follows.
         if isOpen, row == cursor.count &- 1 { _ = try open(column) }
     }
-    /// Adds what a new row starts with to every column leaf of the cursor's leaf, which is writable. Leaves are opened on the way, so that the rows
-    /// that follow, and the values that are set in this one, find them open.
+
+    /// Adds what a new row starts with to every column leaf of the cursor's leaf, which is writable. Leaves are opened
+    /// on the way, so that the rows that follow, and the values that are set in this one, find them open.
     func appendToColumns(_ row: Int, _ initial: (column: Int, value: Mixed)?) throws(RealmError) {
         let count = columns.count
         try cursor.leaf.checkHolds(columns: count)
@@ -329,11 +395,14 @@ final class ClusterTree {
                 if o.pointee.generation == generation, OpenedColumn.append(o, store, row, initial.value) { continue }
                 try appendOpening(row, c, initial.value)
             } else {
-                if o.pointee.generation == generation, OpenedColumn.append(o, store, row, o.pointee.initial) { continue }
+                if o.pointee.generation == generation, OpenedColumn.append(o, store, row, o.pointee.initial) {
+                    continue
+                }
                 try appendOpening(row, c, nil)
             }
         }
     }
+
     @inline(never) private func appendOpening(_ row: Int, _ column: Int, _ value: Mixed?) throws(RealmError) {
         guard let c = columns[column] else { return }
         opened[column].generation = 0
@@ -342,6 +411,7 @@ final class ClusterTree {
         if new != leaf { cursor.leaf.setColumn(store, column, new) }
         _ = try open(column)
     }
+
     /// Gives the collection that a Mixed value was just made its stable key.
     func assignKey(_ key: ObjKey, _ column: Int) throws(RealmError) {
         guard let row = try locateForWriting(key) else { return }

@@ -1,4 +1,5 @@
-/// Splits text into the words of a full-text index: lower case, diacritics removed, at most 64 bytes each. Format: logical §9.9.
+/// Splits text into the words of a full-text index: lower case, diacritics removed, at most 64 bytes each. Format:
+/// logical §9.9.
 enum FullTextTokenizer {
     private static let maxToken = 64
 
@@ -13,14 +14,17 @@ enum FullTextTokenizer {
         }
         return found
     }
+
     /// The words of `text` in their order.
     static func sequence(_ text: Bytes) throws(RealmError) -> [[UInt8]] {
         var found: [[UInt8]] = []
         try forEachWord(text) { (word, _) throws(RealmError) in try found.add(word) }
         return found
     }
+
     /// Calls `body` for each word, with the number of bytes since the one before.
-    private static func forEachWord(_ text: Bytes, _ body: ([UInt8], Int) throws(RealmError) -> Void) throws(RealmError) {
+    private static func forEachWord(_ text: Bytes, _ body: ([UInt8], Int) throws(RealmError) -> Void) throws(RealmError)
+    {
         var word: [UInt8] = []
         var inWord = false, last = 0, i = 0
         func end() throws(RealmError) {

@@ -6,11 +6,13 @@ struct IndexData {
     let isNull: Bool
 
     static var null: IndexData { IndexData(words: (0, 0), count: 0, isNull: true) }
+
     init(bytes: Bytes) {
         external = bytes.baseAddress
         count = bytes.count
         isNull = false
     }
+
     private init(words: (UInt64, UInt64), count: Int, isNull: Bool = false) {
         self.words = words
         self.count = count
@@ -28,11 +30,13 @@ struct IndexData {
             self = other
         }
     }
+
     private static func other(_ value: Mixed) -> IndexData? {
         switch value {
         case .bool(let b): return IndexData(words: (b ? 1 : 0, 0), count: 8)
         case .timestamp(let t):
-            return IndexData(words: (UInt64(bitPattern: t.seconds), UInt64(UInt32(bitPattern: t.nanoseconds))), count: 12)
+            return IndexData(
+                words: (UInt64(bitPattern: t.seconds), UInt64(UInt32(bitPattern: t.nanoseconds))), count: 12)
         case .objectId(let o):
             return IndexData(words: (o.high.byteSwapped, UInt64(o.low.byteSwapped)), count: 12)
         case .uuid(let u): return IndexData(words: (u.high.byteSwapped, u.low.byteSwapped), count: 16)
@@ -60,12 +64,15 @@ struct IndexData {
         if let external { return UInt32(external.load(fromByteOffset: i, as: UInt8.self)) }
         return UInt32(truncatingIfNeeded: (i < 8 ? words.0 >> UInt64(i &* 8) : words.1 >> UInt64((i &- 8) &* 8)) & 0xFF)
     }
+
     /// Key of the four bytes at `offset`: big-endian; a short rest is closed by `X`; null and beyond the end are 0.
     @inline(__always) func chunk(_ offset: Int) -> Int32 {
         if isNull || offset > count { return 0 }
         let rest = count &- offset
         if rest >= 4 {
-            if let external { return Int32(bitPattern: external.loadUnaligned(fromByteOffset: offset, as: UInt32.self).bigEndian) }
+            if let external {
+                return Int32(bitPattern: external.loadUnaligned(fromByteOffset: offset, as: UInt32.self).bigEndian)
+            }
             if offset & 3 == 0 {
                 let word = offset < 8 ? words.0 : words.1
                 return Int32(bitPattern: UInt32(truncatingIfNeeded: word >> UInt64((offset & 7) &* 8)).byteSwapped)
@@ -79,6 +86,7 @@ struct IndexData {
         }
         return Int32(bitPattern: key)
     }
+
     func equals(_ other: IndexData) -> Bool {
         guard count == other.count, isNull == other.isNull else { return false }
         for i in 0..<count where byte(i) != other.byte(i) { return false }

@@ -1,23 +1,30 @@
-/// The checked nodes of one column leaf of a cluster, kept open: neighbouring rows are read, and rows are added at the end and filled, without
-/// opening it again.
+/// The checked nodes of one column leaf of a cluster, kept open: neighbouring rows are read, and rows are added at the
+/// end and filled, without opening it again.
 ///
 /// Invariants
-/// 1. While it is valid (its `generation` is its tree's), the nodes are those of the leaf, and `node.count` is the number of its rows.
-/// 2. What it changes, it changes in place, in nodes of the slab that have room, and writes their headers at once: the tree is whole after each
-///    call. When that is not possible nothing happens, and the leaf is to be changed the general way.
+/// 1. While it is valid (its `generation` is its tree's), the nodes are those of the leaf, and `node.count` is the
+///    number of its rows.
+/// 2. What it changes, it changes in place, in nodes of the slab that have room, and writes their headers at once: the
+///    tree is whole after each call. When that is not possible nothing happens, and the leaf is to be changed the
+///    general way.
 struct OpenedColumn {
     enum Form: UInt8 { case none, int, bool, link, double, float, slot, smallString, mediumString }
     var generation: UInt64 = 0
+
     /// Value of new rows.
     let initial: Mixed
     private var form = Form.none
+
     /// The leaf; for medium strings the end offsets.
     private(set) var node = ClusterTree.noNode
+
     /// The other parts of medium strings; of no meaning for other forms, as `blobRoom`.
     private var blob = ClusterTree.noNode
     private var nulls = ClusterTree.noNode
+
     /// Rows that there is room for, 0 in a node of the file: rows are only added, and changed, below it.
     private var room = 0
+
     /// Bytes that the blob has room for.
     private var blobRoom = 0
 
@@ -38,11 +45,13 @@ struct OpenedColumn {
         }
         return true
     }
+
     @inline(__always) private mutating func take(_ form: Form, _ leaf: Node, _ s: NodeStore) throws(RealmError) {
         self.form = form
         node = leaf
         room = Self.room(leaf, s)
     }
+
     private mutating func openString(_ leaf: Ref, _ s: NodeStore) throws(RealmError) -> Bool {
         let n = try s.node(leaf)
         if n.hasRefs {
@@ -58,6 +67,7 @@ struct OpenedColumn {
         try take(.smallString, n, s)
         return true
     }
+
     @inline(__always) private static func room(_ n: Node, _ s: NodeStore) -> Int {
         guard n.ref.offset >= s.slabStart else { return 0 }
         let bits = n.widthType == 0 ? n.width : n.width &* 8
@@ -67,7 +77,8 @@ struct OpenedColumn {
     /// Whether a leaf opened anew is the same, for the assertions of debug builds.
     func isSame(as other: OpenedColumn) -> Bool {
         guard form == other.form, node.isSame(as: other.node), room == other.room else { return false }
-        return form != .mediumString || blob.isSame(as: other.blob) && nulls.isSame(as: other.nulls) && blobRoom == other.blobRoom
+        return form != .mediumString
+            || blob.isSame(as: other.blob) && nulls.isSame(as: other.nulls) && blobRoom == other.blobRoom
     }
 
     // MARK: Reading
@@ -94,16 +105,20 @@ struct OpenedColumn {
         default: return nil
         }
     }
-    /// The integer, number or text in a row, of the forms that most columns of them have; nil where it is to be read in another way, or is null.
+
+    /// The integer, number or text in a row, of the forms that most columns of them have; nil where it is to be read in
+    /// another way, or is null.
     @inline(__always) static func integer(_ o: UnsafeMutablePointer<OpenedColumn>, _ row: Int) -> Int64? {
         guard o.pointee.form == .int, row < o.pointee.node.count else { return nil }
         return o.pointee.node.get(row)
     }
+
     @inline(__always) static func double(_ o: UnsafeMutablePointer<OpenedColumn>, _ row: Int) -> Double? {
         guard o.pointee.form == .double, row < o.pointee.node.count else { return nil }
         let bits = FloatLeaf.double(o.pointee.node, row)
         return bits == FloatLeaf.nullDouble ? nil : Double(bitPattern: bits)
     }
+
     @inline(__always) static func text(_ o: UnsafeMutablePointer<OpenedColumn>, _ row: Int) -> Bytes? {
         guard row < o.pointee.node.count else { return nil }
         switch o.pointee.form {
@@ -114,8 +129,11 @@ struct OpenedColumn {
         default: return nil
         }
     }
+
     /// A value of any form; nil when it is not in order.
-    @inline(__always) static func anyValue(_ o: UnsafeMutablePointer<OpenedColumn>, _ row: Int) throws(RealmError) -> Mixed? {
+    @inline(__always) static func anyValue(_ o: UnsafeMutablePointer<OpenedColumn>, _ row: Int) throws(RealmError)
+        -> Mixed?
+    {
         guard row < o.pointee.node.count else { return nil }
         switch o.pointee.form {
         case .link:
@@ -129,7 +147,9 @@ struct OpenedColumn {
     // MARK: Writing
 
     /// Stores a value in a row, if nothing has to move for that.
-    @inline(__always) static func set(_ o: UnsafeMutablePointer<OpenedColumn>, _ s: NodeStore, _ row: Int, _ v: Mixed) -> Bool {
+    @inline(__always) static func set(_ o: UnsafeMutablePointer<OpenedColumn>, _ s: NodeStore, _ row: Int, _ v: Mixed)
+        -> Bool
+    {
         guard row < o.pointee.node.count, row < o.pointee.room else { return false }
         switch (o.pointee.form, v) {
         case (.int, .int(let i)): return put(o, row, i)
@@ -141,7 +161,9 @@ struct OpenedColumn {
         default: return setOther(o, row, v)
         }
     }
-    @inline(never) private static func setOther(_ o: UnsafeMutablePointer<OpenedColumn>, _ row: Int, _ v: Mixed) -> Bool {
+
+    @inline(never) private static func setOther(_ o: UnsafeMutablePointer<OpenedColumn>, _ row: Int, _ v: Mixed) -> Bool
+    {
         switch (o.pointee.form, v) {
         case (.link, .link(let key)): return put(o, row, key.raw &+ 1)
         case (.link, .null): return put(o, row, 0)
@@ -162,17 +184,20 @@ struct OpenedColumn {
         default: return false
         }
     }
+
     @inline(__always) private static func put(_ o: UnsafeMutablePointer<OpenedColumn>, _ row: Int, _ v: Int64) -> Bool {
         guard Widths.fits(v, o.pointee.node.width) else { return false }
         o.pointee.node.put(row, v)
         return true
     }
+
     /// The text of the last row: what is behind its beginning is its own.
     @inline(__always) private static func setMedium(
         _ o: UnsafeMutablePointer<OpenedColumn>, _ s: NodeStore, _ row: Int, _ text: Bytes
     ) -> Bool {
         let ends = o.pointee.node
-        guard row == ends.count &- 1, text.count <= StringLeaf.mediumLimit, ends.get(row) == Int64(o.pointee.blob.count) else { return false }
+        guard row == ends.count &- 1, text.count <= StringLeaf.mediumLimit, ends.get(row) == Int64(o.pointee.blob.count)
+        else { return false }
         let start = row == 0 ? 0 : ends.get(row &- 1)
         guard start >= 0, start <= Int64(o.pointee.blob.count) else { return false }
         let end = Int(start) &+ text.count
@@ -181,8 +206,11 @@ struct OpenedColumn {
         endMedium(o, s, row, end, isNull: false)
         return true
     }
+
     /// Closes the last text with its zero.
-    @inline(__always) private static func endMedium(_ o: UnsafeMutablePointer<OpenedColumn>, _ s: NodeStore, _ row: Int, _ end: Int, isNull: Bool) {
+    @inline(__always) private static func endMedium(
+        _ o: UnsafeMutablePointer<OpenedColumn>, _ s: NodeStore, _ row: Int, _ end: Int, isNull: Bool
+    ) {
         o.pointee.blob.payload.storeBytes(of: 0, toByteOffset: end, as: UInt8.self)
         o.pointee.blob.count = end &+ 1
         s.storeHeader(o.pointee.blob)
@@ -191,7 +219,9 @@ struct OpenedColumn {
     }
 
     /// Adds a value as row `row`, the one after the last, if nothing has to move for that.
-    @inline(__always) static func append(_ o: UnsafeMutablePointer<OpenedColumn>, _ s: NodeStore, _ row: Int, _ v: Mixed) -> Bool {
+    @inline(__always) static func append(
+        _ o: UnsafeMutablePointer<OpenedColumn>, _ s: NodeStore, _ row: Int, _ v: Mixed
+    ) -> Bool {
         guard row == o.pointee.node.count, row < o.pointee.room else { return false }
         switch (o.pointee.form, v) {
         case (.int, .int(let i)): return appendInteger(o, s, row, i)
@@ -201,11 +231,13 @@ struct OpenedColumn {
         case (.double, .double(let d)):
             guard d.bitPattern != FloatLeaf.nullDouble else { return false }
             o.pointee.node.payload.storeBytes(of: d.bitPattern, toByteOffset: row &* 8, as: UInt64.self)
-        case (.double, .null): o.pointee.node.payload.storeBytes(of: FloatLeaf.nullDouble, toByteOffset: row &* 8, as: UInt64.self)
+        case (.double, .null):
+            o.pointee.node.payload.storeBytes(of: FloatLeaf.nullDouble, toByteOffset: row &* 8, as: UInt64.self)
         case (.float, .float(let f)):
             guard f.bitPattern != FloatLeaf.nullFloat else { return false }
             o.pointee.node.payload.storeBytes(of: f.bitPattern, toByteOffset: row &* 4, as: UInt32.self)
-        case (.float, .null): o.pointee.node.payload.storeBytes(of: FloatLeaf.nullFloat, toByteOffset: row &* 4, as: UInt32.self)
+        case (.float, .null):
+            o.pointee.node.payload.storeBytes(of: FloatLeaf.nullFloat, toByteOffset: row &* 4, as: UInt32.self)
         case (.slot, .slot(let slot)):
             guard o.pointee.node.width == 64 else { return false }
             o.pointee.node.payload.storeBytes(of: slot.raw, toByteOffset: row &* 8, as: Int64.self)
@@ -223,16 +255,24 @@ struct OpenedColumn {
         s.storeHeader(o.pointee.node)
         return true
     }
-    @inline(__always) private static func appendInteger(_ o: UnsafeMutablePointer<OpenedColumn>, _ s: NodeStore, _ row: Int, _ v: Int64) -> Bool {
+
+    @inline(__always) private static func appendInteger(
+        _ o: UnsafeMutablePointer<OpenedColumn>, _ s: NodeStore, _ row: Int, _ v: Int64
+    ) -> Bool {
         guard put(o, row, v) else { return false }
         o.pointee.node.count = row &+ 1
         s.storeHeader(o.pointee.node)
         return true
     }
+
     /// An empty text, or null: nothing but its zero.
-    @inline(__always) private static func appendEmpty(_ o: UnsafeMutablePointer<OpenedColumn>, _ s: NodeStore, _ row: Int, isNull: Bool) -> Bool {
+    @inline(__always) private static func appendEmpty(
+        _ o: UnsafeMutablePointer<OpenedColumn>, _ s: NodeStore, _ row: Int, isNull: Bool
+    ) -> Bool {
         let end = o.pointee.blob.count
-        guard end < o.pointee.blobRoom, Widths.fits(Int64(end &+ 1), o.pointee.node.width), Widths.fits(isNull ? 1 : 0, o.pointee.nulls.width) else {
+        guard end < o.pointee.blobRoom, Widths.fits(Int64(end &+ 1), o.pointee.node.width),
+            Widths.fits(isNull ? 1 : 0, o.pointee.nulls.width)
+        else {
             return false
         }
         endMedium(o, s, row, end, isNull: isNull)

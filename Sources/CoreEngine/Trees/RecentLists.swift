@@ -1,24 +1,29 @@
-/// Where the lists of objects stand that a table's indexes had last to do with: an object with one of these values is added to its list without
-/// looking for the list, and without reading what value the list is of. For rows that are made in a row and share values.
+/// Where the lists of objects stand that a table's indexes had last to do with: an object with one of these values is
+/// added to its list without looking for the list, and without reading what value the list is of. For rows that are
+/// made in a row and share values.
 ///
-/// Only short values are known, and only of columns where a list is of one value. What is known is forgotten as soon as an entry is taken out
-/// of an index, or an index begins elsewhere.
+/// Only short values are known, and only of columns where a list is of one value. What is known is forgotten as soon as
+/// an entry is taken out of an index, or an index begins elsewhere.
 ///
 /// Thread rule: that of its table.
 final class RecentLists {
     private struct Place {
         var key: (UInt64, UInt64)
+
         /// 0 in a place that was never used.
         var description: UInt64
         var list: Ref
     }
+
     private static let count = 4096
+
     /// So many lists are met before it pays to remember them.
     private static let patience = 64
 
     private var met = 0
     private var memory: HiddenMemory?
     private var places: UnsafeMutablePointer<Place>?
+
     /// Places that were filled before the last `forget` say another number.
     private var generation: UInt64 = 1
 
@@ -34,7 +39,9 @@ final class RecentLists {
             kind = 1 << 8 | UInt64(b.count)
             if let p = b.baseAddress {
                 if b.count >= 8 {
-                    key = (p.loadUnaligned(as: UInt64.self), p.loadUnaligned(fromByteOffset: b.count &- 8, as: UInt64.self))
+                    key = (
+                        p.loadUnaligned(as: UInt64.self), p.loadUnaligned(fromByteOffset: b.count &- 8, as: UInt64.self)
+                    )
                 } else {
                     for i in 0..<b.count { key.0 = key.0 << 8 | UInt64(p.load(fromByteOffset: i, as: UInt8.self)) }
                 }
@@ -46,10 +53,12 @@ final class RecentLists {
         }
         return Place(key: key, description: generation << 32 | UInt64(column & 0xFFFF) << 16 | kind, list: .null)
     }
+
     @inline(__always) private func index(_ p: Place) -> Int {
         let mixed = (p.key.0 ^ p.key.1 &* 0x9E37_79B9_7F4A_7C15 ^ p.description) &* 0xD6E8_FEB8_6659_FD93
         return Int(mixed >> 52)
     }
+
     @inline(__always) private func known(_ v: Mixed, _ column: Int) -> Ref? {
         guard let places, let p = place(v, column) else { return nil }
         let found = places + index(p)
@@ -62,7 +71,9 @@ final class RecentLists {
         guard var p = place(v, column) else { return }
         if places == nil {
             met &+= 1
-            guard met > Self.patience, let memory = try? HiddenMemory(Self.count * MemoryLayout<Place>.stride) else { return }
+            guard met > Self.patience, let memory = try? HiddenMemory(Self.count * MemoryLayout<Place>.stride) else {
+                return
+            }
             self.memory = memory
             places = memory.base.bindMemory(to: Place.self, capacity: Self.count)
         }
@@ -70,12 +81,15 @@ final class RecentLists {
         p.list = list
         places[index(p)] = p
     }
+
     /// Whether the list at `list` is known to be of this value and no other.
     func holds(_ v: Mixed, _ column: Int, list: Ref) -> Bool { known(v, column) == list }
 
-    /// Adds an object to the list of its value where that is a matter of one integer behind the others; false, and nothing happens, when the
-    /// index has to be asked.
-    @inline(__always) func append(_ v: Mixed, _ column: Int, _ key: ObjKey, _ store: NodeStore) throws(RealmError) -> Bool {
+    /// Adds an object to the list of its value where that is a matter of one integer behind the others; false, and
+    /// nothing happens, when the index has to be asked.
+    @inline(__always) func append(_ v: Mixed, _ column: Int, _ key: ObjKey, _ store: NodeStore) throws(RealmError)
+        -> Bool
+    {
         guard let list = known(v, column), list.offset >= store.slabStart else { return false }
         var n = try store.node(list)
         guard !n.hasRefs, n.widthType == 0, n.count > 0, n.count < Format.treeCapacity, n.get(n.count &- 1) < key.raw,

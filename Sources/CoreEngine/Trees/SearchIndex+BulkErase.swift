@@ -1,20 +1,24 @@
-/// Taking many objects out of an index in one walk over its nodes: entries are sorted by their chunk, every node and every list of keys is
-/// closed up once. The index is afterwards what taking out one by one would leave, but for how long lists are cut into leaves.
+/// Taking many objects out of an index in one walk over its nodes: entries are sorted by their chunk, every node and
+/// every list of keys is closed up once. The index is afterwards what taking out one by one would leave, but for how
+/// long lists are cut into leaves.
 extension SearchIndex {
     /// Values with their objects, in key order. The bytes of the values stay where they are until the entries are out.
     struct Leaving {
         fileprivate var values: [IndexData] = []
         fileprivate var keys: [ObjKey] = []
+
         mutating func reserve(_ n: Int) throws(RealmError) {
             try values.makeRoom(for: n)
             try keys.makeRoom(for: n)
         }
+
         @inline(__always) mutating func append(_ v: Mixed, _ key: ObjKey) {
             guard let data = IndexData(v) else { return }
             values.append(data)
             keys.append(key)
         }
     }
+
     /// The same in memory that is neither counted nor checked: the values, their keys, and room for sorting.
     private struct Entries {
         let values: UnsafePointer<IndexData>
@@ -52,6 +56,7 @@ extension SearchIndex {
     @inline(__always) private static func chunk(_ e: UInt64) -> Int32 {
         Int32(bitPattern: UInt32(truncatingIfNeeded: e >> 32) ^ 0x8000_0000)
     }
+
     @inline(__always) private static func number(_ e: UInt64) -> Int { Int(UInt32(truncatingIfNeeded: e)) }
 
     /// Sorts entries by their chunk at `offset`; those of one chunk stay in their order.
@@ -93,7 +98,9 @@ extension SearchIndex {
             // The entries that belong here: up to the last chunk of a child, or of one chunk.
             let bound = chunks.get(position)
             var end = at
-            while end < order.count, Int64(Self.chunk(order[end])) <= bound, n.isInner || order[end] >> 32 == order[at] >> 32 { end &+= 1 }
+            while end < order.count, Int64(Self.chunk(order[end])) <= bound,
+                n.isInner || order[end] >> 32 == order[at] >> 32
+            { end &+= 1 }
             if end == at {
                 // The chunk is not in this leaf.
                 at &+= 1
@@ -131,6 +138,7 @@ extension SearchIndex {
         try keep(KeptRows(rows: staying.places, count: staying.count, total: total), of: &n, &chunks)
         return staying.count == 0
     }
+
     /// Leaves of a node and its chunks the entries that stay.
     private func keep(_ rows: KeptRows, of n: inout Node, _ chunks: inout Node) throws(RealmError) {
         try store.keepIntegers(&chunks, rows)
@@ -141,9 +149,11 @@ extension SearchIndex {
         store.setSlot(n, 0, chunks.ref)
         try store.keepSlots(&n, rows, first: 1)
     }
+
     /// An entry, or a child of an inner node, without the objects of `group`; nil when nothing is left.
     private func shrink(
-        _ entry: RefOrTagged, _ group: UnsafeMutableBufferPointer<UInt64>, _ entries: Entries, _ offset: Int, isChild: Bool, depth: Int
+        _ entry: RefOrTagged, _ group: UnsafeMutableBufferPointer<UInt64>, _ entries: Entries, _ offset: Int,
+        isChild: Bool, depth: Int
     ) throws(RealmError) -> RefOrTagged? {
         if !isChild {
             let isSubIndex = entry.isTagged ? false : try store.node(entry.ref).context
@@ -160,7 +170,9 @@ extension SearchIndex {
     }
 
     /// The entry without the objects of a group; nil when nothing is left.
-    private func remove(_ entry: RefOrTagged, _ group: UnsafeBufferPointer<UInt64>, _ entries: Entries) throws(RealmError) -> RefOrTagged? {
+    private func remove(_ entry: RefOrTagged, _ group: UnsafeBufferPointer<UInt64>, _ entries: Entries)
+        throws(RealmError) -> RefOrTagged?
+    {
         if group.count > 1, !entry.isTagged {
             let n = try store.node(entry.ref)
             if !n.isInner {
@@ -184,8 +196,12 @@ extension SearchIndex {
         }
         return rest
     }
-    /// Takes the keys of a group out of a list in one leaf; nil, and nothing changed, when the list does not hold all of them in order.
-    private func close(_ list: Node, _ group: UnsafeBufferPointer<UInt64>, _ entries: Entries) throws(RealmError) -> Node? {
+
+    /// Takes the keys of a group out of a list in one leaf; nil, and nothing changed, when the list does not hold all
+    /// of them in order.
+    private func close(_ list: Node, _ group: UnsafeBufferPointer<UInt64>, _ entries: Entries) throws(RealmError)
+        -> Node?
+    {
         let total = list.count
         guard total >= group.count, total <= Format.treeCapacity else { return nil }
         let kept = UnsafeMutablePointer<UInt16>.allocate(capacity: total)
@@ -204,8 +220,11 @@ extension SearchIndex {
         try store.keepIntegers(&leaf, KeptRows(rows: kept, count: count, total: total))
         return leaf
     }
+
     /// Elements of a list that are not in a group; nil when the list does not hold the whole group in order.
-    private func difference(_ list: BPlusTree, _ group: UnsafeBufferPointer<UInt64>, _ entries: Entries) throws(RealmError) -> [Int64]? {
+    private func difference(_ list: BPlusTree, _ group: UnsafeBufferPointer<UInt64>, _ entries: Entries)
+        throws(RealmError) -> [Int64]?
+    {
         var left: [Int64] = []
         var g = 0
         try list.forEachLeaf { (leaf, _, _) throws(RealmError) in
@@ -245,8 +264,10 @@ extension BPlusTree {
 private struct StayingPlaces {
     let places: UnsafeMutablePointer<UInt16>
     private(set) var count = 0
+
     /// The first place that was not decided on.
     private var next = 0
+
     init(_ total: Int) { places = .allocate(capacity: total) }
     var isAnyLeftOut: Bool { count < next }
 
@@ -257,6 +278,7 @@ private struct StayingPlaces {
             next &+= 1
         }
     }
+
     mutating func leaveOut(_ place: Int) {
         keep(upTo: place)
         next = place &+ 1

@@ -14,6 +14,7 @@ extension SearchIndex {
         root = ref
         assert(!wasSound || isSound(near: v), "an erasure broke the index")
     }
+
     /// The entry without `key`: nil when nothing is left.
     func remove(_ entry: RefOrTagged, _ key: ObjKey) throws(RealmError) -> RefOrTagged? {
         if entry.isTagged { return Int64(entry.integer) == key.raw ? nil : entry }
@@ -37,7 +38,8 @@ extension SearchIndex {
 
     /// Removes below `ref`; true when the node became empty. Sub-indexes are entered at `offset + 4`.
     func erase(
-        _ ref: inout Ref, _ offset: Int, depth: Int, chunk: (Int) -> Int32, remove: (RefOrTagged, Int) throws(RealmError) -> RefOrTagged?
+        _ ref: inout Ref, _ offset: Int, depth: Int, chunk: (Int) -> Int32,
+        remove: (RefOrTagged, Int) throws(RealmError) -> RefOrTagged?
     ) throws(RealmError) -> Bool {
         guard depth < 512 else { throw .corrupt("index too deep", at: ref.offset) }
         var (n, keys) = try open(ref)
@@ -93,6 +95,7 @@ extension SearchIndex {
         try store.eraseSlots(&n, position + 1)
         return keys.count == 0
     }
+
     /// An inner root with one child gives way to it, one without any to a leaf.
     func lower(_ ref: inout Ref) throws(RealmError) {
         for _ in 0..<Trees.maxDepth {

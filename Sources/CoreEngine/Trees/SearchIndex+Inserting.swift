@@ -11,8 +11,11 @@ extension SearchIndex {
         root = ref
         assert(!wasSound || isSound(near: v), "an insertion broke the index")
     }
+
     /// Inserts into the (sub-)index at `ref` and puts a new root over it when it split.
-    private func insert(_ ref: inout Ref, _ data: IndexData, _ v: Mixed, _ key: ObjKey, _ offset: Int, depth: Int) throws(RealmError) {
+    private func insert(_ ref: inout Ref, _ data: IndexData, _ v: Mixed, _ key: ObjKey, _ offset: Int, depth: Int)
+        throws(RealmError)
+    {
         guard depth < 128 else { throw .corrupt("index too deep", at: ref.offset) }
         let chunk = data.chunk(offset)
         let growth = try descend(&ref, chunk, depth: 0) { (entry) throws(RealmError) in
@@ -56,7 +59,8 @@ extension SearchIndex {
         let isKnown = recent?.holds(v, column, list: entry.ref) ?? false
         let first = count > 0 && !isKnown ? try value(try self.key(list, 0)) : v
         guard count > 0, let w = first else {
-            // Without objects, or with a first one that is gone (a stale entry), there is nothing to compare with: keys are kept in order.
+            // Without objects, or with a first one that is gone (a stale entry), there is nothing to compare with: keys
+            // are kept in order.
             try list.insert(try position(list, 0..<count, key), .int(key.raw))
             return RefOrTagged(list.root)
         }
@@ -90,12 +94,14 @@ extension SearchIndex {
         try insert(&sub, data, v, key, offset + 4, depth: depth + 1)
         return RefOrTagged(sub)
     }
+
     private func sameType(_ a: Mixed, _ b: Mixed) -> Bool {
         switch (a, b) {
         case (.string, .binary), (.binary, .string): false
         default: true
         }
     }
+
     /// First position in `range` whose key is ≥ `key`.
     func position(_ list: BPlusTree, _ range: Range<Int>, _ key: ObjKey) throws(RealmError) -> Int {
         var low = range.lowerBound
@@ -142,9 +148,12 @@ extension SearchIndex {
             switch growth {
             case .none: return .none
             case .before(let sibling):
-                return try place(&ref, position, Int32(truncatingIfNeeded: try lastKey(sibling)), RefOrTagged(sibling), inner: true)
+                return try place(
+                    &ref, position, Int32(truncatingIfNeeded: try lastKey(sibling)), RefOrTagged(sibling), inner: true)
             case .after(let sibling):
-                return try place(&ref, position + 1, Int32(truncatingIfNeeded: try lastKey(sibling)), RefOrTagged(sibling), inner: true)
+                return try place(
+                    &ref, position + 1, Int32(truncatingIfNeeded: try lastKey(sibling)), RefOrTagged(sibling),
+                    inner: true)
             }
         }
         if position < keys.count && keys.get(position) == Int64(chunk) {
@@ -159,13 +168,17 @@ extension SearchIndex {
         }
         return try place(&ref, position, chunk, try change(nil), inner: false)
     }
+
     func lastKey(_ ref: Ref) throws(RealmError) -> Int64 {
         let (_, keys) = try open(ref)
         guard keys.count > 0 else { throw .corrupt("empty index node below another", at: ref.offset) }
         return keys.get(keys.count - 1)
     }
+
     /// Inserts (key, entry) at `position` of a node, splitting it when full.
-    private func place(_ ref: inout Ref, _ position: Int, _ chunk: Int32, _ entry: RefOrTagged, inner: Bool) throws(RealmError) -> Growth {
+    private func place(_ ref: inout Ref, _ position: Int, _ chunk: Int32, _ entry: RefOrTagged, inner: Bool)
+        throws(RealmError) -> Growth
+    {
         var (n, keys) = try open(ref)
         if keys.count < capacity {
             try store.insertInteger(&keys, position, Int64(chunk))
@@ -198,6 +211,7 @@ extension SearchIndex {
         store.setSlot(new, 0, newKeys.ref)
         return .after(new.ref)
     }
+
     /// Puts an inner node over a root that split.
     func raise(_ ref: inout Ref, _ growth: Growth) throws(RealmError) {
         let pair: (Ref, Ref)

@@ -12,6 +12,7 @@ extension SearchIndex {
             guard all.insert(key).inserted else { throw .corrupt("an object twice under one value of an index") }
         }
     }
+
     /// Looks only at the nodes that lead to a value.
     func checkInvariants(near value: Mixed) throws(RealmError) {
         guard let data = IndexData(value) else { return }
@@ -26,40 +27,51 @@ extension SearchIndex {
                     throw .corrupt("index node with the keys of other children", at: ref.offset)
                 }
             } else {
-                guard keys.get(position) == Int64(data.chunk(offset)), !child.isTagged, try store.node(child.ref).context else { return }
+                guard keys.get(position) == Int64(data.chunk(offset)), !child.isTagged,
+                    try store.node(child.ref).context
+                else { return }
                 offset += 4
             }
             ref = child.ref
         }
         throw .corrupt("index too deep", at: root.offset)
     }
+
     /// Whether they hold there, for the assertions of debug builds.
     func isSound(near value: Mixed) -> Bool {
         Invariants.hold { () throws(RealmError) in try checkInvariants(near: value) }
     }
+
     /// A node with as many entries as keys, in order.
     private func checkedNode(_ ref: Ref) throws(RealmError) -> (node: Node, keys: Node) {
         let (n, keys) = try open(ref)
-        guard keys.count == n.count - 1 else { throw .corrupt("index node with keys and entries that do not match", at: ref.offset) }
+        guard keys.count == n.count - 1 else {
+            throw .corrupt("index node with keys and entries that do not match", at: ref.offset)
+        }
         guard keys.count > 0 || !n.isInner else { throw .corrupt("inner index node without children", at: ref.offset) }
-        for i in 1..<max(1, keys.count) where keys.get(i - 1) >= keys.get(i) { throw .corrupt("index keys out of order", at: ref.offset) }
+        for i in 1..<max(1, keys.count) where keys.get(i - 1) >= keys.get(i) {
+            throw .corrupt("index keys out of order", at: ref.offset)
+        }
         return (n, keys)
     }
 }
 
 extension SearchIndex {
-    /// Calls `body` for each object key in the index with the chunks it stands under; for keys in a list also with the list's first key.
-    /// What is damaged goes to `orElse`, and is left out.
+    /// Calls `body` for each object key in the index with the chunks it stands under; for keys in a list also with the
+    /// list's first key. What is damaged goes to `orElse`, and is left out.
     func forEachEntry(
-        orElse damaged: (RealmError) throws(RealmError) -> Void, _ body: (ObjKey, [Int32], ObjKey?) throws(RealmError) -> Void
+        orElse damaged: (RealmError) throws(RealmError) -> Void,
+        _ body: (ObjKey, [Int32], ObjKey?) throws(RealmError) -> Void
     ) throws(RealmError) {
         var walked: Set<Int> = []
         var path: [Int32] = []
         _ = try visit(root, depth: 0, &path, &walked, damaged, body)
     }
+
     /// The last chunk in and below a node; nil when it has none or is damaged.
     private func visit(
-        _ ref: Ref, depth: Int, _ path: inout [Int32], _ walked: inout Set<Int>, _ damaged: (RealmError) throws(RealmError) -> Void,
+        _ ref: Ref, depth: Int, _ path: inout [Int32], _ walked: inout Set<Int>,
+        _ damaged: (RealmError) throws(RealmError) -> Void,
         _ body: (ObjKey, [Int32], ObjKey?) throws(RealmError) -> Void
     ) throws(RealmError) -> Int64? {
         let (n, keys): (Node, Node)
@@ -77,7 +89,9 @@ extension SearchIndex {
             do throws(RealmError) {
                 let entry = try n.slot(i)
                 if n.isInner {
-                    if let last = try visit(try n.child(i), depth: depth + 1, &path, &walked, damaged, body), last != key {
+                    if let last = try visit(try n.child(i), depth: depth + 1, &path, &walked, damaged, body),
+                        last != key
+                    {
                         throw .corrupt("index node with the keys of other children", at: ref.offset)
                     }
                     continue
@@ -95,12 +109,16 @@ extension SearchIndex {
         }
         return keys.count > 0 ? keys.get(keys.count - 1) : nil
     }
+
     private func visitList(
-        _ ref: Ref, _ path: [Int32], _ walked: inout Set<Int>, _ body: (ObjKey, [Int32], ObjKey?) throws(RealmError) -> Void
+        _ ref: Ref, _ path: [Int32], _ walked: inout Set<Int>,
+        _ body: (ObjKey, [Int32], ObjKey?) throws(RealmError) -> Void
     ) throws(RealmError) {
         var head: ObjKey?
         try BPlusTree(store, kind: .int, root: ref).forEachLeaf { (leaf, _, count) throws(RealmError) in
-            guard walked.insert(leaf.offset).inserted else { throw .corrupt("index lists that share their nodes", at: leaf.offset) }
+            guard walked.insert(leaf.offset).inserted else {
+                throw .corrupt("index lists that share their nodes", at: leaf.offset)
+            }
             for i in 0..<count {
                 guard case .int(let k) = try LeafKind.int.get(store, leaf, i) else { continue }
                 if head == nil { head = ObjKey(k) }
@@ -109,10 +127,12 @@ extension SearchIndex {
             return true
         }
     }
+
     /// Number of object keys in the index.
     func entryCount() throws(RealmError) -> Int {
         var n = 0
-        try forEachEntry(orElse: { (error) throws(RealmError) in throw error }) { (_, _, _) throws(RealmError) in n += 1 }
+        try forEachEntry(orElse: { (error) throws(RealmError) in throw error }) { (_, _, _) throws(RealmError) in n += 1
+        }
         return n
     }
 }

@@ -1,13 +1,17 @@
-/// Full-text (and list) indexes spell the whole word out in the tree: a chunk that is not the word's end always leads to a sub-index.
-/// Format: logical §9.8.
+/// Full-text (and list) indexes spell the whole word out in the tree: a chunk that is not the word's end always leads
+/// to a sub-index. Format: logical §9.8.
 extension SearchIndex {
     private func wordChunk(_ data: IndexData, _ offset: Int) -> Int32 {
         data.isNull ? 0 : (offset >= data.count ? Self.emptyChunk : data.chunk(offset))
     }
+
     /// Throws when the word is too long for an index of whole words.
     static func checkWord(_ word: Bytes) throws(RealmError) {
-        guard word.count < maxOffset else { throw RealmError(.limitExceeded, "A string of 200 bytes or more cannot be in a full-word index") }
+        guard word.count < maxOffset else {
+            throw RealmError(.limitExceeded, "A string of 200 bytes or more cannot be in a full-word index")
+        }
     }
+
     /// Enters a whole word (nil: a null element of a list of strings); an entry that is there stays single.
     mutating func insertWord(_ word: Bytes?, _ key: ObjKey) throws(RealmError) {
         if let word { try Self.checkWord(word) }
@@ -15,7 +19,9 @@ extension SearchIndex {
         try insertWord(&ref, Self.wordData(word), key, 0)
         root = ref
     }
+
     private static func wordData(_ word: Bytes?) -> IndexData { word.map { IndexData(bytes: $0) } ?? IndexData.null }
+
     private func insertWord(_ ref: inout Ref, _ data: IndexData, _ key: ObjKey, _ offset: Int) throws(RealmError) {
         let growth = try descend(&ref, wordChunk(data, offset), depth: 0) { (entry) throws(RealmError) in
             let ends = offset + 4 >= data.count
@@ -40,6 +46,7 @@ extension SearchIndex {
         }
         try raise(&ref, growth)
     }
+
     private func addKey(_ entry: RefOrTagged, _ key: ObjKey) throws(RealmError) -> RefOrTagged {
         if entry.isTagged {
             let other = Int64(entry.integer)
@@ -53,6 +60,7 @@ extension SearchIndex {
         try list.insert(p, .int(key.raw))
         return RefOrTagged(list.root)
     }
+
     mutating func eraseWord(_ word: Bytes?, _ key: ObjKey) throws(RealmError) {
         let data = Self.wordData(word)
         var ref = root
@@ -62,15 +70,19 @@ extension SearchIndex {
         root = ref
     }
 
-    /// The chunks under which a word stands. Where it is the beginning of another one, the empty rest below them is left out.
+    /// The chunks under which a word stands. Where it is the beginning of another one, the empty rest below them is
+    /// left out.
     static func wordPath(_ word: Bytes?) -> [Int32] {
         guard let word else { return [0] }
         let data = IndexData(bytes: word)
         return stride(from: 0, to: data.count, by: 4).map { data.chunk($0) }
     }
-    /// As `forEachEntry`, with the chunks as `wordPath` gives them. `isFirst`: false for a key that stands in its list again.
+
+    /// As `forEachEntry`, with the chunks as `wordPath` gives them. `isFirst`: false for a key that stands in its list
+    /// again.
     func forEachWord(
-        orElse damaged: (RealmError) throws(RealmError) -> Void, _ body: (_ key: ObjKey, _ path: [Int32], _ isFirst: Bool) throws(RealmError) -> Void
+        orElse damaged: (RealmError) throws(RealmError) -> Void,
+        _ body: (_ key: ObjKey, _ path: [Int32], _ isFirst: Bool) throws(RealmError) -> Void
     ) throws(RealmError) {
         var before: (key: ObjKey, path: [Int32])?
         try forEachEntry(orElse: damaged) { (key, path, _) throws(RealmError) in
@@ -90,6 +102,7 @@ extension SearchIndex {
         try collect(root, word, 0, exact: true, depth: 0, &limit, &keys)
         return keys
     }
+
     /// Objects entered under any word that starts with `prefix`; one may occur several times.
     func findPrefix(_ prefix: Bytes) throws(RealmError) -> [ObjKey] {
         var keys: [ObjKey] = []
@@ -97,15 +110,19 @@ extension SearchIndex {
         try collect(root, prefix, 0, exact: false, depth: 0, &limit, &keys)
         return keys
     }
+
     private func collect(
-        _ ref: Ref, _ word: Bytes, _ offset: Int, exact: Bool, depth: Int, _ limit: inout WalkLimit, _ out: inout [ObjKey]
+        _ ref: Ref, _ word: Bytes, _ offset: Int, exact: Bool, depth: Int, _ limit: inout WalkLimit,
+        _ out: inout [ObjKey]
     ) throws(RealmError) {
         try limit.enter(ref, store)
         try store.test()
         guard depth < 512 else { throw .corrupt("index too deep", at: ref.offset) }
         let n = try store.refsNode(ref)
         let chunks = try store.integers(Ref(Int(try n.slot(0).raw)))
-        guard n.context, chunks.count < n.count else { throw .corrupt("index node with too few entries", at: ref.offset) }
+        guard n.context, chunks.count < n.count else {
+            throw .corrupt("index node with too few entries", at: ref.offset)
+        }
         // Chunks that may stand for the rest of the word.
         var low = Int64(Int32.min), high = Int64(Int32.max)
         let rest = max(0, word.count - offset)

@@ -8,13 +8,16 @@
 struct SearchIndex {
     let store: NodeStore
     var root: Ref
+
     /// Where real values are read.
     let rows: ClusterTree
     let column: Int
+
     /// Sub-indexes stand at offsets 0, 4 … 200; longer common prefixes end in lists sorted by value.
     static let maxOffset = 200
     static let emptyChunk = Int32(bitPattern: 0x5800_0000)
     var capacity = Format.treeCapacity
+
     /// Where lists are noted that an insertion found or made; nil: nowhere.
     unowned(unsafe) var recent: RecentLists?
 
@@ -27,6 +30,7 @@ struct SearchIndex {
 
     /// An empty index leaf.
     static func create(_ store: NodeStore) throws(RealmError) -> Ref { try makeLeaf(store).ref }
+
     static func makeLeaf(_ s: NodeStore, inner: Bool = false) throws(RealmError) -> Node {
         let keys = try s.allocate(NodeHeader(width: 32, count: 0), capacity: 40)
         return try s.makeRefs([RefOrTagged(keys.ref)], inner: inner, context: true)
@@ -41,13 +45,14 @@ struct SearchIndex {
         guard n.context, keys.count < n.count else { throw .corrupt("index node with too few entries", at: ref.offset) }
         return (n, keys)
     }
+
     @inline(__always) static func search(_ keys: Node, _ chunk: Int32) -> Int {
         guard keys.width == 32 else { return keys.lowerBound(Int64(chunk)) }
         let p = keys.payload.assumingMemoryBound(to: Int32.self)
         var low = 0
         var length = keys.count
-        // Chunks of hashed or scattered values are spread evenly: a first guess by proportion, then steps of doubling width around it,
-        // touch fewer cache lines than halving does. The result does not depend on the spread.
+        // Chunks of hashed or scattered values are spread evenly: a first guess by proportion, then steps of doubling
+        // width around it, touch fewer cache lines than halving does. The result does not depend on the spread.
         if length > 64 {
             let first = Int(p[0]), last = Int(p[length &- 1]), wanted = Int(chunk)
             if wanted <= first { return 0 }
@@ -82,7 +87,8 @@ struct SearchIndex {
         return low
     }
 
-    /// The first object (in key order) with this value. The cursor of the rows moves to it: whoever looks an object up reads it next.
+    /// The first object (in key order) with this value. The cursor of the rows moves to it: whoever looks an object up
+    /// reads it next.
     func find(_ value: Mixed) throws(RealmError) -> ObjKey? { try find(value, inserting: nil).found }
 
     /// The object with this value, or a new entry for `key`, in one descent where possible. For unique values.
@@ -92,7 +98,8 @@ struct SearchIndex {
         return result.found
     }
 
-    /// With `inserting`, an absent value is entered at once when its leaf is in the slab and need not move: then nothing above it changes.
+    /// With `inserting`, an absent value is entered at once when its leaf is in the slab and need not move: then
+    /// nothing above it changes.
     @inline(__always)
     private func find(_ value: Mixed, inserting: ObjKey?) throws(RealmError) -> (found: ObjKey?, inserted: Bool) {
         guard let data = IndexData(value) else { return (nil, false) }
@@ -111,7 +118,9 @@ struct SearchIndex {
                 continue
             }
             guard keys.get(position) == Int64(chunk) else {
-                guard let inserting, n.ref.offset >= store.slabStart, keys.count < capacity, (n.count &+ 1) &* 8 <= store.capacity(n) else {
+                guard let inserting, n.ref.offset >= store.slabStart, keys.count < capacity,
+                    (n.count &+ 1) &* 8 <= store.capacity(n)
+                else {
                     return (nil, false)
                 }
                 var node = n, chunks = keys
@@ -140,12 +149,14 @@ struct SearchIndex {
         }
         throw .corrupt("index too deep", at: root.offset)
     }
+
     /// Where the objects with one value stand.
     enum Place {
         case nowhere
         case alone(ObjKey)
         case list(BPlusTree, Range<Int>)
     }
+
     private func place(of value: Mixed) throws(RealmError) -> Place {
         guard let data = IndexData(value) else { return .nowhere }
         var ref = root
@@ -176,6 +187,7 @@ struct SearchIndex {
         }
         throw .corrupt("index too deep", at: root.offset)
     }
+
     /// All objects with this value, in key order.
     func findAll(_ value: Mixed, _ body: (ObjKey) throws(RealmError) -> Void) throws(RealmError) {
         switch try place(of: value) {
@@ -190,6 +202,7 @@ struct SearchIndex {
             }
         }
     }
+
     /// Number of objects with this value.
     func count(of value: Mixed) throws(RealmError) -> Int {
         switch try place(of: value) {
@@ -200,10 +213,14 @@ struct SearchIndex {
     }
 
     func key(_ list: BPlusTree, _ i: Int) throws(RealmError) -> ObjKey {
-        guard case .int(let raw) = try list.get(i) else { throw .corrupt("index list of a wrong type", at: root.offset) }
+        guard case .int(let raw) = try list.get(i) else {
+            throw .corrupt("index list of a wrong type", at: root.offset)
+        }
         return ObjKey(raw)
     }
+
     func value(_ key: ObjKey) throws(RealmError) -> Mixed? { try rows.peek(key, column) }
+
     func matches(_ key: ObjKey, _ v: Mixed) throws(RealmError) -> Bool {
         guard let other = try value(key) else { return false }
         return Mixed.equal(other, v)
@@ -212,13 +229,16 @@ struct SearchIndex {
     @inline(__always) func isUniform(_ offset: Int) -> Bool {
         offset &+ 4 <= Self.maxOffset && column < rows.columns.count && rows.columns[column]?.kind != .mixed
     }
-    /// Positions in a list whose objects have value `v`. Lists are sorted by value, then key; one whose ends agree holds a single value.
-    /// Lists of upgraded files may be in an older string order, so a list of several values is searched from the front.
+
+    /// Positions in a list whose objects have value `v`. Lists are sorted by value, then key; one whose ends agree
+    /// holds a single value. Lists of upgraded files may be in an older string order, so a list of several values is
+    /// searched from the front.
     func equalRange(_ list: BPlusTree, _ v: Mixed, _ offset: Int) throws(RealmError) -> Range<Int> {
         let count = try list.count()
         guard count > 0 else { return 0..<0 }
         let first = try matches(try key(list, 0), v)
-        // Above the deepest level all of a list has the same index data, and only Mixed values of different types share that.
+        // Above the deepest level all of a list has the same index data, and only Mixed values of different types share
+        // that.
         if isUniform(offset) { return first ? 0..<count : 0..<0 }
         let last = count == 1 ? first : try matches(try key(list, count - 1), v)
         if first && last { return 0..<count }

@@ -1,7 +1,11 @@
 /// Sums, products and quotients, rounded to 34 digits, ties to even (IEEE 754-2008).
 extension Decimal128 {
     package static let nan = Decimal128(low: 0, high: 0x7C00_0000_0000_0000)
-    static func infinity(negative: Bool) -> Decimal128 { Decimal128(low: 0, high: negative ? 0xF800_0000_0000_0000 : 0x7800_0000_0000_0000) }
+
+    static func infinity(negative: Bool) -> Decimal128 {
+        Decimal128(low: 0, high: negative ? 0xF800_0000_0000_0000 : 0x7800_0000_0000_0000)
+    }
+
     private static let digits = 34
     private static let exponents = -6176...6111
 
@@ -10,8 +14,11 @@ extension Decimal128 {
         for _ in 0..<n { v *= 10 }
         return v
     }
+
     /// A number from an exact coefficient of up to 256 bits; `sticky` says that something nonzero was cut off below it.
-    private static func rounded(negative: Bool, high: UInt128, low: UInt128, exponent: Int, sticky: Bool = false) -> Decimal128 {
+    private static func rounded(negative: Bool, high: UInt128, low: UInt128, exponent: Int, sticky: Bool = false)
+        -> Decimal128
+    {
         var (h, l, e, lost, last) = (high, low, exponent, sticky, UInt128(0))
         // Digit by digit from below, until 34 are left.
         func divideByTen() {
@@ -27,7 +34,10 @@ extension Decimal128 {
             l /= 10
             e += 1
         }
-        if l == 0 { return Decimal128(negative: negative, coefficient: 0, exponent: min(max(e, exponents.lowerBound), exponents.upperBound)) }
+        if l == 0 {
+            return Decimal128(
+                negative: negative, coefficient: 0, exponent: min(max(e, exponents.lowerBound), exponents.upperBound))
+        }
         while e > exponents.upperBound, l <= maxCoefficient / 10 {
             l *= 10
             e -= 1
@@ -51,8 +61,11 @@ extension Decimal128 {
         var (cx, ex) = x.parts
         let (cy0, ey) = y.parts
         var cy = cy0
-        if cx == 0 { return cy == 0 ? Decimal128(negative: a.isNegative && b.isNegative, coefficient: 0, exponent: ey) : y }
-        // The larger exponent comes down as far as 38 digits allow; what is still below is cut off, noting whether it was nonzero.
+        if cx == 0 {
+            return cy == 0 ? Decimal128(negative: a.isNegative && b.isNegative, coefficient: 0, exponent: ey) : y
+        }
+        // The larger exponent comes down as far as 38 digits allow; what is still below is cut off, noting whether it
+        // was nonzero.
         while ex > ey, cx <= UInt128.max / 10 / 100 {
             cx *= 10
             ex -= 1
@@ -64,16 +77,22 @@ extension Decimal128 {
             cy /= 10
             exponent += 1
         }
-        if x.isNegative == y.isNegative { return rounded(negative: x.isNegative, high: 0, low: cx + cy, exponent: ex, sticky: sticky) }
+        if x.isNegative == y.isNegative {
+            return rounded(negative: x.isNegative, high: 0, low: cx + cy, exponent: ex, sticky: sticky)
+        }
         if cx == cy && !sticky { return Decimal128(negative: false, coefficient: 0, exponent: ex) }
         if cx >= cy {
             // Borrow one when something was cut off the subtrahend.
-            return rounded(negative: x.isNegative, high: 0, low: cx - cy - (sticky ? 1 : 0), exponent: ex, sticky: sticky)
+            return rounded(
+                negative: x.isNegative, high: 0, low: cx - cy - (sticky ? 1 : 0), exponent: ex, sticky: sticky)
         }
         return rounded(negative: y.isNegative, high: 0, low: cy - cx, exponent: ex, sticky: sticky)
     }
+
     package static prefix func - (a: Decimal128) -> Decimal128 { Decimal128(low: a.low, high: a.high ^ 1 << 63) }
+
     package static func - (a: Decimal128, b: Decimal128) -> Decimal128 { a + (-b) }
+
     package static func * (a: Decimal128, b: Decimal128) -> Decimal128 {
         if a.isNaN || b.isNaN { return .nan }
         let negative = a.isNegative != b.isNegative
@@ -85,6 +104,7 @@ extension Decimal128 {
         let p = ca.multipliedFullWidth(by: cb)
         return rounded(negative: negative, high: p.high, low: p.low, exponent: ea + eb)
     }
+
     package static func / (a: Decimal128, b: Decimal128) -> Decimal128 {
         if a.isNaN || b.isNaN { return .nan }
         let negative = a.isNegative != b.isNegative
@@ -92,7 +112,11 @@ extension Decimal128 {
         if b.isInfinite { return Decimal128(negative: negative, coefficient: 0, exponent: exponents.lowerBound) }
         let (ca, ea) = a.parts, (cb, eb) = b.parts
         if cb == 0 { return ca == 0 ? .nan : infinity(negative: negative) }
-        if ca == 0 { return Decimal128(negative: negative, coefficient: 0, exponent: min(max(ea - eb, exponents.lowerBound), exponents.upperBound)) }
+        if ca == 0 {
+            return Decimal128(
+                negative: negative, coefficient: 0,
+                exponent: min(max(ea - eb, exponents.lowerBound), exponents.upperBound))
+        }
         // The numerator with all its 34 digits × 10^38 has 72; the quotient then at least 38.
         var full = ca, added = 38
         while full <= maxCoefficient / 10 {
@@ -115,7 +139,8 @@ extension Decimal128 {
         return result
     }
 
-    /// A whole text as a decimal: sign, digits with a point, exponent; or `inf`, `nan` in any case. nil when it is none.
+    /// A whole text as a decimal: sign, digits with a point, exponent; or `inf`, `nan` in any case. nil when it is
+    /// none.
     package init?(text: some Sequence<UInt8>) {
         var rest = Array(text)[...]
         var negative = false
@@ -160,6 +185,7 @@ extension Decimal128 {
         guard rest.isEmpty else { return nil }
         self = Self.rounded(negative: negative, high: 0, low: coefficient, exponent: exponent, sticky: sticky)
     }
+
     /// The nearest double.
     package var double: Double {
         if isNaN { return .nan }

@@ -2,26 +2,34 @@
 public struct Decimal128: Hashable, Sendable {
     /// The lower 64 bits of the IEEE 754 form with a binary coefficient.
     public var low: UInt64
+
     /// The upper 64 bits.
     public var high: UInt64
+
     /// Of its two halves.
     @inline(__always) public init(low: UInt64, high: UInt64) {
         self.low = low
         self.high = high
     }
+
     static let zero = Decimal128(low: 0, high: 0x3040_0000_0000_0000)
+
     /// The NaN that stands for null in 16-byte leaves.
     static let null = Decimal128(low: 0xAA, high: 0x7C00_0000_0000_0000)
     static let bias = 6176
+
     /// Largest coefficient: 10^34 − 1.
     static let maxCoefficient: UInt128 = 9_999_999_999_999_999_999_999_999_999_999_999
 
     /// Whether the sign is minus.
     public var isNegative: Bool { high >> 63 != 0 }
+
     /// Infinity or NaN.
     public var isSpecial: Bool { high & 0x7800_0000_0000_0000 == 0x7800_0000_0000_0000 }
+
     /// Whether it is no number.
     public var isNaN: Bool { high & 0x7C00_0000_0000_0000 == 0x7C00_0000_0000_0000 }
+
     /// Whether it is infinite.
     public var isInfinite: Bool { high & 0x7C00_0000_0000_0000 == 0x7800_0000_0000_0000 }
 
@@ -37,7 +45,9 @@ public struct Decimal128: Hashable, Sendable {
 
     init(negative: Bool, coefficient: UInt128, exponent: Int) {
         low = UInt64(truncatingIfNeeded: coefficient)
-        high = UInt64(truncatingIfNeeded: coefficient >> 64) & 0x1_FFFF_FFFF_FFFF | UInt64(exponent + Self.bias) << 49 | (negative ? 1 << 63 : 0)
+        high =
+            UInt64(truncatingIfNeeded: coefficient >> 64) & 0x1_FFFF_FFFF_FFFF | UInt64(exponent + Self.bias) << 49
+            | (negative ? 1 << 63 : 0)
     }
 
     /// An integer.
@@ -55,26 +65,32 @@ public struct Decimal128: Hashable, Sendable {
         if coefficient < 1 << 53 && exponent > -370 && exponent < 370 { return 8 }
         return 16
     }
+
     /// BID32 bits; valid when `width` allows 4 bytes.
     var bid32: UInt32 {
         let (coefficient, exponent) = parts
         return (isNegative ? 1 << 31 : 0) | UInt32(exponent + 101) << 23 | UInt32(truncatingIfNeeded: coefficient)
     }
+
     /// BID64 bits; valid when `width` allows 8 bytes.
     var bid64: UInt64 {
         let (coefficient, exponent) = parts
         return (isNegative ? 1 << 63 : 0) | UInt64(exponent + 398) << 53 | UInt64(truncatingIfNeeded: coefficient)
     }
+
     init(bid32 v: UInt32) {
         if v & 0x7800_0000 == 0x7800_0000 {
             self.init(low: 0, high: UInt64(v & 0xFC00_0000) << 32)
         } else if v & 0x6000_0000 == 0x6000_0000 {
             let coefficient = UInt32(0x80_0000) | v & 0x1F_FFFF
-            self.init(negative: v >> 31 != 0, coefficient: coefficient > 9_999_999 ? 0 : UInt128(coefficient), exponent: Int(v >> 21 & 0xFF) - 101)
+            self.init(
+                negative: v >> 31 != 0, coefficient: coefficient > 9_999_999 ? 0 : UInt128(coefficient),
+                exponent: Int(v >> 21 & 0xFF) - 101)
         } else {
             self.init(negative: v >> 31 != 0, coefficient: UInt128(v & 0x7F_FFFF), exponent: Int(v >> 23 & 0xFF) - 101)
         }
     }
+
     init(bid64 v: UInt64) {
         if v & 0x7800_0000_0000_0000 == 0x7800_0000_0000_0000 {
             self.init(low: 0, high: v & 0xFC00_0000_0000_0000)
@@ -84,7 +100,9 @@ public struct Decimal128: Hashable, Sendable {
                 negative: v >> 63 != 0, coefficient: coefficient > 9_999_999_999_999_999 ? 0 : UInt128(coefficient),
                 exponent: Int(v >> 51 & 0x3FF) - 398)
         } else {
-            self.init(negative: v >> 63 != 0, coefficient: UInt128(v & 0x1F_FFFF_FFFF_FFFF), exponent: Int(v >> 53 & 0x3FF) - 398)
+            self.init(
+                negative: v >> 63 != 0, coefficient: UInt128(v & 0x1F_FFFF_FFFF_FFFF),
+                exponent: Int(v >> 53 & 0x3FF) - 398)
         }
     }
 
@@ -101,11 +119,13 @@ public struct Decimal128: Hashable, Sendable {
         let m = magnitudeCompare(a, b)
         return sa > 0 ? m : -m
     }
+
     /// −1, 0 or 1; zero whatever its sign bit.
     private var sign: Int {
         if !isInfinite && parts.coefficient == 0 { return 0 }
         return isNegative ? -1 : 1
     }
+
     private static func magnitudeCompare(_ a: Decimal128, _ b: Decimal128) -> Int {
         if a.isInfinite || b.isInfinite { return a.isInfinite == b.isInfinite ? 0 : (a.isInfinite ? 1 : -1) }
         var (ca, ea) = a.parts
@@ -134,6 +154,7 @@ public struct Decimal128: Hashable, Sendable {
         }
         return Decimal128(negative: isNegative, coefficient: coefficient, exponent: 0)
     }
+
     /// The value truncated toward zero, when finite and within Int64.
     package var truncatedInt64: Int64? {
         if isSpecial { return nil }
@@ -149,7 +170,9 @@ public struct Decimal128: Hashable, Sendable {
             exponent -= 1
         }
         if coefficient == 0 { return 0 }
-        if isNegative { return coefficient > UInt128(1) << 63 ? nil : Int64(truncatingIfNeeded: 0 &- Int128(coefficient)) }
+        if isNegative {
+            return coefficient > UInt128(1) << 63 ? nil : Int64(truncatingIfNeeded: 0 &- Int128(coefficient))
+        }
         return coefficient > UInt128(Int64.max) ? nil : Int64(coefficient)
     }
 }
@@ -170,6 +193,7 @@ extension Decimal128: CustomStringConvertible {
             return sign + "0." + String(repeating: "0", count: -point) + digits
         }
         let tail = digits.dropFirst()
-        return sign + digits.prefix(1) + (tail.isEmpty ? "" : "." + tail) + "E" + (adjusted < 0 ? "" : "+") + String(adjusted)
+        return sign + digits.prefix(1) + (tail.isEmpty ? "" : "." + tail) + "E" + (adjusted < 0 ? "" : "+")
+            + String(adjusted)
     }
 }

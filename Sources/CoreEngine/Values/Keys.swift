@@ -2,10 +2,13 @@
 public struct TableKey: Hashable, Sendable {
     /// The number, as the C API has it.
     public let raw: UInt32
+
     @inlinable @inline(__always) package init(_ raw: UInt32) { self.raw = raw }
+
     /// Names no table.
     @inlinable public static var null: TableKey { TableKey(0x7FFF_FFFF) }
     @inline(__always) package var index: Int { Int(raw & 0xFFFF) }
+
     /// Whether it names none.
     @inline(__always) public var isNull: Bool { raw == 0x7FFF_FFFF }
 }
@@ -17,11 +20,14 @@ public struct TableKey: Hashable, Sendable {
 /// What the C skin makes for each call is inlinable: internals of a package are not inlined across its modules unasked.
 @usableFromInline package struct ColKey: Hashable, Sendable {
     @usableFromInline package let raw: Int64
+
     @inlinable @inline(__always) package init(_ raw: Int64) { self.raw = raw }
     @inlinable package static var null: ColKey { ColKey(.max) }
+
     init(index: Int, type: ColumnType, attributes: ColumnAttributes, tag: UInt32) {
         raw = Int64(index) | Int64(type.rawValue) << 16 | Int64(attributes.rawValue & 0xFF) << 22 | Int64(tag) << 30
     }
+
     /// Slot of the column in cluster leaves, less one.
     @inline(__always) package var index: Int { Int(raw & 0xFFFF) }
     @inline(__always) var typeNumber: Int { Int(raw >> 16 & 0x3F) }
@@ -32,12 +38,16 @@ public struct TableKey: Hashable, Sendable {
 public struct ObjKey: Hashable, Sendable, Comparable, BitwiseCopyable {
     /// The number, as the C API has it.
     public let raw: Int64
+
     @inlinable @inline(__always) package init(_ raw: Int64) { self.raw = raw }
+
     /// Names no object.
     @inlinable public static var null: ObjKey { ObjKey(-1) }
+
     /// Whether it names none.
     @inline(__always) public var isNull: Bool { raw == -1 }
     @inlinable @inline(__always) package var isUnresolved: Bool { raw < -1 }
+
     @inline(__always) public static func < (a: ObjKey, b: ObjKey) -> Bool { a.raw < b.raw }
 }
 
@@ -51,6 +61,7 @@ package enum ColumnType: Int, Sendable {
 /// Attribute bits of a column. Format: logical §0.
 package struct ColumnAttributes: OptionSet, Sendable, Hashable {
     package let rawValue: Int
+
     package init(rawValue: Int) { self.rawValue = rawValue }
     package static let indexed = ColumnAttributes(rawValue: 1)
     package static let nullable = ColumnAttributes(rawValue: 16)

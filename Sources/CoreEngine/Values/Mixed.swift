@@ -25,9 +25,16 @@ package enum Mixed {
     package static var emptyList: Mixed { .list(.null) }
     package static var emptyDictionary: Mixed { .dictionary(.null) }
 
-    /// A number of a program. Of each type one NaN stands for null in the file, and everywhere else, too. Format: logical §6.7, §6.8.
-    @inline(__always) package static func number(_ v: Double) -> Mixed { v.bitPattern == 0x7FF8_0000_0000_00AA ? .null : .double(v) }
-    @inline(__always) package static func number(_ v: Float) -> Mixed { v.bitPattern == 0x7FC0_00AA ? .null : .float(v) }
+    /// A number of a program. Of each type one NaN stands for null in the file, and everywhere else, too. Format:
+    /// logical §6.7, §6.8.
+    @inline(__always) package static func number(_ v: Double) -> Mixed {
+        v.bitPattern == 0x7FF8_0000_0000_00AA ? .null : .double(v)
+    }
+
+    @inline(__always) package static func number(_ v: Float) -> Mixed {
+        v.bitPattern == 0x7FC0_00AA ? .null : .float(v)
+    }
+
     @inline(__always) package static func number(_ v: Decimal128) -> Mixed { v == .null ? .null : .decimal(v) }
 
     @inline(__always) package var isNull: Bool {
@@ -88,8 +95,10 @@ extension Mixed {
         guard let x = a.asDecimal, let y = b.asDecimal else { return 0 }
         return Decimal128.compare(x, y)
     }
-    /// As `compare`, but numbers of different types by what they are exactly, so that it is an order: by `compare` the decimal 0.1 equals both the
-    /// float and the double 0.1, which differ. So do NaNs of several types that `compare` takes for equal.
+
+    /// As `compare`, but numbers of different types by what they are exactly, so that it is an order: by `compare` the
+    /// decimal 0.1 equals both the float and the double 0.1, which differ. So do NaNs of several types that `compare`
+    /// takes for equal.
     static func compareExactly(_ a: Mixed, _ b: Mixed) -> Int {
         switch (a, b) {
         case (.decimal(let x), .double(let y)): compareExactly(x, y)
@@ -100,9 +109,11 @@ extension Mixed {
         default: compare(a, b)
         }
     }
+
     private static func compareExactly(_ x: Decimal128, _ y: Double) -> Int {
         guard x.isNaN && y.isNaN else { return Decimal128.compare(x, Decimal128(exactly: y)) }
-        // Binary NaNs stand, in the order of their bits, where the decimal NaN with their sign stands that carries nothing. The usual one equals it.
+        // Binary NaNs stand, in the order of their bits, where the decimal NaN with their sign stands that carries
+        // nothing. The usual one equals it.
         let sign = y.bitPattern & 1 << 63, usual = Decimal128(low: 0, high: sign | Decimal128.nan.high)
         let place = Decimal128.compare(x, usual)
         if place != 0 { return place }
@@ -130,11 +141,13 @@ extension Mixed {
         }
         return x < y ? -1 : 1
     }
+
     /// The same among floats: as doubles some NaNs would be one.
     private static func compareFloats(_ x: Float, _ y: Float) -> Int {
         guard x.isNaN && y.isNaN else { return compareFloating(Double(x), Double(y)) }
         return x.bitPattern == y.bitPattern ? 0 : (x.bitPattern < y.bitPattern ? -1 : 1)
     }
+
     private static func compare(_ x: Int64, _ y: Double) -> Int {
         if y.isNaN { return 1 }
         if x.magnitude <= 1 << 53 {
@@ -149,12 +162,15 @@ extension Mixed {
 
     /// Unsigned bytes, the shorter prefix first.
     @inline(__always) static func compareBytes(_ a: Bytes, _ b: Bytes) -> Int {
-        let r = a.baseAddress == b.baseAddress ? 0 : Platform.compare(a.baseAddress, b.baseAddress, min(a.count, b.count))
+        let r =
+            a.baseAddress == b.baseAddress ? 0 : Platform.compare(a.baseAddress, b.baseAddress, min(a.count, b.count))
         if r != 0 { return r < 0 ? -1 : 1 }
         return a.count == b.count ? 0 : (a.count < b.count ? -1 : 1)
     }
+
     @inline(__always) static func equalBytes(_ a: Bytes, _ b: Bytes) -> Bool {
-        a.count == b.count && (a.baseAddress == b.baseAddress || Platform.compare(a.baseAddress, b.baseAddress, a.count) == 0)
+        a.count == b.count
+            && (a.baseAddress == b.baseAddress || Platform.compare(a.baseAddress, b.baseAddress, a.count) == 0)
     }
 
     /// Whether two values of one column are the same value.
@@ -166,23 +182,29 @@ extension Mixed {
 }
 
 extension Decimal128 {
-    /// A binary floating-point number rounded to `digits` significant decimal digits, the way realm-core converts for comparison.
+    /// A binary floating-point number rounded to `digits` significant decimal digits, the way realm-core converts for
+    /// comparison.
     init(rounding value: Double, digits: Int) {
         // Rounded once, from the exact value.
         self.init(value, text: { Platform.scientific($0, digits: digits - 1) }, digits: digits)
     }
+
     /// As many digits as there is room for: different numbers stay different, and in order.
     init(exactly value: Double) { self.init(value, text: { Platform.scientific($0, digits: 33) }, digits: 34) }
-    /// A NaN with the sign of a binary one. It carries the 51 bits that follow the quiet bit, moved up by 59 places, or nothing where that is more
-    /// than a decimal may carry. Format: logical §12.3.
+
+    /// A NaN with the sign of a binary one. It carries the 51 bits that follow the quiet bit, moved up by 59 places, or
+    /// nothing where that is more than a decimal may carry. Format: logical §12.3.
     private init(nan value: Double) {
         let carried = UInt128(value.bitPattern & 0x7_FFFF_FFFF_FFFF) << 59
         self =
-            carried > Decimal128.maxCarried ? .nan : Decimal128(low: UInt64(truncatingIfNeeded: carried), high: Self.nan.high | UInt64(carried >> 64))
+            carried > Decimal128.maxCarried
+            ? .nan : Decimal128(low: UInt64(truncatingIfNeeded: carried), high: Self.nan.high | UInt64(carried >> 64))
         if value.sign == .minus { high |= 1 << 63 }
     }
+
     /// The largest number that a NaN may carry: 10^33 − 1.
     static let maxCarried: UInt128 = maxCoefficient / 10
+
     /// - Parameter text: spells a positive number.
     private init(_ value: Double, text: (Double) -> String, digits: Int) {
         if value.isNaN {

@@ -1,21 +1,26 @@
 /// A text that counts by its bytes: the name of a class, a property, a table or a file.
 ///
-/// Swift compares a `String` by Unicode equivalence: "é" as one code point and as "e" with a combining accent are equal. In a file they are
-/// two names, and so they are here. What is looked up by a text from a file or a caller is looked up by a `Name`.
+/// Swift compares a `String` by Unicode equivalence: "é" as one code point and as "e" with a combining accent are
+/// equal. In a file they are two names, and so they are here. What is looked up by a text from a file or a caller is
+/// looked up by a `Name`.
 public struct Name: Hashable, Comparable, Sendable {
     /// The text.
     public let text: String
+
     /// Of a text.
     public init(_ text: String) { self.text = text }
 
     /// Its bytes.
     public var utf8: String.UTF8View { text.utf8 }
+
     /// Whether it has none.
     public var isEmpty: Bool { text.isEmpty }
 
     public static func == (a: Name, b: Name) -> Bool {
-        a.utf8.count == b.utf8.count && a.withBytes { a in b.withBytes { b in Platform.compare(a.baseAddress, b.baseAddress, a.count) == 0 } }
+        a.utf8.count == b.utf8.count
+            && a.withBytes { a in b.withBytes { b in Platform.compare(a.baseAddress, b.baseAddress, a.count) == 0 } }
     }
+
     public static func < (a: Name, b: Name) -> Bool {
         a.withBytes { a in
             b.withBytes { b in
@@ -24,6 +29,7 @@ public struct Name: Hashable, Comparable, Sendable {
             }
         }
     }
+
     public func hash(into hasher: inout Hasher) {
         withBytes { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
         hasher.combine(0xFF as UInt8)
@@ -36,9 +42,13 @@ public struct Name: Hashable, Comparable, Sendable {
     }
 
     static func + (a: Name, b: Name) -> Name { Name(a.text + b.text) }
+
     func hasPrefix(_ prefix: Name) -> Bool { utf8.starts(with: prefix.utf8) }
+
     /// What follows `prefix`; nil when the name does not begin with it.
-    func after(_ prefix: Name) -> Name? { hasPrefix(prefix) ? Name(String(decoding: utf8.dropFirst(prefix.utf8.count), as: UTF8.self)) : nil }
+    func after(_ prefix: Name) -> Name? {
+        hasPrefix(prefix) ? Name(String(decoding: utf8.dropFirst(prefix.utf8.count), as: UTF8.self)) : nil
+    }
 }
 
 extension Array {

@@ -1,21 +1,27 @@
-/// Bytes of a string or binary, read where they lie: valid for the snapshot they came from, and until the next write of that transaction.
+/// Bytes of a string or binary, read where they lie: valid for the snapshot they came from, and until the next write of
+/// that transaction.
 package typealias Bytes = UnsafeRawBufferPointer
 
 /// A point in time: seconds and nanoseconds since 1970, both of one sign, |nanoseconds| < 10⁹.
 public struct Timestamp: Hashable, Sendable, Comparable {
     /// Whole seconds.
     public var seconds: Int64
+
     /// The rest.
     public var nanoseconds: Int32
+
     /// Of two parts, which must be of one sign: see `isValid`.
     @inline(__always) public init(seconds: Int64, nanoseconds: Int32) {
         self.seconds = seconds
         self.nanoseconds = nanoseconds
     }
+
     /// Whether the two parts may stand together.
     public var isValid: Bool {
-        nanoseconds > -1_000_000_000 && nanoseconds < 1_000_000_000 && !(seconds > 0 && nanoseconds < 0) && !(seconds < 0 && nanoseconds > 0)
+        nanoseconds > -1_000_000_000 && nanoseconds < 1_000_000_000 && !(seconds > 0 && nanoseconds < 0)
+            && !(seconds < 0 && nanoseconds > 0)
     }
+
     @inline(__always) public static func < (a: Timestamp, b: Timestamp) -> Bool {
         a.seconds != b.seconds ? a.seconds < b.seconds : a.nanoseconds < b.nanoseconds
     }
@@ -26,20 +32,24 @@ public struct ObjectId: Hashable, Sendable, Comparable {
     /// First eight bytes and last four, each big-endian, so that integer order is byte order.
     package var high: UInt64
     package var low: UInt32
+
     package init(high: UInt64, low: UInt32) {
         self.high = high
         self.low = low
     }
+
     /// - Parameter bytes: 12 readable bytes.
     public init(bytes: UnsafeRawPointer) {
         high = bytes.loadUnaligned(as: UInt64.self).bigEndian
         low = bytes.loadUnaligned(fromByteOffset: 8, as: UInt32.self).bigEndian
     }
+
     /// - Parameter bytes: 12 writable bytes.
     public func copy(to bytes: UnsafeMutableRawPointer) {
         bytes.storeBytes(of: high.bigEndian, as: UInt64.self)
         bytes.storeBytes(of: low.bigEndian, toByteOffset: 8, as: UInt32.self)
     }
+
     public static func < (a: ObjectId, b: ObjectId) -> Bool { a.high != b.high ? a.high < b.high : a.low < b.low }
 }
 
@@ -47,20 +57,24 @@ public struct ObjectId: Hashable, Sendable, Comparable {
 public struct UUIDValue: Hashable, Sendable, Comparable {
     package var high: UInt64
     package var low: UInt64
+
     package init(high: UInt64, low: UInt64) {
         self.high = high
         self.low = low
     }
+
     /// - Parameter bytes: 16 readable bytes.
     public init(bytes: UnsafeRawPointer) {
         high = bytes.loadUnaligned(as: UInt64.self).bigEndian
         low = bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self).bigEndian
     }
+
     /// - Parameter bytes: 16 writable bytes.
     public func copy(to bytes: UnsafeMutableRawPointer) {
         bytes.storeBytes(of: high.bigEndian, as: UInt64.self)
         bytes.storeBytes(of: low.bigEndian, toByteOffset: 8, as: UInt64.self)
     }
+
     public static func < (a: UUIDValue, b: UUIDValue) -> Bool { a.high != b.high ? a.high < b.high : a.low < b.low }
 }
 

@@ -3,7 +3,9 @@
     guard let p = b.baseAddress else { return true }
     var i = 0
     while i &+ 8 <= b.count {
-        if p.loadUnaligned(fromByteOffset: i, as: UInt64.self) & 0x8080_8080_8080_8080 != 0 { return isUTF8Slow(b, from: i) }
+        if p.loadUnaligned(fromByteOffset: i, as: UInt64.self) & 0x8080_8080_8080_8080 != 0 {
+            return isUTF8Slow(b, from: i)
+        }
         i &+= 8
     }
     while i < b.count {
@@ -12,6 +14,7 @@
     }
     return true
 }
+
 @inline(never) package func isUTF8Slow(_ b: Bytes, from start: Int) -> Bool {
     var i = start
     while i < b.count {

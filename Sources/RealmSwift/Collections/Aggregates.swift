@@ -1,32 +1,52 @@
 internal import CoreEngine
 import Foundation
 
-/// What can be compared, added and sorted: the constraints of aggregates, with Realm's names. They are about what is stored, so that enums and types
-/// of the program come in through their stored type.
+/// What can be compared, added and sorted: the constraints of aggregates, with Realm's names. They are about what is
+/// stored, so that enums and types of the program come in through their stored type.
 
 /// Values that have a least and a greatest one.
 public protocol MinMaxType {}
+
 /// Values that have a sum and an average.
 public protocol AddableType {}
+
 /// Values that are sorted by.
 public protocol SortableType {}
+
 extension Int: MinMaxType, AddableType, SortableType {}
+
 extension Int8: MinMaxType, AddableType, SortableType {}
+
 extension Int16: MinMaxType, AddableType, SortableType {}
+
 extension Int32: MinMaxType, AddableType, SortableType {}
+
 extension Int64: MinMaxType, AddableType, SortableType {}
+
 extension Float: MinMaxType, AddableType, SortableType {}
+
 extension Double: MinMaxType, AddableType, SortableType {}
+
 extension Decimal128: MinMaxType, AddableType, SortableType {}
+
 extension AnyRealmValue: MinMaxType, AddableType, SortableType {}
+
 extension Date: MinMaxType, SortableType {}
+
 extension String: SortableType {}
+
 extension Data: SortableType {}
+
 extension Bool: SortableType {}
+
 extension UUID: SortableType {}
+
 extension ObjectId: SortableType {}
+
 extension Optional: MinMaxType where Wrapped: MinMaxType {}
+
 extension Optional: AddableType where Wrapped: AddableType {}
+
 extension Optional: SortableType where Wrapped: SortableType {}
 
 extension _HasPersistedType {
@@ -38,14 +58,15 @@ extension _HasPersistedType {
 }
 
 extension _HasPersistedType {
-    /// An aggregate as this type; nil for none. Averages of integers, which are no integers, are cut where one is asked for. Of a sum beyond 64 bits
-    /// an integer is the nearest one; `Decimal128` and `Double` hold it.
+    /// An aggregate as this type; nil for none. Averages of integers, which are no integers, are cut where one is asked
+    /// for. Of a sum beyond 64 bits an integer is the nearest one; `Decimal128` and `Double` hold it.
     static func aggregate(_ value: EngineValue) -> Self? {
         switch value {
         case .null: nil
         case .double(let v) where (Self.self as? any _RealmStorable.Type)?._rlmShape.type == .int:
             _rlmLoad(_StoredValue(.int(Int64(exactly: v.rounded(.towardZero)) ?? 0), nil))
-        case .decimal(let v) where v.truncatedInt64 == nil && !v.isSpecial && (Self.self as? any _RealmStorable.Type)?._rlmShape.type == .int:
+        case .decimal(let v)
+        where v.truncatedInt64 == nil && !v.isSpecial && (Self.self as? any _RealmStorable.Type)?._rlmShape.type == .int:
             _rlmLoad(_StoredValue(.int(v.isNegative ? .min : .max), nil))
         default: _rlmLoad(_StoredValue(value, nil))
         }
@@ -54,54 +75,79 @@ extension _HasPersistedType {
 
 extension RealmCollection {
     /// The least value of a property; nil when no element has one.
-    public func min<T: _HasPersistedType>(ofProperty property: String) -> T? where T.PersistedType: MinMaxType { aggregate(.min, property) }
+    public func min<T: _HasPersistedType>(ofProperty property: String) -> T? where T.PersistedType: MinMaxType {
+        aggregate(.min, property)
+    }
+
     /// The greatest value of a property; nil when no element has one.
-    public func max<T: _HasPersistedType>(ofProperty property: String) -> T? where T.PersistedType: MinMaxType { aggregate(.max, property) }
+    public func max<T: _HasPersistedType>(ofProperty property: String) -> T? where T.PersistedType: MinMaxType {
+        aggregate(.max, property)
+    }
+
     /// The sum of a property; 0 of none.
     public func sum<T: _HasPersistedType>(ofProperty property: String) -> T where T.PersistedType: AddableType {
         aggregate(.sum, property) ?? T.emptySum
     }
+
     /// The average of a property; nil when no element has one.
-    public func average<T: _HasPersistedType>(ofProperty property: String) -> T? where T.PersistedType: AddableType { aggregate(.average, property) }
+    public func average<T: _HasPersistedType>(ofProperty property: String) -> T? where T.PersistedType: AddableType {
+        aggregate(.average, property)
+    }
+
     private func aggregate<T: _HasPersistedType>(_ kind: AggregateKind, _ property: String) -> T? {
-        guard realm != nil else { return AggregateOfValues(property, of: self).result(kind).flatMap { T.aggregate($0) } }
+        guard realm != nil else {
+            return AggregateOfValues(property, of: self).result(kind).flatMap { T.aggregate($0) }
+        }
         let rows = _rlmRows()
         return rows.aggregate(kind, rows.column(property))
     }
 }
+
 extension RealmCollection where Element: ObjectBase {
     /// The least value of a property; nil when no element has one.
-    public func min<T: _HasPersistedType>(of keyPath: Swift.KeyPath<Element, T>) -> T? where T.PersistedType: MinMaxType {
+    public func min<T: _HasPersistedType>(of keyPath: Swift.KeyPath<Element, T>) -> T?
+    where T.PersistedType: MinMaxType {
         min(ofProperty: nameOfStored(keyPath))
     }
+
     /// The greatest value of a property; nil when no element has one.
-    public func max<T: _HasPersistedType>(of keyPath: Swift.KeyPath<Element, T>) -> T? where T.PersistedType: MinMaxType {
+    public func max<T: _HasPersistedType>(of keyPath: Swift.KeyPath<Element, T>) -> T?
+    where T.PersistedType: MinMaxType {
         max(ofProperty: nameOfStored(keyPath))
     }
+
     /// The sum of a property; 0 of none.
-    public func sum<T: _HasPersistedType>(of keyPath: Swift.KeyPath<Element, T>) -> T where T.PersistedType: AddableType {
+    public func sum<T: _HasPersistedType>(of keyPath: Swift.KeyPath<Element, T>) -> T
+    where T.PersistedType: AddableType {
         sum(ofProperty: nameOfStored(keyPath))
     }
+
     /// The average of a property; nil when no element has one.
-    public func average<T: _HasPersistedType>(of keyPath: Swift.KeyPath<Element, T>) -> T? where T.PersistedType: AddableType {
+    public func average<T: _HasPersistedType>(of keyPath: Swift.KeyPath<Element, T>) -> T?
+    where T.PersistedType: AddableType {
         average(ofProperty: nameOfStored(keyPath))
     }
 }
+
 extension RealmCollection where Element.PersistedType: MinMaxType {
     /// The least value; nil when there are none.
     public func min() -> Element? { aggregateOfValues(.min) }
+
     /// The greatest value; nil when there are none.
     public func max() -> Element? { aggregateOfValues(.max) }
 }
+
 extension RealmCollection where Element.PersistedType: AddableType {
     /// The sum of the values.
     public func sum() -> Element {
         let sum: Element = aggregateOfValues(.sum) ?? Element.emptySum
         return realm == nil && !isEmpty ? decimal(sum) : sum
     }
+
     /// The average of the values; nil when there are none.
     public func average<T: _HasPersistedType>() -> T? where T.PersistedType: AddableType { aggregateOfValues(.average) }
 }
+
 extension RealmCollection {
     /// Of an unmanaged collection computed here.
     private func aggregateOfValues<T: _HasPersistedType>(_ kind: AggregateKind) -> T? {
@@ -109,14 +155,17 @@ extension RealmCollection {
         return AggregateOfValues(lazy.compactMap { $0._rlmValue()?.value }).result(kind).flatMap { T.aggregate($0) }
     }
 }
+
 extension RealmCollection where Element.PersistedType: SortableType {
     /// The values in their order.
     public func sorted(ascending: Bool = true) -> Results<Element> { sorted(byKeyPath: "self", ascending: ascending) }
 }
+
 extension RealmCollection where Element: _RealmStorable {
     /// Each value once.
     public func distinct() -> Results<Element> { distinct(by: ["self"]) }
 }
+
 extension RealmCollection where Element: ObjectBase {
     /// Sorted by a property.
     public func sorted<T: _HasPersistedType>(
@@ -129,16 +178,21 @@ extension RealmCollection where Element: ObjectBase {
 /// Aggregates of values in memory, as the engine computes them of stored ones: nulls are left out.
 struct AggregateOfValues {
     private let values: [EngineValue]
+
     init(_ values: some Sequence<EngineValue>) {
         self.values = values.filter { if case .null = $0 { false } else { true } }
     }
+
     /// The values of a property of objects that no Realm manages.
     init(_ property: String, of objects: some Sequence) {
         self.init(
             objects.compactMap { object in
-                (unwrapped(object) as? ObjectBase)?.value(forKey: property).flatMap { ($0 as? any _RealmStorable)?._rlmValue()?.value }
+                (unwrapped(object) as? ObjectBase)?.value(forKey: property).flatMap {
+                    ($0 as? any _RealmStorable)?._rlmValue()?.value
+                }
             })
     }
+
     func result(_ kind: AggregateKind) -> EngineValue? {
         switch kind {
         case .min: extreme { $0 < 0 }
@@ -147,15 +201,20 @@ struct AggregateOfValues {
         case .average: values.isEmpty ? nil : sum(asAverage: true)
         }
     }
+
     private func extreme(_ isBetter: (Int) -> Bool) -> EngineValue? {
         values.reduce(nil) { best, v in
             guard let best else { return v }
             return isBetter(order(v, best)) ? v : best
         }
     }
+
     private func order(_ a: EngineValue, _ b: EngineValue) -> Int {
-        must { () throws(EngineError) in try a.withMixed { (x) throws(EngineError) in try b.withMixed { (y) in Mixed.compare(x, y) } } }
+        must { () throws(EngineError) in
+            try a.withMixed { (x) throws(EngineError) in try b.withMixed { (y) in Mixed.compare(x, y) } }
+        }
     }
+
     private func sum(asAverage: Bool) -> EngineValue {
         let count = values.count
         if values.contains(where: { if case .decimal = $0 { true } else { false } }) {
@@ -171,8 +230,10 @@ struct AggregateOfValues {
         return .double(asAverage ? sum / Double(count) : sum)
     }
 }
+
 extension EngineValue {
     fileprivate var integer: Int64 { if case .int(let v) = self { v } else { 0 } }
+
     fileprivate var double: Double {
         switch self {
         case .int(let v): Double(v)
@@ -182,6 +243,7 @@ extension EngineValue {
         default: 0
         }
     }
+
     fileprivate var decimal: CoreEngine.Decimal128 {
         switch self {
         case .int(let v): CoreEngine.Decimal128(v)
@@ -190,6 +252,7 @@ extension EngineValue {
         }
     }
 }
+
 /// A sum of values of any type is a decimal number, as the engine computes it of stored ones.
 func decimal<Value>(_ sum: Value) -> Value {
     guard let any = sum as? AnyRealmValue, case .int(let v) = any else { return sum }

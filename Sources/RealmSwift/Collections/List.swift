@@ -3,26 +3,30 @@ import Foundation
 
 /// An ordered collection in a property: `@Persisted var dogs: List<Dog>`.
 ///
-/// A list of an unmanaged object holds its elements itself, and becomes managed with the object. Changing a managed one outside of a write
-/// transaction
-/// is misuse.
+/// A list of an unmanaged object holds its elements itself, and becomes managed with the object. Changing a managed one
+/// outside of a write transaction is misuse.
 public final class List<Element: RealmCollectionValue> {
     /// Of an unmanaged list.
     private var values: [Element] = []
+
     /// Of a managed one.
     var managed: ManagedCollection?
+
     /// Of a stand-in.
     var recorder: _Recording?
 
     /// An empty unmanaged list.
     public init() {}
+
     init(_ managed: ManagedCollection) { self.managed = managed }
+
     init(recording: _Recording) { recorder = recording }
 
     // MARK: Reading
 
     /// Number of elements now.
     public var count: Int { managed?.count ?? values.count }
+
     /// The element at an index; misuse where there is none.
     public subscript(position: Int) -> Element {
         get {
@@ -42,6 +46,7 @@ public final class List<Element: RealmCollectionValue> {
             managed.store(newValue, .element(managed.path, position))
         }
     }
+
     /// The elements of a range; what is assigned takes their place, and may be more or fewer.
     public subscript(bounds: Range<Int>) -> Slice<List<Element>> {
         get {
@@ -52,13 +57,18 @@ public final class List<Element: RealmCollectionValue> {
         }
         set {
             // A change of one element in the slice is one in this very list already.
-            if newValue.base === self, newValue.startIndex == bounds.lowerBound, newValue.endIndex == bounds.upperBound { return }
+            if newValue.base === self, newValue.startIndex == bounds.lowerBound, newValue.endIndex == bounds.upperBound
+            {
+                return
+            }
             replaceSubrange(bounds, with: Array(newValue))
         }
     }
+
     private func verify(_ index: Int, _ limit: Int) {
         guard index >= 0, index < limit else { outOfBounds(index, limit) }
     }
+
     /// Index of the first equal element.
     public func index(of element: Element) -> Int? {
         guard let managed else { return values.firstIndex(of: element) }
@@ -69,10 +79,12 @@ public final class List<Element: RealmCollectionValue> {
 
     /// Adds an element at the end.
     public func append(_ object: Element) { insert(object, at: count) }
+
     /// Adds elements at the end.
     public func append<S: Sequence>(objectsIn objects: S) where S.Iterator.Element == Element {
         for object in Array(objects) { append(object) }
     }
+
     /// Inserts before the element at an index; at `count` it appends.
     public func insert(_ object: Element, at index: Int) {
         guard let managed else {
@@ -81,10 +93,12 @@ public final class List<Element: RealmCollectionValue> {
         }
         managed.store(object, .insertion(managed.path, index))
     }
+
     /// Inserts elements before the one at an index.
     public func insert<C: Swift.Collection>(contentsOf newElements: C, at i: Int) where C.Iterator.Element == Element {
         for (offset, element) in Array(newElements).enumerated() { insert(element, at: i + offset) }
     }
+
     /// Takes an element out; an embedded object is deleted, another one stays in the Realm.
     public func remove(at index: Int) {
         guard let managed else {
@@ -95,31 +109,38 @@ public final class List<Element: RealmCollectionValue> {
         managed.verify(index)
         managed.change { (realm, path) throws(EngineError) in try realm.erase(at: index, in: path) }
     }
+
     /// Takes the elements at some places out.
     public func remove(atOffsets offsets: Foundation.IndexSet) {
         for i in offsets.reversed() { remove(at: i) }
     }
+
     /// Takes the first elements out.
     public func removeFirst(_ number: Int = 1) {
         verify(number, count + 1)
         for i in (0..<number).reversed() { remove(at: i) }
     }
+
     /// Takes the last elements out.
     public func removeLast(_ number: Int = 1) {
         verify(number, count + 1)
         for _ in 0..<number { remove(at: count - 1) }
     }
+
     /// Takes the elements of a range out.
     public func removeSubrange<R: RangeExpression>(_ bounds: R) where R.Bound == Int {
         for i in bounds.relative(to: self).reversed() { remove(at: i) }
     }
+
     /// Takes all elements out; embedded objects are deleted, others stay in the Realm.
     public func removeAll() {
         guard let managed else { return values.removeAll() }
         managed.change { (realm, path) throws(EngineError) in try realm.clear(path, .list) }
     }
+
     /// Puts an element in place of another.
     public func replace(index: Int, object: Element) { self[index] = object }
+
     /// Puts elements in place of those of a range.
     public func replaceSubrange<C: Swift.Collection, R: RangeExpression>(_ subrange: R, with newElements: C)
     where C.Iterator.Element == Element, R.Bound == Int {
@@ -127,6 +148,7 @@ public final class List<Element: RealmCollectionValue> {
         removeSubrange(range)
         insert(contentsOf: elements, at: range.lowerBound)
     }
+
     /// Moves an element so that it ends up at `to`.
     public func move(from: Int, to: Int) {
         guard let managed else {
@@ -138,6 +160,7 @@ public final class List<Element: RealmCollectionValue> {
         managed.verify(to)
         managed.change { (realm, path) throws(EngineError) in try realm.move(from, to: to, in: path) }
     }
+
     /// Moves elements before the one at an offset, as lists on the screen tell it.
     public func move(fromOffsets offsets: Foundation.IndexSet, toOffset destination: Int) {
         var target = destination
@@ -152,6 +175,7 @@ public final class List<Element: RealmCollectionValue> {
             target += 1
         }
     }
+
     /// Exchanges two elements.
     public func swapAt(_ i: Int, _ j: Int) {
         guard let managed else {
@@ -168,6 +192,7 @@ public final class List<Element: RealmCollectionValue> {
             try realm.move(low + 1, to: high, in: path)
         }
     }
+
     /// Deletes the objects of the list.
     func deleteObjects() {
         guard let managed else { return values.removeAll() }
@@ -180,21 +205,28 @@ extension List: RealmCollection {
         guard let managed else { misuse("This method may only be called on List instances retrieved from an RLMRealm") }
         return managed.rows()
     }
+
     /// Goes over the elements that there are now.
     public func makeIterator() -> RLMIterator<Element> { managed.map { RLMIterator($0.rows()) } ?? RLMIterator(values) }
 }
+
 extension List: MutableCollection {}
+
 extension List: SameByIdentity {
     func isSame(as other: any SameByIdentity) -> Bool {
         guard let other = other as? List<Element> else { return false }
         if self === other { return true }
-        guard let a = managed, let b = other.managed else { return managed == nil && other.managed == nil && values == other.values }
+        guard let a = managed, let b = other.managed else {
+            return managed == nil && other.managed == nil && values == other.values
+        }
         return a.isSame(as: b)
     }
 }
+
 extension List: Hashable {
     public func hash(into hasher: inout Hasher) { hasher.combine(managed?.path.hashValue ?? 0) }
 }
+
 extension List: AnyCollectionText {}
 
 // MARK: As a property
@@ -202,10 +234,15 @@ extension List: AnyCollectionText {}
 extension List: _PropertyCollection {
     public var _rlmPlace: _CollectionPlace? { managed.map { _CollectionPlace(managed: $0) } }
     public static var _rlmPropertyShape: _PropertyShape { Element._rlmShape.collection(.list) }
+
     public static func _rlmGet(_ object: ObjectBase, _ index: Int16) -> List<Element> {
         object.kept(index) ?? object.keep(index, List(object.collection(index, .list, Element._rlmShape)))
     }
-    public static func _rlmRecord(_ object: ObjectBase, _ index: Int16) -> List<Element> { List(recording: object.recording(index)) }
+
+    public static func _rlmRecord(_ object: ObjectBase, _ index: Int16) -> List<Element> {
+        List(recording: object.recording(index))
+    }
+
     /// Takes the elements of another collection in place of its own.
     public func _rlmAssign(_ other: List<Element>) {
         guard other !== self, !isSame(as: other) else { return }
@@ -213,6 +250,7 @@ extension List: _PropertyCollection {
         removeAll()
         append(objectsIn: elements)
     }
+
     public func _rlmStoreProperty(at place: _Place) throws {
         guard let target = place.collection(.list, Element._rlmShape) else { return }
         try target.replace(with: Array(self), place.addition) { element, place in try element._rlmStore(at: place) }
@@ -221,10 +259,14 @@ extension List: _PropertyCollection {
             values = []
         }
     }
+
     public static func _rlmStoreAnyProperty(_ any: Any, at place: _Place) throws -> Bool {
-        guard let elements = sequence(in: any), let target = place.collection(.list, Element._rlmShape) else { return false }
+        guard let elements = sequence(in: any), let target = place.collection(.list, Element._rlmShape) else {
+            return false
+        }
         return try target.replace(withAny: elements, Element.self, place.addition)
     }
+
     public static func _rlmConvertProperty(_ any: Any) -> List<Element>? {
         guard let elements = sequence(in: any) else { return nil }
         let list = List()
@@ -235,12 +277,14 @@ extension List: _PropertyCollection {
         return list
     }
 }
+
 /// What can stand for a list or a set: sequences, and nothing for an empty one.
 func sequence(in any: Any) -> [Any]? {
     guard let inside = unwrapped(any) else { return [] }
     guard !(inside is [String: Any]), !(inside is String) else { return nil }
     return (inside as? any Sequence)?.boxed
 }
+
 extension Sequence { fileprivate var boxed: [Any] { map { $0 as Any } } }
 
 extension List: Decodable where Element: Decodable {
@@ -251,6 +295,7 @@ extension List: Decodable where Element: Decodable {
         while !c.isAtEnd { append(try c.decode(Element.self)) }
     }
 }
+
 extension List: Encodable where Element: Encodable {
     /// As an array of elements; a map as a dictionary.
     public func encode(to encoder: any Encoder) throws {

@@ -7,6 +7,7 @@ final class ManagedCollection {
     let core: RealmCore
     let path: CollectionPath
     let shape: CollectionShape
+
     /// The class of its objects, which the Realm keeps; nil for values.
     unowned(unsafe) let elements: ManagedClass?
     private var content: CollectionContent?
@@ -24,16 +25,20 @@ final class ManagedCollection {
     private func opened() throws(EngineError) -> CollectionContent {
         let realm = core.realm
         if !realm.isFrozen, let content, contentAt == realm.stateCount { return content }
-        guard let found = try realm.collection(path) else { throw EngineError(.invalidatedObject, "The collection has been deleted or replaced") }
+        guard let found = try realm.collection(path) else {
+            throw EngineError(.invalidatedObject, "The collection has been deleted or replaced")
+        }
         if !realm.isFrozen { (content, contentAt) = (found, realm.stateCount) }
         return found
     }
+
     func list() throws(EngineError) -> ElementList {
         guard case .list(let l) = try opened(), shape != .dictionary else {
             throw EngineError(.invalidatedObject, "The collection is no list any more")
         }
         return l
     }
+
     func dictionary() throws(EngineError) -> ElementDictionary {
         guard case .dictionary(let d) = try opened(), shape == .dictionary else {
             throw EngineError(.invalidatedObject, "The collection is no map any more")
@@ -46,6 +51,7 @@ final class ManagedCollection {
     func inside<R>(_ body: () throws(EngineError) -> R) -> R {
         must { () throws(EngineError) in try core.realm.inside(.collection, body) }
     }
+
     /// Whether the collection and its owner are there.
     var isThere: Bool {
         guard !core.realm.isClosed else { return false }
@@ -55,13 +61,16 @@ final class ManagedCollection {
             return true
         }
     }
+
     var count: Int {
         guard isThere else { return 0 }
         return inside { () throws(EngineError) in
             try opened().count
         }
     }
+
     func place(_ target: _Place.Target) -> _Place { _Place(core, target) }
+
     /// A value of the collection with its Realm; called inside the door.
     func stored(_ v: Mixed, nested: () throws(EngineError) -> CollectionPath?) throws(EngineError) -> _StoredValue {
         switch v {
@@ -69,6 +78,7 @@ final class ManagedCollection {
         default: _StoredValue(v.owned, core)
         }
     }
+
     /// The element of a list or set; misuse when there is none.
     func stored(at i: Int) -> _StoredValue {
         inside { () throws(EngineError) in
@@ -77,6 +87,7 @@ final class ManagedCollection {
             return try stored(try l.get(i)) { () throws(EngineError) in path.appending(.salt(try l.nestedKey(i))) }
         }
     }
+
     /// The entry of a map at a place.
     func entry(at i: Int) -> (key: String, value: _StoredValue) {
         inside { () throws(EngineError) in
@@ -87,6 +98,7 @@ final class ManagedCollection {
             return (key, try stored(try d.value(i)) { () in path.appending(.name(bytes)) })
         }
     }
+
     func value(forKey key: String) -> _StoredValue? {
         inside { () throws(EngineError) in
             let d = try dictionary(), bytes = Array(key.utf8)
@@ -94,6 +106,7 @@ final class ManagedCollection {
             return try stored(try d.value(i)) { () in path.appending(.name(bytes)) }
         }
     }
+
     /// Index of a value, nil when it is no element.
     func index(of value: EngineValue) -> Int? {
         inside { () throws(EngineError) in
@@ -101,10 +114,12 @@ final class ManagedCollection {
             return try value.withMixed { (m) throws(EngineError) in try l.find(m) }
         }
     }
+
     /// Changes of the collection: misuse outside of a write transaction.
     func change<R>(_ body: (EngineRealm, CollectionPath) throws(EngineError) -> R) -> R {
         inside { () throws(EngineError) in try body(core.realm, path) }
     }
+
     /// Stores a value; what is refused is misuse.
     func store(_ value: some _RealmStorable, _ target: _Place.Target, _ addition: Addition? = nil) {
         do { try value._rlmStore(at: _Place(core, target, addition)) } catch {
@@ -116,15 +131,18 @@ final class ManagedCollection {
             }
         }
     }
+
     /// Misuse for an index that no element has. For what is about to change the collection, which costs more than this.
     func verify(_ index: Int) {
         let n = inside { () throws(EngineError) in try opened().count }
         guard index >= 0, index < n else { outOfBounds(index, n) }
     }
+
     /// The elements as rows.
     func rows() -> _Rows {
         let found = inside { () throws(EngineError) in try ResultSet(core.realm, .collection(path)) }
         return _Rows(core, found, elements ?? found.table.flatMap { core.dynamicClass(of: $0) })
     }
+
     func isSame(as other: ManagedCollection) -> Bool { core.isSame(as: other.core) && path == other.path }
 }

@@ -5,14 +5,15 @@ public protocol _MapKey: RealmCollectionValue {
     var _rlmKey: String { get }
     init(_rlmKey: String)
 }
+
 extension String: _MapKey {
     public var _rlmKey: String { self }
+
     public init(_rlmKey: String) { self = _rlmKey }
 }
 
-/// A dictionary in a property: `@Persisted var friends: Map<String, Person?>`. Keys are in the order of their bytes; they hold no point, and no
-/// dollar
-/// sign at their beginning.
+/// A dictionary in a property: `@Persisted var friends: Map<String, Person?>`. Keys are in the order of their bytes;
+/// they hold no point, and no dollar sign at their beginning.
 public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
     /// Of an unmanaged map, in the order of keys.
     private(set) var entries: [(key: Name, value: Value)] = []
@@ -21,21 +22,27 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
 
     /// An empty unmanaged map.
     public init() {}
+
     init(_ managed: ManagedCollection) { self.managed = managed }
+
     init(recording: _Recording) { recorder = recording }
 
     // MARK: Reading
 
     /// Number of elements now.
     public var count: Int { managed?.count ?? entries.count }
+
     /// Whether there is no entry.
     public var isEmpty: Bool { count == 0 }
+
     /// Whether any entry meets a condition.
     public func contains(where predicate: (_ key: Key, _ value: Value) throws -> Bool) rethrows -> Bool {
         try asKeyValueSequence().contains { try predicate($0.key, $0.value) }
     }
+
     /// The keys in their order.
     public var keys: [Key] { map(\.key) }
+
     /// The values in the order of their keys.
     public var values: [Value] { map(\.value) }
 
@@ -51,8 +58,10 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
             store(newValue, key)
         }
     }
+
     /// The value of a key; nil for none.
     public func object(forKey key: Key) -> Value? { self[key] }
+
     private func index(of key: Key) -> Int? { entries.firstIndex { $0.key == Name(key._rlmKey) } }
 
     // MARK: Changing
@@ -68,10 +77,13 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
         }
         managed.store(value, .entry(managed.path, key._rlmKey))
     }
+
     /// Puts a value under a key.
     public func updateValue(_ value: Value, forKey key: Key) { store(value, key) }
+
     /// The value of a key; as for sets of objects, `@count` and aggregates of a property of the values.
     public func value(forKey key: Key) -> Any? { self[key].map { $0 as Any } }
+
     public func value(forKeyPath keyPath: String) -> Any? {
         let parts = keyPath.split(separator: ".", maxSplits: 1).map(String.init)
         guard let first = parts.first else { return nil }
@@ -79,17 +91,22 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
         let value = value(forKey: Key(_rlmKey: first))
         return parts.count == 1 ? value : (value.flatMap(unwrapped) as? ObjectBase)?.value(forKeyPath: parts[1])
     }
+
     /// Puts what stands for a value under a key; nil takes the key out.
     public func setValue(_ value: Any?, forKey key: Key) {
         guard let value else { return removeObject(for: key) }
-        guard let converted = Value._rlmConvert(value) else { misuse("Invalid value '\(value)' for a Map of \(Value.self)") }
+        guard let converted = Value._rlmConvert(value) else {
+            misuse("Invalid value '\(value)' for a Map of \(Value.self)")
+        }
         store(converted, key)
     }
+
     /// Takes entries over; where a key is there already, `combine` says what its value becomes.
     public func merge<S: Sequence>(_ sequence: S, uniquingKeysWith combine: (Value, Value) throws -> Value) rethrows
     where S.Element == (key: Key, value: Value) {
         for (key, value) in Array(sequence) { store(try self[key].map { try combine($0, value) } ?? value, key) }
     }
+
     /// Takes a key out, where it is there.
     public func removeObject(for key: Key) {
         guard let managed else {
@@ -100,19 +117,23 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
             try Array(key._rlmKey.utf8).withBytes { (b) throws(EngineError) in _ = try realm.eraseKey(b, in: path) }
         }
     }
+
     /// Takes all elements out.
     public func removeAll() {
         guard let managed else { return entries.removeAll() }
         managed.clear()
     }
+
     func deleteObjects() {
         guard let managed else { return entries.removeAll() }
         managed.change { (realm, path) throws(EngineError) in try realm.removeAll(path, .dictionary) }
     }
+
     func rows() -> _Rows {
         guard let managed else { misuse("This method may only be called on Map instances retrieved from an RLMRealm") }
         return managed.rows()
     }
+
     func entry(_ i: Int) -> (key: Key, value: Value) {
         guard let managed else { return (Key(_rlmKey: entries[i].key.text), entries[i].value) }
         let (key, stored) = managed.entry(at: i)
@@ -124,32 +145,47 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
 public struct SingleMapEntry<Key: _MapKey, Value: RealmCollectionValue>: Hashable {
     /// The key.
     public let key: Key
+
     /// The value.
     public let value: Value
 }
+
 extension Map: Sequence {
     /// The entries that there were when it was made.
     public func makeIterator() -> RLMMapIterator<Key, Value> { RLMMapIterator((0..<count).map { entry($0) }) }
+
     /// The entries as pairs.
     public func asKeyValueSequence() -> [(key: Key, value: Value)] { (0..<count).map { entry($0) } }
 }
+
 /// Goes over the entries of a map.
 public struct RLMMapIterator<Key: _MapKey, Value: RealmCollectionValue>: IteratorProtocol {
     private var rest: Array<(key: Key, value: Value)>.Iterator
+
     init(_ entries: [(key: Key, value: Value)]) { rest = entries.makeIterator() }
-    public mutating func next() -> SingleMapEntry<Key, Value>? { rest.next().map { SingleMapEntry(key: $0.key, value: $0.value) } }
+
+    public mutating func next() -> SingleMapEntry<Key, Value>? {
+        rest.next().map { SingleMapEntry(key: $0.key, value: $0.value) }
+    }
 }
+
 extension Map: ThreadConfined, Equatable, CustomStringConvertible, AnyCollectionText {
     public static func == (a: Map, b: Map) -> Bool {
         if a === b { return true }
         if let x = a.managed, let y = b.managed { return x.isSame(as: y) }
-        return a.managed == nil && b.managed == nil && a.entries.elementsEqual(b.entries) { $0.key == $1.key && $0.value == $1.value }
+        return a.managed == nil && b.managed == nil
+            && a.entries.elementsEqual(b.entries) { $0.key == $1.key && $0.value == $1.value }
     }
+
     public var description: String { text(depth: 0) }
+
     func text(depth: Int) -> String {
         let blanks = String(repeating: "\t", count: depth + 1)
-        let shown = asKeyValueSequence().prefix(100).map { "\(blanks)[\($0.key)]: \(describe(unwrapped($0.value), depth + 1))" }
-        return "Map<\(Key.self), \(Value.self)> (\n" + shown.joined(separator: ",\n") + "\n" + String(repeating: "\t", count: depth) + ")"
+        let shown = asKeyValueSequence().prefix(100).map {
+            "\(blanks)[\($0.key)]: \(describe(unwrapped($0.value), depth + 1))"
+        }
+        return "Map<\(Key.self), \(Value.self)> (\n" + shown.joined(separator: ",\n") + "\n"
+            + String(repeating: "\t", count: depth) + ")"
     }
 }
 
@@ -158,9 +194,11 @@ extension Map: ThreadConfined, Equatable, CustomStringConvertible, AnyCollection
 extension Map: _PropertyCollection {
     public var _rlmPlace: _CollectionPlace? { managed.map { _CollectionPlace(managed: $0) } }
     public static var _rlmPropertyShape: _PropertyShape { Value._rlmShape.collection(.dictionary) }
+
     public static func _rlmGet(_ object: ObjectBase, _ index: Int16) -> Map {
         object.kept(index) ?? object.keep(index, Map(object.collection(index, .dictionary, Value._rlmShape)))
     }
+
     /// Takes the entries of another map in place of its own.
     public func _rlmAssign(_ other: Map) {
         guard self != other else { return }
@@ -168,26 +206,36 @@ extension Map: _PropertyCollection {
         removeAll()
         for (entry, value) in zip(entries, values) { store(value, entry.key) }
     }
-    public static func _rlmRecord(_ object: ObjectBase, _ index: Int16) -> Map { Map(recording: object.recording(index)) }
+
+    public static func _rlmRecord(_ object: ObjectBase, _ index: Int16) -> Map {
+        Map(recording: object.recording(index))
+    }
+
     public func _rlmStoreProperty(at place: _Place) throws {
         guard let target = place.collection(.dictionary, Value._rlmShape) else { return }
         let keys = asKeyValueSequence().map(\.key._rlmKey), values = independent(asKeyValueSequence().map(\.value))
         target.makeRoom(for: keys, place.addition)
-        for (key, value) in zip(keys, values) { try value._rlmStore(at: _Place(place.core, .entry(target.path, key), place.addition)) }
+        for (key, value) in zip(keys, values) {
+            try value._rlmStore(at: _Place(place.core, .entry(target.path, key), place.addition))
+        }
         if managed == nil, !place.addition.isCopying {
             managed = target
             entries = []
         }
     }
+
     public static func _rlmStoreAnyProperty(_ any: Any, at place: _Place) throws -> Bool {
         guard let pairs = pairs(any), let target = place.collection(.dictionary, Value._rlmShape) else { return false }
         let values = independent(pairs.map(\.1))
         target.makeRoom(for: pairs.map(\.0), place.addition)
         for (key, value) in zip(pairs.map(\.0), values) {
-            guard try Value._rlmStoreAny(value, at: _Place(place.core, .entry(target.path, key), place.addition)) else { return false }
+            guard try Value._rlmStoreAny(value, at: _Place(place.core, .entry(target.path, key), place.addition)) else {
+                return false
+            }
         }
         return true
     }
+
     public static func _rlmConvertProperty(_ any: Any) -> Map? {
         guard let pairs = pairs(any) else { return nil }
         let map = Map()
@@ -197,6 +245,7 @@ extension Map: _PropertyCollection {
         }
         return map
     }
+
     private static func pairs(_ any: Any) -> [(String, Any)]? {
         switch unwrapped(any) {
         case nil: []
@@ -206,13 +255,17 @@ extension Map: _PropertyCollection {
         }
     }
 }
+
 extension Map: Decodable where Value: Decodable {
     /// From an array of elements; of a map, from a dictionary.
     public convenience init(from decoder: any Decoder) throws {
         self.init()
-        for (key, value) in try decoder.singleValueContainer().decode([String: Value].self) { store(value, Key(_rlmKey: key)) }
+        for (key, value) in try decoder.singleValueContainer().decode([String: Value].self) {
+            store(value, Key(_rlmKey: key))
+        }
     }
 }
+
 extension Map: Encodable where Value: Encodable {
     /// As an array of elements; a map as a dictionary.
     public func encode(to encoder: any Encoder) throws {

@@ -8,11 +8,14 @@ public final class MutableSet<Element: RealmCollectionValue> {
 
     /// An empty unmanaged set.
     public init() {}
+
     init(_ managed: ManagedCollection) { self.managed = managed }
+
     init(recording: _Recording) { recorder = recording }
 
     /// Number of elements now.
     public var count: Int { managed?.count ?? values.count }
+
     /// The element at an index; misuse where there is none.
     public subscript(position: Int) -> Element {
         if let recorder { return Element._rlmStandIn(recorder) }
@@ -22,15 +25,21 @@ public final class MutableSet<Element: RealmCollectionValue> {
         }
         return Element.element(managed.stored(at: position))
     }
+
     /// Whether it holds a value.
     public func contains(_ object: Element) -> Bool { index(of: object) != nil }
+
     /// Index of the first equal element.
     public func index(of element: Element) -> Int? {
         guard let managed else { return values.firstIndex(of: element) }
         return element._rlmValue().flatMap { managed.index(of: $0.value) }
     }
+
     /// Whether all values are in another set, too.
-    public func isSubset(of possibleSuperset: MutableSet<Element>) -> Bool { allSatisfy { possibleSuperset.contains($0) } }
+    public func isSubset(of possibleSuperset: MutableSet<Element>) -> Bool {
+        allSatisfy { possibleSuperset.contains($0) }
+    }
+
     /// Whether any value is in another set, too.
     public func intersects(_ otherSet: MutableSet<Element>) -> Bool { contains { otherSet.contains($0) } }
 
@@ -44,10 +53,12 @@ public final class MutableSet<Element: RealmCollectionValue> {
         }
         managed.store(object, .member(managed.path))
     }
+
     /// Adds those values that are not there.
     public func insert<S: Sequence>(objectsIn objects: S) where S.Iterator.Element == Element {
         for object in Array(objects) { insert(object) }
     }
+
     /// Takes a value out, where it is there.
     public func remove(_ object: Element) {
         guard let managed else { return values.removeAll { $0 == object } }
@@ -56,17 +67,21 @@ public final class MutableSet<Element: RealmCollectionValue> {
             try stored.value.withMixed { (m) throws(EngineError) in _ = try realm.eraseFromSet(m, path) }
         }
     }
+
     /// Takes all elements out.
     public func removeAll() {
         guard let managed else { return values.removeAll() }
         managed.clear()
     }
+
     /// Keeps the values that are in another set, too.
     public func formIntersection(_ other: MutableSet<Element>) {
         for element in Array(self) where !other.contains(element) { remove(element) }
     }
+
     /// Adds the values of another set.
     public func formUnion(_ other: MutableSet<Element>) { insert(objectsIn: other) }
+
     /// Takes the values of another set out.
     public func subtract(_ other: MutableSet<Element>) {
         for element in Array(other) { remove(element) }
@@ -75,29 +90,39 @@ public final class MutableSet<Element: RealmCollectionValue> {
 
 extension MutableSet: RealmCollection {
     public func _rlmRows() -> _Rows {
-        guard let managed else { misuse("This method may only be called on MutableSet instances retrieved from an RLMRealm") }
+        guard let managed else {
+            misuse("This method may only be called on MutableSet instances retrieved from an RLMRealm")
+        }
         return managed.rows()
     }
+
     /// Goes over the elements that there are now.
     public func makeIterator() -> RLMIterator<Element> { managed.map { RLMIterator($0.rows()) } ?? RLMIterator(values) }
 }
+
 extension MutableSet: SameByIdentity {
     func isSame(as other: any SameByIdentity) -> Bool {
         guard let other = other as? MutableSet<Element> else { return false }
         if self === other { return true }
-        guard let a = managed, let b = other.managed else { return managed == nil && other.managed == nil && Set(values) == Set(other.values) }
+        guard let a = managed, let b = other.managed else {
+            return managed == nil && other.managed == nil && Set(values) == Set(other.values)
+        }
         return a.isSame(as: b)
     }
 }
+
 extension MutableSet: AnyCollectionText {}
+
 extension MutableSet: EachValueOnce {}
 
 extension MutableSet: _PropertyCollection {
     public var _rlmPlace: _CollectionPlace? { managed.map { _CollectionPlace(managed: $0) } }
     public static var _rlmPropertyShape: _PropertyShape { Element._rlmShape.collection(.set) }
+
     public static func _rlmGet(_ object: ObjectBase, _ index: Int16) -> MutableSet<Element> {
         object.kept(index) ?? object.keep(index, MutableSet(object.collection(index, .set, Element._rlmShape)))
     }
+
     /// Takes the elements of another set in place of its own.
     public func _rlmAssign(_ other: MutableSet<Element>) {
         guard !isSame(as: other) else { return }
@@ -105,7 +130,11 @@ extension MutableSet: _PropertyCollection {
         removeAll()
         insert(objectsIn: elements)
     }
-    public static func _rlmRecord(_ object: ObjectBase, _ index: Int16) -> MutableSet<Element> { MutableSet(recording: object.recording(index)) }
+
+    public static func _rlmRecord(_ object: ObjectBase, _ index: Int16) -> MutableSet<Element> {
+        MutableSet(recording: object.recording(index))
+    }
+
     public func _rlmStoreProperty(at place: _Place) throws {
         guard let target = place.collection(.set, Element._rlmShape) else { return }
         try target.replace(with: Array(self), place.addition) { element, place in try element._rlmStore(at: place) }
@@ -114,10 +143,14 @@ extension MutableSet: _PropertyCollection {
             values = []
         }
     }
+
     public static func _rlmStoreAnyProperty(_ any: Any, at place: _Place) throws -> Bool {
-        guard let elements = sequence(in: any), let target = place.collection(.set, Element._rlmShape) else { return false }
+        guard let elements = sequence(in: any), let target = place.collection(.set, Element._rlmShape) else {
+            return false
+        }
         return try target.replace(withAny: elements, Element.self, place.addition)
     }
+
     public static func _rlmConvertProperty(_ any: Any) -> MutableSet<Element>? {
         guard let elements = sequence(in: any) else { return nil }
         let set = MutableSet()
@@ -128,6 +161,7 @@ extension MutableSet: _PropertyCollection {
         return set
     }
 }
+
 extension MutableSet: Decodable where Element: Decodable {
     /// From an array of elements; of a map, from a dictionary.
     public convenience init(from decoder: any Decoder) throws {
@@ -136,6 +170,7 @@ extension MutableSet: Decodable where Element: Decodable {
         while !c.isAtEnd { insert(try c.decode(Element.self)) }
     }
 }
+
 extension MutableSet: Encodable where Element: Encodable {
     /// As an array of elements; a map as a dictionary.
     public func encode(to encoder: any Encoder) throws {

@@ -3,38 +3,52 @@ import Foundation
 /// One property of the objects of a collection, as a collection: `person.friends.projectTo.name`.
 ///
 /// Live, as the collection behind it.
-public struct ProjectedCollection<Element: RealmCollectionValue>: RandomAccessCollection, CustomStringConvertible, ThreadConfined {
+public struct ProjectedCollection<Element: RealmCollectionValue>: RandomAccessCollection, CustomStringConvertible,
+    ThreadConfined
+{
     private let source: any ProjectionSource
     private let property: () -> String
     private let value: (Int) -> Element
 
-    init<C: RealmCollection>(_ collection: C, _ keyPath: Swift.KeyPath<C.Element, Element>) where C.Element: ObjectBase {
+    init<C: RealmCollection>(_ collection: C, _ keyPath: Swift.KeyPath<C.Element, Element>)
+    where C.Element: ObjectBase {
         source = Source(collection: collection) { ProjectedCollection<Element>($0, keyPath) }
         property = { name(of: keyPath) }
         value = { collection[$0][keyPath: keyPath] }
     }
+
     public var startIndex: Int { 0 }
     public var endIndex: Int { source.count }
+
     /// The value of an element; setting it sets the property of that object.
     public subscript(position: Int) -> Element {
         get { value(position) }
         nonmutating set { source.setValue(newValue, property(), at: position) }
     }
+
     /// Index of the first equal value.
     public func index(of object: Element) -> Int? { firstIndex(of: object) }
+
     /// Index of the first object that meets a condition.
     public func index(matching predicate: NSPredicate) -> Int? { source.index(matching: predicate) }
+
     /// The Realm that manages the collection.
     public var realm: Realm? { source.realm }
+
     /// Whether the owner of the collection was deleted, or the Realm closed.
     public var isInvalidated: Bool { source.isInvalidated }
+
     /// Whether it shows one version for good, for all threads.
     public var isFrozen: Bool { source.isFrozen }
+
     public var description: String {
         "ProjectedCollection<\(Element.self)> {\n" + enumerated().map { "\t[\($0)] \($1)\n" }.joined() + "}"
     }
+
     public func _rlmMove(to realm: Realm) -> Self? { source.moved(to: realm) as? Self }
+
     public func _rlmCarried() -> _Carried? { source.carried() }
+
     /// Calls `block` once with the collection as it is, then whenever objects of it come, go or are modified.
     public func observe(
         keyPaths: [String]? = nil, on queue: DispatchQueue? = nil,
@@ -57,14 +71,17 @@ private protocol ProjectionSource {
     var isInvalidated: Bool { get }
     var isFrozen: Bool { get }
     var count: Int { get }
+
     func index(matching predicate: NSPredicate) -> Int?
     func setValue(_ value: Any, _ property: String, at position: Int)
     func moved(to realm: Realm) -> Any?
     func carried() -> _Carried?
+
     func observe(
         _ keyPaths: [String]?, _ queue: DispatchQueue?, _ block: @escaping (Any, RealmCollectionChange<Void>) -> Void
     ) -> NotificationToken
 }
+
 private struct Source<C: RealmCollection, Projected>: ProjectionSource where C.Element: ObjectBase {
     let collection: C
     let project: (C) -> Projected
@@ -72,20 +89,28 @@ private struct Source<C: RealmCollection, Projected>: ProjectionSource where C.E
     var isInvalidated: Bool { collection.isInvalidated }
     var isFrozen: Bool { collection.isFrozen }
     var count: Int { collection.count }
+
     func index(matching predicate: NSPredicate) -> Int? { collection.index(matching: predicate) }
-    func setValue(_ value: Any, _ property: String, at position: Int) { collection[position].setValue(value, forKeyPath: property) }
+
+    func setValue(_ value: Any, _ property: String, at position: Int) {
+        collection[position].setValue(value, forKeyPath: property)
+    }
+
     func moved(to realm: Realm) -> Any? { collection._rlmMove(to: realm).map { project($0) } }
+
     func carried() -> _Carried? {
         let project = project
         return collection._rlmCarried()?.map(C.self) { project($0) }
     }
+
     func observe(
         _ keyPaths: [String]?, _ queue: DispatchQueue?, _ block: @escaping (Any, RealmCollectionChange<Void>) -> Void
     ) -> NotificationToken {
         collection.observe(keyPaths: keyPaths, on: queue) { change in
             switch change {
             case .initial(let c): block(project(c), .initial(()))
-            case .update(let c, let d, let i, let m): block(project(c), .update((), deletions: d, insertions: i, modifications: m))
+            case .update(let c, let d, let i, let m):
+                block(project(c), .update((), deletions: d, insertions: i, modifications: m))
             case .error(let error): block(project(collection), .error(error))
             }
         }
@@ -96,14 +121,18 @@ private struct Source<C: RealmCollection, Projected>: ProjectionSource where C.E
 @dynamicMemberLookup
 public struct CollectionElementMapper<C: RealmCollection> where C.Element: ObjectBase {
     fileprivate let collection: C
-    public subscript<V: RealmCollectionValue>(dynamicMember member: Swift.KeyPath<C.Element, V>) -> ProjectedCollection<V> {
+    public subscript<V: RealmCollectionValue>(dynamicMember member: Swift.KeyPath<C.Element, V>) -> ProjectedCollection<
+        V
+    > {
         ProjectedCollection(collection, member)
     }
 }
+
 extension List where Element: ObjectBase {
     /// Collections of one property of the objects.
     public var projectTo: CollectionElementMapper<List<Element>> { CollectionElementMapper(collection: self) }
 }
+
 extension MutableSet where Element: ObjectBase {
     /// Collections of one property of the objects.
     public var projectTo: CollectionElementMapper<MutableSet<Element>> { CollectionElementMapper(collection: self) }

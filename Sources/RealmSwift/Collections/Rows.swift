@@ -23,7 +23,9 @@ public struct _Rows {
     func derived(_ make: () throws(EngineError) -> ResultSet) -> _Rows { _Rows(core, inside(make), elements) }
 
     var count: Int {
-        must { () throws(EngineError) in try engine.lending { (realm: EngineRealm) throws(EngineError) in try realm.count(of: found) } }
+        must { () throws(EngineError) in
+            try engine.lending { (realm: EngineRealm) throws(EngineError) in try realm.count(of: found) }
+        }
     }
     func stored(at i: Int) -> _StoredValue {
         inside { () throws(EngineError) in
@@ -67,18 +69,21 @@ public struct _Rows {
 
 /// Goes over the elements that there were when it was made: what a loop adds and deletes does not disturb it.
 ///
-/// Making an instance and letting go of it is most of what a loop over objects costs. So the instance given last shows the next row where nobody
-/// can tell: nothing in the program refers to it any more, and its class has nothing but what is stored in the file.
+/// Making an instance and letting go of it is most of what a loop over objects costs. So the instance given last shows
+/// the next row where nobody can tell: nothing in the program refers to it any more, and its class has nothing but what
+/// is stored in the file.
 public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
     /// Of objects their keys, of values the values.
     private let keys: [ObjKey]
     @usableFromInline let values: [Element]
     @usableFromInline var place = 0
     @usableFromInline let hasObjects: Bool
+
     /// Keeps the class, and is lent to each object.
     private let keeper: RealmKeeper?
     private let lent: Unmanaged<RealmKeeper>?
     private let elements: Unmanaged<ManagedClass>?
+
     /// The instance given last; nil where each row gets one of its own.
     private var last: ObjectBase?
     private let givesAgain: Bool
@@ -101,10 +106,12 @@ public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
             values = (0..<rows.count).map { Element.element(rows.stored(at: $0)) }
         }
     }
+
     init(_ values: [Element]) {
         self.values = values
         (keys, keeper, lent, elements, hasObjects, givesAgain) = ([], nil, nil, nil, false, false)
     }
+
     @usableFromInline mutating func nextObject() -> ObjectBase? {
         let i = place
         guard let elements, let lent, i < keys.count else { return nil }
@@ -116,6 +123,7 @@ public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
         last = object
         return object
     }
+
     @inlinable public mutating func next() -> Element? {
         if hasObjects { return unsafeBitCast(nextObject(), to: Element?.self) }
         let i = place

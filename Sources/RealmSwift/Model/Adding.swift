@@ -12,7 +12,9 @@ extension RealmCore {
         }
         guard object._rlmState == ObjectBase.unmanaged else { misuse("A stand-in cannot be added to a Realm") }
         guard !(object is EmbeddedObject) else {
-            throw EngineError(.illegalOperation, "Cannot add an embedded object to a Realm: it belongs to the object that refers to it")
+            throw EngineError(
+                .illegalOperation,
+                "Cannot add an embedded object to a Realm: it belongs to the object that refers to it")
         }
         try verifyWriting()
         let managed = managed(type(of: object)), p = managed.info.primaryKey.map { managed.info.properties[$0] }
@@ -21,6 +23,7 @@ extension RealmCore {
         addition.note(object, managed.table, named)
         try addition.nest { () throws(EngineError) in try self.fill(object, managed, named, addition) }
     }
+
     /// What a link to an object stores. One that is not managed becomes managed.
     func link(to object: ObjectBase, _ addition: Addition) throws(EngineError) -> (TableKey, ObjKey) {
         if let (table, named) = addition.known[object.identity] { return (table, named.key) }
@@ -43,12 +46,14 @@ extension RealmCore {
         let (table, named) = addition.known[identity] ?? (.null, object.named)
         return (table, named.key)
     }
+
     /// Stores an embedded object at a place. One that is managed already is copied.
     func embed(_ object: ObjectBase, at place: _Place) throws(EngineError) {
         if let managed = object.managed, !place.addition.isCopying {
             // The place holds this very object: nothing to do. Elsewhere a copy would be made silently.
             if case .property(let table, let owner, let column) = place.target, managed.core === self,
-                let (t, k) = try realm.inside(.object, { () throws(EngineError) in try realm.linkedObject(table, owner.key, column) }),
+                let (t, k) = try realm.inside(
+                    .object, { () throws(EngineError) in try realm.linkedObject(table, owner.key, column) }),
                 t == managed.table, k == object.named.key
             {
                 return
@@ -64,11 +69,15 @@ extension RealmCore {
             try fill(object, managed, named, place.addition)
         }
     }
+
     /// A new embedded object at a place, with values.
     func embed(_ value: Any, as managed: ManagedClass, at place: _Place) throws(EngineError) {
         let (key, isNew) = try place.embedded()
-        try store(Values(value, managed.info), to: managed, BornKey(key, birth(managed.table, key)), place.addition, isNew: isNew)
+        try store(
+            Values(value, managed.info), to: managed, BornKey(key, birth(managed.table, key)), place.addition,
+            isNew: isNew)
     }
+
     func verifyWriting() throws(EngineError) {
         _ = try realm.inside { () throws(EngineError) in try realm.writing() }
     }
@@ -82,8 +91,12 @@ extension RealmCore {
         let value = try value(primaryKey, for: managed.info.properties[i], managed.info)
         let (key, isNew) = try value.withMixed { (m) throws(EngineError) in
             try realm.inside { () throws(EngineError) in
-                do throws(EngineError) { return try realm.create(managed.table, primaryKey: m, mustBeNew: false) } catch {
-                    return (try realm.create(managed.table, primaryKey: try fail(error, storing: m), mustBeNew: false).0, true)
+                do throws(EngineError) { return try realm.create(managed.table, primaryKey: m, mustBeNew: false) } catch
+                {
+                    return (
+                        try realm.create(managed.table, primaryKey: try fail(error, storing: m), mustBeNew: false).0,
+                        true
+                    )
                 }
             }
         }
@@ -94,6 +107,7 @@ extension RealmCore {
         }
         return key
     }
+
     func value(_ any: Any?, for p: PropertyInfo, _ info: ClassInfo) throws(EngineError) -> EngineValue {
         switch any.flatMap(unwrapped) {
         case nil: return .null
@@ -102,6 +116,7 @@ extension RealmCore {
             return stored
         }
     }
+
     /// A value of the program as the engine has it.
     private func stored(_ v: Any, as type: EngineType) -> EngineValue? {
         let typed: (any _RealmStorable)? =
@@ -115,11 +130,16 @@ extension RealmCore {
             }
         return (typed ?? v as? any _RealmStorable)?._rlmValue()?.value
     }
+
     /// Stores all properties of an unmanaged object and makes it show the row.
-    private func fill(_ object: ObjectBase, _ managed: ManagedClass, _ named: BornKey, _ addition: Addition) throws(EngineError) {
+    private func fill(_ object: ObjectBase, _ managed: ManagedClass, _ named: BornKey, _ addition: Addition)
+        throws(EngineError)
+    {
         for p in managed.info.properties where !p.isPrimary && !p.shape.isComputed {
             let place = _Place(self, .property(managed.table, named, managed.columns[Int(p.index)]), addition)
-            do { try p.access.store(object, p, at: place) } catch { throw error as? EngineError ?? EngineError(.runtime, "\(error)") }
+            do { try p.access.store(object, p, at: place) } catch {
+                throw error as? EngineError ?? EngineError(.runtime, "\(error)")
+            }
         }
         object.bind(managed, named)
     }
@@ -132,10 +152,14 @@ extension RealmCore {
         let managed = managed(type)
         return try create(managed, value, addition)
     }
+
     func create(_ managed: ManagedClass, _ value: Any, _ addition: Addition) throws(EngineError) -> ObjectBase {
-        if let object = value as? ObjectBase, let (_, named) = addition.known[object.identity] { return managed.object(named) }
+        if let object = value as? ObjectBase, let (_, named) = addition.known[object.identity] {
+            return managed.object(named)
+        }
         guard !managed.info.isEmbedded else {
-            throw EngineError(.illegalOperation, "Embedded objects cannot be created directly: class '\(managed.info.name)'")
+            throw EngineError(
+                .illegalOperation, "Embedded objects cannot be created directly: class '\(managed.info.name)'")
         }
         let given = Values(value, managed.info)
         let before = realm.isWriting ? managed.info.primaryKey : nil
@@ -143,7 +167,9 @@ extension RealmCore {
         let key: ObjKey
         if let i = before {
             let p = managed.info.properties[i]
-            let primary = given[p] ?? fresh(managed).flatMap { fresh in fresh.info.property(p.name).flatMap { $0.access.any(fresh, $0) } }
+            let primary =
+                given[p]
+                ?? fresh(managed).flatMap { fresh in fresh.info.property(p.name).flatMap { $0.access.any(fresh, $0) } }
             let wanted = try self.value(primary, for: p, managed.info)
             isNew = try wanted.withMixed { (m) throws(EngineError) in
                 try realm.inside { () throws(EngineError) in try realm.find(managed.table, primaryKey: m) }
@@ -154,9 +180,11 @@ extension RealmCore {
         }
         let named = BornKey(key, birth(managed.table, key))
         if let object = value as? ObjectBase { addition.note(object, managed.table, named) }
-        try addition.nest { () throws(EngineError) in try self.store(given, to: managed, named, addition, isNew: isNew) }
+        try addition.nest { () throws(EngineError) in try self.store(given, to: managed, named, addition, isNew: isNew)
+        }
         return managed.object(named)
     }
+
     /// Stores what is given; a new object takes the values of a fresh instance for the rest.
     private func store(
         _ given: Values, to managed: ManagedClass, _ named: BornKey, _ addition: Addition, isNew: Bool
@@ -166,21 +194,28 @@ extension RealmCore {
             let place = _Place(self, .property(managed.table, named, managed.columns[Int(p.index)]), addition)
             do {
                 if let value = given[p] {
-                    guard try p.access.store(any: value, at: place) else { misuse(p.mismatch(value, managed.info.name)) }
+                    guard try p.access.store(any: value, at: place) else {
+                        misuse(p.mismatch(value, managed.info.name))
+                    }
                 } else if isNew, let fresh {
                     try storeDefault(of: fresh, p, at: place)
                 }
             } catch { throw error as? EngineError ?? EngineError(.runtime, "\(error)") }
         }
     }
-    /// An instance of the model of a class, with the values that its properties begin with; nil where the program has none.
+
+    /// An instance of the model of a class, with the values that its properties begin with; nil where the program has
+    /// none.
     private func fresh(_ managed: ManagedClass) -> ObjectBase? {
         (managed.info.isDynamic ? models[Name(managed.info.name)] : managed.info.type)?.init()
     }
+
     private func storeDefault(of fresh: ObjectBase, _ p: PropertyInfo, at place: _Place) throws {
         guard let q = fresh.info.property(p.name) else { return }
         // While a migration runs the property may be another one yet; there links and collections begin empty.
-        let isSame = q.shape.type == p.shape.type && q.shape.collection == .none && p.shape.collection == .none && p.shape.type != .object
+        let isSame =
+            q.shape.type == p.shape.type && q.shape.collection == .none && p.shape.collection == .none
+            && p.shape.type != .object
         if p.access == q.access || isSame { try q.access.store(fresh, q, at: place) }
     }
 }
@@ -191,10 +226,12 @@ extension Optional { fileprivate var isNilValue: Bool { self == nil } }
 struct Values {
     private let value: Any
     private let info: ClassInfo
+
     init(_ value: Any, _ info: ClassInfo) {
         self.value = value
         self.info = info
     }
+
     /// What is given for a property; nil when nothing is.
     subscript(p: PropertyInfo) -> Any? {
         switch value {
@@ -224,7 +261,8 @@ extension ObjectBase {
 /// Whether something can stand for an object.
 func isFilling(_ any: Any) -> Bool { any is [String: Any] || any is [Any] || any is ObjectBase }
 
-/// Gives an unmanaged object values; properties that are not named keep theirs, and names that the class does not have are passed over.
+/// Gives an unmanaged object values; properties that are not named keep theirs, and names that the class does not have
+/// are passed over.
 func fill(_ object: ObjectBase, from value: Any) {
     let info = object.info, given = Values(value, info)
     for p in info.properties where !p.shape.isComputed {

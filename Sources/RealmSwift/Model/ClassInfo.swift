@@ -3,15 +3,18 @@ internal import CoreEngine
 /// One property of a model.
 struct PropertyInfo {
     let name: String
+
     /// Its name in the file.
     let column: String
     let index: Int16
+
     /// Where the wrapper lies in the object.
     let offset: Int
     let access: any PropertyAccess.Type
     let shape: _PropertyShape
     let isPrimary: Bool
     let isIndexed: Bool
+
     /// Of linking objects: the property whose links are collected.
     let origin: String
 
@@ -19,14 +22,18 @@ struct PropertyInfo {
         "Invalid value '\(value.map { "\($0)" } ?? "nil")' of type '\(value.map { "\(Swift.type(of: $0))" } ?? "nil")' for "
             + "'\(engineProperty.typeText)' property '\(className).\(name)'."
     }
+
     var engineProperty: EngineProperty {
         EngineProperty(
             Name(column), shape.type,
-            nullable: shape.type == .mixed || (shape.isOptional && shape.collection != .list && shape.collection != .set)
+            nullable: shape.type == .mixed
+                || (shape.isOptional && shape.collection != .list && shape.collection != .set)
                 || (shape.isOptional && shape.type != .object),
-            collection: shape.collection, target: Name(shape.target?.className() ?? ""), origin: Name(originColumn), primary: isPrimary,
+            collection: shape.collection, target: Name(shape.target?.className() ?? ""), origin: Name(originColumn),
+            primary: isPrimary,
             indexed: isIndexed, publicName: Name(column == name ? "" : name))
     }
+
     /// The origin by its name in the file.
     private var originColumn: String {
         guard !origin.isEmpty, let target = shape.target else { return origin }
@@ -34,7 +41,8 @@ struct PropertyInfo {
     }
 }
 
-/// What is known of a model class, found out once for each class: its properties with their places, from one instance and its fields.
+/// What is known of a model class, found out once for each class: its properties with their places, from one instance
+/// and its fields.
 ///
 /// Sendable: nothing changes.
 final class ClassInfo: @unchecked Sendable {
@@ -43,17 +51,23 @@ final class ClassInfo: @unchecked Sendable {
     let isEmbedded: Bool
     let properties: [PropertyInfo]
     let primaryKey: Int?
+
     /// Those that lead to one object.
     let links: [PropertyInfo]
+
     /// Where in an instance the numbers of its wrappers lie.
     private let numbers: UnsafeMutableBufferPointer<Int>
     private let byName: [Name: Int]
+
     /// The model says `@Persisted` nowhere: its fields are told of their objects one by one.
     let isPlain: Bool
+
     /// Instances have nothing but what is stored in the file: each stored property of the class is one of a row.
     let isOnlyStored: Bool
+
     /// Made from a file, without a model.
     let isDynamic: Bool
+
     /// What is wrong with the model; nil where it can be used.
     let fault: String?
 
@@ -70,8 +84,10 @@ final class ClassInfo: @unchecked Sendable {
         isPlain = false
         isOnlyStored = false
         numbers = .allocate(capacity: 0)
-        byName = Dictionary(properties.enumerated().map { (Name($1.name), $0) }, uniquingKeysWith: { first, _ in first })
+        byName = Dictionary(
+            properties.enumerated().map { (Name($1.name), $0) }, uniquingKeysWith: { first, _ in first })
     }
+
     private init(_ type: ObjectBase.Type) {
         self.type = type
         isDynamic = type == DynamicObject.self
@@ -83,28 +99,37 @@ final class ClassInfo: @unchecked Sendable {
         var properties: [PropertyInfo] = []
         let wrappers = Dictionary(Self.children(prototype), uniquingKeysWith: { _, last in last })
         for field in fields(of: type) {
-            guard let access = field.type as? any PropertyAccess.Type, let wrapper = wrappers[field.name] else { continue }
+            guard let access = field.type as? any PropertyAccess.Type, let wrapper = wrappers[field.name] else {
+                continue
+            }
             let name = field.name.hasPrefix("_") ? String(field.name.dropFirst()) : field.name
             let (isPrimary, isIndexed) = wrapper.options
             properties.append(
                 PropertyInfo(
-                    name: name, column: mapping[name] ?? name, index: Int16(properties.count), offset: field.offset, access: access,
-                    shape: access.shape, isPrimary: isPrimary || name == primary, isIndexed: isIndexed || indexed.contains(name),
+                    name: name, column: mapping[name] ?? name, index: Int16(properties.count), offset: field.offset,
+                    access: access,
+                    shape: access.shape, isPrimary: isPrimary || name == primary,
+                    isIndexed: isIndexed || indexed.contains(name),
                     origin: wrapper.origin ?? ""))
         }
         isPlain = properties.isEmpty
-        isOnlyStored = !isPlain && !isDynamic && fields(of: type).count == fields(of: ObjectBase.self).count + properties.count
+        isOnlyStored =
+            !isPlain && !isDynamic && fields(of: type).count == fields(of: ObjectBase.self).count + properties.count
         fault = isPlain ? nil : Self.unstored(type)
         if isPlain { properties = Self.plain(type, prototype) }
         self.properties = properties
         primaryKey = properties.firstIndex(where: \.isPrimary)
         links = isPlain ? [] : properties.filter { $0.shape.type == .object && $0.shape.collection == .none }
         numbers = .allocate(capacity: isPlain ? 0 : properties.count)
-        for (i, p) in properties.enumerated() where !isPlain { numbers.initializeElement(at: i, to: p.offset + p.access.numberOffset) }
-        byName = Dictionary(properties.enumerated().map { (Name($1.name), $0) }, uniquingKeysWith: { first, _ in first })
+        for (i, p) in properties.enumerated() where !isPlain {
+            numbers.initializeElement(at: i, to: p.offset + p.access.numberOffset)
+        }
+        byName = Dictionary(
+            properties.enumerated().map { (Name($1.name), $0) }, uniquingKeysWith: { first, _ in first })
     }
-    /// What is wrong with a field of a model with wrappers that would be a property in one without them: it would be part of no file, and lose what it is
-    /// given. Those that the model ignores are meant to be that.
+
+    /// What is wrong with a field of a model with wrappers that would be a property in one without them: it would be
+    /// part of no file, and lose what it is given. Those that the model ignores are meant to be that.
     private static func unstored(_ type: ObjectBase.Type) -> String? {
         let ignored = Set(type.ignoredProperties())
         let found = fields(of: type).first {
@@ -115,9 +140,11 @@ final class ClassInfo: @unchecked Sendable {
             "Property '\(type.className()).\(found.name)' is of type '\(found.type)' and without @Persisted, in a class that has properties with it: "
             + "nothing of it would be stored. Write '@Persisted var \(found.name): …', or name it in `ignoredProperties()`."
     }
+
     /// The fields of a model without wrappers.
     private static func plain(_ type: ObjectBase.Type, _ prototype: ObjectBase) -> [PropertyInfo] {
-        let mapping = type.propertiesMapping(), indexed = type.indexedProperties(), primary = type.primaryKey(), ignored = type.ignoredProperties()
+        let mapping = type.propertiesMapping(), indexed = type.indexedProperties(), primary = type.primaryKey(),
+            ignored = type.ignoredProperties()
         var origins: [String: String] = [:], mirror: Mirror? = Mirror(reflecting: prototype)
         while let m = mirror {
             for c in m.children { origins[c.label ?? ""] = (c.value as? any PlainProperty)?.originProperty }
@@ -128,28 +155,36 @@ final class ClassInfo: @unchecked Sendable {
             guard let plain = field.type as? any PlainProperty.Type else { continue }
             found.append(
                 PropertyInfo(
-                    name: field.name, column: mapping[field.name] ?? field.name, index: Int16(found.count), offset: field.offset,
+                    name: field.name, column: mapping[field.name] ?? field.name, index: Int16(found.count),
+                    offset: field.offset,
                     access: plain.access,
-                    shape: plain.access.shape, isPrimary: field.name == primary, isIndexed: indexed.contains(field.name),
+                    shape: plain.access.shape, isPrimary: field.name == primary,
+                    isIndexed: indexed.contains(field.name),
                     origin: origins[field.name] ?? ""))
         }
         return found
     }
+
     /// The wrappers of an instance, superclasses first.
     private static func children(_ object: ObjectBase) -> [(String, any PropertyAccess)] {
         var found: [(String, any PropertyAccess)] = []
         var mirror: Mirror? = Mirror(reflecting: object)
         while let m = mirror {
-            found.insert(contentsOf: m.children.compactMap { c in (c.value as? any PropertyAccess).map { (c.label ?? "", $0) } }, at: 0)
+            found.insert(
+                contentsOf: m.children.compactMap { c in (c.value as? any PropertyAccess).map { (c.label ?? "", $0) } },
+                at: 0)
             mirror = m.superclassMirror
         }
         return found
     }
 
     deinit { numbers.deallocate() }
+
     /// Gives the wrappers of an instance their numbers.
     @inline(__always) func number(_ base: UnsafeMutableRawPointer) {
-        for i in 0..<numbers.count { base.storeBytes(of: Int16(truncatingIfNeeded: i), toByteOffset: numbers[i], as: Int16.self) }
+        for i in 0..<numbers.count {
+            base.storeBytes(of: Int16(truncatingIfNeeded: i), toByteOffset: numbers[i], as: Int16.self)
+        }
     }
 
     func property(_ name: String) -> PropertyInfo? { byName[Name(name)].map { properties[$0] } }
@@ -159,6 +194,7 @@ final class ClassInfo: @unchecked Sendable {
         EngineObjectSchema(
             Name(name), kind: isEmbedded ? .embedded : .topLevel, properties: properties.map(\.engineProperty))
     }
+
     var schema: ObjectSchema { ObjectSchema(engineSchema, type) }
 
     // MARK: All classes
@@ -167,9 +203,11 @@ final class ClassInfo: @unchecked Sendable {
         var classes: [ObjectIdentifier: ClassInfo] = [:]
         var names: [ObjectIdentifier: String] = [:]
     }
+
     private static let known = Lock(initial: Known())
 
-    /// What is known of a class. The first call makes an instance of it, outside of every lock: its initialiser is the program's.
+    /// What is known of a class. The first call makes an instance of it, outside of every lock: its initialiser is the
+    /// program's.
     static func of(_ type: ObjectBase.Type) -> ClassInfo {
         let id = ObjectIdentifier(type)
         if let info = ifKnown(type) { return info }
@@ -180,7 +218,9 @@ final class ClassInfo: @unchecked Sendable {
             return made
         }
     }
+
     static func ifKnown(_ type: ObjectBase.Type) -> ClassInfo? { known.with { $0.classes[ObjectIdentifier(type)] } }
+
     /// The name of a class without its module and the types around it.
     static func name(of type: ObjectBase.Type) -> String {
         let id = ObjectIdentifier(type)

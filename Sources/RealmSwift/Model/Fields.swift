@@ -2,7 +2,8 @@
 
 /// The stored properties of a class with their offsets, superclasses first.
 ///
-/// The one place that uses the standard library's reflection interface (SPI). It lists the same fields, in the same order, as `Mirror` does.
+/// The one place that uses the standard library's reflection interface (SPI). It lists the same fields, in the same
+/// order, as `Mirror` does.
 func fields(of type: AnyClass) -> [(name: String, offset: Int, type: Any.Type)] {
     var found: [(name: String, offset: Int, type: Any.Type)] = []
     // `.classType`, which is a mutable global there.

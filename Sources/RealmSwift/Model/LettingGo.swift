@@ -1,14 +1,16 @@
 internal import CoreEngine
 import Foundation
 
-/// Letting go of unmanaged objects that refer to one another: of a long chain each object would let go of the next one inside its own end, until the
-/// stack is full. So what an object refers to is handed out of it first, and let go of by whoever lets go of the chain's first object.
+/// Letting go of unmanaged objects that refer to one another: of a long chain each object would let go of the next one
+/// inside its own end, until the stack is full. So what an object refers to is handed out of it first, and let go of by
+/// whoever lets go of the chain's first object.
 enum LettingGo {
     /// What waits to be let go of on a thread.
     private final class Waiting {
         var values: [Any] = []
         var isBusy = false
     }
+
     private static let key: pthread_key_t? = {
         var key = pthread_key_t()
         let made = pthread_key_create(&key) { waiting in
@@ -17,6 +19,7 @@ enum LettingGo {
         }
         return made == 0 ? key : nil
     }()
+
     private static var ofThread: Waiting? {
         guard let key else { return nil }
         if let known = pthread_getspecific(key) { return Unmanaged<Waiting>.fromOpaque(known).takeUnretainedValue() }

@@ -2,19 +2,21 @@ internal import CoreEngine
 
 /// A class of a Realm: its keys, looked up once.
 ///
-/// Thread rule: that of the Realm. Keys of classes and properties never change while a Realm is open: a schema change that would take them away is
-/// refused by the engine, and the Realm stays at its version.
-/// Sendable: nothing changes.
+/// Thread rule: that of the Realm. Keys of classes and properties never change while a Realm is open: a schema change
+/// that would take them away is refused by the engine, and the Realm stays at its version. Sendable: nothing changes.
 final class ManagedClass: @unchecked Sendable {
     /// Which keeps this.
     unowned(unsafe) let core: RealmCore
     let engine: Unmanaged<EngineRealm>
     let info: ClassInfo
     let table: TableKey
+
     /// Keys in the order of the class's properties; null for linking objects. As many as there are properties.
     let columns: UnsafePointer<ColKey>
+
     /// Place of the primary key; −1 for none.
     let primaryKey: Int16
+
     /// The class as the file has it, with properties that the model does not name.
     let schema: ObjectSchema
 
@@ -31,22 +33,27 @@ final class ManagedClass: @unchecked Sendable {
         primaryKey = info.primaryKey.map { Int16($0) } ?? -1
         schema = ObjectSchema(found, info.type, names: info)
     }
+
     deinit { columns.deallocate() }
+
     /// An instance for a row.
     func object(_ key: ObjKey) -> ObjectBase {
         let keeper = RealmKeeper(core)
         return withExtendedLifetime(keeper) { object(key, .passUnretained(keeper)) }
     }
+
     func object(_ named: BornKey) -> ObjectBase {
         let keeper = RealmKeeper(core)
         return withExtendedLifetime(keeper) { object(named, .passUnretained(keeper)) }
     }
+
     /// The same with a keeper that others have, too. It is lent.
     @inline(__always) func object(_ key: ObjKey, _ keeper: Unmanaged<RealmKeeper>) -> ObjectBase {
         // Outside of a write transaction no object is newer than its handle.
         let isWriting = engine._withUnsafeGuaranteedRef { $0.isWriting }
         return object(BornKey(key, isWriting ? core.birth(table, key) : nil), keeper)
     }
+
     @inline(__always) private func object(_ named: BornKey, _ keeper: Unmanaged<RealmKeeper>) -> ObjectBase {
         let object = info.type.init()
         object.show(self, named, keeper)

@@ -7,19 +7,23 @@ internal import CoreEngine
 ///         @Persisted var name = "nobody"
 ///     }
 ///
-/// An instance that the program makes is unmanaged until it is added to a Realm. Thread rule of a managed one: that of its Realm, any thread for a
-/// frozen one.
+/// An instance that the program makes is unmanaged until it is added to a Realm. Thread rule of a managed one: that of
+/// its Realm, any thread for a frozen one.
 open class Object: ObjectBase {
     public required init() {}
-    /// An unmanaged object with values: a dictionary by names of properties, an array in their order, or another object.
+
+    /// An unmanaged object with values: a dictionary by names of properties, an array in their order, or another
+    /// object.
     public convenience init(value: Any) {
         self.init()
         fill(self, from: value)
     }
 }
+
 /// The base class of models whose objects belong to one other object, and go with it.
 open class EmbeddedObject: ObjectBase {
     public required init() {}
+
     /// As of `Object`.
     public convenience init(value: Any) {
         self.init()
@@ -36,18 +40,24 @@ extension ObjectBase {
         shape.isOptional = true
         return shape
     }
+
     /// The object that a stored link leads to.
     static func load(_ stored: _StoredValue) -> ObjectBase? {
         guard case .link(let table, let key) = stored.value, let core = stored.core else { return nil }
         return self == DynamicObject.self ? core.dynamic(table, key) : core.object(self, table, key)
     }
-    /// A new unmanaged object out of a dictionary, an array or another instance of the class; nil for an object of another class.
+
+    /// A new unmanaged object out of a dictionary, an array or another instance of the class; nil for an object of
+    /// another class.
     static func made(from any: Any) -> ObjectBase? {
-        guard isFilling(any), self == DynamicObject.self || !isOfAnotherClass(any, than: className()) else { return nil }
+        guard isFilling(any), self == DynamicObject.self || !isOfAnotherClass(any, than: className()) else {
+            return nil
+        }
         let object = self.init()
         fill(object, from: any)
         return object
     }
+
     /// Stores what stands for an object of a class at a place.
     static func store(any: Any, at place: _Place) throws -> Bool {
         if let object = any as? ObjectBase, object.managed?.core === place.core || !place.addition.isCopying {
@@ -66,42 +76,67 @@ extension ObjectBase {
         }
         return true
     }
-    private static func isOfAnotherClass(_ any: Any, than name: String) -> Bool { (any as? ObjectBase).map { $0.info.name != name } ?? false }
+
+    private static func isOfAnotherClass(_ any: Any, than name: String) -> Bool {
+        (any as? ObjectBase).map { $0.info.name != name } ?? false
+    }
+
     func link() -> _StoredValue? {
         guard let managed else { return nil }
         return _StoredValue(.link(managed.table, named.key), managed.core)
     }
 }
+
 extension Object: RealmFetchable {
     public typealias PersistedType = Object
     public class var _rlmShape: _PropertyShape { shape() }
+
     public class func _rlmLoad(_ stored: _StoredValue) -> Self? { load(stored).map { unsafeDowncast($0, to: self) } }
+
     public func _rlmValue() -> _StoredValue? { link() }
+
     public func _rlmStore(at place: _Place) throws {
         let (table, key) = try place.core.link(to: self, place.addition)
         try place.write(.link(table, key))
     }
-    public class func _rlmConvert(_ any: Any) -> Self? { (any as? Self) ?? made(from: any).map { unsafeDowncast($0, to: self) } }
+
+    public class func _rlmConvert(_ any: Any) -> Self? {
+        (any as? Self) ?? made(from: any).map { unsafeDowncast($0, to: self) }
+    }
+
     public class func _rlmStoreAny(_ any: Any, at place: _Place) throws -> Bool { try store(any: any, at: place) }
-    public class func _rlmStandIn(_ recording: _Recording) -> Self { unsafeDowncast(recording.standIn(self), to: self) }
-}
-extension EmbeddedObject: RealmFetchable, _CustomStorage {
-    public typealias PersistedType = EmbeddedObject
-    public class var _rlmShape: _PropertyShape { shape() }
-    public class func _rlmLoad(_ stored: _StoredValue) -> Self? { load(stored).map { unsafeDowncast($0, to: self) } }
-    public func _rlmValue() -> _StoredValue? { link() }
-    public func _rlmStore(at place: _Place) throws { try place.core.embed(self, at: place) }
-    public class func _rlmConvert(_ any: Any) -> Self? { (any as? Self) ?? made(from: any).map { unsafeDowncast($0, to: self) } }
-    public class func _rlmStoreAny(_ any: Any, at place: _Place) throws -> Bool { try store(any: any, at: place) }
+
     public class func _rlmStandIn(_ recording: _Recording) -> Self { unsafeDowncast(recording.standIn(self), to: self) }
 }
 
-/// Objects with an identity that stays while they live: for lists on screens. Models with an `id` of their own keep that.
+extension EmbeddedObject: RealmFetchable, _CustomStorage {
+    public typealias PersistedType = EmbeddedObject
+    public class var _rlmShape: _PropertyShape { shape() }
+
+    public class func _rlmLoad(_ stored: _StoredValue) -> Self? { load(stored).map { unsafeDowncast($0, to: self) } }
+
+    public func _rlmValue() -> _StoredValue? { link() }
+
+    public func _rlmStore(at place: _Place) throws { try place.core.embed(self, at: place) }
+
+    public class func _rlmConvert(_ any: Any) -> Self? {
+        (any as? Self) ?? made(from: any).map { unsafeDowncast($0, to: self) }
+    }
+
+    public class func _rlmStoreAny(_ any: Any, at place: _Place) throws -> Bool { try store(any: any, at: place) }
+
+    public class func _rlmStandIn(_ recording: _Recording) -> Self { unsafeDowncast(recording.standIn(self), to: self) }
+}
+
+/// Objects with an identity that stays while they live: for lists on screens. Models with an `id` of their own keep
+/// that.
 public protocol ObjectKeyIdentifiable: Identifiable {}
+
 extension ObjectKeyIdentifiable where Self: ObjectBase {
     /// The same for all instances of one row; of an unmanaged object, for the instance.
     public var id: UInt64 { stableId }
 }
+
 extension ObjectBase {
     fileprivate final var stableId: UInt64 {
         guard let managed else { return UInt64(UInt(bitPattern: ObjectIdentifier(self).hashValue)) }

@@ -1,7 +1,7 @@
 internal import CoreEngine
 
-/// Models without `@Persisted`: fields that hold a collection or a `RealmProperty` are properties, as in models that were written before there was a
-/// wrapper. One `@Persisted` in a class ends that, as in Realm's package.
+/// Models without `@Persisted`: fields that hold a collection or a `RealmProperty` are properties, as in models that
+/// were written before there was a wrapper. One `@Persisted` in a class ends that, as in Realm's package.
 ///
 ///     class Person: Object {
 ///         let age = RealmProperty<Int?>()
@@ -9,23 +9,31 @@ internal import CoreEngine
 ///         let owners = LinkingObjects(fromType: Club.self, property: "members")
 ///     }
 ///
-/// Such a field has no accessor that could ask the object: what it holds is told which object it belongs to, when that is made.
+/// Such a field has no accessor that could ask the object: what it holds is told which object it belongs to, when that
+/// is made.
 protocol PlainProperty {
     static var _rlmPropertyShape: _PropertyShape { get }
+
     static func _rlmStoreAnyProperty(_ any: Any, at place: _Place) throws -> Bool
     var originProperty: String { get }
+
     /// Shows a property of a managed object from now on.
     func show(_ object: ObjectBase, _ index: Int16)
+
     /// Notes what key paths read behind it.
     func record(_ recorder: _Recording)
     var plainRecorder: _Recording? { get }
+
     /// As dynamic access shows it.
     var plainValue: Any? { get }
+
     /// Takes what stands for a value; false where nothing does.
     func setPlain(_ any: Any) -> Bool
+
     /// Stores the value of an unmanaged object.
     func storePlain(at place: _Place) throws
 }
+
 extension PlainProperty {
     var originProperty: String { "" }
     static var access: any PropertyAccess.Type { Plain<Self>.self }
@@ -39,20 +47,35 @@ struct Plain<Field: PlainProperty>: PropertyAccess {
     var origin: String? { nil }
 
     static func bind(_ field: UnsafeMutableRawPointer, _ index: Int16) {}
+
     static func field(_ object: ObjectBase, _ p: PropertyInfo) -> Field {
-        (UnsafeMutableRawPointer(Unmanaged.passUnretained(object).toOpaque()) + p.offset).assumingMemoryBound(to: Field.self).pointee
+        (UnsafeMutableRawPointer(Unmanaged.passUnretained(object).toOpaque()) + p.offset).assumingMemoryBound(
+            to: Field.self
+        ).pointee
     }
+
     static func any(_ object: ObjectBase, _ p: PropertyInfo) -> Any? { field(object, p).plainValue }
-    static func setAny(_ object: ObjectBase, _ p: PropertyInfo, _ value: Any) -> Bool { field(object, p).setPlain(value) }
-    static func store(_ object: ObjectBase, _ p: PropertyInfo, at place: _Place) throws { try field(object, p).storePlain(at: place) }
+
+    static func setAny(_ object: ObjectBase, _ p: PropertyInfo, _ value: Any) -> Bool {
+        field(object, p).setPlain(value)
+    }
+
+    static func store(_ object: ObjectBase, _ p: PropertyInfo, at place: _Place) throws {
+        try field(object, p).storePlain(at: place)
+    }
+
     static func store(any: Any, at place: _Place) throws -> Bool { try Field._rlmStoreAnyProperty(any, at: place) }
+
     static func attach(_ object: ObjectBase, _ p: PropertyInfo) { field(object, p).show(object, p.index) }
+
     static func attach(_ object: ObjectBase, _ p: PropertyInfo, recording recorder: _Recording) {
         field(object, p).record(recorder.later(p.name))
     }
 }
+
 extension PropertyAccess {
     static func attach(_ object: ObjectBase, _ p: PropertyInfo) {}
+
     static func attach(_ object: ObjectBase, _ p: PropertyInfo, recording recorder: _Recording) {}
 }
 
@@ -60,47 +83,68 @@ extension PropertyAccess {
 
 extension PlainProperty where Self: PropertyCollection {
     var plainRecorder: _Recording? { recorder }
+
     func record(_ recorder: _Recording) { self.recorder = recorder }
+
     func show(_ object: ObjectBase, _ index: Int16) {
         if managed == nil { managed = object.collection(index, Self.kind, Self._rlmPropertyShape) }
     }
+
     var plainValue: Any? { self }
+
     func setPlain(_ any: Any) -> Bool {
         guard let other = Self._rlmConvertProperty(any) else { return false }
         _rlmAssign(other)
         return true
     }
+
     func storePlain(at place: _Place) throws { try _rlmStoreProperty(at: place) }
 }
+
 extension List: PlainProperty {}
+
 extension MutableSet: PlainProperty {}
+
 extension Map: PlainProperty {}
 
 // MARK: Single values
 
 /// What a `RealmProperty` may hold: optionals of numbers and enums, and values of any type.
 public protocol RealmPropertyType: _RealmStorable, _Persistable {}
+
 /// What a `RealmOptional` may hold.
 public protocol RealmOptionalType: RealmCollectionValue {}
+
 extension Int: RealmOptionalType {}
+
 extension Int8: RealmOptionalType {}
+
 extension Int16: RealmOptionalType {}
+
 extension Int32: RealmOptionalType {}
+
 extension Int64: RealmOptionalType {}
+
 extension Float: RealmOptionalType {}
+
 extension Double: RealmOptionalType {}
+
 extension Bool: RealmOptionalType {}
+
 extension AnyRealmValue: RealmPropertyType {}
+
 extension Optional: RealmPropertyType where Wrapped: RealmOptionalType {}
 
 /// A value in a model without `@Persisted`: `let age = RealmProperty<Int?>()`, read and set as `person.age.value`.
 public final class RealmProperty<Value: RealmPropertyType> {
     private var kept = Value._rlmDefault()
+
     /// Of a managed object: an object of its own that shows the same row, as the other one may be gone.
     private var shown: (object: ObjectBase, index: Int16)?
     private var recorder: _Recording?
 
     public init() {}
+
     public var value: Value {
         get {
             if let shown { return Value._rlmGet(shown.object, shown.index) }
@@ -117,31 +161,43 @@ public final class RealmProperty<Value: RealmPropertyType> {
         }
     }
 }
+
 extension RealmProperty: PlainProperty {
     static var _rlmPropertyShape: _PropertyShape { Value._rlmPropertyShape }
-    static func _rlmStoreAnyProperty(_ any: Any, at place: _Place) throws -> Bool { try Value._rlmStoreAnyProperty(any, at: place) }
+
+    static func _rlmStoreAnyProperty(_ any: Any, at place: _Place) throws -> Bool {
+        try Value._rlmStoreAnyProperty(any, at: place)
+    }
+
     func show(_ object: ObjectBase, _ index: Int16) { shown = (object.shadow(), index) }
+
     func record(_ recorder: _Recording) { self.recorder = recorder }
     var plainRecorder: _Recording? { recorder }
     var plainValue: Any? { value._rlmAny }
+
     func setPlain(_ any: Any) -> Bool {
         guard let new = Value._rlmConvertProperty(any) else { return false }
         value = new
         return true
     }
+
     func storePlain(at place: _Place) throws { try kept._rlmStoreProperty(at: place) }
 }
+
 extension RealmProperty: Equatable where Value: Equatable {
     public static func == (a: RealmProperty, b: RealmProperty) -> Bool { a.value == b.value }
 }
+
 extension RealmProperty: CustomStringConvertible {
     public var description: String { "\(value)" }
 }
+
 extension RealmProperty: Codable where Value: Codable {
     public convenience init(from decoder: any Decoder) throws {
         self.init()
         value = try decoder.singleValueContainer().decode(Value.self)
     }
+
     public func encode(to encoder: any Encoder) throws {
         var c = encoder.singleValueContainer()
         try c.encode(value)
@@ -149,35 +205,52 @@ extension RealmProperty: Codable where Value: Codable {
 }
 
 /// An optional value in a model without `@Persisted`: what `RealmProperty<Value?>` is, by its older name.
-@available(*, deprecated, renamed: "RealmProperty", message: "RealmOptional<T> has been deprecated, use RealmProperty<T?> instead.")
+@available(
+    *, deprecated, renamed: "RealmProperty",
+    message: "RealmOptional<T> has been deprecated, use RealmProperty<T?> instead."
+)
+
 public final class RealmOptional<Value: RealmOptionalType> {
     private let property = RealmProperty<Value?>()
+
     public init(_ value: Value? = nil) { property.value = value }
+
     public var value: Value? {
         get { property.value }
         set { property.value = newValue }
     }
 }
+
 @available(*, deprecated)
 extension RealmOptional: PlainProperty {
     static var _rlmPropertyShape: _PropertyShape { RealmProperty<Value?>._rlmPropertyShape }
+
     static func _rlmStoreAnyProperty(_ any: Any, at place: _Place) throws -> Bool {
         try RealmProperty<Value?>._rlmStoreAnyProperty(any, at: place)
     }
+
     func show(_ object: ObjectBase, _ index: Int16) { property.show(object, index) }
+
     func record(_ recorder: _Recording) { property.record(recorder) }
     var plainRecorder: _Recording? { property.plainRecorder }
     var plainValue: Any? { property.plainValue }
+
     func setPlain(_ any: Any) -> Bool { property.setPlain(any) }
+
     func storePlain(at place: _Place) throws { try property.storePlain(at: place) }
 }
+
 @available(*, deprecated)
 extension RealmOptional: Equatable where Value: Equatable {
     public static func == (a: RealmOptional, b: RealmOptional) -> Bool { a.value == b.value }
 }
+
 @available(*, deprecated)
 extension RealmOptional: Codable where Value: Codable {
-    public convenience init(from decoder: any Decoder) throws { self.init(try decoder.singleValueContainer().decode(Value?.self)) }
+    public convenience init(from decoder: any Decoder) throws {
+        self.init(try decoder.singleValueContainer().decode(Value?.self))
+    }
+
     public func encode(to encoder: any Encoder) throws {
         var c = encoder.singleValueContainer()
         try c.encode(value)

@@ -17,13 +17,17 @@ open class Projection<Root: ObjectBase & RealmCollectionValue>: ThreadConfined {
         let id = ObjectIdentifier(Self.self)
         if verifiedProjections.with({ $0.insert(id).inserted }) {
             for (name, property) in projectedProperties(self) where !property.isStored {
-                misuse("@Projected property '\(Self.self).\(name)' must be a stored property of '\(Root.className())', or computed from one")
+                misuse(
+                    "@Projected property '\(Self.self).\(name)' must be a stored property of '\(Root.className())', or computed from one"
+                )
             }
         }
     }
+
     public var realm: Realm? { rootObject.realm }
     public var isInvalidated: Bool { rootObject.isInvalidated }
     public var isFrozen: Bool { rootObject.isFrozen }
+
     open var description: String {
         let address = String(UInt(bitPattern: ObjectIdentifier(self).hashValue), radix: 16)
         let lines = projectedProperties(self).map { name, p in
@@ -32,8 +36,12 @@ open class Projection<Root: ObjectBase & RealmCollectionValue>: ThreadConfined {
         return "\(type(of: self))<\(Root.self)> <0x\(address)> {\n\t" + lines.joined() + "}"
     }
 }
+
 extension Projection: Hashable, CustomStringConvertible {
-    public static func == (a: Projection, b: Projection) -> Bool { type(of: a) == type(of: b) && a.rootObject.isSameObject(as: b.rootObject) }
+    public static func == (a: Projection, b: Projection) -> Bool {
+        type(of: a) == type(of: b) && a.rootObject.isSameObject(as: b.rootObject)
+    }
+
     /// Equal ones are projections of one row, whatever instances show it.
     public func hash(into hasher: inout Hasher) { rootObject.hashRow(into: &hasher) }
 }
@@ -42,6 +50,7 @@ extension Projection: Hashable, CustomStringConvertible {
 @propertyWrapper
 public struct Projected<Root: ObjectBase & RealmCollectionValue, Value>: AnyProjected {
     private let path: Swift.KeyPath<Root, Value>
+
     public init(_ projectedKeyPath: Swift.KeyPath<Root, Value>) { path = projectedKeyPath }
 
     @available(*, unavailable, message: "@Projected can only be used on properties of classes")
@@ -49,6 +58,7 @@ public struct Projected<Root: ObjectBase & RealmCollectionValue, Value>: AnyProj
         get { misuse("@Projected can only be used on properties of classes") }
         set { misuse("@Projected can only be used on properties of classes") }
     }
+
     public static subscript<Enclosing: Projection<Root>>(
         _enclosingInstance projection: Enclosing, wrapped _: ReferenceWritableKeyPath<Enclosing, Value>,
         storage storage: ReferenceWritableKeyPath<Enclosing, Self>
@@ -61,45 +71,69 @@ public struct Projected<Root: ObjectBase & RealmCollectionValue, Value>: AnyProj
             projection.rootObject[keyPath: path] = newValue
         }
     }
+
     /// The name of the property behind it.
     var originName: String { name(of: path) }
     var isStored: Bool { storedName(of: path) != nil }
+
     func value(_ root: ObjectBase) -> Any? { (root as? Root).map { $0[keyPath: path] as Any } }
 }
+
 /// The property of the root object behind a projected one.
 func name<O: ObjectBase, T: Projection<O>>(ofProjected keyPath: PartialKeyPath<T>) -> String {
     let recording = _Recording()
     let standIn = T(projecting: unsafeDowncast(recording.standIn(O.self), to: O.self))
     _ = standIn[keyPath: keyPath]
-    guard !recording.path.names.isEmpty, !recording.path.isComputed else { misuse("The key path reads no property of '\(T.self)' that is stored") }
+    guard !recording.path.names.isEmpty, !recording.path.isComputed else {
+        misuse("The key path reads no property of '\(T.self)' that is stored")
+    }
     return recording.path.names.joined(separator: ".")
 }
+
 /// A projected property whose types are not known.
 protocol AnyProjected {
     var originName: String { get }
+
     /// Whether a stored property is behind it.
     var isStored: Bool { get }
+
     func value(_ root: ObjectBase) -> Any?
 }
+
 /// Classes whose projected properties were looked at.
 private let verifiedProjections = Lock<Set<ObjectIdentifier>>(initial: [])
 
 extension Projection: RealmFetchable, _RealmStorable, RealmCollectionValue {
     public typealias PersistedType = Root.PersistedType
     public static var _rlmShape: _PropertyShape { _PropertyShape(.object, target: Root.self) }
-    public class func _rlmLoad(_ stored: _StoredValue) -> Self? { Root._rlmLoad(stored).map { self.init(projecting: $0) } }
+
+    public class func _rlmLoad(_ stored: _StoredValue) -> Self? {
+        Root._rlmLoad(stored).map { self.init(projecting: $0) }
+    }
+
     public func _rlmValue() -> _StoredValue? { rootObject._rlmValue() }
-    public func _rlmStore(at place: _Place) throws { throw EngineError(.illegalOperation, "Projections cannot be stored") }
+
+    public func _rlmStore(at place: _Place) throws {
+        throw EngineError(.illegalOperation, "Projections cannot be stored")
+    }
+
     public static func _rlmStoreAny(_ any: Any, at place: _Place) throws -> Bool { false }
+
     public class func _rlmConvert(_ any: Any) -> Self? { any as? Self }
-    public class func _rlmStandIn(_ recording: _Recording) -> Self { self.init(projecting: Root._rlmStandIn(recording)) }
+
+    public class func _rlmStandIn(_ recording: _Recording) -> Self {
+        self.init(projecting: Root._rlmStandIn(recording))
+    }
 }
+
 /// Projections, whatever their root.
 protocol AnyProjection { static var root: ObjectBase.Type { get } }
+
 extension Projection: AnyProjection { static var root: ObjectBase.Type { Root.self } }
 
 extension Projection {
     public func _rlmMove(to realm: Realm) -> Self? { rootObject._rlmMove(to: realm).map { Self(projecting: $0) } }
+
     public func _rlmCarried() -> _Carried? {
         let type = Self.self
         return rootObject._rlmCarried()?.map(Root.self) { type.init(projecting: $0) }
@@ -114,10 +148,12 @@ private func projectedProperties(_ projection: Any) -> [(name: String, property:
         return (label.hasPrefix("_") ? String(label.dropFirst()) : label, property)
     }
 }
+
 /// What an observer of a projection is told of its properties.
 private final class ToldProjection {
     private let properties: [(name: String, property: any AnyProjected)]
     private let earlier: Earlier?
+
     /// What was told last: a computed property may stay the same while those change that it reads.
     private var values: [Any?]
     let paths: [String]
@@ -130,19 +166,24 @@ private final class ToldProjection {
         values = read()
         earlier = root.isManaged && !root.isFrozen ? Earlier(root, read) : nil
     }
+
     /// What changed of what is projected, when properties of the root object did.
     func changes(_ projection: some _ProjectionObservable, _ names: Set<Name>) -> [PropertyChange] {
         properties.indices.compactMap { i in
             guard names.contains(Name(String(paths[i].prefix { $0 != "." }))) else { return nil }
             let old = values[i], new = properties[i].property.value(projection.rootObject)
             values[i] = new
-            if let a = old.flatMap(unwrapped) as? AnyHashable, let b = new.flatMap(unwrapped) as? AnyHashable, a == b, !isCollection(new) {
+            if let a = old.flatMap(unwrapped) as? AnyHashable, let b = new.flatMap(unwrapped) as? AnyHashable, a == b,
+                !isCollection(new)
+            {
                 return nil
             }
             return PropertyChange(
-                name: properties[i].name, oldValue: isCollection(new) ? nil : earlier?.value(i).flatMap(unwrapped), newValue: new.flatMap(unwrapped))
+                name: properties[i].name, oldValue: isCollection(new) ? nil : earlier?.value(i).flatMap(unwrapped),
+                newValue: new.flatMap(unwrapped))
         }
     }
+
     private func isCollection(_ value: Any?) -> Bool { value.flatMap(unwrapped) is any PropertyCollection }
 }
 
@@ -152,7 +193,9 @@ public protocol _ProjectionObservable: ThreadConfined {
     var rootObject: Root { get }
     init(projecting object: Root)
 }
+
 extension Projection: _ProjectionObservable where Root: _ObservableObject {}
+
 extension Projection {
     /// As `observe(keyPaths:on:)`, with key paths of the projection that the compiler checks.
     public func observe<P: Projection>(
@@ -161,17 +204,21 @@ extension Projection {
         guard let this = self as? P else { misuse("The key paths are those of another projection") }
         return this.observe(keyPaths: keyPaths.map { name(ofProjected: $0) }, on: queue, block)
     }
+
     /// As `observe(keyPaths:on:)`, on an actor, with key paths of the projection that the compiler checks.
     public func observe<P: Projection, A: Actor>(
         keyPaths: [PartialKeyPath<P>], on actor: A, _isolation: isolated (any Actor)? = #isolation,
         _ block: @escaping @Sendable (isolated A, ObjectChange<P>) -> Void
     ) async -> NotificationToken where Root: _ObservableObject {
         guard let this = self as? P else { misuse("The key paths are those of another projection") }
-        return await this.observe(keyPaths: keyPaths.map { name(ofProjected: $0) }, on: actor, _isolation: _isolation, block)
+        return await this.observe(
+            keyPaths: keyPaths.map { name(ofProjected: $0) }, on: actor, _isolation: _isolation, block)
     }
 }
+
 extension _ProjectionObservable {
-    /// Calls `block` when projected properties change, and once when the object is deleted. Names are those of the projection.
+    /// Calls `block` when projected properties change, and once when the object is deleted. Names are those of the
+    /// projection.
     ///
     /// - Parameters:
     ///   - keyPaths: names of properties of the root object; nil: those of all projected ones.

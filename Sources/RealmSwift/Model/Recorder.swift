@@ -1,19 +1,24 @@
 internal import CoreEngine
 import Foundation
 
-/// Names of key paths: Swift has none to ask for, so a stand-in for the object notes which properties the key path reads.
+/// Names of key paths: Swift has none to ask for, so a stand-in for the object notes which properties the key path
+/// reads.
 ///
-/// Each stand-in knows how deep in the path it stands, so a property that is computed from two stored ones is found out: the path is longer than
-/// the stand-in's depth when the second one is read.
+/// Each stand-in knows how deep in the path it stands, so a property that is computed from two stored ones is found
+/// out: the path is longer than the stand-in's depth when the second one is read.
 public final class _Recording {
     final class Path {
         var names: [String] = []
+
         /// A getter read more than one stored property.
         var isComputed = false
+
         /// What was handed out last, and the type of the property that it stands for.
         var last: (value: Any, type: Any.Type)?
+
         /// Which of the sample values stand for those of properties; 0: those that properties begin with.
         let sample: Int
+
         init(sample: Int) { self.sample = sample }
     }
     let path: Path
@@ -21,9 +26,12 @@ public final class _Recording {
     var sample: Int { path.sample }
 
     init(sample: Int = 0) { (path, depth) = (Path(sample: sample), 0) }
-    private init(_ path: Path, _ depth: Int, pending: String? = nil) { (self.path, self.depth, self.pending) = (path, depth, pending) }
+    private init(_ path: Path, _ depth: Int, pending: String? = nil) {
+        (self.path, self.depth, self.pending) = (path, depth, pending)
+    }
 
-    /// Of a field without a wrapper, which is read without a call: its name, until something behind it is read, or the key path ends there.
+    /// Of a field without a wrapper, which is read without a call: its name, until something behind it is read, or the
+    /// key path ends there.
     private var pending: String?
     func later(_ name: String) -> _Recording { _Recording(path, depth + 1, pending: name) }
     func noteRead() {
@@ -49,6 +57,7 @@ public final class _Recording {
         return object
     }
 }
+
 extension ObjectBase {
     /// Makes this instance a stand-in.
     final func bind(recording: _Recording, _ info: ClassInfo) {
@@ -62,14 +71,20 @@ extension ObjectBase {
 
 /// The name of a key path, as texts name it: `best.name`.
 public func _name<T: ObjectBase>(for keyPath: PartialKeyPath<T>) -> String { name(of: keyPath) }
-public func _name<O: ObjectBase, T: Projection<O>>(for keyPath: PartialKeyPath<T>) -> String { name(ofProjected: keyPath) }
 
-/// The name of the property that a key path reads, `best.name`: of a computed one, that of the stored property which it reads. For those who want to
-/// know on what a value depends: observers, sections, projections.
+public func _name<O: ObjectBase, T: Projection<O>>(for keyPath: PartialKeyPath<T>) -> String {
+    name(ofProjected: keyPath)
+}
+
+/// The name of the property that a key path reads, `best.name`: of a computed one, that of the stored property which it
+/// reads. For those who want to know on what a value depends: observers, sections, projections.
 func name<Root: ObjectBase>(of keyPath: PartialKeyPath<Root>) -> String {
-    guard let name = storedName(of: keyPath) else { misuse("The key path reads a property of '\(Root.className())' that is not stored") }
+    guard let name = storedName(of: keyPath) else {
+        misuse("The key path reads a property of '\(Root.className())' that is not stored")
+    }
     return name
 }
+
 /// nil where no stored property is read, or more than one.
 func storedName<Root: ObjectBase>(of keyPath: PartialKeyPath<Root>) -> String? {
     let recording = _Recording()
@@ -80,8 +95,8 @@ func storedName<Root: ObjectBase>(of keyPath: PartialKeyPath<Root>) -> String? {
 
 // MARK: Stored properties only
 
-/// The name of a stored property, `best.name`. For those who ask the engine for its values: conditions, orders, aggregates. A computed property has
-/// other values than the stored one that it reads, so it is misuse.
+/// The name of a stored property, `best.name`. For those who ask the engine for its values: conditions, orders,
+/// aggregates. A computed property has other values than the stored one that it reads, so it is misuse.
 func nameOfStored<Root: ObjectBase>(_ keyPath: PartialKeyPath<Root>) -> String {
     if let name = knownNames.with({ $0[keyPath] }) { return name }
     let name = name(of: keyPath)
@@ -96,6 +111,7 @@ func nameOfStored<Root: ObjectBase>(_ keyPath: PartialKeyPath<Root>) -> String {
     }
     return name
 }
+
 private let knownNames = Lock<[AnyKeyPath: String]>(initial: [:])
 
 /// Whether a key path gives exactly what stands for the property that it reads.
@@ -117,11 +133,14 @@ private func showsStored<Root: ObjectBase>(_ keyPath: PartialKeyPath<Root>, _ na
     case (nil, nil): return true
     case (let a as ObjectBase, let b as ObjectBase): return a === b
     case (let a?, let b?):
-        guard let x = a as? AnyHashable, let y = b as? AnyHashable else { return Swift.type(of: a) == Swift.type(of: b) }
+        guard let x = a as? AnyHashable, let y = b as? AnyHashable else {
+            return Swift.type(of: a) == Swift.type(of: b)
+        }
         return x == y
     default: return false
     }
 }
+
 extension _Recording {
     /// What a key path of a stand-in gives.
     fileprivate func value<Root: ObjectBase>(of keyPath: PartialKeyPath<Root>) -> Any {
@@ -131,6 +150,7 @@ extension _Recording {
         return value
     }
 }
+
 extension ObjectBase {
     /// What a stand-in shows in the place of a property.
     @usableFromInline final func recorded<Value: _Persistable>(_ index: Int16) -> Value {

@@ -1,9 +1,8 @@
 internal import CoreEngine
 import Foundation
 
-/// How blocks come to hear of changes: in `refresh`, in `beginWrite`, and in turns of the queue where the Realm lives. With a queue given, what is
-/// observed
-/// is looked up there, in a Realm of the queue, and the block runs there.
+/// How blocks come to hear of changes: in `refresh`, in `beginWrite`, and in turns of the queue where the Realm lives.
+/// With a queue given, what is observed is looked up there, in a Realm of the queue, and the block runs there.
 
 extension Realm {
     /// Calls `block` whenever the Realm shows another version than now.
@@ -17,6 +16,7 @@ extension Realm {
         return NotificationToken(observer)
     }
 }
+
 /// An observer of a Realm itself, which stays one when the Realm is invalidated.
 ///
 /// Sendable: what changes is behind a lock.
@@ -24,11 +24,14 @@ final class RealmObserver: @unchecked Sendable {
     private let block: NotificationBlock
     private let place = Lock<(core: Weak, id: Int)?>(initial: nil)
     private let hasEnded = Lock(initial: false)
+
     private struct Weak {
         weak var core: RealmCore?
     }
+
     /// While a commit runs that it is not told of. Used where the Realm lives.
     var isSilent = false
+
     init(_ block: @escaping NotificationBlock) { self.block = block }
 
     func observe(_ core: RealmCore) throws(EngineError) {
@@ -52,6 +55,7 @@ final class RealmObserver: @unchecked Sendable {
         // Its token may have ended it on another thread meanwhile.
         if hasEnded.with({ $0 }) { end() }
     }
+
     func end() {
         hasEnded.with { $0 = true }
         guard let (weak, id) = place.with({ $0 }), let core = weak.core else { return }
@@ -67,7 +71,8 @@ extension RealmCore {
     ///   - keyPaths: nil for all; by the names of the program.
     ///   - skip: called where a transaction is not to be told of, at its end.
     func observe(
-        _ keyPaths: [String]?, of table: TableKey, skip: (() -> Void)? = nil, _ make: (Transaction) throws(EngineError) -> Notifier,
+        _ keyPaths: [String]?, of table: TableKey, skip: (() -> Void)? = nil,
+        _ make: (Transaction) throws(EngineError) -> Notifier,
         _ call: @escaping (ChangeSet) -> Void
     ) -> NotificationToken {
         if realm.isFrozen { misuse("Frozen Realms do not change and do not have change notifications.") }
@@ -92,7 +97,9 @@ extension RealmCore {
 
 /// Objects, for observers: the block gets the object as what it is.
 public protocol _ObservableObject: ThreadConfined {}
+
 extension Object: _ObservableObject {}
+
 extension EmbeddedObject: _ObservableObject {}
 
 extension _ObservableObject where Self: ObjectBase & RealmCollectionValue {
@@ -104,13 +111,16 @@ extension _ObservableObject where Self: ObjectBase & RealmCollectionValue {
     public func observe(
         keyPaths: [String]? = nil, on queue: DispatchQueue? = nil, _ block: @escaping (ObjectChange<Self>) -> Void
     ) -> NotificationToken {
-        guard let managed, !isInvalidated else { misuse("Only objects which are managed by a Realm support change notifications") }
+        guard let managed, !isInvalidated else {
+            misuse("Only objects which are managed by a Realm support change notifications")
+        }
         guard let queue else { return observed(managed, keyPaths, block) }
         return onQueue(queue, self, managed.core) { $0.observe(keyPaths: keyPaths, block) }
     }
     /// As `observe(keyPaths:on:)`, with key paths that the compiler checks.
     public func observe(
-        keyPaths: [PartialKeyPath<Self>], on queue: DispatchQueue? = nil, _ block: @escaping (ObjectChange<Self>) -> Void
+        keyPaths: [PartialKeyPath<Self>], on queue: DispatchQueue? = nil,
+        _ block: @escaping (ObjectChange<Self>) -> Void
     ) -> NotificationToken {
         observe(keyPaths: keyPaths.map { name(of: $0) }, on: queue, block)
     }
@@ -127,7 +137,9 @@ extension _ObservableObject where Self: ObjectBase & RealmCollectionValue {
             }
         }
     }
-    private func observed(_ managed: ManagedClass, _ keyPaths: [String]?, _ block: @escaping (ObjectChange<Self>) -> Void) -> NotificationToken {
+    private func observed(
+        _ managed: ManagedClass, _ keyPaths: [String]?, _ block: @escaping (ObjectChange<Self>) -> Void
+    ) -> NotificationToken {
         if managed.core.realm.isFrozen { misuse("Frozen Realms do not change and do not have change notifications.") }
         let table = managed.table, key = named.key, object = self, told = Told(object)
         var isFirst = true
@@ -148,10 +160,12 @@ extension _ObservableObject where Self: ObjectBase & RealmCollectionValue {
             })
     }
 }
+
 /// What an observer of an object is told of its properties: what they are, and what they were before the Realm moved.
 private final class Told {
     private let object: ObjectBase
     private let earlier: Earlier
+
     /// Keys of linking objects, by the places of their properties.
     private var backlinks: [(column: ColKey, place: Int)] = []
 
@@ -165,9 +179,11 @@ private final class Told {
             if let column = paths?.first?.steps.first?.column { backlinks.append((column, Int(p.index))) }
         }
     }
+
     private static func value(_ p: PropertyInfo, of object: ObjectBase) -> Any? {
         p.shape.collection == .none ? p.access.any(object, p).flatMap(unwrapped) : nil
     }
+
     func changes(_ columns: [ColKey]) -> [PropertyChange] {
         guard let managed = object.managed else { return [] }
         let properties = managed.info.properties
@@ -182,7 +198,9 @@ private final class Told {
         }
     }
 }
-/// Values of an object as they were before its Realm moved to what others wrote. The Realm's own writes have none: what they wrote over is not kept.
+
+/// Values of an object as they were before its Realm moved to what others wrote. The Realm's own writes have none: what
+/// they wrote over is not kept.
 final class Earlier {
     private let object: ObjectBase
     private let read: () -> [Any?]
@@ -197,14 +215,19 @@ final class Earlier {
         now = read()
         core = object.core
         id = must { () throws(EngineError) in
-            try object.core?.realm.inside { () throws(EngineError) in try object.core?.realm.addChangedCallback { [weak self] in self?.moved() } }
+            try object.core?.realm.inside { () throws(EngineError) in
+                try object.core?.realm.addChangedCallback { [weak self] in self?.moved() }
+            }
         }
     }
+
     deinit { if let id { core?.realm.removeCallback(id) } }
+
     private func moved() {
         before = core?.isCommitting ?? false ? nil : now
         if !object.isInvalidated { now = read() }
     }
+
     func value(_ place: Int) -> Any? { before.flatMap { $0[place] } }
 }
 
@@ -212,7 +235,8 @@ final class Earlier {
 
 extension _Rows {
     func observe<C>(
-        _ keyPaths: [String]?, _ collection: C, skip: (() -> Void)? = nil, _ block: @escaping (RealmCollectionChange<C>) -> Void
+        _ keyPaths: [String]?, _ collection: C, skip: (() -> Void)? = nil,
+        _ block: @escaping (RealmCollectionChange<C>) -> Void
     ) -> NotificationToken {
         var isFirst = true
         let found = found
@@ -227,14 +251,18 @@ extension _Rows {
                 }
                 block(
                     .update(
-                        collection, deletions: c.deletions.indices, insertions: c.insertions.indices, modifications: c.modifications.indices))
+                        collection, deletions: c.deletions.indices, insertions: c.insertions.indices,
+                        modifications: c.modifications.indices))
             })
     }
 }
+
 extension _Rows {
-    /// Of values in an order of their own the notifier tells that the collection changed; what came and went is found by comparing.
+    /// Of values in an order of their own the notifier tells that the collection changed; what came and went is found
+    /// by comparing.
     private func observeOrdered<C>(
-        _ keyPaths: [String]?, _ collection: C, skip: (() -> Void)?, _ block: @escaping (RealmCollectionChange<C>) -> Void
+        _ keyPaths: [String]?, _ collection: C, skip: (() -> Void)?,
+        _ block: @escaping (RealmCollectionChange<C>) -> Void
     ) -> NotificationToken {
         func values() -> [EngineValue] { (0..<count).map { stored(at: $0).value } }
         var before: [EngineValue]?
@@ -242,7 +270,9 @@ extension _Rows {
             if before != nil, isValid { before = values() }
             skip?()
         }
-        return core.observe(keyPaths, of: .null, skip: skipping, { (t) throws(EngineError) in try found.makeNotifier(t) }) { _ in
+        return core.observe(
+            keyPaths, of: .null, skip: skipping, { (t) throws(EngineError) in try found.makeNotifier(t) }
+        ) { _ in
             let now = values()
             guard let old = before else {
                 before = now
@@ -257,32 +287,39 @@ extension _Rows {
                 }
             }
             guard !deletions.isEmpty || !insertions.isEmpty else { return }
-            block(.update(collection, deletions: deletions.sorted(), insertions: insertions.sorted(), modifications: []))
+            block(
+                .update(collection, deletions: deletions.sorted(), insertions: insertions.sorted(), modifications: []))
         }
     }
 }
+
 extension RealmCollection {
     /// Calls `block` once with the collection as it is, then whenever elements come, go or are modified.
     ///
     /// - Parameters:
-    ///   - keyPaths: what counts as a modification of an object; nil: its properties, and those of objects behind its links; `[]`: nothing.
+    ///   - keyPaths: what counts as a modification of an object; nil: its properties, and those of objects behind its
+    ///     links; `[]`: nothing.
     ///   - queue: a serial queue to run on; nil: where the Realm lives.
     public func observe(
-        keyPaths: [String]? = nil, on queue: DispatchQueue? = nil, _ block: @escaping (RealmCollectionChange<Self>) -> Void
+        keyPaths: [String]? = nil, on queue: DispatchQueue? = nil,
+        _ block: @escaping (RealmCollectionChange<Self>) -> Void
     ) -> NotificationToken {
         let rows = _rlmRows()
         guard let queue else { return rows.observe(keyPaths, self, block) }
         return onQueue(queue, self, rows.core) { $0.observe(keyPaths: keyPaths, block) }
     }
 }
+
 extension RealmCollection where Element: ObjectBase {
     /// As `observe(keyPaths:on:)`, with key paths that the compiler checks.
     public func observe(
-        keyPaths: [PartialKeyPath<Element>], on queue: DispatchQueue? = nil, _ block: @escaping (RealmCollectionChange<Self>) -> Void
+        keyPaths: [PartialKeyPath<Element>], on queue: DispatchQueue? = nil,
+        _ block: @escaping (RealmCollectionChange<Self>) -> Void
     ) -> NotificationToken {
         observe(keyPaths: keyPaths.map { name(of: $0) }, on: queue, block)
     }
 }
+
 extension Map {
     /// Calls `block` once with the map as it is, then whenever entries come, go or change.
     public func observe(
@@ -301,14 +338,19 @@ extension Map {
                     return block(.initial(self))
                 }
                 func keys(_ all: [[UInt8]]) -> [Key] { all.map { Key(_rlmKey: String(decoding: $0, as: UTF8.self)) } }
-                block(.update(self, deletions: keys(c.deletions), insertions: keys(c.insertions), modifications: keys(c.modifications)))
+                block(
+                    .update(
+                        self, deletions: keys(c.deletions), insertions: keys(c.insertions),
+                        modifications: keys(c.modifications)))
             })
     }
 }
+
 extension Map where Value: OptionalProtocol, Value.Wrapped: ObjectBase {
     /// As `observe(keyPaths:on:)`, with key paths that the compiler checks.
     public func observe(
-        keyPaths: [PartialKeyPath<Value.Wrapped>], on queue: DispatchQueue? = nil, _ block: @escaping (RealmMapChange<Map>) -> Void
+        keyPaths: [PartialKeyPath<Value.Wrapped>], on queue: DispatchQueue? = nil,
+        _ block: @escaping (RealmMapChange<Map>) -> Void
     ) -> NotificationToken {
         observe(keyPaths: keyPaths.map { name(of: $0) }, on: queue, block)
     }
@@ -324,12 +366,15 @@ func onQueue<T: ThreadConfined>(
     let reference = ThreadSafeReference(to: confined), configuration = core.configuration, state = Pending()
     queue.async {
         state.begin {
-            guard let realm = try? Realm(configuration: configuration, queue: queue), let here = realm.resolve(reference) else { return nil }
+            guard let realm = try? Realm(configuration: configuration, queue: queue),
+                let here = realm.resolve(reference)
+            else { return nil }
             return observe(here)
         }
     }
     return NotificationToken { state.end() }
 }
+
 /// An observer that is still to begin.
 private final class Pending: @unchecked Sendable {  // All behind the lock.
     private let lock = NSRecursiveLock()
@@ -341,6 +386,7 @@ private final class Pending: @unchecked Sendable {  // All behind the lock.
         defer { lock.unlock() }
         if !hasEnded { token = make() }
     }
+
     func end() {
         lock.lock()
         hasEnded = true

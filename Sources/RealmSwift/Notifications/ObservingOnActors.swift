@@ -1,29 +1,39 @@
-/// Observing on actors: what is observed is looked up in a Realm of the actor, and the block runs in the actor, with what is its own.
+/// Observing on actors: what is observed is looked up in a Realm of the actor, and the block runs in the actor, with
+/// what is its own.
 
 /// How to observe. Sendable: it captures names and types.
 private struct Function<T, Change>: @unchecked Sendable {
     let call: (T, @escaping (Change) -> Void) -> NotificationToken
+
     init(_ call: @escaping (T, @escaping (Change) -> Void) -> NotificationToken) { self.call = call }
 }
+
 extension Actor {
-    /// Begins to observe in this actor; nil where the Realm cannot be opened, what is observed is gone, or the task was cancelled.
+    /// Begins to observe in this actor; nil where the Realm cannot be opened, what is observed is gone, or the task was
+    /// cancelled.
     fileprivate func observing<T: ThreadConfined, Change>(
         _ reference: ThreadSafeReference<T>, _ configuration: Realm.Configuration,
         _ observe: Function<T, Change>, _ block: @escaping @Sendable (isolated Self, Change) -> Void
     ) -> NotificationToken? {
-        guard !Task.isCancelled, let core = try? RealmCore.open(configuration, Confinement.scheduler(self)), let here = Realm(core).resolve(reference)
+        guard !Task.isCancelled, let core = try? RealmCore.open(configuration, Confinement.scheduler(self)),
+            let here = Realm(core).resolve(reference)
         else {
             return nil
         }
         return observe.call(here) { change in block(self, change) }
     }
 }
+
 private func configuration(of confined: some ThreadConfined) -> Realm.Configuration {
-    guard let realm = confined.realm else { misuse("Only objects which are managed by a Realm support change notifications") }
+    guard let realm = confined.realm else {
+        misuse("Only objects which are managed by a Realm support change notifications")
+    }
     return realm.configuration
 }
+
 /// A token of nothing.
 private func ended() -> NotificationToken { NotificationToken(nil, nil) }
+
 /// Observes on an actor; a token of nothing where what is observed is gone.
 func observing<T: ThreadConfined, A: Actor, Change>(
     _ confined: T, on actor: A, _isolation: isolated (any Actor)? = #isolation,
@@ -41,9 +51,11 @@ extension RealmCollection {
         _ block: @escaping @Sendable (isolated A, RealmCollectionChange<Self>) -> Void
     ) async -> NotificationToken {
         let reference = ThreadSafeReference(to: self), configuration = configuration(of: self)
-        return await actor.observing(reference, configuration, Function { $0.observe(keyPaths: keyPaths, $1) }, block) ?? ended()
+        return await actor.observing(reference, configuration, Function { $0.observe(keyPaths: keyPaths, $1) }, block)
+            ?? ended()
     }
 }
+
 extension RealmCollection where Element: ObjectBase {
     /// As `observe(keyPaths:on:)`, on an actor, with key paths that the compiler checks.
     public func observe<A: Actor>(
@@ -53,6 +65,7 @@ extension RealmCollection where Element: ObjectBase {
         await observe(keyPaths: keyPaths.map { name(of: $0) }, on: actor, _isolation: _isolation, block)
     }
 }
+
 extension Map {
     /// As `observe(keyPaths:on:)`, on an actor.
     public func observe<A: Actor>(
@@ -60,9 +73,11 @@ extension Map {
         _ block: @escaping @Sendable (isolated A, RealmMapChange<Map>) -> Void
     ) async -> NotificationToken {
         let reference = ThreadSafeReference(to: self), configuration = configuration(of: self)
-        return await actor.observing(reference, configuration, Function { $0.observe(keyPaths: keyPaths, $1) }, block) ?? ended()
+        return await actor.observing(reference, configuration, Function { $0.observe(keyPaths: keyPaths, $1) }, block)
+            ?? ended()
     }
 }
+
 extension Map where Value: OptionalProtocol, Value.Wrapped: ObjectBase {
     /// As `observe(keyPaths:on:)`, on an actor, with key paths that the compiler checks.
     public func observe<A: Actor>(
@@ -72,6 +87,7 @@ extension Map where Value: OptionalProtocol, Value.Wrapped: ObjectBase {
         await observe(keyPaths: keyPaths.map { name(of: $0) }, on: actor, _isolation: _isolation, block)
     }
 }
+
 extension _ObservableObject where Self: ObjectBase & RealmCollectionValue {
     /// As `observe(keyPaths:on:)`, on an actor.
     public func observe<A: Actor>(
@@ -79,7 +95,8 @@ extension _ObservableObject where Self: ObjectBase & RealmCollectionValue {
         _ block: @escaping @Sendable (isolated A, ObjectChange<Self>) -> Void
     ) async -> NotificationToken {
         let reference = ThreadSafeReference(to: self), configuration = configuration(of: self)
-        return await actor.observing(reference, configuration, Function { $0.observe(keyPaths: keyPaths, $1) }, block) ?? ended()
+        return await actor.observing(reference, configuration, Function { $0.observe(keyPaths: keyPaths, $1) }, block)
+            ?? ended()
     }
     /// As `observe(keyPaths:on:)`, on an actor, with key paths that the compiler checks.
     public func observe<A: Actor>(

@@ -1,9 +1,10 @@
 internal import CoreEngine
 
-/// Changes as they come, for `for await`. What comes are places and names, which may go to any task; what changed is looked up where its Realm lives.
+/// Changes as they come, for `for await`. What comes are places and names, which may go to any task; what changed is
+/// looked up where its Realm lives.
 ///
-/// A sequence begins to observe when it is made, and ends with what it observes and when nobody iterates any more. Changes wait in line while the
-/// loop is busy. The first one, of a collection, is empty.
+/// A sequence begins to observe when it is made, and ends with what it observes and when nobody iterates any more.
+/// Changes wait in line while the loop is busy. The first one, of a collection, is empty.
 
 /// What changed in a collection: as `RealmCollectionChange`.
 public struct CollectionChange: Sendable, Equatable {
@@ -12,11 +13,13 @@ public struct CollectionChange: Sendable, Equatable {
     public let modifications: [Int]
     public var isEmpty: Bool { deletions.isEmpty && insertions.isEmpty && modifications.isEmpty }
 }
+
 /// What changed in an object: names of properties.
 public struct ObjectChangeNames: Sendable, Equatable {
     public let isDeleted: Bool
     public let properties: [String]
 }
+
 extension RealmCollection {
     /// What `observe` tells.
     public func changes(keyPaths: [String]? = nil) -> AsyncStream<CollectionChange> {
@@ -24,7 +27,8 @@ extension RealmCollection {
         let token = observe(keyPaths: keyPaths) { change in
             switch change {
             case .initial: line.yield(CollectionChange(deletions: [], insertions: [], modifications: []))
-            case .update(_, let d, let i, let m): line.yield(CollectionChange(deletions: d, insertions: i, modifications: m))
+            case .update(_, let d, let i, let m):
+                line.yield(CollectionChange(deletions: d, insertions: i, modifications: m))
             case .error: line.finish()
             }
         }
@@ -32,13 +36,15 @@ extension RealmCollection {
         return stream
     }
 }
+
 extension _ObservableObject where Self: ObjectBase & RealmCollectionValue {
     /// What `observe` tells.
     public func changes(keyPaths: [String]? = nil) -> AsyncStream<ObjectChangeNames> {
         let (stream, line) = AsyncStream<ObjectChangeNames>.makeStream()
         let token = observe(keyPaths: keyPaths) { change in
             switch change {
-            case .change(_, let properties): line.yield(ObjectChangeNames(isDeleted: false, properties: properties.map(\.name)))
+            case .change(_, let properties):
+                line.yield(ObjectChangeNames(isDeleted: false, properties: properties.map(\.name)))
             case .deleted:
                 line.yield(ObjectChangeNames(isDeleted: true, properties: []))
                 line.finish()

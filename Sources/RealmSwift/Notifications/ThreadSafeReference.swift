@@ -3,8 +3,9 @@ import Foundation
 
 /// Something of a Realm on its way to another thread or queue: `realm.resolve(reference)` gives it there, once.
 ///
-/// It keeps the version at which it was made until it is resolved or let go of. A Realm that shows no version yet begins with that one, one that is behind
-/// it moves to the newest, and one that is ahead of it stays. So what was deleted meanwhile is found where the Realm still shows it, and gone where not.
+/// It keeps the version at which it was made until it is resolved or let go of. A Realm that shows no version yet
+/// begins with that one, one that is behind it moves to the newest, and one that is ahead of it stays. So what was
+/// deleted meanwhile is found where the Realm still shows it, and gone where not.
 public final class ThreadSafeReference<Confined: ThreadConfined>: Sendable {
     private let carried: Lock<_Carried?>
 
@@ -16,6 +17,7 @@ public final class ThreadSafeReference<Confined: ThreadConfined>: Sendable {
         }
         self.carried = Lock(initial: carried)
     }
+
     /// Whether it was resolved.
     public var isInvalidated: Bool { carried.with { $0 == nil } }
 
@@ -28,19 +30,25 @@ public final class ThreadSafeReference<Confined: ThreadConfined>: Sendable {
         return taken.show(in: realm.core) as? Confined
     }
 }
+
 extension Realm {
     /// What a reference leads to, in this Realm; nil when it is not there.
-    public func resolve<Confined: ThreadConfined>(_ reference: ThreadSafeReference<Confined>) -> Confined? { reference.resolve(in: self) }
+    public func resolve<Confined: ThreadConfined>(_ reference: ThreadSafeReference<Confined>) -> Confined? {
+        reference.resolve(in: self)
+    }
 }
 
-/// What a reference carries: names in a file, the version that they are good at, and how to show in another Realm what they name.
-public struct _Carried: @unchecked Sendable {  // Functions that know types and the program's own blocks, and no object of any Realm.
+/// What a reference carries: names in a file, the version that they are good at, and how to show in another Realm what
+/// they name.
+// Functions that know types and the program's own blocks, and no object of any Realm.
+public struct _Carried: @unchecked Sendable {
     private let reference: CoreEngine.ThreadSafeReference
     private let kind: CoreEngine.ThreadSafeReference.Kind
     private let make: (CoreEngine.ThreadSafeReference.Target, RealmCore) -> Any?
 
     init(
-        _ kind: CoreEngine.ThreadSafeReference.Kind, _ reference: () throws(EngineError) -> CoreEngine.ThreadSafeReference,
+        _ kind: CoreEngine.ThreadSafeReference.Kind,
+        _ reference: () throws(EngineError) -> CoreEngine.ThreadSafeReference,
         _ make: @escaping (CoreEngine.ThreadSafeReference.Target, RealmCore) -> Any?
     ) {
         self.reference = must(reference)
@@ -67,6 +75,7 @@ public struct _Carried: @unchecked Sendable {  // Functions that know types and 
         return make(target, core)
     }
 }
+
 extension ObjectBase {
     public final func _rlmCarried() -> _Carried? {
         guard let managed else { return nil }
@@ -74,14 +83,19 @@ extension ObjectBase {
         return _Carried(
             .object,
             { () throws(EngineError) in
-                try realm.inside(.object) { () throws(EngineError) in try CoreEngine.ThreadSafeReference(realm, table, named, isPinning: true) }
+                try realm.inside(.object) { () throws(EngineError) in
+                    try CoreEngine.ThreadSafeReference(realm, table, named, isPinning: true)
+                }
             },
             { target, core in
-                guard case .object(let table, let named) = target, core.realm.isValid(table, named.key) else { return nil }
+                guard case .object(let table, let named) = target, core.realm.isValid(table, named.key) else {
+                    return nil
+                }
                 return info.isDynamic ? core.dynamic(table, named.key) : core.object(info.type, table, named.key)
             })
     }
 }
+
 extension _Rows {
     /// - Parameter make: the collection of the program.
     func carried<T>(_ make: @escaping (_Rows) -> T) -> _Carried {
@@ -96,11 +110,14 @@ extension _Rows {
                 let found = must { () throws(EngineError) in
                     try core.realm.inside(.results) { () throws(EngineError) in try ResultSet(core.realm, recipe) }
                 }
-                let elements = info.flatMap { info in info.isDynamic ? found.table.flatMap { core.dynamicClass(of: $0) } : core.managed(info.type) }
+                let elements = info.flatMap { info in
+                    info.isDynamic ? found.table.flatMap { core.dynamicClass(of: $0) } : core.managed(info.type)
+                }
                 return make(_Rows(core, found, elements))
             })
     }
 }
+
 extension ManagedCollection {
     /// - Parameters:
     ///   - element: what the collection consists of.
@@ -127,18 +144,23 @@ extension ManagedCollection {
             })
     }
 }
+
 extension Results {
     public func _rlmCarried() -> _Carried? { rows.carried { Results($0) } }
 }
+
 extension LinkingObjects {
     public func _rlmCarried() -> _Carried? { rows.map { $0.carried { LinkingObjects($0) } } }
 }
+
 extension List {
     public func _rlmCarried() -> _Carried? { managed.map { $0.carried(Element._rlmShape) { List($0) } } }
 }
+
 extension MutableSet {
     public func _rlmCarried() -> _Carried? { managed.map { $0.carried(Element._rlmShape) { MutableSet($0) } } }
 }
+
 extension Map {
     public func _rlmCarried() -> _Carried? { managed.map { $0.carried(Value._rlmShape) { Map($0) } } }
 }
@@ -155,6 +177,7 @@ public final class ThreadSafe<T: ThreadConfined>: @unchecked Sendable {  // What
     private var kept: (reference: ThreadSafeReference<T>, configuration: Realm.Configuration)?
 
     public init(wrappedValue: T?) { kept = Self.kept(wrappedValue) }
+
     public var wrappedValue: T? {
         get {
             lock.lock()
@@ -171,6 +194,7 @@ public final class ThreadSafe<T: ThreadConfined>: @unchecked Sendable {  // What
             lock.withLock { kept = new }
         }
     }
+
     private static func kept(_ value: T?) -> (ThreadSafeReference<T>, Realm.Configuration)? {
         guard let value else { return nil }
         guard let realm = value.realm else { misuse("Only managed objects may be wrapped as thread safe.") }

@@ -1,9 +1,9 @@
 internal import CoreEngine
 import Foundation
 
-/// A condition as `NSPredicate` formats write it, `"age > %@ AND name BEGINSWITH[c] 'a'"`, turned into the engine's query language in one pass
-/// over its
-/// tokens. The two share their grammar; what differs is how arguments stand in the text, and the spelling of words.
+/// A condition as `NSPredicate` formats write it, `"age > %@ AND name BEGINSWITH[c] 'a'"`, turned into the engine's
+/// query language in one pass over its tokens. The two share their grammar; what differs is how arguments stand in the
+/// text, and the spelling of words.
 ///
 /// Refused: `MATCHES`, `CAST` and `FUNCTION`. Key paths are checked by the engine.
 public struct FormatString {
@@ -16,8 +16,11 @@ public struct FormatString {
         text = translation.text
         self.arguments = translation.values
     }
+
     /// The rows that meet the condition.
-    func filtered(_ rows: _Rows) throws(EngineError) -> ResultSet { try rows.found.filtered(text, values: arguments, reachingFurther: true) }
+    func filtered(_ rows: _Rows) throws(EngineError) -> ResultSet {
+        try rows.found.filtered(text, values: arguments, reachingFurther: true)
+    }
 }
 
 /// One pass over a format.
@@ -28,15 +31,19 @@ private struct Translation {
     private var next = 0
     private(set) var text = ""
     private(set) var values: [EngineValue] = []
+
     /// The last word, for what it asks of the argument behind it.
     private var lastWord = ""
-    /// Whether an operand is to come, and not an operator: what words mean depends on that, as properties may be called like any of them.
+
+    /// Whether an operand is to come, and not an operator: what words mean depends on that, as properties may be called
+    /// like any of them.
     private var wantsOperand = true
 
     init(_ format: String, _ arguments: [Any]) {
         source = Array(format.utf8)
         self.arguments = arguments
     }
+
     private func fail(_ message: String) -> Never {
         misuse("Unable to parse the format string \"\(String(decoding: source, as: UTF8.self))\": \(message)")
     }
@@ -60,18 +67,23 @@ private struct Translation {
         }
         guard next == arguments.count else { fail("\(arguments.count) arguments for \(next) placeholders") }
     }
+
     private func isWord(_ c: UInt8) -> Bool {
-        (c >= 0x30 && c <= 0x39) || (c | 0x20 >= 0x61 && c | 0x20 <= 0x7A) || c == UInt8(ascii: "_") || c == UInt8(ascii: "$") || c >= 0x80
+        (c >= 0x30 && c <= 0x39) || (c | 0x20 >= 0x61 && c | 0x20 <= 0x7A) || c == UInt8(ascii: "_")
+            || c == UInt8(ascii: "$") || c >= 0x80
     }
+
     private mutating func copy(_ n: Int) {
         text += String(decoding: source[at..<Swift.min(at + n, source.count)], as: UTF8.self)
         at += n
     }
+
     private mutating func take() -> Any {
         guard next < arguments.count else { fail("there are only \(arguments.count) arguments") }
         defer { next += 1 }
         return arguments[next]
     }
+
     private mutating func add(_ value: EngineValue) {
         wantsOperand = false
         text += "$\(values.count)"
@@ -90,18 +102,22 @@ private struct Translation {
         switch kind {
         case UInt8(ascii: "%"): text += "%"
         case UInt8(ascii: "K"):
-            guard let name = unwrapped(take()).map(swiftValue) as? String else { fail("%K stands for the name of a property") }
+            guard let name = unwrapped(take()).map(swiftValue) as? String else {
+                fail("%K stands for the name of a property")
+            }
             if name == "#any", text.hasSuffix("[") {
                 text += "*"
                 return
             }
             property(name)
-        case UInt8(ascii: "@"), UInt8(ascii: "d"), UInt8(ascii: "D"), UInt8(ascii: "i"), UInt8(ascii: "u"), UInt8(ascii: "U"), UInt8(ascii: "f"),
+        case UInt8(ascii: "@"), UInt8(ascii: "d"), UInt8(ascii: "D"), UInt8(ascii: "i"), UInt8(ascii: "u"),
+            UInt8(ascii: "U"), UInt8(ascii: "f"),
             UInt8(ascii: "x"), UInt8(ascii: "X"), UInt8(ascii: "s"):
             argument(take())
         default: fail("unknown placeholder %\(UnicodeScalar(kind))")
         }
     }
+
     private mutating func argument(_ any: Any) {
         wantsOperand = false
         if let shape = any as? any _Geospatial {
@@ -110,7 +126,9 @@ private struct Translation {
             text += shape._rlmText
             return
         }
-        if let custom = unwrapped(any) as? any _CustomPersistable, let object = custom.persistableValue as? EmbeddedObject {
+        if let custom = unwrapped(any) as? any _CustomPersistable,
+            let object = custom.persistableValue as? EmbeddedObject
+        {
             return memberwise(object)
         }
         if let object = unwrapped(any) as? EmbeddedObject, !object.isManaged {
@@ -119,7 +137,9 @@ private struct Translation {
             text += isEqual ? "FALSEPREDICATE" : "TRUEPREDICATE"
             return
         }
-        if let whole = unwrapped(any) as? AnyRealmValue, whole.listValue != nil || whole.dictionaryValue != nil { return elementwise(whole) }
+        if let whole = unwrapped(any) as? AnyRealmValue, whole.listValue != nil || whole.dictionaryValue != nil {
+            return elementwise(whole)
+        }
         if text.hasSuffix("["), let index = unwrapped(any).map(swiftValue) as? Int {
             text += "\(index)"
             return
@@ -134,6 +154,7 @@ private struct Translation {
         add(bounds[1])
         text += "}"
     }
+
     /// Takes `path == ` or `path != ` back from the end of the text, with the `ANY` before it.
     private mutating func takeComparison() -> (path: String, isEqual: Bool, isAny: Bool) {
         let words = text.split(separator: " ", omittingEmptySubsequences: false)
@@ -146,7 +167,9 @@ private struct Translation {
         if isAny { text.removeLast(4) }
         return (path, isEqual, isAny)
     }
-    /// An embedded object that no Realm manages, as types of the program are stored: its properties are compared one by one.
+
+    /// An embedded object that no Realm manages, as types of the program are stored: its properties are compared one by
+    /// one.
     private mutating func memberwise(_ object: EmbeddedObject) {
         let (path, isEqual, isAny) = takeComparison()
         if isAny { text += "SUBQUERY(\(path), $member, " }
@@ -154,13 +177,16 @@ private struct Translation {
         for (i, p) in object.info.properties.enumerated() where !p.shape.isComputed {
             guard p.shape.collection == .none, p.shape.type != .object else {
                 let what = p.shape.collection == .none ? "object links are" : "equality on collections is"
-                misuse("Unsupported property '\(object.info.name).\(p.name)' for memberwise equality query: \(what) not implemented.")
+                misuse(
+                    "Unsupported property '\(object.info.name).\(p.name)' for memberwise equality query: \(what) not implemented."
+                )
             }
             text += (i == 0 ? "" : " AND ") + (isAny ? "$member" : path) + "." + p.name + " == "
             argument(p.access.any(object, p) as Any)
         }
         text += isAny ? ")).@count > 0" : ")"
     }
+
     /// A list or map in a value of any type: the number of its elements is compared, and each of them.
     private mutating func elementwise(_ value: AnyRealmValue) {
         let (path, isEqual, isAny) = takeComparison()
@@ -168,6 +194,7 @@ private struct Translation {
         if !isEqual { text += "NOT " }
         compare(path, with: value)
     }
+
     private mutating func compare(_ path: String, with value: AnyRealmValue) {
         switch value {
         case .list(let elements):
@@ -192,6 +219,7 @@ private struct Translation {
             argument(value)
         }
     }
+
     /// A quoted text: an argument too, as the engine's own literals know no way to write every text.
     private mutating func literal(_ quote: UInt8) {
         var bytes: [UInt8] = []
@@ -225,6 +253,7 @@ private struct Translation {
         wantsOperand = false
         text += word == "@allKeys" ? "@keys" : (word == "@allValues" ? "@values" : word)
     }
+
     /// `[c]` behind an operator, or an index.
     private mutating func bracket() {
         guard let end = source[at...].firstIndex(of: UInt8(ascii: "]")) else { return copy(1) }
@@ -232,10 +261,13 @@ private struct Translation {
         guard !inside.isEmpty, inside.allSatisfy({ "cdnlCDNL".utf8.contains($0) }),
             !lastWord.isEmpty || text.last.map({ "=<>!".contains($0) }) ?? false
         else { return copy(1) }
-        let marks = [("c", UInt8(ascii: "c")), ("d", UInt8(ascii: "d"))].filter { mark in inside.contains { $0 | 0x20 == mark.1 } }
+        let marks = [("c", UInt8(ascii: "c")), ("d", UInt8(ascii: "d"))].filter { mark in
+            inside.contains { $0 | 0x20 == mark.1 }
+        }
         if !marks.isEmpty { text += "[\(marks.map(\.0).joined())]" }
         at = end + 1
     }
+
     private mutating func comparison() {
         let signs = source[at...].prefix { "=<>!".utf8.contains($0) }
         let sign = String(decoding: signs, as: UTF8.self)
@@ -244,34 +276,45 @@ private struct Translation {
         wantsOperand = true
         text += sign == "<>" ? "!=" : (sign == "=<" ? "<=" : (sign == "=>" ? ">=" : (sign == "=" ? "==" : sign)))
     }
+
     /// Operators between two operands.
-    private static let infix: Set<Name> = ["IN", "BEGINSWITH", "ENDSWITH", "CONTAINS", "LIKE", "BETWEEN", "TEXT", "GEOWITHIN", "MATCHES"]
+    private static let infix: Set<Name> = [
+        "IN", "BEGINSWITH", "ENDSWITH", "CONTAINS", "LIKE", "BETWEEN", "TEXT", "GEOWITHIN", "MATCHES",
+    ]
+
     /// What stands before an operand.
     private static let prefix: Set<Name> = ["NOT", "ANY", "SOME", "ALL", "NONE"]
+
     /// Words of the engine's language that a property may be named like.
     private static let reserved: Set<Name> = infix.union(prefix).union([
-        "AND", "OR", "TRUE", "FALSE", "NULL", "NIL", "INF", "INFINITY", "NAN", "OBJ", "SUBQUERY", "TRUEPREDICATE", "FALSEPREDICATE", "GEOBOX",
-        "GEOCIRCLE", "GEOPOLYGON", "SORT", "DISTINCT", "LIMIT", "ASC", "ASCENDING", "DESC", "DESCENDING", "BIN", "BINARY", "FIRST", "LAST", "SIZE",
+        "AND", "OR", "TRUE", "FALSE", "NULL", "NIL", "INF", "INFINITY", "NAN", "OBJ", "SUBQUERY", "TRUEPREDICATE",
+        "FALSEPREDICATE", "GEOBOX",
+        "GEOCIRCLE", "GEOPOLYGON", "SORT", "DISTINCT", "LIMIT", "ASC", "ASCENDING", "DESC", "DESCENDING", "BIN",
+        "BINARY", "FIRST", "LAST", "SIZE",
     ])
 
     private func isBlank(_ c: UInt8) -> Bool { c == 32 || (c >= 9 && c <= 13) }
+
     /// The sign, or the word in capital letters, behind a place, and where it ends.
     private func ahead(_ place: Int) -> (sign: UInt8?, word: Name, end: Int) {
         let rest = source[place...].drop(while: isBlank), word = rest.prefix(while: isWord)
         return (rest.first, Name(String(decoding: word, as: UTF8.self).uppercased()), word.endIndex)
     }
+
     /// Whether an operand could begin behind a place.
     private func isOperand(at place: Int) -> Bool {
         let (sign, word, end) = ahead(place)
         guard let sign, isWord(sign) || "\"'%({@#-".utf8.contains(sign) else { return false }
         return !isConnective(word, end)
     }
+
     /// AND and OR, where they are no names of properties.
     private func isConnective(_ word: Name, _ end: Int) -> Bool {
         guard word == "AND" || word == "OR" else { return false }
         if end < source.count, ".[".utf8.contains(source[end]) { return false }
         return !(ahead(end).sign.map { "=<>".utf8.contains($0) } ?? false)
     }
+
     /// Whether the word before a place is an operand: a sign or word follows that stands behind an operand only.
     private func isName(before place: Int) -> Bool {
         let (sign, word, end) = ahead(place)
@@ -283,16 +326,19 @@ private struct Translation {
         let next = ahead(end).sign
         return next == UInt8(ascii: "[") || (isOperand(at: end) && !Self.infix.contains(ahead(end).word))
     }
+
     private mutating func takeWord() -> String {
         let end = source[at...].firstIndex { !isWord($0) && $0 != UInt8(ascii: ".") } ?? source.count
         defer { at = end }
         return String(decoding: source[at..<end], as: UTF8.self)
     }
+
     /// `#any`: the name of a property, whatever it means elsewhere.
     private mutating func quotedWord() {
         at += 1
         property(takeWord())
     }
+
     /// A key path, as an argument where the engine would take a part of it for a word of its own.
     private mutating func property(_ path: String) {
         lastWord = path
@@ -307,6 +353,7 @@ private struct Translation {
         text += "$K\(values.count)" + path.dropFirst(name.count)
         values.append(.string(name))
     }
+
     private mutating func word() {
         let word = takeWord(), upper = word.uppercased(), name = Name(upper)
         if text.last == "." { return property(word) }
@@ -326,15 +373,18 @@ private struct Translation {
         default: property(word)
         }
     }
+
     /// Whether an operator follows the word read last.
     private var isLeftSide: Bool {
         let (sign, word, _) = ahead(at)
         return Self.infix.contains(word) || sign.map { "=<>!".utf8.contains($0) } ?? false
     }
+
     private mutating func constant(_ meaning: String) {
         text += meaning
         wantsOperand = false
     }
+
     private mutating func operatorBetween(_ word: String) {
         if word == "MATCHES" { fail("MATCHES is not supported") }
         text += word
@@ -358,6 +408,7 @@ func engineValue(of any: Any) -> EngineValue? {
     default: return nil
     }
 }
+
 private func list(_ elements: some Sequence) -> EngineValue? {
     var all: [EngineValue] = []
     for e in elements {
@@ -366,8 +417,10 @@ private func list(_ elements: some Sequence) -> EngineValue? {
     }
     return .list(all)
 }
+
 /// Ranges, as two bounds.
 private protocol RangeBounds { var bounds: [EngineValue]? { get } }
+
 extension ClosedRange: RangeBounds {
     fileprivate var bounds: [EngineValue]? {
         guard let low = engineValue(of: lowerBound), let high = engineValue(of: upperBound) else { return nil }

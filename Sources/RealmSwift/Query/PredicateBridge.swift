@@ -1,16 +1,18 @@
 import Foundation
 
-/// `NSPredicate(format:)` where Foundation has none: the format travels inside a block predicate, and is read back by evaluating that with a probe.
+/// `NSPredicate(format:)` where Foundation has none: the format travels inside a block predicate, and is read back by
+/// evaluating that with a probe.
 ///
 ///     results.filter(NSPredicate(format: "age > %@", 3))
 ///
-/// Compound predicates are combined. Of other predicates the program's code would have to look at every object: they are misuse; `filter` with a
-/// closure does that. `NSPredicate(value:)` is all or nothing.
+/// Compound predicates are combined. Of other predicates the program's code would have to look at every object: they
+/// are misuse; `filter` with a closure does that. `NSPredicate(value:)` is all or nothing.
 extension NSPredicate {
     /// As `filter` of results takes it.
     public convenience init(format predicateFormat: String, _ args: Any?...) {
         self.init(format: predicateFormat, argumentArray: args.map { $0 as Any })
     }
+
     public convenience init(format predicateFormat: String, argumentArray arguments: [Any]?) {
         nonisolated(unsafe) let carried = (predicateFormat, arguments ?? [])
         self.init { probe, _ in
@@ -18,6 +20,7 @@ extension NSPredicate {
             return true
         }
     }
+
     /// The format and its arguments.
     var carried: (format: String, arguments: [Any]) {
         if let compound = self as? NSCompoundPredicate { return compound.combined }
@@ -28,10 +31,12 @@ extension NSPredicate {
         misuse("Only predicates that were made with a format can be evaluated by the engine")
     }
 }
+
 /// What a format predicate leaves its format in.
 private final class Probe {
     var found: (String, [Any])?
 }
+
 extension NSCompoundPredicate {
     fileprivate var combined: (format: String, arguments: [Any]) {
         let parts = subpredicates.map(\.carried)
@@ -44,6 +49,7 @@ extension NSCompoundPredicate {
         }
     }
 }
+
 extension FormatString {
     init(_ predicate: NSPredicate) {
         let (format, arguments) = predicate.carried
@@ -54,9 +60,11 @@ extension FormatString {
 extension RealmCollection {
     /// The elements that meet a predicate.
     public func filter(_ predicate: NSPredicate) -> Results<Element> { filtered(FormatString(predicate)) }
+
     /// Index of the first element that meets a predicate.
     public func index(matching predicate: NSPredicate) -> Int? { firstIndex(FormatString(predicate)) }
 }
+
 extension Map {
     /// The values that meet a predicate.
     public func filter(_ predicate: NSPredicate) -> Results<Value> {

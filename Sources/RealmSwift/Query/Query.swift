@@ -4,69 +4,106 @@ import Foundation
 ///
 ///     realm.objects(Person.self).where { $0.age > 3 && $0.dogs.name.contains("x") }
 ///
-/// The closure runs once, and builds what the engine evaluates: it sees no object. A comparison of a property behind a list, a set, a map or
-/// linking objects
-/// holds when it holds for any element. `(… && …).count` counts the elements of one collection that meet all conditions together.
+/// The closure runs once, and builds what the engine evaluates: it sees no object. A comparison of a property behind a
+/// list, a set, a map or linking objects holds when it holds for any element. `(… && …).count` counts the elements of
+/// one collection that meet all conditions together.
 @dynamicMemberLookup
 public struct Query<T> {
     let node: QueryNode
+
     init(_ node: QueryNode) { self.node = node }
 
     /// The query that a closure is given.
     public static func _constructForTesting() -> Query<T> { Query(.path([], collections: nil)) }
+
     /// The format and arguments that `filter` takes.
     public func _constructPredicate() -> (String, [Any]) { node.format }
 
-    func compared<U>(_ sign: String, _ value: U) -> Query<Bool> { Query<Bool>(.comparison(sign, node, .constant(value))) }
-    func compared<U>(_ sign: String, _ other: Query<U>) -> Query<Bool> { Query<Bool>(.comparison(sign, node, other.node)) }
+    func compared<U>(_ sign: String, _ value: U) -> Query<Bool> {
+        Query<Bool>(.comparison(sign, node, .constant(value)))
+    }
+
+    func compared<U>(_ sign: String, _ other: Query<U>) -> Query<Bool> {
+        Query<Bool>(.comparison(sign, node, other.node))
+    }
+
     /// A property behind this one.
     func property<V>(_ name: String, isCollection: Bool = false) -> Query<V> {
         guard case .path(let names, let collections) = node else { misuse("Cannot apply key path to Map subscripts.") }
         let all = names + name.split(separator: ".").map(String.init)
-        guard V.self is any QueryManyValues.Type || isCollection else { return Query<V>(.path(all, collections: collections)) }
+        guard V.self is any QueryManyValues.Type || isCollection else {
+            return Query<V>(.path(all, collections: collections))
+        }
         return Query<V>(.path(all, collections: (collections?.lowerBound ?? all.count)...all.count))
     }
+
     func aggregate<V>(_ kind: String) -> Query<V> { Query<V>(.aggregate(kind, node)) }
 }
+
 /// Collections.
 protocol QueryManyValues {}
+
 extension List: QueryManyValues {}
+
 extension MutableSet: QueryManyValues {}
+
 extension LinkingObjects: QueryManyValues {}
+
 extension AnyRealmCollection: QueryManyValues {}
+
 extension Map: QueryManyValues {}
 
 /// An optional, as constraints of queries name it.
 public protocol OptionalProtocol {
     associatedtype Wrapped
 }
+
 extension Optional: OptionalProtocol {}
 
 // MARK: What can be compared
 
 /// What one can be greater than another of.
 public protocol _QueryOrdered {}
+
 extension Optional: _QueryOrdered where Wrapped: _HasPersistedType, Wrapped.PersistedType: _QueryOrdered {}
+
 /// Numbers, dates and values of any type: what queries put in an order and compute with.
 public protocol _QueryNumeric: _QueryOrdered {}
+
 extension Int: _QueryNumeric {}
+
 extension Int8: _QueryNumeric {}
+
 extension Int16: _QueryNumeric {}
+
 extension Int32: _QueryNumeric {}
+
 extension Int64: _QueryNumeric {}
+
 extension Float: _QueryNumeric {}
+
 extension Double: _QueryNumeric {}
+
 extension Decimal128: _QueryNumeric {}
+
 extension Date: _QueryNumeric {}
+
 extension AnyRealmValue: _QueryNumeric {}
+
 extension Optional: _QueryNumeric where Wrapped: _HasPersistedType, Wrapped.PersistedType: _QueryNumeric {}
+
 /// Texts and bytes.
 public protocol _QueryBinary: _QueryOrdered {}
+
 /// Texts.
 public protocol _QueryString: _QueryBinary {}
+
 extension String: _QueryString {}
+
 extension Data: _QueryBinary {}
+
 extension Optional: _QueryBinary where Wrapped: _HasPersistedType, Wrapped.PersistedType: _QueryBinary {}
+
 extension Optional: _QueryString where Wrapped: _HasPersistedType, Wrapped.PersistedType: _QueryString {}
 
 // MARK: Properties
@@ -74,22 +111,34 @@ extension Optional: _QueryString where Wrapped: _HasPersistedType, Wrapped.Persi
 extension Query where T: ObjectBase {
     public subscript<V>(dynamicMember member: Swift.KeyPath<T, V>) -> Query<V> { property(nameOfStored(member)) }
 }
+
 extension Query where T: OptionalProtocol, T.Wrapped: ObjectBase {
-    public subscript<V>(dynamicMember member: Swift.KeyPath<T.Wrapped, V>) -> Query<V> { property(nameOfStored(member)) }
+    public subscript<V>(dynamicMember member: Swift.KeyPath<T.Wrapped, V>) -> Query<V> {
+        property(nameOfStored(member))
+    }
 }
+
 extension Query where T: RealmCollection, T.Element: ObjectBase {
-    public subscript<V>(dynamicMember member: Swift.KeyPath<T.Element, V>) -> Query<V> { property(nameOfStored(member)) }
+    public subscript<V>(dynamicMember member: Swift.KeyPath<T.Element, V>) -> Query<V> {
+        property(nameOfStored(member))
+    }
 }
+
 extension Query where T: RealmKeyedCollection, T.Value: OptionalProtocol, T.Value.Wrapped: ObjectBase {
-    public subscript<V>(dynamicMember member: Swift.KeyPath<T.Value.Wrapped, V>) -> Query<V> { property(nameOfStored(member)) }
+    public subscript<V>(dynamicMember member: Swift.KeyPath<T.Value.Wrapped, V>) -> Query<V> {
+        property(nameOfStored(member))
+    }
 }
 
 // MARK: Logic
 
 extension Query where T == Bool {
     public static prefix func ! (query: Query) -> Query<Bool> { Query(.not(query.node)) }
+
     public static func && (a: Query, b: Query) -> Query<Bool> { Query(.and(a.node, b.node)) }
+
     public static func || (a: Query, b: Query) -> Query<Bool> { Query(.or(a.node, b.node)) }
+
     /// How many elements of the collection that the conditions are about meet all of them.
     public var count: Query<Int> { Query<Int>(.subquery(node)) }
 }
@@ -98,22 +147,37 @@ extension Query where T == Bool {
 
 extension Query {
     public static func == (a: Query, b: T) -> Query<Bool> { a.compared("==", b) }
+
     public static func != (a: Query, b: T) -> Query<Bool> { a.compared("!=", b) }
+
     public static func == (a: Query, b: Query) -> Query<Bool> { a.compared("==", b) }
+
     public static func != (a: Query, b: Query) -> Query<Bool> { a.compared("!=", b) }
+
     /// Whether the value is one of these.
-    public func `in`<U: Sequence>(_ collection: U) -> Query<Bool> where U.Element == T { compared("IN", Array(collection)) }
+    public func `in`<U: Sequence>(_ collection: U) -> Query<Bool> where U.Element == T {
+        compared("IN", Array(collection))
+    }
 }
+
 extension Query where T: _HasPersistedType, T.PersistedType: _QueryOrdered {
     public static func > (a: Query, b: T) -> Query<Bool> { a.compared(">", b) }
+
     public static func >= (a: Query, b: T) -> Query<Bool> { a.compared(">=", b) }
+
     public static func < (a: Query, b: T) -> Query<Bool> { a.compared("<", b) }
+
     public static func <= (a: Query, b: T) -> Query<Bool> { a.compared("<=", b) }
+
     public static func > (a: Query, b: Query) -> Query<Bool> { a.compared(">", b) }
+
     public static func >= (a: Query, b: Query) -> Query<Bool> { a.compared(">=", b) }
+
     public static func < (a: Query, b: Query) -> Query<Bool> { a.compared("<", b) }
+
     public static func <= (a: Query, b: Query) -> Query<Bool> { a.compared("<=", b) }
 }
+
 extension Query where T: _HasPersistedType, T.PersistedType: _QueryNumeric {
     // Of a property behind a collection.
     public var min: Query { aggregate("@min") }
@@ -121,16 +185,27 @@ extension Query where T: _HasPersistedType, T.PersistedType: _QueryNumeric {
     public var avg: Query { aggregate("@avg") }
     public var sum: Query { aggregate("@sum") }
 }
+
 extension Query where T: Comparable {
     public func contains(_ range: Range<T>) -> Query<Bool> { within(range) }
-    public func contains(_ range: ClosedRange<T>) -> Query<Bool> { Query<Bool>(.between(node, range.lowerBound, range.upperBound)) }
+
+    public func contains(_ range: ClosedRange<T>) -> Query<Bool> {
+        Query<Bool>(.between(node, range.lowerBound, range.upperBound))
+    }
 }
+
 extension Query where T: OptionalProtocol, T.Wrapped: Comparable {
     public func contains(_ range: Range<T.Wrapped>) -> Query<Bool> { within(range) }
-    public func contains(_ range: ClosedRange<T.Wrapped>) -> Query<Bool> { Query<Bool>(.between(node, range.lowerBound, range.upperBound)) }
+
+    public func contains(_ range: ClosedRange<T.Wrapped>) -> Query<Bool> {
+        Query<Bool>(.between(node, range.lowerBound, range.upperBound))
+    }
 }
+
 extension Query {
-    fileprivate func within<B>(_ range: Range<B>) -> Query<Bool> { compared(">=", range.lowerBound) && compared("<", range.upperBound) }
+    fileprivate func within<B>(_ range: Range<B>) -> Query<Bool> {
+        compared(">=", range.lowerBound) && compared("<", range.upperBound)
+    }
 }
 
 // MARK: Enums and types of the program
@@ -138,9 +213,11 @@ extension Query {
 extension Query where T: PersistableEnum {
     public var rawValue: Query<T.RawValue> { Query<T.RawValue>(node) }
 }
+
 extension Query where T: OptionalProtocol, T.Wrapped: PersistableEnum {
     public var rawValue: Query<T.Wrapped.RawValue?> { Query<T.Wrapped.RawValue?>(node) }
 }
+
 extension Query where T: _HasPersistedType {
     /// What is stored for it.
     public var persistableValue: Query<T.PersistedType> { Query<T.PersistedType>(node) }
@@ -151,43 +228,85 @@ extension Query where T: _HasPersistedType {
 /// What comparisons of texts leave out of account.
 public struct StringOptions: OptionSet, Sendable {
     public let rawValue: Int
+
     public init(rawValue: Int) { self.rawValue = rawValue }
     public static let caseInsensitive = StringOptions(rawValue: 1)
+
     /// Accents of Latin, Greek and Cyrillic letters.
     public static let diacriticInsensitive = StringOptions(rawValue: 2)
+
     var text: String {
-        isEmpty ? "" : "[" + (contains(.caseInsensitive) ? "c" : "") + (contains(.diacriticInsensitive) ? "d" : "") + "]"
+        isEmpty
+            ? "" : "[" + (contains(.caseInsensitive) ? "c" : "") + (contains(.diacriticInsensitive) ? "d" : "") + "]"
     }
 }
+
 extension Query where T: _HasPersistedType, T.PersistedType: _QueryBinary {
-    public func contains(_ value: T, options: StringOptions = []) -> Query<Bool> { compared("CONTAINS\(options.text)", value) }
+    public func contains(_ value: T, options: StringOptions = []) -> Query<Bool> {
+        compared("CONTAINS\(options.text)", value)
+    }
+
     public func contains<U>(_ column: Query<U>, options: StringOptions = []) -> Query<Bool>
     where U: _HasPersistedType, U.PersistedType: _QueryBinary {
         compared("CONTAINS\(options.text)", column)
     }
-    public func starts(with value: T, options: StringOptions = []) -> Query<Bool> { compared("BEGINSWITH\(options.text)", value) }
-    public func starts<U>(with column: Query<U>, options: StringOptions = []) -> Query<Bool> { compared("BEGINSWITH\(options.text)", column) }
-    public func ends(with value: T, options: StringOptions = []) -> Query<Bool> { compared("ENDSWITH\(options.text)", value) }
-    public func ends<U>(with column: Query<U>, options: StringOptions = []) -> Query<Bool> { compared("ENDSWITH\(options.text)", column) }
+
+    public func starts(with value: T, options: StringOptions = []) -> Query<Bool> {
+        compared("BEGINSWITH\(options.text)", value)
+    }
+
+    public func starts<U>(with column: Query<U>, options: StringOptions = []) -> Query<Bool> {
+        compared("BEGINSWITH\(options.text)", column)
+    }
+
+    public func ends(with value: T, options: StringOptions = []) -> Query<Bool> {
+        compared("ENDSWITH\(options.text)", value)
+    }
+
+    public func ends<U>(with column: Query<U>, options: StringOptions = []) -> Query<Bool> {
+        compared("ENDSWITH\(options.text)", column)
+    }
+
     public func equals(_ value: T, options: StringOptions = []) -> Query<Bool> { compared("==\(options.text)", value) }
-    public func equals<U>(_ column: Query<U>, options: StringOptions = []) -> Query<Bool> { compared("==\(options.text)", column) }
-    public func notEquals(_ value: T, options: StringOptions = []) -> Query<Bool> { compared("!=\(options.text)", value) }
-    public func notEquals<U>(_ column: Query<U>, options: StringOptions = []) -> Query<Bool> { compared("!=\(options.text)", column) }
+
+    public func equals<U>(_ column: Query<U>, options: StringOptions = []) -> Query<Bool> {
+        compared("==\(options.text)", column)
+    }
+
+    public func notEquals(_ value: T, options: StringOptions = []) -> Query<Bool> {
+        compared("!=\(options.text)", value)
+    }
+
+    public func notEquals<U>(_ column: Query<U>, options: StringOptions = []) -> Query<Bool> {
+        compared("!=\(options.text)", column)
+    }
 }
+
 extension Query where T: _HasPersistedType, T.PersistedType: _QueryString {
     /// `?` stands for one character, `*` for any number.
-    public func like(_ value: T, caseInsensitive: Bool = false) -> Query<Bool> { compared("LIKE\(caseInsensitive ? "[c]" : "")", value) }
-    public func like<U>(_ column: Query<U>, caseInsensitive: Bool = false) -> Query<Bool> { compared("LIKE\(caseInsensitive ? "[c]" : "")", column) }
+    public func like(_ value: T, caseInsensitive: Bool = false) -> Query<Bool> {
+        compared("LIKE\(caseInsensitive ? "[c]" : "")", value)
+    }
+
+    public func like<U>(_ column: Query<U>, caseInsensitive: Bool = false) -> Query<Bool> {
+        compared("LIKE\(caseInsensitive ? "[c]" : "")", column)
+    }
 }
 
 // MARK: Asking
 
 extension RealmCollection {
     /// The elements that meet a condition.
-    public func `where`(_ isIncluded: (Query<Element>) -> Query<Bool>) -> Results<Element> { filtered(FormatString(isIncluded)) }
+    public func `where`(_ isIncluded: (Query<Element>) -> Query<Bool>) -> Results<Element> {
+        filtered(FormatString(isIncluded))
+    }
+
     /// Index of the first element that meets a condition.
-    public func index(matching isIncluded: (Query<Element>) -> Query<Bool>) -> Int? { firstIndex(FormatString(isIncluded)) }
+    public func index(matching isIncluded: (Query<Element>) -> Query<Bool>) -> Int? {
+        firstIndex(FormatString(isIncluded))
+    }
 }
+
 extension Map {
     /// The values that meet a condition.
     public func `where`(_ isIncluded: (Query<Value>) -> Query<Bool>) -> Results<Value> {
@@ -195,6 +314,7 @@ extension Map {
         return Results(rows.derived { () throws(EngineError) in try query.filtered(rows) })
     }
 }
+
 extension FormatString {
     fileprivate init<Element: RealmCollectionValue>(_ isIncluded: (Query<Element>) -> Query<Bool>) {
         let query = isIncluded(Query<Element>._constructForTesting())

@@ -4,46 +4,80 @@
 
 extension Query where T: RealmCollection {
     /// Whether the collection holds a value.
-    public func contains(_ value: T.Element) -> Query<Bool> { Query<Bool>(.comparison("IN", .constant(value), node.asWhole)) }
+    public func contains(_ value: T.Element) -> Query<Bool> {
+        Query<Bool>(.comparison("IN", .constant(value), node.asWhole))
+    }
+
     /// Whether it holds any of these.
-    public func containsAny<U: Sequence>(in collection: U) -> Query<Bool> where U.Element == T.Element { compared("IN", Array(collection)) }
+    public func containsAny<U: Sequence>(in collection: U) -> Query<Bool> where U.Element == T.Element {
+        compared("IN", Array(collection))
+    }
+
     public var count: Query<Int> { aggregate("@count") }
+
     public static func == (a: Query, b: T.Element) -> Query<Bool> { a.compared("==", b) }
+
     public static func != (a: Query, b: T.Element) -> Query<Bool> { a.compared("!=", b) }
+
     /// What is stored for the elements.
-    public var persistableValue: Query<AnyRealmCollection<T.Element.PersistedType>> { Query<AnyRealmCollection<T.Element.PersistedType>>(node) }
+    public var persistableValue: Query<AnyRealmCollection<T.Element.PersistedType>> {
+        Query<AnyRealmCollection<T.Element.PersistedType>>(node)
+    }
 }
+
 extension Query where T: RealmCollection, T.Element.PersistedType: _QueryNumeric {
     public static func > (a: Query, b: T.Element) -> Query<Bool> { a.compared(">", b) }
+
     public static func >= (a: Query, b: T.Element) -> Query<Bool> { a.compared(">=", b) }
+
     public static func < (a: Query, b: T.Element) -> Query<Bool> { a.compared("<", b) }
+
     public static func <= (a: Query, b: T.Element) -> Query<Bool> { a.compared("<=", b) }
     public var min: Query<T.Element> { aggregate("@min") }
     public var max: Query<T.Element> { aggregate("@max") }
     public var avg: Query<T.Element> { aggregate("@avg") }
     public var sum: Query<T.Element> { aggregate("@sum") }
 }
+
 extension Query where T: RealmCollection, T.Element: Comparable {
     /// Whether all elements lie in a range.
-    public func contains(_ range: Range<T.Element>) -> Query<Bool> { allWithin(range.lowerBound, "<", range.upperBound) }
-    public func contains(_ range: ClosedRange<T.Element>) -> Query<Bool> { allWithin(range.lowerBound, "<=", range.upperBound) }
+    public func contains(_ range: Range<T.Element>) -> Query<Bool> {
+        allWithin(range.lowerBound, "<", range.upperBound)
+    }
+
+    public func contains(_ range: ClosedRange<T.Element>) -> Query<Bool> {
+        allWithin(range.lowerBound, "<=", range.upperBound)
+    }
 }
+
 extension Query where T: RealmCollection, T.Element: OptionalProtocol, T.Element.Wrapped: Comparable {
     /// Whether all elements lie in a range.
-    public func contains(_ range: Range<T.Element.Wrapped>) -> Query<Bool> { allWithin(range.lowerBound, "<", range.upperBound) }
-    public func contains(_ range: ClosedRange<T.Element.Wrapped>) -> Query<Bool> { allWithin(range.lowerBound, "<=", range.upperBound) }
+    public func contains(_ range: Range<T.Element.Wrapped>) -> Query<Bool> {
+        allWithin(range.lowerBound, "<", range.upperBound)
+    }
+
+    public func contains(_ range: ClosedRange<T.Element.Wrapped>) -> Query<Bool> {
+        allWithin(range.lowerBound, "<=", range.upperBound)
+    }
 }
+
 extension Query {
     fileprivate func allWithin<B>(_ low: B, _ sign: String, _ high: B) -> Query<Bool> {
         let least: Query<B> = aggregate("@min"), greatest: Query<B> = aggregate("@max")
         return least.compared(">=", low) && greatest.compared(sign, high)
     }
 }
+
 extension Query where T: RealmCollection, T.Element: PersistableEnum {
-    public var rawValue: Query<AnyRealmCollection<T.Element.RawValue>> { Query<AnyRealmCollection<T.Element.RawValue>>(node) }
+    public var rawValue: Query<AnyRealmCollection<T.Element.RawValue>> {
+        Query<AnyRealmCollection<T.Element.RawValue>>(node)
+    }
 }
+
 extension Query where T: RealmCollection, T.Element: OptionalProtocol, T.Element.Wrapped: PersistableEnum {
-    public var rawValue: Query<AnyRealmCollection<T.Element.Wrapped.RawValue?>> { Query<AnyRealmCollection<T.Element.Wrapped.RawValue?>>(node) }
+    public var rawValue: Query<AnyRealmCollection<T.Element.Wrapped.RawValue?>> {
+        Query<AnyRealmCollection<T.Element.Wrapped.RawValue?>>(node)
+    }
 }
 
 // MARK: Maps
@@ -51,51 +85,82 @@ extension Query where T: RealmCollection, T.Element: OptionalProtocol, T.Element
 extension Query where T: RealmKeyedCollection {
     /// The value of a key.
     public subscript(key: T.Key) -> Query<T.Value> { Query<T.Value>(.element(node.asWhole, key._rlmKey)) }
+
     /// Any key.
     public var keys: Query<String> { property("@allKeys") }
+
     /// Any value.
     public var values: Query<T.Value> { property("@allValues") }
     public var count: Query<Int> { aggregate("@count") }
+
     /// Whether the map holds a value.
-    public func contains(_ value: T.Value) -> Query<Bool> { Query<Bool>(.comparison("IN", .constant(value), node.asWhole)) }
+    public func contains(_ value: T.Value) -> Query<Bool> {
+        Query<Bool>(.comparison("IN", .constant(value), node.asWhole))
+    }
+
     /// Whether it holds any of these.
-    public func containsAny<U: Sequence>(in collection: U) -> Query<Bool> where U.Element == T.Value { compared("IN", Array(collection)) }
+    public func containsAny<U: Sequence>(in collection: U) -> Query<Bool> where U.Element == T.Value {
+        compared("IN", Array(collection))
+    }
+
     public static func == (a: Query, b: T.Value) -> Query<Bool> { a.compared("==", b) }
+
     public static func != (a: Query, b: T.Value) -> Query<Bool> { a.compared("!=", b) }
+
     /// What is stored for the values.
-    public var persistableValue: Query<Map<T.Key, T.Value.PersistedType>> { Query<Map<T.Key, T.Value.PersistedType>>(node) }
+    public var persistableValue: Query<Map<T.Key, T.Value.PersistedType>> {
+        Query<Map<T.Key, T.Value.PersistedType>>(node)
+    }
 }
+
 extension Query where T: RealmKeyedCollection, T.Value.PersistedType: _QueryNumeric {
     public var min: Query<T.Value> { aggregate("@min") }
     public var max: Query<T.Value> { aggregate("@max") }
     public var avg: Query<T.Value> { aggregate("@avg") }
     public var sum: Query<T.Value> { aggregate("@sum") }
 }
+
 extension Query where T: RealmKeyedCollection, T.Value: Comparable {
     /// Whether all values lie in a range.
     public func contains(_ range: Range<T.Value>) -> Query<Bool> { allWithin(range.lowerBound, "<", range.upperBound) }
-    public func contains(_ range: ClosedRange<T.Value>) -> Query<Bool> { allWithin(range.lowerBound, "<=", range.upperBound) }
+
+    public func contains(_ range: ClosedRange<T.Value>) -> Query<Bool> {
+        allWithin(range.lowerBound, "<=", range.upperBound)
+    }
 }
+
 extension Query where T: RealmKeyedCollection, T.Value: OptionalProtocol, T.Value.Wrapped: Comparable {
     /// Whether all values lie in a range.
-    public func contains(_ range: Range<T.Value.Wrapped>) -> Query<Bool> { allWithin(range.lowerBound, "<", range.upperBound) }
-    public func contains(_ range: ClosedRange<T.Value.Wrapped>) -> Query<Bool> { allWithin(range.lowerBound, "<=", range.upperBound) }
+    public func contains(_ range: Range<T.Value.Wrapped>) -> Query<Bool> {
+        allWithin(range.lowerBound, "<", range.upperBound)
+    }
+
+    public func contains(_ range: ClosedRange<T.Value.Wrapped>) -> Query<Bool> {
+        allWithin(range.lowerBound, "<=", range.upperBound)
+    }
 }
+
 extension Query where T: RealmKeyedCollection, T.Value: PersistableEnum {
     public var rawValue: Query<Map<T.Key, T.Value.RawValue>> { Query<Map<T.Key, T.Value.RawValue>>(node) }
 }
+
 extension Query where T: RealmKeyedCollection, T.Value: OptionalProtocol, T.Value.Wrapped: PersistableEnum {
-    public var rawValue: Query<Map<T.Key, T.Value.Wrapped.RawValue?>> { Query<Map<T.Key, T.Value.Wrapped.RawValue?>>(node) }
+    public var rawValue: Query<Map<T.Key, T.Value.Wrapped.RawValue?>> {
+        Query<Map<T.Key, T.Value.Wrapped.RawValue?>>(node)
+    }
 }
 
 // MARK: Values of any type
 
 extension Query where T == AnyRealmValue {
     public subscript(key: String) -> Query<AnyRealmValue> { Query(.element(node, key)) }
+
     public subscript(index: Int) -> Query<AnyRealmValue> { Query(.element(node, index)) }
+
     /// Every element of a list or map.
     public var any: Query<AnyRealmValue> { Query(.element(node, QueryAll())) }
 }
+
 extension QueryNode {
     /// The collection, not any element of it.
     fileprivate var asWhole: QueryNode {

@@ -2,7 +2,8 @@ import Foundation
 
 /// What a type-safe query consists of, and its text.
 indirect enum QueryNode {
-    /// A key path; `collections` are the numbers of its names up to the first, and to the last one that leads to many values.
+    /// A key path; `collections` are the numbers of its names up to the first, and to the last one that leads to many
+    /// values.
     case path([String], collections: ClosedRange<Int>?)
     /// What stands in brackets behind a path: a key, an index, or `*` for all.
     case element(QueryNode, Any?)
@@ -24,11 +25,14 @@ indirect enum QueryNode {
         printer.condition(self)
         return (printer.text, printer.arguments)
     }
+
     /// Misuse for the sum, average, least or greatest of what is one value.
     func verifyAggregates(_ root: ClassInfo?) {
         switch self {
         case .aggregate(let kind, .path(let names, nil)) where kind != "@count":
-            let owner = names.dropLast().reduce(root) { info, name in info?.property(name)?.shape.target.map { ClassInfo.of($0) } }
+            let owner = names.dropLast().reduce(root) { info, name in
+                info?.property(name)?.shape.target.map { ClassInfo.of($0) }
+            }
             misuse(
                 "Invalid keypath '\(names.joined(separator: ".")).\(kind)': Property '\(owner?.name ?? "").\(names.last ?? "")' is not a link or "
                     + "collection and can only appear at the end of a keypath.")
@@ -39,6 +43,7 @@ indirect enum QueryNode {
         case .path, .element, .aggregate, .constant: break
         }
     }
+
     /// The collection that the first comparison goes into.
     fileprivate var collection: [String]? {
         switch self {
@@ -54,6 +59,7 @@ indirect enum QueryNode {
 private struct Printer {
     var text = ""
     var arguments: [Any] = []
+
     /// Inside subqueries: the collection and the variable that stands for its elements.
     private var variable: (path: [String], name: String)?
     private var subqueries = 0
@@ -79,18 +85,21 @@ private struct Printer {
         case .constant, .aggregate, .subquery: operand(node)
         }
     }
+
     private func isProperty(_ node: QueryNode) -> Bool {
         switch node {
         case .path, .element: true
         default: false
         }
     }
+
     /// A property that is a condition by itself.
     private mutating func property(_ node: QueryNode, is value: String) {
         quantifier(node)
         operand(node)
         text += " == \(value)"
     }
+
     private mutating func pair(_ a: QueryNode, _ sign: String, _ b: QueryNode) {
         text += "("
         condition(a)
@@ -98,9 +107,12 @@ private struct Printer {
         condition(b)
         text += ")"
     }
+
     private mutating func comparison(_ sign: String, _ a: QueryNode, _ b: QueryNode, isNegated: Bool = false) {
         // Which element of the one would be compared with which of the other?
-        if case .path(_, .some) = a, case .path(_, .some) = b { misuse("Comparing two collection columns is not permitted.") }
+        if case .path(_, .some) = a, case .path(_, .some) = b {
+            misuse("Comparing two collection columns is not permitted.")
+        }
         text += isNegated ? "(NOT " : "("
         // What is looked for in a collection stands before it: the collection as a whole is meant.
         if case .constant = a {} else { quantifier(a) }
@@ -109,13 +121,16 @@ private struct Printer {
         operand(b)
         text += ")"
     }
+
     private mutating func quantifier(_ node: QueryNode) {
         switch node {
-        case .path(let names, let many?) where variable.map({ !names.prefix(many.upperBound).elementsEqual($0.path) }) ?? true: text += "ANY "
+        case .path(let names, let many?)
+        where variable.map({ !names.prefix(many.upperBound).elementsEqual($0.path) }) ?? true: text += "ANY "
         case .element(let of, let step) where step is QueryAll: quantifier(of)
         default: break
         }
     }
+
     private mutating func operand(_ node: QueryNode) {
         switch node {
         case .path(let names, _): text += path(names)
@@ -143,23 +158,29 @@ private struct Printer {
         case .comparison, .between, .and, .or, .not: condition(node)
         }
     }
+
     private func path(_ names: [String]) -> String {
         guard let variable, names.starts(with: variable.path) else { return names.joined(separator: ".") }
         // The variable stands for a value of the map already.
         let rest = names.dropFirst(variable.path.count).drop { $0 == "@allValues" }
         return ([variable.name] + rest).joined(separator: ".")
     }
+
     private mutating func subquery(_ inner: QueryNode) {
-        guard let collection = inner.collection else { misuse("Subqueries must contain a keypath starting with a collection.") }
+        guard let collection = inner.collection else {
+            misuse("Subqueries must contain a keypath starting with a collection.")
+        }
         subqueries += 1
         let outer = variable, name = "$col\(subqueries)"
         // The collection of the subquery around, named once more, is that of its elements: they are of the same class.
-        text += "SUBQUERY(\(collection == outer?.path ? collection.joined(separator: ".") : path(collection)), \(name), "
+        text +=
+            "SUBQUERY(\(collection == outer?.path ? collection.joined(separator: ".") : path(collection)), \(name), "
         variable = (collection, name)
         condition(inner)
         variable = outer
         text += ").@count"
     }
 }
+
 /// Every element of a collection inside a value of any type.
 struct QueryAll {}

@@ -2,6 +2,7 @@
 public struct SortDescriptor: Equatable, Sendable {
     /// `name`, or `best.name` behind links.
     public let keyPath: String
+
     /// Least first.
     public let ascending: Bool
 
@@ -10,16 +11,22 @@ public struct SortDescriptor: Equatable, Sendable {
         self.keyPath = keyPath
         self.ascending = ascending
     }
+
     /// By a property.
     public init<ObjectType: ObjectBase>(keyPath: PartialKeyPath<ObjectType>, ascending: Bool = true) {
         self.init(keyPath: nameOfStored(keyPath), ascending: ascending)
     }
+
     /// In the other direction.
     public func reversed() -> SortDescriptor { SortDescriptor(keyPath: keyPath, ascending: !ascending) }
 }
+
 extension SortDescriptor: CustomStringConvertible {
-    public var description: String { "SortDescriptor(keyPath: \(keyPath), direction: \(ascending ? "ascending" : "descending"))" }
+    public var description: String {
+        "SortDescriptor(keyPath: \(keyPath), direction: \(ascending ? "ascending" : "descending"))"
+    }
 }
+
 extension SortDescriptor: ExpressibleByStringLiteral {
     public init(stringLiteral value: String) { self.init(keyPath: value) }
 }

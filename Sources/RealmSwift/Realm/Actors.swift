@@ -13,18 +13,24 @@ extension Realm {
     @frozen public enum OpenBehavior: Sendable {
         case never, once, always
     }
+
     /// Opens a Realm for an actor, whose function the caller is.
     ///
     /// - Throws: `Realm.Error`.
     public init(
-        configuration: Configuration = .defaultConfiguration, actor: isolated any Actor, downloadBeforeOpen: OpenBehavior = .never
+        configuration: Configuration = .defaultConfiguration, actor: isolated any Actor,
+        downloadBeforeOpen: OpenBehavior = .never
     ) async throws {
         opened = try RealmCore.open(configuration, Confinement.scheduler(actor))
     }
+
     /// Opens a Realm for the main actor.
-    @MainActor public init(configuration: Configuration = .defaultConfiguration, downloadBeforeOpen: OpenBehavior) async throws {
+    @MainActor public init(configuration: Configuration = .defaultConfiguration, downloadBeforeOpen: OpenBehavior)
+        async throws
+    {
         opened = try RealmCore.open(configuration, Confinement.scheduler(MainActor.shared))
     }
+
     /// Opens a Realm for the actor whose function the caller is.
     public static func open(
         configuration: Configuration = .defaultConfiguration, _isolation actor: isolated any Actor = #isolation,
@@ -33,12 +39,15 @@ extension Realm {
         Realm(try RealmCore.open(configuration, Confinement.scheduler(actor)))
     }
 
-    /// Runs `block` in a write transaction as soon as it is its turn, and returns when the changes are on the disk. The actor does other things
-    /// meanwhile.
+    /// Runs `block` in a write transaction as soon as it is its turn, and returns when the changes are on the disk. The
+    /// actor does other things meanwhile.
     ///
-    /// - Throws: what `block` throws, and then nothing was written; `Realm.Error`; `CancellationError` where the task was cancelled before its turn.
+    /// - Throws: what `block` throws, and then nothing was written; `Realm.Error`; `CancellationError` where the task
+    ///   was cancelled before its turn.
     @discardableResult
-    public func asyncWrite<Result>(_isolation actor: isolated any Actor = #isolation, _ block: () throws -> Result) async throws -> Result {
+    public func asyncWrite<Result>(_isolation actor: isolated any Actor = #isolation, _ block: () throws -> Result)
+        async throws -> Result
+    {
         let core = core, engine = core.realm
         try Task.checkCancellation()
         let turn = AsyncTurn(engine)
@@ -69,15 +78,21 @@ extension Realm {
         }
         return result
     }
-    /// Waits for what is begun by `body` and told by its argument, once. Where that is let go of untold, the Realm was closed.
-    private func waiting(_ actor: isolated any Actor, _ body: (@escaping (EngineError?) -> Void) throws -> some Any) async throws {
+
+    /// Waits for what is begun by `body` and told by its argument, once. Where that is let go of untold, the Realm was
+    /// closed.
+    private func waiting(_ actor: isolated any Actor, _ body: (@escaping (EngineError?) -> Void) throws -> some Any)
+        async throws
+    {
         do {
-            try await withCheckedThrowingContinuation(isolation: actor) { (c: CheckedContinuation<Void, any Swift.Error>) in
+            try await withCheckedThrowingContinuation(isolation: actor) {
+                (c: CheckedContinuation<Void, any Swift.Error>) in
                 let answer = Answer(c)
                 do { _ = try body { error in answer.give(error) } } catch { answer.give(error) }
             }
         } catch let e as EngineError { throw Realm.Error.thrown(e) }
     }
+
     /// Moves to the newest version.
     ///
     /// - Returns: whether there was one.
@@ -88,8 +103,11 @@ extension Realm {
 /// What somebody waits for, told once.
 private final class Answer: Sendable {
     private let waiting: Lock<CheckedContinuation<Void, any Swift.Error>?>
+
     init(_ waiting: CheckedContinuation<Void, any Swift.Error>) { self.waiting = Lock(initial: waiting) }
+
     deinit { give(EngineError(.closedRealm, "The Realm was closed or invalidated before the write was done")) }
+
     func give(_ error: (any Swift.Error)?) {
         let c = waiting.with { c in
             defer { c = nil }
@@ -98,11 +116,13 @@ private final class Answer: Sendable {
         if let error { c?.resume(throwing: error) } else { c?.resume() }
     }
 }
+
 /// A write that waits for its turn. Used by its actor only.
 private final class AsyncTurn: @unchecked Sendable {
     private let engine: EngineRealm
     private var id: UInt32?
     private(set) var isTakenBack = false
+
     init(_ engine: EngineRealm) { self.engine = engine }
 
     func begin(_ done: @escaping (EngineError?) -> Void) throws(EngineError) {
@@ -111,6 +131,7 @@ private final class AsyncTurn: @unchecked Sendable {
             done(error)
         }
     }
+
     func takeBack() {
         guard let id else { return }
         // The engine lets go of what is to be told, which ends the waiting.
@@ -118,6 +139,7 @@ private final class AsyncTurn: @unchecked Sendable {
         isTakenBack = (try? engine.cancelAsync(id)) ?? false
     }
 }
+
 extension Actor {
     fileprivate func takeBack(_ turn: AsyncTurn) { turn.takeBack() }
 }

@@ -8,46 +8,59 @@ extension Realm {
     /// How to open a Realm.
     public struct Configuration: Sendable {
         private static let shared = Lock(initial: Configuration())
+
         /// What `Realm()` opens.
         public static var defaultConfiguration: Configuration {
             get { shared.with { $0 } }
             set { shared.with { $0 = newValue } }
         }
 
-        /// The file. Where nothing is set: `default.realm` in the folder of the program's data, `$XDG_DATA_HOME/<program>` or
-        /// `~/.local/share/<program>`.
+        /// The file. Where nothing is set: `default.realm` in the folder of the program's data,
+        /// `$XDG_DATA_HOME/<program>` or `~/.local/share/<program>`.
         public var fileURL: URL? {
             didSet { if fileURL != nil { inMemoryIdentifier = nil } }
         }
+
         /// Names a Realm that lives in memory, for as long as it is open somewhere in the process.
         public var inMemoryIdentifier: String? {
             didSet { if inMemoryIdentifier != nil { fileURL = nil } }
         }
+
         /// 64 bytes; nil for a plain file.
         public var encryptionKey: Data?
+
         /// Opens a file that nobody writes, and that may lie where nothing can be written.
         public var readOnly = false
         public var schemaVersion: UInt64 = 0
         public var migrationBlock: MigrationBlock?
+
         /// Starts with an empty file where a migration would be needed.
         public var deleteRealmIfMigrationNeeded = false
-        /// Called when the file is first opened in this process, with its size and how much of that is used; true compacts it.
+
+        /// Called when the file is first opened in this process, with its size and how much of that is used; true
+        /// compacts it.
         public var shouldCompactOnLaunch: (@Sendable (_ totalBytes: Int, _ usedBytes: Int) -> Bool)?
+
         /// The classes of the Realm; nil: all classes of the program that opt in.
         public var objectTypes: [ObjectBase.Type]? {
             get { types }
             set { types = newValue }
         }
+
         private nonisolated(unsafe) var types: [ObjectBase.Type]?
+
         /// Writing fails when more versions than that are in use.
         public var maximumNumberOfActiveVersions: UInt?
+
         /// A file to copy where there is none yet.
         public var seedFilePath: URL?
 
         public init(
-            fileURL: URL? = nil, inMemoryIdentifier: String? = nil, encryptionKey: Data? = nil, readOnly: Bool = false, schemaVersion: UInt64 = 0,
+            fileURL: URL? = nil, inMemoryIdentifier: String? = nil, encryptionKey: Data? = nil, readOnly: Bool = false,
+            schemaVersion: UInt64 = 0,
             migrationBlock: MigrationBlock? = nil, deleteRealmIfMigrationNeeded: Bool = false,
-            shouldCompactOnLaunch: (@Sendable (Int, Int) -> Bool)? = nil, objectTypes: [ObjectBase.Type]? = nil, seedFilePath: URL? = nil
+            shouldCompactOnLaunch: (@Sendable (Int, Int) -> Bool)? = nil, objectTypes: [ObjectBase.Type]? = nil,
+            seedFilePath: URL? = nil
         ) {
             self.fileURL = inMemoryIdentifier == nil ? fileURL ?? Self.defaultFile : nil
             self.inMemoryIdentifier = inMemoryIdentifier
@@ -60,11 +73,18 @@ extension Realm {
             types = objectTypes
             self.seedFilePath = seedFilePath
         }
+
         private static let defaultFile: URL = {
             let environment = ProcessInfo.processInfo.environment
-            let home = environment["XDG_DATA_HOME"].flatMap { $0.isEmpty ? nil : URL(fileURLWithPath: $0, isDirectory: true) }
-            let data = home ?? FileManager.default.homeDirectoryForCurrentUser.appendingPathComponent(".local/share", isDirectory: true)
-            return data.appendingPathComponent(ProcessInfo.processInfo.processName, isDirectory: true).appendingPathComponent("default.realm")
+            let home = environment["XDG_DATA_HOME"].flatMap {
+                $0.isEmpty ? nil : URL(fileURLWithPath: $0, isDirectory: true)
+            }
+            let data =
+                home
+                ?? FileManager.default.homeDirectoryForCurrentUser.appendingPathComponent(
+                    ".local/share", isDirectory: true)
+            return data.appendingPathComponent(ProcessInfo.processInfo.processName, isDirectory: true)
+                .appendingPathComponent("default.realm")
         }()
     }
 }
@@ -83,10 +103,12 @@ extension Realm.Configuration: CustomStringConvertible {
         """
     }
 }
+
 extension Realm.Configuration: Equatable {
     /// Functions are not compared.
     public static func == (a: Self, b: Self) -> Bool {
-        a.fileURL == b.fileURL && a.inMemoryIdentifier == b.inMemoryIdentifier && a.encryptionKey == b.encryptionKey && a.readOnly == b.readOnly
+        a.fileURL == b.fileURL && a.inMemoryIdentifier == b.inMemoryIdentifier && a.encryptionKey == b.encryptionKey
+            && a.readOnly == b.readOnly
             && a.schemaVersion == b.schemaVersion && a.deleteRealmIfMigrationNeeded == b.deleteRealmIfMigrationNeeded
             && a.objectTypes?.map { ObjectIdentifier($0) } == b.objectTypes?.map { ObjectIdentifier($0) }
             && a.maximumNumberOfActiveVersions == b.maximumNumberOfActiveVersions && a.seedFilePath == b.seedFilePath
@@ -109,6 +131,7 @@ extension Realm.Configuration {
             return fileURL.standardizedFileURL.path
         }
     }
+
     /// The classes, with those that their properties lead to.
     var classes: [ClassInfo] {
         let given = objectTypes ?? Self.allClasses.filter { $0.shouldIncludeInDefaultSchema() }
@@ -121,11 +144,16 @@ extension Realm.Configuration {
         }
         return found
     }
+
     /// Every model of the program; a model without properties is a base class.
     private static var allClasses: [ObjectBase.Type] {
         let found = subclasses(of: ObjectBase.self).compactMap { $0 as? ObjectBase.Type }
-        return found.filter { $0 != Object.self && $0 != EmbeddedObject.self && $0 != DynamicObject.self && !ClassInfo.of($0).properties.isEmpty }
+        return found.filter {
+            $0 != Object.self && $0 != EmbeddedObject.self && $0 != DynamicObject.self
+                && !ClassInfo.of($0).properties.isEmpty
+        }
     }
+
     /// For the engine.
     func engine() throws -> RealmConfiguration {
         let path = try path
@@ -140,10 +168,14 @@ extension Realm.Configuration {
             mode: readOnly ? .immutable : (deleteRealmIfMigrationNeeded ? .softResetFile : .automatic))
         c.isInMemory = inMemoryIdentifier != nil
         if let encryptionKey {
-            do { try encryptionKey.withUnsafeBytes { try c.setEncryptionKey($0) } } catch let e as EngineError { throw Realm.Error(e) }
+            do { try encryptionKey.withUnsafeBytes { try c.setEncryptionKey($0) } } catch let e as EngineError {
+                throw Realm.Error(e)
+            }
         }
         c.maxActiveVersions = maximumNumberOfActiveVersions.map { UInt64($0) } ?? .max
-        if let shouldCompactOnLaunch { c.shouldCompact = { shouldCompactOnLaunch(Int(clamping: $0), Int(clamping: $1)) } }
+        if let shouldCompactOnLaunch {
+            c.shouldCompact = { shouldCompactOnLaunch(Int(clamping: $0), Int(clamping: $1)) }
+        }
         if let migrationBlock, !readOnly {
             let configuration = self
             c.migrate = { old, new in
@@ -154,12 +186,14 @@ extension Realm.Configuration {
         }
         return c
     }
+
     /// The folder, and what to begin with.
     private func prepareFile(_ path: String) throws {
         guard !readOnly, !FileManager.default.fileExists(atPath: path) else { return }
         let url = URL(fileURLWithPath: path)
         if fileURL == Self().fileURL {
-            try FileManager.default.createDirectory(at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try FileManager.default.createDirectory(
+                at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
         }
         if let seedFilePath { try FileManager.default.copyItem(at: seedFilePath, to: url) }
     }

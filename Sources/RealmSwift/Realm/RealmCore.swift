@@ -9,27 +9,38 @@ final class RealmCore: @unchecked Sendable {
     let realm: EngineRealm
     let configuration: Realm.Configuration
     private let classes = Lock<[ObjectIdentifier: ManagedClass]>(initial: [:])
+
     /// Classes without models, by their tables.
     private let dynamicClasses = Lock<[TableKey: ManagedClass]>(initial: [:])
+
     /// The models of the Realm, by the names of their classes.
     let models: [Name: ObjectBase.Type]
+
     /// Those that fit. In a migration none does yet.
     var types: [Name: ObjectBase.Type] { isMigrating ? [:] : models }
     let isMigrating: Bool
+
     /// This very Realm, while a write transaction is open that is to be ended by a call.
     var writing: RealmCore?
+
     /// Whether a block runs that waited for its turn to write.
     var isInAsyncBlock = false
+
     /// Whether the Realm moves because of a commit of its own.
     var isCommitting = false
+
     /// Why the write transaction that is open cannot be committed; nil where it can.
     private(set) var failure: EngineError?
+
     /// Who observes the Realm itself.
     let observers = Lock<[ObjectIdentifier: RealmObserver]>(initial: [:])
+
     /// What took the place of this when it was invalidated, and of that when it was: always the newest.
     private let successor = Lock<RealmCore?>(initial: nil)
+
     /// Those whose place this took, as far as somebody still has them.
     private let predecessors = Lock<[Weak]>(initial: [])
+
     private struct Weak {
         weak var core: RealmCore?
     }
@@ -38,13 +49,14 @@ final class RealmCore: @unchecked Sendable {
         self.realm = realm
         self.configuration = configuration
         self.isMigrating = isMigrating
-        models = Dictionary(configuration.classes.map { (Name($0.name), $0.type) }, uniquingKeysWith: { first, _ in first })
+        models = Dictionary(
+            configuration.classes.map { (Name($0.name), $0.type) }, uniquingKeysWith: { first, _ in first })
     }
 
     // MARK: Values that no file holds
 
-    /// A text or bytes of more than 16 MB were to be stored. A property cannot throw, so the transaction fails: its commit throws this error, and nothing
-    /// of it is stored. Until then an empty value stands there.
+    /// A text or bytes of more than 16 MB were to be stored. A property cannot throw, so the transaction fails: its
+    /// commit throws this error, and nothing of it is stored. Until then an empty value stands there.
     ///
     /// - Throws: every other error.
     func fail(_ error: EngineError, storing value: Mixed) throws(EngineError) -> Mixed {
@@ -58,6 +70,7 @@ final class RealmCore: @unchecked Sendable {
         if failure == nil { failure = error }
         return substitute
     }
+
     /// What the transaction that ends failed of.
     func takeFailure() -> EngineError? {
         defer { failure = nil }
@@ -68,6 +81,7 @@ final class RealmCore: @unchecked Sendable {
 
     /// What is in the place of this by now.
     var current: RealmCore { successor.with { $0 } ?? self }
+
     /// Opens the file again, in the place of this, which is closed: whatever was read of it is invalid from then on.
     func invalidate() throws(EngineError) {
         let next: RealmCore
@@ -107,6 +121,7 @@ final class RealmCore: @unchecked Sendable {
         }
         return found
     }
+
     private func find(_ type: ObjectBase.Type) -> ManagedClass? {
         let info = ClassInfo.of(type)
         guard let found = realm.schema[Name(info.name)], !found.key.isNull else { return nil }
@@ -117,19 +132,25 @@ final class RealmCore: @unchecked Sendable {
             return made
         }
     }
+
     /// The object in a row, as an instance of its class.
     func object(_ type: ObjectBase.Type, _ table: TableKey, _ key: ObjKey) -> ObjectBase? {
         let managed = managed(type)
         guard managed.table == table else { return nil }
         return managed.object(key)
     }
+
     /// The object in a row, as an instance of its model, or without one.
     func anyObject(_ table: TableKey, _ key: ObjKey) -> ObjectBase? {
-        guard let i = realm.schema.index(of: table), let type = types[realm.schema.classes[i].name] else { return dynamic(table, key) }
+        guard let i = realm.schema.index(of: table), let type = types[realm.schema.classes[i].name] else {
+            return dynamic(table, key)
+        }
         return object(type, table, key)
     }
+
     /// The object in a row, without a model.
     func dynamic(_ table: TableKey, _ key: ObjKey) -> ObjectBase? { dynamicClass(of: table)?.object(key) }
+
     func dynamicClass(of table: TableKey) -> ManagedClass? {
         if let known = dynamicClasses.with({ $0[table] }) { return known }
         guard let i = realm.schema.index(of: table) else { return nil }
@@ -140,12 +161,14 @@ final class RealmCore: @unchecked Sendable {
             return made
         }
     }
+
     func dynamicClass(named name: String) -> ManagedClass {
         guard let table = realm.schema[Name(name)]?.key, let found = dynamicClass(of: table) else {
             misuse("Object type '\(name)' is not managed by the Realm.")
         }
         return found
     }
+
     /// The write transaction that made an object, while it is open: a handle must not outlive its undoing.
     @inline(__always) func birth(_ table: TableKey, _ key: ObjKey) -> Birth? {
         guard realm.isWriting else { return nil }
@@ -158,8 +181,9 @@ final class RealmCore: @unchecked Sendable {
         guard realm.isFrozen, other.realm.isFrozen, realm.version == other.realm.version else { return false }
         return Name(realm.configuration.path) == Name(other.realm.configuration.path)
     }
-    /// What `body` finds out inside the Realm's door; false where the Realm is closed, or what it asks for is gone. Asking elsewhere than where the
-    /// Realm lives is misuse.
+
+    /// What `body` finds out inside the Realm's door; false where the Realm is closed, or what it asks for is gone.
+    /// Asking elsewhere than where the Realm lives is misuse.
     func isThere(_ body: () throws(EngineError) -> Bool) -> Bool {
         do throws(EngineError) { return try realm.inside(.collection, body) } catch {
             guard error.code == .wrongThread else { return false }
@@ -174,6 +198,7 @@ final class RealmCore: @unchecked Sendable {
         let scheduler: any Scheduler
         weak var core: RealmCore?
     }
+
     private static let open = Lock<[Entry]>(initial: [])
 
     /// The Realm of a configuration for a scheduler: one that is open already, or a new one.
@@ -188,13 +213,17 @@ final class RealmCore: @unchecked Sendable {
                     ? "read permissions"
                     : (mine.encryptionKey != theirs.encryptionKey
                         ? "encryption key"
-                        : ((mine.inMemoryIdentifier == nil) != (theirs.inMemoryIdentifier == nil) ? "inMemory settings" : nil)))
+                        : ((mine.inMemoryIdentifier == nil) != (theirs.inMemoryIdentifier == nil)
+                            ? "inMemory settings" : nil)))
             guard let difference else { return known }
-            throw Realm.Error(.fail, "Realm at path '\(path)' already opened with different \(difference).", URL(fileURLWithPath: path.text))
+            throw Realm.Error(
+                .fail, "Realm at path '\(path)' already opened with different \(difference).",
+                URL(fileURLWithPath: path.text))
         }
         var engine = try configuration.engine()
         do throws(EngineError) {
-            // A migration uses the Realm on the thread that opens it, which is not where it is to live: it is done by a Realm of this thread first.
+            // A migration uses the Realm on the thread that opens it, which is not where it is to live: it is done by a
+            // Realm of this thread first.
             var migrated: EngineRealm?
             if configuration.migrationBlock != nil, !scheduler.isOnThread {
                 var here = engine
@@ -209,12 +238,14 @@ final class RealmCore: @unchecked Sendable {
             return made
         } catch { throw Realm.Error(error) }
     }
+
     private static func remember(_ core: RealmCore, _ path: Name) {
         open.with { all in
             all.removeAll { $0.core == nil }
             all.append(Entry(path: path, scheduler: core.realm.scheduler, core: core))
         }
     }
+
     private static func cached(_ path: Name, _ scheduler: any Scheduler) -> RealmCore? {
         // Whoever lets go of the last reference to one closes a Realm: not under the lock.
         let all = open.with { $0.filter { $0.path == path }.map { ($0.scheduler, $0.core) } }
@@ -222,27 +253,34 @@ final class RealmCore: @unchecked Sendable {
     }
 }
 
-/// Keeps a Realm open for objects that were made together. Not the core itself: the list of open Realms refers to that weakly, and the references of
-/// what is referred to weakly are counted in a table beside it, which takes several times as long.
+/// Keeps a Realm open for objects that were made together. Not the core itself: the list of open Realms refers to that
+/// weakly, and the references of what is referred to weakly are counted in a table beside it, which takes several times
+/// as long.
 final class RealmKeeper: Sendable {
     let core: RealmCore
+
     init(_ core: RealmCore) { self.core = core }
 }
 
-/// Objects that are added together: how existing ones are treated, and which were met on the way, as objects may refer to each other in a circle.
+/// Objects that are added together: how existing ones are treated, and which were met on the way, as objects may refer
+/// to each other in a circle.
 final class Addition {
     let update: Realm.UpdatePolicy
     var known: [Identity: (TableKey, BornKey)] = [:]
+
     enum Identity: Hashable {
         case instance(ObjectIdentifier)
         case row(ObjectIdentifier, TableKey, ObjKey)
     }
+
     /// Keeps those that are known alive: another object could get the same identity.
     private var kept: [ObjectBase] = []
+
     func note(_ object: ObjectBase, _ table: TableKey, _ named: BornKey) {
         known[object.identity] = (table, named)
         kept.append(object)
     }
+
     /// Objects of `create`, which are copied when another Realm has them.
     let isCopying: Bool
 
@@ -250,6 +288,7 @@ final class Addition {
         self.update = update
         self.isCopying = isCopying
     }
+
     /// Whether only values that differ are stored.
     var onlyChanges: Bool { update == .modified }
 
@@ -260,8 +299,8 @@ final class Addition {
     private static let deepest = 64
     private var waiting: [() throws(EngineError) -> Void] = []
 
-    /// Stores the values of one object, which may lead to others. Too far from the first one, as in long chains of links, it is done later, by the
-    /// call for the first one: the stack would not do.
+    /// Stores the values of one object, which may lead to others. Too far from the first one, as in long chains of
+    /// links, it is done later, by the call for the first one: the stack would not do.
     func nest(_ store: @escaping () throws(EngineError) -> Void) throws(EngineError) {
         if depth >= Self.deepest { return waiting.append(store) }
         depth += 1
@@ -272,7 +311,8 @@ final class Addition {
 }
 
 extension Unmanaged {
-    /// Lends the object without counting references, as `borrow` of the engine; compiled here, where the types are known.
+    /// Lends the object without counting references, as `borrow` of the engine; compiled here, where the types are
+    /// known.
     @inline(__always) func lending<R>(_ body: (Instance) throws(EngineError) -> R) throws(EngineError) -> R {
         let result: Result<R, EngineError> = _withUnsafeGuaranteedRef { object in
             do throws(EngineError) { return .success(try body(object)) } catch { return .failure(error) }

@@ -6,15 +6,21 @@ extension Realm {
     public struct Error: Swift.Error, Sendable, Equatable {
         /// Realm's own numbers.
         public enum Code: Int, Sendable {
-            case fail = 1, fileAccess = 2, filePermissionDenied = 3, fileExists = 4, fileNotFound = 5, fileFormatUpgradeRequired = 6
-            case incompatibleLockFile = 8, addressSpaceExhausted = 9, schemaMismatch = 10, alreadyOpen = 12, invalidInput = 13, outOfDiskSpace = 14
-            case incompatibleSession = 15, unsupportedFileFormatVersion = 16, multipleSyncAgents = 17, subscriptionFailed = 18
+            case fail = 1, fileAccess = 2, filePermissionDenied = 3, fileExists = 4, fileNotFound = 5,
+                fileFormatUpgradeRequired = 6
+            case incompatibleLockFile = 8, addressSpaceExhausted = 9, schemaMismatch = 10, alreadyOpen = 12,
+                invalidInput = 13, outOfDiskSpace = 14
+            case incompatibleSession = 15, unsupportedFileFormatVersion = 16, multipleSyncAgents = 17,
+                subscriptionFailed = 18
             case fileOperationFailed = 19, invalidDatabase = 20, incompatibleHistories = 21, noSubscriptionForWrite = 22
         }
+
         public let code: Code
         public let message: String
+
         /// The file, where one is concerned.
         public let fileURL: URL?
+
         /// The engine's number (`realm_errno_e` of the C API); 0 for none.
         public let engineCode: Int32
 
@@ -23,26 +29,32 @@ extension Realm {
         /// - Parameter userInfo: of it the description is taken, and the path of a file.
         public init(_ code: Code, userInfo: [String: Any] = [:]) {
             let path = userInfo[NSFilePathErrorKey] as? String
-            self.init(code, userInfo[NSLocalizedDescriptionKey] as? String ?? "\(code)", path.map { URL(fileURLWithPath: $0) })
+            self.init(
+                code, userInfo[NSLocalizedDescriptionKey] as? String ?? "\(code)", path.map { URL(fileURLWithPath: $0) }
+            )
         }
+
         init(_ code: Code, _ message: String, _ fileURL: URL? = nil) {
             self.code = code
             self.message = message
             self.fileURL = fileURL
             engineCode = 0
         }
+
         init(_ e: EngineError) {
             code = Self.code(e.code)
             message = e.message
             fileURL = e.path.map { URL(fileURLWithPath: $0) }
             engineCode = e.code.rawValue
         }
-        /// What a function throws that was called by the program. A call from another thread than the Realm's is misuse, which ends the program, in
-        /// functions that throw, too: `try?` would make it a write that never was.
+
+        /// What a function throws that was called by the program. A call from another thread than the Realm's is
+        /// misuse, which ends the program, in functions that throw, too: `try?` would make it a write that never was.
         static func thrown(_ e: EngineError) -> Error {
             if e.code == .wrongThread { misuse(e) }
             return Error(e)
         }
+
         private static func code(_ c: EngineError.Code) -> Code {
             switch c {
             case .outOfDiskSpace: .outOfDiskSpace
@@ -63,9 +75,11 @@ extension Realm {
             default: .fail
             }
         }
+
         public static func == (a: Error, b: Error) -> Bool { a.code == b.code && a.fileURL == b.fileURL }
     }
 }
+
 extension Realm.Error {
     public static var fail: Code { .fail }
     public static var fileAccess: Code { .fileAccess }
@@ -85,17 +99,22 @@ extension Realm.Error {
     public static var invalidDatabase: Code { .invalidDatabase }
     public static var incompatibleHistories: Code { .incompatibleHistories }
 }
+
 /// Matches errors by their code: `catch Realm.Error.fileNotFound`.
 public func ~= (code: Realm.Error.Code, error: any Swift.Error) -> Bool { (error as? Realm.Error)?.code == code }
 
 extension Realm.Error: LocalizedError, CustomNSError, CustomStringConvertible {
     public static var errorDomain: String { "io.realm" }
     public var errorCode: Int { code.rawValue }
+
     public var errorUserInfo: [String: Any] {
-        var info: [String: Any] = [NSLocalizedDescriptionKey: message, "Error Code": Int(engineCode), "Error Name": "\(code)"]
+        var info: [String: Any] = [
+            NSLocalizedDescriptionKey: message, "Error Code": Int(engineCode), "Error Name": "\(code)",
+        ]
         if let fileURL { info[NSFilePathErrorKey] = fileURL.path }
         return info
     }
+
     public var errorDescription: String? { message }
     public var localizedDescription: String { message }
     public var description: String { message }

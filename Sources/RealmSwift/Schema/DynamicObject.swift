@@ -7,32 +7,44 @@ import Foundation
 @dynamicMemberLookup
 public final class DynamicObject: Object {
     public required init() {}
+
     /// A property by its name.
     public subscript(dynamicMember member: String) -> Any? {
         get { self[member] }
         set { self[member] = newValue }
     }
+
     public override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
 
 extension ObjectBase {
     /// A property that holds a list.
     public final func dynamicList(_ propertyName: String) -> List<DynamicObject> {
-        guard let p = info.property(propertyName) else { misuse("Invalid property name '\(propertyName)' for class '\(info.name)'.") }
+        guard let p = info.property(propertyName) else {
+            misuse("Invalid property name '\(propertyName)' for class '\(info.name)'.")
+        }
         return List(collection(p.index, .list, dynamicElement(p)))
     }
+
     /// A property that holds a set of objects.
     public final func dynamicMutableSet(_ propertyName: String) -> MutableSet<DynamicObject> {
-        guard let p = info.property(propertyName) else { misuse("Invalid property name '\(propertyName)' for class '\(info.name)'.") }
+        guard let p = info.property(propertyName) else {
+            misuse("Invalid property name '\(propertyName)' for class '\(info.name)'.")
+        }
         return MutableSet(collection(p.index, .set, dynamicElement(p)))
     }
+
     /// A property that holds a map of objects.
     public final func dynamicMap(_ propertyName: String) -> Map<String, DynamicObject?> {
-        guard let p = info.property(propertyName) else { misuse("Invalid property name '\(propertyName)' for class '\(info.name)'.") }
+        guard let p = info.property(propertyName) else {
+            misuse("Invalid property name '\(propertyName)' for class '\(info.name)'.")
+        }
         return Map(collection(p.index, .dictionary, dynamicElement(p)))
     }
+
     private func dynamicElement(_ p: PropertyInfo) -> _PropertyShape { _PropertyShape(p.shape.type) }
 }
+
 extension Realm {
     /// All objects of a class, without its model.
     public func dynamicObjects(_ typeName: String) -> Results<DynamicObject> {
@@ -41,9 +53,11 @@ extension Realm {
             _Rows(
                 core,
                 must { () throws(EngineError) in
-                    try engine.inside(.results) { () throws(EngineError) in try ResultSet(engine, .table(managed.table)) }
+                    try engine.inside(.results) { () throws(EngineError) in try ResultSet(engine, .table(managed.table))
+                    }
                 }, managed))
     }
+
     /// The object with a primary key, without its model.
     public func dynamicObject(ofType typeName: String, forPrimaryKey key: Any) -> DynamicObject? {
         let managed = core.dynamicClass(named: typeName)
@@ -56,8 +70,11 @@ extension Realm {
             return found.map { unsafeDowncast(managed.object($0), to: DynamicObject.self) }
         }
     }
+
     @discardableResult
-    public func dynamicCreate(_ typeName: String, value: Any = [String: Any](), update: UpdatePolicy = .error) -> DynamicObject {
+    public func dynamicCreate(_ typeName: String, value: Any = [String: Any](), update: UpdatePolicy = .error)
+        -> DynamicObject
+    {
         let managed = core.dynamicClass(named: typeName)
         let made = must { () throws(EngineError) in try core.create(managed, value, Addition(update, isCopying: true)) }
         return unsafeDowncast(made, to: DynamicObject.self)
@@ -81,12 +98,15 @@ extension _Place {
         return core.dynamicClass(of: found.key)
     }
 }
+
 extension ManagedClass {
     /// The class and the property whose links linking objects are, without a model.
     func origin(of index: Int16) -> (ManagedClass, ColKey)? {
         let schema = core.realm.schema, name = Name(info.properties[Int(index)].column)
-        guard let i = schema.index(of: table), let p = schema.classes[i].computedProperties.first(where: { $0.name == name }),
-            let origin = schema[p.linkTarget], let link = origin.property(named: p.linkOrigin), let found = core.dynamicClass(of: origin.key)
+        guard let i = schema.index(of: table),
+            let p = schema.classes[i].computedProperties.first(where: { $0.name == name }),
+            let origin = schema[p.linkTarget], let link = origin.property(named: p.linkOrigin),
+            let found = core.dynamicClass(of: origin.key)
         else { return nil }
         return (found, link.key)
     }
@@ -95,17 +115,20 @@ extension ManagedClass {
 extension ClassInfo {
     /// What is known of a class from the file alone.
     convenience init(_ schema: EngineObjectSchema) {
-        let properties = (schema.properties + schema.computedProperties).enumerated().compactMap { i, p -> PropertyInfo? in
+        let properties = (schema.properties + schema.computedProperties).enumerated().compactMap {
+            i, p -> PropertyInfo? in
             let access = Self.access(p)
             var shape = _PropertyShape(p.type, target: p.type == .object || p.isComputed ? DynamicObject.self : nil)
             shape.isOptional = p.isNullable
             shape.collection = p.collection
             return PropertyInfo(
-                name: p.publicName.isEmpty ? p.name.text : p.publicName.text, column: p.name.text, index: Int16(i), offset: 0, access: access,
+                name: p.publicName.isEmpty ? p.name.text : p.publicName.text, column: p.name.text, index: Int16(i),
+                offset: 0, access: access,
                 shape: shape, isPrimary: p.isPrimary, isIndexed: p.isIndexed, origin: p.linkOrigin.text)
         }
         self.init(dynamic: schema.name.text, isEmbedded: schema.kind == .embedded, properties)
     }
+
     private static func access(_ p: EngineProperty) -> any PropertyAccess.Type {
         if p.isComputed { return Persisted<LinkingObjects<DynamicObject>>.self }
         func access<T: RealmCollectionValue & _Persistable>(_: T.Type) -> any PropertyAccess.Type {

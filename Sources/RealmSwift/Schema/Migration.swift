@@ -11,6 +11,7 @@ public typealias MigrationObjectEnumerateBlock = (_ oldObject: MigrationObject?,
 public struct Migration {
     private let old: RealmCore
     private let new: RealmCore
+
     private final class Failure { var first: EngineError? }
     private let failure = Failure()
 
@@ -18,8 +19,10 @@ public struct Migration {
         self.old = RealmCore(old, configuration, isMigrating: true)
         self.new = RealmCore(new, configuration, isMigrating: true)
     }
+
     /// Throws what went wrong in the block.
     func finish() throws { if let first = failure.first ?? new.takeFailure() { throw first } }
+
     private func trying<R>(_ body: () throws(EngineError) -> R) -> R? {
         do throws(EngineError) { return try body() } catch {
             if failure.first == nil { failure.first = error }
@@ -29,6 +32,7 @@ public struct Migration {
 
     /// The classes before the migration.
     public var oldSchema: Schema { Schema(old.realm.schema, old) }
+
     /// The classes that the program has now.
     public var newSchema: Schema { Schema(new.realm.schema, new) }
 
@@ -49,6 +53,7 @@ public struct Migration {
             block(was, becomes)
         }
     }
+
     /// A new object of a class.
     @discardableResult
     public func create(_ typeName: String, value: Any = [String: Any]()) -> MigrationObject {
@@ -56,8 +61,10 @@ public struct Migration {
         let made = must { () throws(EngineError) in try new.create(managed, value, Addition(.error, isCopying: true)) }
         return unsafeDowncast(made, to: DynamicObject.self)
     }
+
     /// Deletes an object.
     public func delete(_ object: MigrationObject) { Realm(new).delete(object) }
+
     /// Deletes all objects of a class, and the class where the program does not have it any more.
     ///
     /// - Returns: whether there was one.
@@ -71,8 +78,11 @@ public struct Migration {
         }
         return trying { () throws(EngineError) in try new.realm.removeClass(Name(typeName)) } ?? false
     }
+
     /// Gives a property of the file a new name and keeps its values.
     public func renameProperty(onType typeName: String, from oldName: String, to newName: String) {
-        _ = trying { () throws(EngineError) in try new.realm.renameProperty(Name(typeName), from: Name(oldName), to: Name(newName)) }
+        _ = trying { () throws(EngineError) in
+            try new.realm.renameProperty(Name(typeName), from: Name(oldName), to: Name(newName))
+        }
     }
 }

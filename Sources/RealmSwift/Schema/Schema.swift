@@ -2,7 +2,8 @@ internal import CoreEngine
 
 /// What a property holds. Numbers are those of Realm's own package.
 public enum PropertyType: Int, Sendable {
-    case int = 0, bool = 1, string = 2, data = 3, date = 4, float = 5, double = 6, object = 7, linkingObjects = 8, any = 9, objectId = 10
+    case int = 0, bool = 1, string = 2, data = 3, date = 4, float = 5, double = 6, object = 7, linkingObjects = 8, any =
+        9, objectId = 10
     case decimal128 = 11, UUID = 12
 
     init(_ type: EngineType) {
@@ -23,6 +24,7 @@ public enum PropertyType: Int, Sendable {
             case .uuid: .UUID
             }
     }
+
     var text: String {
         switch self {
         case .any: "mixed"
@@ -38,23 +40,32 @@ public enum PropertyType: Int, Sendable {
 public struct Property: CustomStringConvertible, Equatable, Sendable {
     /// As the program names it.
     public let name: String
+
     /// As the file names it.
     public let columnName: String
+
     /// What a value is.
     public let type: PropertyType
+
     /// Whether it is a list.
     public let isArray: Bool
+
     /// Whether it is a set.
     public let isSet: Bool
+
     /// Whether it is a map.
     public let isMap: Bool
+
     /// Whether it has a search index.
     public let isIndexed: Bool
+
     /// Whether a value may be absent.
     public let isOptional: Bool
     let isPrimary: Bool
+
     /// The class that links lead to.
     public let objectClassName: String?
+
     /// Of linking objects.
     private let originName: String?
 
@@ -72,6 +83,7 @@ public struct Property: CustomStringConvertible, Equatable, Sendable {
         objectClassName = p.linkTarget.isEmpty ? nil : p.linkTarget.text
         originName = p.linkOrigin.isEmpty ? nil : p.linkOrigin.text
     }
+
     public var description: String {
         """
         \(name) {
@@ -92,16 +104,22 @@ public struct Property: CustomStringConvertible, Equatable, Sendable {
 public struct ObjectSchema: CustomStringConvertible, Equatable {
     /// The name in the file.
     public let className: String
+
     /// In the order of the file.
     public let properties: [Property]
+
     /// Whether its objects belong to one other object each.
     public let isEmbedded: Bool
+
     /// Always false: such classes belong to Device Sync.
     public var isAsymmetric: Bool { false }
+
     /// The class of the program; `DynamicObject` where there is none.
     public let objectClass: AnyClass
+
     /// The property that is the primary key; nil for none.
     public var primaryKeyProperty: Property? { properties.first(where: \.isPrimary) }
+
     /// A property by its name.
     public subscript(propertyName: String) -> Property? { properties.first { $0.name == propertyName } }
 
@@ -113,9 +131,11 @@ public struct ObjectSchema: CustomStringConvertible, Equatable {
             Property(p, name: names?.properties.first { Name($0.column) == p.name }?.name)
         }
     }
+
     public static func == (a: ObjectSchema, b: ObjectSchema) -> Bool {
         a.className == b.className && a.properties == b.properties && a.isEmbedded == b.isEmbedded
     }
+
     public var description: String {
         let lines = properties.flatMap { $0.description.split(separator: "\n").map { "\t\($0)" } }
         return "\(className)\(isEmbedded ? " (embedded)" : "") {\n" + lines.joined(separator: "\n") + "\n}"
@@ -126,6 +146,7 @@ public struct ObjectSchema: CustomStringConvertible, Equatable {
 public struct Schema: CustomStringConvertible, Equatable {
     /// In the order of their names.
     public let objectSchema: [ObjectSchema]
+
     /// A class by its name.
     public subscript(className: String) -> ObjectSchema? { objectSchema.first { $0.className == className } }
 
@@ -136,7 +157,10 @@ public struct Schema: CustomStringConvertible, Equatable {
             return ObjectSchema(c, type ?? DynamicObject.self, names: type.map { ClassInfo.of($0) })
         }
     }
+
     public var description: String {
-        "Schema {\n" + objectSchema.flatMap { $0.description.split(separator: "\n").map { "\t\($0)" } }.joined(separator: "\n") + "\n}"
+        "Schema {\n"
+            + objectSchema.flatMap { $0.description.split(separator: "\n").map { "\t\($0)" } }.joined(separator: "\n")
+            + "\n}"
     }
 }

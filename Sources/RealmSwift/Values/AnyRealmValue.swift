@@ -22,47 +22,63 @@ public enum AnyRealmValue: Hashable {
 
     /// The value, where it is of that type.
     public var intValue: Int? { if case .int(let v) = self { v } else { nil } }
+
     /// The value, where it is of that type.
     public var boolValue: Bool? { if case .bool(let v) = self { v } else { nil } }
+
     /// The value, where it is of that type.
     public var floatValue: Float? { if case .float(let v) = self { v } else { nil } }
+
     /// The value, where it is of that type.
     public var doubleValue: Double? { if case .double(let v) = self { v } else { nil } }
+
     /// The value, where it is of that type.
     public var stringValue: String? { if case .string(let v) = self { v } else { nil } }
+
     /// The value, where it is of that type.
     public var dataValue: Data? { if case .data(let v) = self { v } else { nil } }
+
     /// The value, where it is of that type.
     public var dateValue: Date? { if case .date(let v) = self { v } else { nil } }
+
     /// The value, where it is of that type.
     public var objectIdValue: ObjectId? { if case .objectId(let v) = self { v } else { nil } }
+
     /// The value, where it is of that type.
     public var decimal128Value: Decimal128? { if case .decimal128(let v) = self { v } else { nil } }
+
     /// The value, where it is of that type.
     public var uuidValue: UUID? { if case .uuid(let v) = self { v } else { nil } }
+
     /// The value, where it is of that type.
     public var dictionaryValue: Map<String, AnyRealmValue>? { if case .dictionary(let v) = self { v } else { nil } }
+
     /// The value, where it is of that type.
     public var listValue: List<AnyRealmValue>? { if case .list(let v) = self { v } else { nil } }
+
     /// The object, where it is one of that class.
     public func object<T: Object>(_ type: T.Type) -> T? { if case .object(let v) = self { v as? T } else { nil } }
+
     /// The object, read by names.
     public var dynamicObject: DynamicObject? {
         guard case .object(let v) = self else { return nil }
         return (v as? DynamicObject) ?? v.managed.flatMap { $0.core.dynamic($0.table, v.named.key) as? DynamicObject }
     }
+
     /// A map with these entries.
     public static func fromDictionary(_ dictionary: [String: AnyRealmValue]) -> AnyRealmValue {
         let map = Map<String, AnyRealmValue>()
         for (key, value) in dictionary { map[key] = value }
         return .dictionary(map)
     }
+
     /// A list of these elements.
     public static func fromArray(_ array: [AnyRealmValue]) -> AnyRealmValue {
         let list = List<AnyRealmValue>()
         list.append(objectsIn: array)
         return .list(list)
     }
+
     /// The value inside.
     var any: Any? {
         switch self {
@@ -82,6 +98,7 @@ public enum AnyRealmValue: Hashable {
         case .list(let v): v
         }
     }
+
     /// nil for what no property of this type can hold.
     init?(any value: Any) {
         switch unwrapped(value).map(swiftValue) {
@@ -111,13 +128,16 @@ public enum AnyRealmValue: Hashable {
         }
     }
 }
+
 extension Map: Hashable {
     public func hash(into hasher: inout Hasher) { hasher.combine(count) }
 }
 
 extension AnyRealmValue: RealmCollectionValue, _Persistable, _DefaultConstructible, _Indexable {
     public static var _rlmShape: _PropertyShape { _PropertyShape(.mixed) }
+
     public static func _rlmDefault() -> AnyRealmValue { .none }
+
     public static func _rlmStandIn(_ recording: _Recording) -> AnyRealmValue {
         switch recording.sample {
         case 1: .string(String._rlmSamples.0)
@@ -125,7 +145,9 @@ extension AnyRealmValue: RealmCollectionValue, _Persistable, _DefaultConstructib
         default: .none
         }
     }
+
     public static func _rlmConvert(_ any: Any) -> AnyRealmValue? { AnyRealmValue(any: any) }
+
     public static func _rlmLoad(_ stored: _StoredValue) -> AnyRealmValue? {
         switch stored.value {
         case .null: return AnyRealmValue.none
@@ -149,6 +171,7 @@ extension AnyRealmValue: RealmCollectionValue, _Persistable, _DefaultConstructib
             return .dictionary(Map(ManagedCollection(core, path, .dictionary, _rlmShape)))
         }
     }
+
     public func _rlmValue() -> _StoredValue? {
         switch self {
         case .none: _StoredValue(.null, nil)
@@ -166,40 +189,54 @@ extension AnyRealmValue: RealmCollectionValue, _Persistable, _DefaultConstructib
         case .dictionary, .list: nil
         }
     }
+
     public func _rlmStore(at place: _Place) throws {
         switch self {
         case .object(let v): try v._rlmStore(at: place)
         case .list(let v):
             // Read first, with what is nested: the place may hold this very list, or what it is a part of.
             let elements = Array(v).map(\.unmanaged), path = try place.makeCollection(.list)
-            for (i, e) in elements.enumerated() { try e._rlmStore(at: _Place(place.core, .insertion(path, i), place.addition)) }
+            for (i, e) in elements.enumerated() {
+                try e._rlmStore(at: _Place(place.core, .insertion(path, i), place.addition))
+            }
         case .dictionary(let v):
-            let entries = v.asKeyValueSequence().map { ($0.key, $0.value.unmanaged) }, path = try place.makeCollection(.dictionary)
+            let entries = v.asKeyValueSequence().map { ($0.key, $0.value.unmanaged) },
+                path = try place.makeCollection(.dictionary)
             for (key, e) in entries { try e._rlmStore(at: _Place(place.core, .entry(path, key), place.addition)) }
         default:
             guard let stored = _rlmValue() else { return }
             try place.write(stored.value)
         }
     }
+
     public var _rlmAny: Any? { any }
+
     /// The value, of lists and maps a copy of all that they hold: somewhere in them may be one of the Realm.
     fileprivate var unmanaged: AnyRealmValue {
         switch self {
         case .list(let v): .fromArray(v.map(\.unmanaged))
         case .dictionary(let v):
-            .fromDictionary(Dictionary(v.asKeyValueSequence().map { ($0.key, $0.value.unmanaged) }, uniquingKeysWith: { $1 }))
+            .fromDictionary(
+                Dictionary(v.asKeyValueSequence().map { ($0.key, $0.value.unmanaged) }, uniquingKeysWith: { $1 }))
         default: self
         }
     }
 }
-extension AnyRealmValue: ExpressibleByIntegerLiteral, ExpressibleByStringLiteral, ExpressibleByBooleanLiteral, ExpressibleByFloatLiteral {
+
+extension AnyRealmValue: ExpressibleByIntegerLiteral, ExpressibleByStringLiteral, ExpressibleByBooleanLiteral,
+    ExpressibleByFloatLiteral
+{
     public init(integerLiteral value: Int) { self = .int(value) }
+
     public init(stringLiteral value: String) { self = .string(value) }
+
     public init(booleanLiteral value: Bool) { self = .bool(value) }
+
     public init(floatLiteral value: Double) { self = .double(value) }
 }
-/// What is to be stored, so that it stays what it is while the place where it was read from is written: lists and maps inside values of any type
-/// are copied.
+
+/// What is to be stored, so that it stays what it is while the place where it was read from is written: lists and maps
+/// inside values of any type are copied.
 func independent<E>(_ elements: [E]) -> [E] {
     guard E.self == AnyRealmValue.self || E.self == Any.self else { return elements }
     return elements.map { element in

@@ -4,10 +4,12 @@ import Foundation
 /// A decimal number of 34 digits, as IEEE 754 defines decimal128: exact for amounts of money.
 public struct Decimal128: Sendable, CustomStringConvertible {
     var value: CoreEngine.Decimal128
+
     init(_ value: CoreEngine.Decimal128) { self.value = value }
 
     /// Zero.
     public init() { value = CoreEngine.Decimal128(0) }
+
     /// - Throws: `Realm.Error.invalidInput` for what is no number.
     public init(string: String) throws {
         guard let v = CoreEngine.Decimal128(text: string.utf8) else {
@@ -15,20 +17,27 @@ public struct Decimal128: Sendable, CustomStringConvertible {
         }
         value = v
     }
+
     public init(number: NSNumber) { value = CoreEngine.Decimal128(text: number.stringValue.utf8) ?? .nan }
+
     /// From a number, or the text of one; of nothing not a number. Anything else is misuse.
     public init(value: Any) {
         guard unwrapped(value) != nil else {
             self.value = .nan
             return
         }
-        guard let v = Self._rlmConvert(value) else { misuse("Cannot convert value '\(value)' of type '\(type(of: value))' to decimal128") }
+        guard let v = Self._rlmConvert(value) else {
+            misuse("Cannot convert value '\(value)' of type '\(type(of: value))' to decimal128")
+        }
         self = v
     }
+
     public init(_ double: Double) { value = CoreEngine.Decimal128(text: "\(double)".utf8) ?? .nan }
+
     public init<T: BinaryInteger>(_ source: T) { value = CoreEngine.Decimal128(text: "\(source)".utf8) ?? .nan }
 
-    /// As Realm writes it: without zeros at the end behind the point, and without a sign before a positive exponent. The file keeps the zeros.
+    /// As Realm writes it: without zeros at the end behind the point, and without a sign before a positive exponent.
+    /// The file keeps the zeros.
     public var stringValue: String {
         let parts = value.description.split(separator: "E", maxSplits: 1)
         guard var digits = parts.first, !value.isSpecial else { return value.description }
@@ -38,29 +47,43 @@ public struct Decimal128: Sendable, CustomStringConvertible {
         }
         return String(digits) + (parts.count == 2 ? "E\(parts[1].drop { $0 == "+" })" : "")
     }
+
     public var description: String { stringValue }
     public var doubleValue: Double { value.double }
     public var decimalValue: Decimal { Decimal(string: value.description) ?? .nan }
     public var isNaN: Bool { value.isNaN }
+
     /// As `isNaN`, which is all that files tell of it.
     public var isSignaling: Bool { isNaN }
+
     /// As `isNaN`.
     public var isSignalingNaN: Bool { isNaN }
     public var isSignMinus: Bool { value.isNegative }
     public var magnitude: Decimal128 { value.isNegative ? Decimal128(-value) : self }
+
     public func distance(to other: Decimal128) -> Decimal128 { other - self }
+
     public func advanced(by n: Decimal128) -> Decimal128 { self + n }
+
     /// The least and the greatest number.
     public static var min: Decimal128 { minimumValue }
     public static var max: Decimal128 { maximumValue }
     public static var minimumValue: Decimal128 { Decimal128(-maximumValue.value) }
-    public static var maximumValue: Decimal128 { Decimal128(CoreEngine.Decimal128(text: "9999999999999999999999999999999999E6111".utf8) ?? .nan) }
+
+    public static var maximumValue: Decimal128 {
+        Decimal128(CoreEngine.Decimal128(text: "9999999999999999999999999999999999E6111".utf8) ?? .nan)
+    }
 }
 
 extension Decimal128: Comparable, Hashable {
-    /// Numbers are equal when their values are, whatever their digits behind the point; what is no number equals itself, as in files.
-    public static func == (a: Decimal128, b: Decimal128) -> Bool { CoreEngine.Decimal128.compare(a.value, b.value) == 0 }
+    /// Numbers are equal when their values are, whatever their digits behind the point; what is no number equals
+    /// itself, as in files.
+    public static func == (a: Decimal128, b: Decimal128) -> Bool {
+        CoreEngine.Decimal128.compare(a.value, b.value) == 0
+    }
+
     public static func < (a: Decimal128, b: Decimal128) -> Bool { CoreEngine.Decimal128.compare(a.value, b.value) < 0 }
+
     public func hash(into hasher: inout Hasher) {
         if value.isSpecial { return hasher.combine(value.isNaN ? 0 : (value.isNegative ? -1 : 1)) }
         var (coefficient, exponent) = value.parts
@@ -71,29 +94,48 @@ extension Decimal128: Comparable, Hashable {
         hasher.combine(value.isNegative)
     }
 }
+
 extension Decimal128: Numeric, SignedNumeric {
     public init?<T: BinaryInteger>(exactly source: T) { self.init(source) }
+
     public static func + (a: Decimal128, b: Decimal128) -> Decimal128 { Decimal128(a.value + b.value) }
+
     public static func - (a: Decimal128, b: Decimal128) -> Decimal128 { Decimal128(a.value - b.value) }
+
     public static func * (a: Decimal128, b: Decimal128) -> Decimal128 { Decimal128(a.value * b.value) }
+
     public static func / (a: Decimal128, b: Decimal128) -> Decimal128 { Decimal128(a.value / b.value) }
+
     public static func += (a: inout Decimal128, b: Decimal128) { a = a + b }
+
     public static func -= (a: inout Decimal128, b: Decimal128) { a = a - b }
+
     public static func *= (a: inout Decimal128, b: Decimal128) { a = a * b }
+
     public static func /= (a: inout Decimal128, b: Decimal128) { a = a / b }
+
     public static prefix func - (a: Decimal128) -> Decimal128 { Decimal128(-a.value) }
 }
+
 extension Decimal128: ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral, ExpressibleByStringLiteral {
     public init(integerLiteral value: Int64) { self.value = CoreEngine.Decimal128(value) }
+
     public init(floatLiteral value: Double) { self.init(value) }
+
     /// Not a number for a text that is none.
     public init(stringLiteral value: String) { self.value = CoreEngine.Decimal128(text: value.utf8) ?? .nan }
 }
+
 extension Decimal128: Codable {
     public init(from decoder: any Decoder) throws {
         let c = try decoder.singleValueContainer()
-        if let text = try? c.decode(String.self) { self = try Decimal128(string: text) } else { self.init(try c.decode(Double.self)) }
+        if let text = try? c.decode(String.self) {
+            self = try Decimal128(string: text)
+        } else {
+            self.init(try c.decode(Double.self))
+        }
     }
+
     public func encode(to encoder: any Encoder) throws {
         var c = encoder.singleValueContainer()
         try c.encode(stringValue)
@@ -103,6 +145,7 @@ extension Decimal128: Codable {
 extension Decimal128: _Scalar {
     public static var _rlmShape: _PropertyShape { _PropertyShape(.decimal) }
     public static var _rlmSamples: (Decimal128, Decimal128) { (Decimal128(-70_003.25), Decimal128(100_019.75)) }
+
     public static func _rlmLoad(_ stored: _StoredValue) -> Decimal128? {
         switch stored.value {
         case .decimal(let v): Decimal128(v)
@@ -112,7 +155,9 @@ extension Decimal128: _Scalar {
         default: nil
         }
     }
+
     public func _rlmValue() -> _StoredValue? { _StoredValue(.decimal(value), nil) }
+
     public static func _rlmConvert(_ any: Any) -> Decimal128? {
         switch any {
         case let v as Decimal128: v

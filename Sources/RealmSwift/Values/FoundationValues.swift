@@ -1,8 +1,10 @@
 import Foundation
 
-/// What programs that were written for Objective-C's types give where Swift's are meant: `NSNumber`, `NSString`, `NSDate` and their like.
+/// What programs that were written for Objective-C's types give where Swift's are meant: `NSNumber`, `NSString`,
+/// `NSDate` and their like.
 ///
-/// Swift on Linux casts some of them and not others, and takes any `NSNumber` of 1 for a truth value: so it is decided here.
+/// Swift on Linux casts some of them and not others, and takes any `NSNumber` of 1 for a truth value: so it is decided
+/// here.
 func swiftValue(_ any: Any) -> Any {
     // Swift's own types can be cast to these classes, and stay what they are.
     guard type(of: any) is AnyObject.Type else { return any }
@@ -22,6 +24,7 @@ func swiftValue(_ any: Any) -> Any {
     default: return any
     }
 }
+
 private func swiftNumber(_ number: NSNumber) -> Any {
     // Truth values have a class of their own, and no name by which it could be asked for.
     if type(of: number) == truthClass { return number.boolValue }
@@ -31,4 +34,5 @@ private func swiftNumber(_ number: NSNumber) -> Any {
     default: return Int(truncatingIfNeeded: number.int64Value)
     }
 }
+
 private let truthClass: AnyClass = type(of: NSNumber(value: true))

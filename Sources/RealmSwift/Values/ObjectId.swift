@@ -2,13 +2,16 @@ internal import CoreEngine
 import Foundation
 import Synchronization
 
-/// Twelve bytes that are unique without a central place: seconds since 1970, five random bytes of the process, a counter.
+/// Twelve bytes that are unique without a central place: seconds since 1970, five random bytes of the process, a
+/// counter.
 public struct ObjectId: Hashable, Sendable, Comparable, CustomStringConvertible {
     let value: CoreEngine.ObjectId
+
     init(_ value: CoreEngine.ObjectId) { self.value = value }
 
     /// All zeros.
     public init() { value = CoreEngine.ObjectId(high: 0, low: 0) }
+
     /// - Parameter string: 24 hexadecimal digits.
     /// - Throws: `Realm.Error.invalidInput` for anything else.
     public init(string: String) throws {
@@ -17,51 +20,66 @@ public struct ObjectId: Hashable, Sendable, Comparable, CustomStringConvertible 
         }
         self = id
     }
+
     /// Of digits that stand in the program; anything but 24 of them is misuse.
     public init(_ str: StaticString) {
         let text = "\(str)"
         guard let id = Self(digits: text) else { misuse("Invalid Object ID string '\(text)': must be 24 hex digits") }
         self = id
     }
+
     init?(digits description: String) {
-        guard description.utf8.count == 24, let high = UInt64(description.prefix(16), radix: 16), let low = UInt32(description.suffix(8), radix: 16),
+        guard description.utf8.count == 24, let high = UInt64(description.prefix(16), radix: 16),
+            let low = UInt32(description.suffix(8), radix: 16),
             !description.utf8.contains(UInt8(ascii: "+"))
         else { return nil }
         value = CoreEngine.ObjectId(high: high, low: low)
     }
+
     /// The parts one by one: for identifiers of a known time.
     public init(timestamp: Date, machineId: Int, processId: Int) {
-        let process = UInt64(truncatingIfNeeded: machineId) & 0xFF_FFFF << 16 | UInt64(truncatingIfNeeded: processId) & 0xFFFF
+        let process =
+            UInt64(truncatingIfNeeded: machineId) & 0xFF_FFFF << 16 | UInt64(truncatingIfNeeded: processId) & 0xFFFF
         self.init(seconds: UInt64(truncatingIfNeeded: Int64(timestamp.timeIntervalSince1970.rounded(.down))), process)
     }
+
     private init(seconds: UInt64, _ process: UInt64) {
         let count = Self.counter.wrappingAdd(1, ordering: .relaxed).newValue & 0xFF_FFFF
         value = CoreEngine.ObjectId(high: seconds << 32 | process >> 8, low: UInt32(process & 0xFF) << 24 | count)
     }
+
     private static let process = UInt64.random(in: 0..<1 << 40)
     private static let counter = Atomic(UInt32.random(in: 0..<1 << 24))
 
     /// A new identifier: no other process makes the same one.
     public static func generate() -> ObjectId { ObjectId(seconds: UInt64(Date().timeIntervalSince1970), process) }
+
     /// 24 hexadecimal digits.
     public var stringValue: String { value.description }
     public var description: String { stringValue }
+
     /// When it was made, to the second.
     public var timestamp: Date { Date(timeIntervalSince1970: Double(value.high >> 32)) }
+
     public static func < (a: ObjectId, b: ObjectId) -> Bool { a.value < b.value }
 }
 
 extension ObjectId: _Scalar, _PrimaryKey, _Indexable {
     public static var _rlmShape: _PropertyShape { _PropertyShape(.objectId) }
+
     public static var _rlmSamples: (ObjectId, ObjectId) {
         (ObjectId(.init(high: 0x0123_4567_89AB_CDEF, low: 0x8BAD_F00D)), ObjectId(.init(high: 0, low: 1)))
     }
+
     public static func _rlmLoad(_ stored: _StoredValue) -> ObjectId? {
         if case .objectId(let v) = stored.value { ObjectId(v) } else { nil }
     }
+
     public func _rlmValue() -> _StoredValue? { _StoredValue(.objectId(value), nil) }
+
     /// A new one for each object: programs leave their primary keys to it.
     public static func _rlmDefault() -> ObjectId { generate() }
+
     public static func _rlmConvert(_ any: Any) -> ObjectId? {
         switch any {
         case let v as ObjectId: v
@@ -72,14 +90,17 @@ extension ObjectId: _Scalar, _PrimaryKey, _Indexable {
         }
     }
 }
+
 extension ObjectId: Codable {
     public init(from decoder: any Decoder) throws {
         let text = try decoder.singleValueContainer().decode(String.self)
         guard let id = ObjectId(digits: text) else {
-            throw DecodingError.dataCorrupted(.init(codingPath: decoder.codingPath, debugDescription: "'\(text)' is not 24 hexadecimal digits"))
+            throw DecodingError.dataCorrupted(
+                .init(codingPath: decoder.codingPath, debugDescription: "'\(text)' is not 24 hexadecimal digits"))
         }
         self = id
     }
+
     public func encode(to encoder: any Encoder) throws {
         var c = encoder.singleValueContainer()
         try c.encode(stringValue)

@@ -4,21 +4,26 @@ import Foundation
 /// Values that may be absent: null in the file.
 extension Optional: _HasPersistedType where Wrapped: _HasPersistedType {
     public typealias PersistedType = Wrapped.PersistedType?
+
     /// A value that the type cannot show (an unknown case of an enum) reads as nil.
     public static func _rlmLoad(_ stored: _StoredValue) -> Wrapped?? {
         if case .null = stored.value { return .some(nil) }
         return .some(Wrapped._rlmLoad(stored))
     }
 }
+
 extension Optional: _RealmStorable where Wrapped: _RealmStorable {
     public static var _rlmShape: _PropertyShape { Wrapped._rlmShape.optional }
+
     public func _rlmValue() -> _StoredValue? {
         guard let self else { return _StoredValue(.null, nil) }
         return self._rlmValue()
     }
+
     public func _rlmStore(at place: _Place) throws {
         if let self { try self._rlmStore(at: place) } else { try place.write(.null) }
     }
+
     public static func _rlmConvert(_ any: Any) -> Wrapped?? {
         if any is NSNull { return .some(nil) }
         if let given = any as? any _AnyOptional {
@@ -27,12 +32,15 @@ extension Optional: _RealmStorable where Wrapped: _RealmStorable {
         }
         return convert(any)
     }
+
     /// What could be stored, and the type cannot show, is nil.
     private static func convert(_ inside: Any) -> Wrapped?? {
         if let value = Wrapped._rlmConvert(inside) { return .some(value) }
-        return Wrapped.PersistedType.self != Wrapped.self && Wrapped.PersistedType._rlmConvert(inside) != nil && !(inside is ObjectBase)
+        return Wrapped.PersistedType.self != Wrapped.self && Wrapped.PersistedType._rlmConvert(inside) != nil
+            && !(inside is ObjectBase)
             ? .some(nil) : nil
     }
+
     public static func _rlmStoreAny(_ any: Any, at place: _Place) throws -> Bool {
         guard let inside = unwrapped(any) else {
             try place.write(.null)
@@ -40,12 +48,16 @@ extension Optional: _RealmStorable where Wrapped: _RealmStorable {
         }
         return try Wrapped._rlmStoreAny(inside, at: place)
     }
+
     public static func _rlmStandIn(_ recording: _Recording) -> Wrapped? { .some(Wrapped._rlmStandIn(recording)) }
 }
+
 extension Optional: _Persistable, _DefaultConstructible where Wrapped: _RealmStorable {
     public init() { self = nil }
+
     public static func _rlmDefault() -> Wrapped? { nil }
     public var _rlmAny: Any? { self.flatMap { ($0 as? any _Persistable)?._rlmAny } ?? self }
+
     public static func _rlmGetAny(_ object: ObjectBase, _ index: Int16) -> Any? {
         if let value = _rlmGet(object, index) { return (value as? any _Persistable)?._rlmAny ?? value }
         // Absent, or no case of the enum.
@@ -53,18 +65,23 @@ extension Optional: _Persistable, _DefaultConstructible where Wrapped: _RealmSto
         return Wrapped.PersistedType._rlmLoad(object.stored(index))
     }
 }
+
 extension Optional: RealmCollectionValue where Wrapped: RealmCollectionValue {}
+
 extension Optional: _PrimaryKey where Wrapped: _PrimaryKey {}
+
 extension Optional: _Indexable where Wrapped: _Indexable {}
 
 /// An optional in an `Any`.
 protocol _AnyOptional { var _rlmInside: Any? { get } }
+
 extension Optional: _AnyOptional {
     var _rlmInside: Any? {
         guard let self else { return nil }
         return (self as? any _AnyOptional).map(\._rlmInside) ?? self
     }
 }
+
 /// What an `Any` holds, without the optionals around it.
 func unwrapped(_ any: Any) -> Any? {
     if any is NSNull { return nil }

@@ -3,13 +3,16 @@ import Foundation
 
 /// Numbers, texts, bytes and times: between Swift's types and the engine's.
 ///
-/// Each type says three things: its stored type, how a stored value becomes one, and what else may stand for one in a dictionary or an array.
+/// Each type says three things: its stored type, how a stored value becomes one, and what else may stand for one in a
+/// dictionary or an array.
 
-/// A type of which each value is one value of the file, and which has a value of its own for properties that were never set.
+/// A type of which each value is one value of the file, and which has a value of its own for properties that were never
+/// set.
 public protocol _Scalar: RealmCollectionValue, _Persistable, _DefaultConstructible {
     /// Two values that hardly anything makes of one another: what a getter does to a value is found out with them.
     static var _rlmSamples: (Self, Self) { get }
 }
+
 extension _Scalar {
     public static func _rlmDefault() -> Self { Self() }
     public static func _rlmStandIn(_ recording: _Recording) -> Self {
@@ -24,6 +27,7 @@ extension _Scalar {
 // MARK: Integers
 
 public protocol _RealmInteger: _Scalar, FixedWidthInteger, _PrimaryKey, _Indexable {}
+
 extension _RealmInteger {
     public static var _rlmShape: _PropertyShape { _PropertyShape(.int) }
     /// An integer that does not fit is cut, as in Realm: properties of small types take part of what the file has.
@@ -45,13 +49,22 @@ extension _RealmInteger {
     }
     /// Small enough for a getter that counts with them.
     public static var _rlmSamples: (Self, Self) { Self.bitWidth > 16 ? (-70_003, 100_019) : (-17, 29) }
-    @inlinable public static func _rlmGet(_ object: ObjectBase, _ index: Int16) -> Self { Self(truncatingIfNeeded: object.integer(index)) }
-    public static func _rlmSet(_ object: ObjectBase, _ index: Int16, _ value: Self) { object.set(index, .int(Int64(truncatingIfNeeded: value))) }
+    @inlinable public static func _rlmGet(_ object: ObjectBase, _ index: Int16) -> Self {
+        Self(truncatingIfNeeded: object.integer(index))
+    }
+    public static func _rlmSet(_ object: ObjectBase, _ index: Int16, _ value: Self) {
+        object.set(index, .int(Int64(truncatingIfNeeded: value)))
+    }
 }
+
 extension Int: _RealmInteger {}
+
 extension Int8: _RealmInteger {}
+
 extension Int16: _RealmInteger {}
+
 extension Int32: _RealmInteger {}
+
 extension Int64: _RealmInteger {}
 
 // MARK: Other numbers
@@ -59,10 +72,13 @@ extension Int64: _RealmInteger {}
 extension Bool: _Scalar, _Indexable, _PrimaryKey {
     public static var _rlmShape: _PropertyShape { _PropertyShape(.bool) }
     public static var _rlmSamples: (Bool, Bool) { (true, false) }
+
     public static func _rlmLoad(_ stored: _StoredValue) -> Bool? {
         if case .bool(let v) = stored.value { v } else { nil }
     }
+
     public func _rlmValue() -> _StoredValue? { _StoredValue(.bool(self), nil) }
+
     public static func _rlmConvert(_ any: Any) -> Bool? {
         switch any {
         case let v as Bool: v
@@ -72,12 +88,16 @@ extension Bool: _Scalar, _Indexable, _PrimaryKey {
         default: nil
         }
     }
+
     @inlinable public static func _rlmGet(_ object: ObjectBase, _ index: Int16) -> Bool { object.bool(index) }
+
     public static func _rlmSet(_ object: ObjectBase, _ index: Int16, _ value: Bool) { object.set(index, .bool(value)) }
 }
+
 extension Double: _Scalar {
     public static var _rlmShape: _PropertyShape { _PropertyShape(.double) }
     public static var _rlmSamples: (Double, Double) { (-70_003.25, 100_019.75) }
+
     public static func _rlmLoad(_ stored: _StoredValue) -> Double? {
         switch stored.value {
         case .double(let v): v
@@ -87,7 +107,9 @@ extension Double: _Scalar {
         default: nil
         }
     }
+
     public func _rlmValue() -> _StoredValue? { _StoredValue(.double(self), nil) }
+
     /// Numbers of all types. Truth values are none, though `NSNumber` would take them for some.
     public static func _rlmConvert(_ any: Any) -> Double? {
         switch any {
@@ -100,27 +122,43 @@ extension Double: _Scalar {
         default: nil
         }
     }
+
     @inlinable public static func _rlmGet(_ object: ObjectBase, _ index: Int16) -> Double { object.double(index) }
-    public static func _rlmSet(_ object: ObjectBase, _ index: Int16, _ value: Double) { object.set(index, .double(value)) }
+
+    public static func _rlmSet(_ object: ObjectBase, _ index: Int16, _ value: Double) {
+        object.set(index, .double(value))
+    }
 }
+
 extension Float: _Scalar {
     public static var _rlmShape: _PropertyShape { _PropertyShape(.float) }
     public static var _rlmSamples: (Float, Float) { (-7003.25, 10_019.75) }
+
     public static func _rlmLoad(_ stored: _StoredValue) -> Float? { Double._rlmLoad(stored).map { Float($0) } }
+
     public func _rlmValue() -> _StoredValue? { _StoredValue(.float(self), nil) }
-    public static func _rlmConvert(_ any: Any) -> Float? { (any as? Float) ?? Double._rlmConvert(any).map { Float($0) } }
+
+    public static func _rlmConvert(_ any: Any) -> Float? {
+        (any as? Float) ?? Double._rlmConvert(any).map { Float($0) }
+    }
 }
 
 // MARK: Texts and bytes
 
 extension String: _Scalar, _PrimaryKey, _Indexable {
     public static var _rlmShape: _PropertyShape { _PropertyShape(.string) }
+
     /// Letters of both cases, blanks and marks.
-    public static var _rlmSamples: (String, String) { (" Zq\u{E9}7_x\n" + String(repeating: "wV", count: 40) + " ", "kY") }
+    public static var _rlmSamples: (String, String) {
+        (" Zq\u{E9}7_x\n" + String(repeating: "wV", count: 40) + " ", "kY")
+    }
+
     public static func _rlmLoad(_ stored: _StoredValue) -> String? {
         if case .string(let v) = stored.value { v } else { nil }
     }
+
     public func _rlmValue() -> _StoredValue? { _StoredValue(.string(self), nil) }
+
     public static func _rlmConvert(_ any: Any) -> String? {
         switch any {
         case let v as String: v
@@ -130,19 +168,25 @@ extension String: _Scalar, _PrimaryKey, _Indexable {
         default: nil
         }
     }
+
     @inlinable public static func _rlmGet(_ object: ObjectBase, _ index: Int16) -> String { object.string(index) }
+
     public static func _rlmSet(_ object: ObjectBase, _ index: Int16, _ value: String) {
         var value = value
         value.withUTF8 { object.set(index, .string(UnsafeRawBufferPointer($0))) }
     }
 }
+
 extension Data: _Scalar {
     public static var _rlmShape: _PropertyShape { _PropertyShape(.data) }
     public static var _rlmSamples: (Data, Data) { (Data((0..<90).map { UInt8($0 ^ 0x5A) }), Data([7, 1])) }
+
     public static func _rlmLoad(_ stored: _StoredValue) -> Data? {
         if case .data(let v) = stored.value { Data(v) } else { nil }
     }
+
     public func _rlmValue() -> _StoredValue? { _StoredValue(.data(Array(self)), nil) }
+
     public static func _rlmConvert(_ any: Any) -> Data? {
         switch any {
         case let v as Data: v
@@ -156,35 +200,49 @@ extension Data: _Scalar {
 // MARK: Times
 
 extension Timestamp {
-    /// Seconds between 1970 and Foundation's reference date, from which a `Date` counts: nothing is lost by counting from there.
+    /// Seconds between 1970 and Foundation's reference date, from which a `Date` counts: nothing is lost by counting
+    /// from there.
     private static let reference: Int64 = 978_307_200
 
     init(_ date: Date) {
         let whole = date.timeIntervalSinceReferenceDate.rounded(.towardZero)
-        guard let seconds = Int64(exactly: whole), case (let sum, let overflow) = seconds.addingReportingOverflow(Self.reference), !overflow else {
+        guard let seconds = Int64(exactly: whole),
+            case (let sum, let overflow) = seconds.addingReportingOverflow(Self.reference), !overflow
+        else {
             self.init(seconds: date.timeIntervalSinceReferenceDate < 0 ? .min : .max, nanoseconds: 0)
             return
         }
         var s = sum, ns = Int32(((date.timeIntervalSinceReferenceDate - whole) * 1e9).rounded())
         // Both parts have one sign; between 1970 and 2001 they were counted from opposite sides.
-        if ns < 0 && s > 0 { (s, ns) = (s - 1, ns + 1_000_000_000) } else if ns > 0 && s < 0 { (s, ns) = (s + 1, ns - 1_000_000_000) }
+        if ns < 0 && s > 0 {
+            (s, ns) = (s - 1, ns + 1_000_000_000)
+        } else if ns > 0 && s < 0 {
+            (s, ns) = (s + 1, ns - 1_000_000_000)
+        }
         if ns == 1_000_000_000 { (s, ns) = (s + 1, 0) } else if ns == -1_000_000_000 { (s, ns) = (s - 1, 0) }
         self.init(seconds: s, nanoseconds: ns)
     }
+
     var date: Date {
         let (s, overflow) = seconds.subtractingReportingOverflow(Self.reference)
-        return Date(timeIntervalSinceReferenceDate: (overflow ? Double(seconds) : Double(s)) + Double(nanoseconds) / 1e9)
+        return Date(
+            timeIntervalSinceReferenceDate: (overflow ? Double(seconds) : Double(s)) + Double(nanoseconds) / 1e9)
     }
 }
+
 extension Date: _Scalar, _Indexable {
     public static var _rlmShape: _PropertyShape { _PropertyShape(.date) }
+
     public static var _rlmSamples: (Date, Date) {
         (Date(timeIntervalSinceReferenceDate: -1_000_000_007.25), Date(timeIntervalSinceReferenceDate: 1_300_000_013.5))
     }
+
     public static func _rlmLoad(_ stored: _StoredValue) -> Date? {
         if case .date(let v) = stored.value { v.date } else { nil }
     }
+
     public func _rlmValue() -> _StoredValue? { _StoredValue(.date(Timestamp(self)), nil) }
+
     public static func _rlmConvert(_ any: Any) -> Date? {
         switch any {
         case let v as Date: v
@@ -199,14 +257,21 @@ extension Date: _Scalar, _Indexable {
 
 extension UUID: _Scalar, _PrimaryKey, _Indexable {
     public static var _rlmShape: _PropertyShape { _PropertyShape(.uuid) }
+
     public static var _rlmSamples: (UUID, UUID) {
-        (UUIDValue(high: 0x0123_4567_89AB_4DEF, low: 0x8123_4567_89AB_CDEF).foundation, UUIDValue(high: 0, low: 1).foundation)
+        (
+            UUIDValue(high: 0x0123_4567_89AB_4DEF, low: 0x8123_4567_89AB_CDEF).foundation,
+            UUIDValue(high: 0, low: 1).foundation
+        )
     }
+
     public static func _rlmLoad(_ stored: _StoredValue) -> UUID? {
         guard case .uuid(let v) = stored.value else { return nil }
         return v.foundation
     }
+
     public func _rlmValue() -> _StoredValue? { _StoredValue(.uuid(UUIDValue(self)), nil) }
+
     public static func _rlmConvert(_ any: Any) -> UUID? {
         switch any {
         case let v as UUID: v
@@ -217,12 +282,16 @@ extension UUID: _Scalar, _PrimaryKey, _Indexable {
         }
     }
 }
+
 extension UUIDValue {
     init(_ id: UUID) {
         self = withUnsafeBytes(of: id.uuid) { b in
-            UUIDValue(high: b.loadUnaligned(as: UInt64.self).bigEndian, low: b.loadUnaligned(fromByteOffset: 8, as: UInt64.self).bigEndian)
+            UUIDValue(
+                high: b.loadUnaligned(as: UInt64.self).bigEndian,
+                low: b.loadUnaligned(fromByteOffset: 8, as: UInt64.self).bigEndian)
         }
     }
+
     var foundation: UUID {
         var bytes: uuid_t = (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
         withUnsafeMutableBytes(of: &bytes) { b in
@@ -232,6 +301,9 @@ extension UUIDValue {
         return UUID(uuid: bytes)
     }
 }
+
 extension Data: _CustomStorage {}
+
 extension Date: _CustomStorage {}
+
 extension UUID: _CustomStorage {}

@@ -1,6 +1,7 @@
 internal import CoreEngine
 
-/// What a property, an element of a collection or an argument of a query holds: the engine's type, and whether it may be null.
+/// What a property, an element of a collection or an argument of a query holds: the engine's type, and whether it may
+/// be null.
 ///
 /// Made by the types themselves; programs have no use for it.
 public struct _PropertyShape: Sendable {
@@ -27,7 +28,8 @@ public struct _PropertyShape: Sendable {
     var isEmbedded: Bool { target is EmbeddedObject.Type }
 }
 
-/// A value as it comes out of a file: with the Realm that links lead into, and the place where a nested collection lies.
+/// A value as it comes out of a file: with the Realm that links lead into, and the place where a nested collection
+/// lies.
 public struct _StoredValue {
     let value: EngineValue
     let core: RealmCore?
@@ -81,11 +83,13 @@ where PersistedType: _RealmStorable, PersistedType.PersistedType.PersistedType =
     func _rlmStore(at place: _Place) throws
     /// What stands for a value in dictionaries, arrays and dynamic access, as this type; nil where it does not.
     static func _rlmConvert(_ any: Any) -> Self?
-    /// Stores what stands for a value; false where it does not. Dictionaries that stand for objects become objects of the Realm at once.
+    /// Stores what stands for a value; false where it does not. Dictionaries that stand for objects become objects of
+    /// the Realm at once.
     static func _rlmStoreAny(_ any: Any, at place: _Place) throws -> Bool
     /// What key paths see in its place while they are recorded.
     static func _rlmStandIn(_ recording: _Recording) -> Self
 }
+
 extension _RealmStorable {
     public func _rlmStore(at place: _Place) throws {
         guard let stored = _rlmValue() else { throw EngineError(.invalidArgument, "The value cannot be stored") }
@@ -97,6 +101,7 @@ extension _RealmStorable {
         return true
     }
 }
+
 /// What is stored for an enum or a type of the program; nil for everything else.
 func persistable(_ any: Any) -> Any? {
     if let value = any as? any PersistableEnum { return value.rawValue }
@@ -107,7 +112,9 @@ extension _RealmStorable {
     /// An element of a collection; misuse where the file holds what the type cannot show.
     static func element(_ stored: _StoredValue) -> Self {
         if let value = _rlmLoad(stored) { return value }
-        if self is any FailableCustomPersistable.Type { misuse("Could not convert value '\(stored.text)' to type '\(Self.self)'.") }
+        if self is any FailableCustomPersistable.Type {
+            misuse("Could not convert value '\(stored.text)' to type '\(Self.self)'.")
+        }
         misuse("The collection holds '\(stored.text)', which is no \(Self.self)")
     }
     /// What stands for an element of a list or set, where null stands for no object.
@@ -134,11 +141,13 @@ public protocol _Persistable: _HasPersistedType {
     var _rlmAny: Any? { get }
     /// The value of a property as dynamic access shows it: what is stored, where the type cannot show that.
     static func _rlmGetAny(_ object: ObjectBase, _ index: Int16) -> Any?
-    /// What a property of an unmanaged object holds after an assignment: the new value; of collections the old one, with the elements of the new one.
+    /// What a property of an unmanaged object holds after an assignment: the new value; of collections the old one,
+    /// with the elements of the new one.
     static func _rlmAssigned(_ old: Self?, _ new: Self) -> Self
     /// Set by the initialisers of wrappers; nothing but linking objects keeps it.
     static func _rlmDefault(origin: String) -> Self
 }
+
 extension _Persistable {
     /// Collections are no values.
     public static func _rlmLoad(_ stored: _StoredValue) -> Self? { nil }
@@ -154,6 +163,7 @@ public protocol RealmCollectionValue: Hashable, _RealmStorable where PersistedTy
 /// Names that Realm's package has for these protocols, for programs that constrain their own generic types with them.
 public typealias _RealmSchemaDiscoverable = _RealmStorable
 public typealias _RealmCollectionValueInsideOptional = RealmCollectionValue
+
 extension _RealmStorable {
     /// What a value is in the file.
     public static var _rlmType: PropertyType { PropertyType(_rlmShape.type) }
@@ -163,7 +173,9 @@ extension _RealmStorable {
 
 /// Types whose properties have a value without being given one.
 public protocol _DefaultConstructible { init() }
+
 public protocol _PrimaryKey {}
+
 public protocol _Indexable {}
 
 // MARK: Single values as properties
@@ -174,7 +186,9 @@ extension _Persistable where Self: _RealmStorable {
         let stored = object.stored(index)
         guard let value = _rlmLoad(stored) else {
             if self is any FailableCustomPersistable.Type {
-                misuse("Failed to convert persisted value '\(stored.text)' to type '\(Self.self)' in a non-optional context.")
+                misuse(
+                    "Failed to convert persisted value '\(stored.text)' to type '\(Self.self)' in a non-optional context."
+                )
             }
             misuse("'\(object.propertyText(index))' holds '\(stored.text)', which is no \(Self.self)")
         }
@@ -182,11 +196,15 @@ extension _Persistable where Self: _RealmStorable {
     }
     public static func _rlmSet(_ object: ObjectBase, _ index: Int16, _ value: Self) {
         if object._rlmState == ObjectBase.unmanaged { return }
-        do { try value._rlmStore(at: object.place(index)) } catch { misuse((error as? EngineError)?.message ?? "\(error)") }
+        do { try value._rlmStore(at: object.place(index)) } catch {
+            misuse((error as? EngineError)?.message ?? "\(error)")
+        }
     }
     public static func _rlmRecord(_ object: ObjectBase, _ index: Int16) -> Self { _rlmStandIn(object.recording(index)) }
     public func _rlmStoreProperty(at place: _Place) throws { try _rlmStore(at: place) }
-    public static func _rlmStoreAnyProperty(_ any: Any, at place: _Place) throws -> Bool { try _rlmStoreAny(any, at: place) }
+    public static func _rlmStoreAnyProperty(_ any: Any, at place: _Place) throws -> Bool {
+        try _rlmStoreAny(any, at: place)
+    }
     public static func _rlmConvertProperty(_ any: Any) -> Self? { _rlmConvert(any) }
 }
 
@@ -212,12 +230,17 @@ extension _Place {
         switch target {
         case .property(let table, let object, let column):
             try realm.inside(.object) { () throws(EngineError) in try realm.set(table, object.key, column, m) }
-        case .insertion(let path, let i): try realm.inside(.collection) { () throws(EngineError) in try realm.insert(m, at: i, in: path) }
-        case .element(let path, let i): try realm.inside(.collection) { () throws(EngineError) in try realm.set(m, at: i, in: path) }
-        case .member(let path): try realm.inside(.collection) { () throws(EngineError) in _ = try realm.insertIntoSet(m, path) }
+        case .insertion(let path, let i):
+            try realm.inside(.collection) { () throws(EngineError) in try realm.insert(m, at: i, in: path) }
+        case .element(let path, let i):
+            try realm.inside(.collection) { () throws(EngineError) in try realm.set(m, at: i, in: path) }
+        case .member(let path):
+            try realm.inside(.collection) { () throws(EngineError) in _ = try realm.insertIntoSet(m, path) }
         case .entry(let path, let key):
             try Array(key.utf8).withBytes { (name) throws(EngineError) in
-                _ = try realm.inside(.collection) { () throws(EngineError) in try realm.setValue(m, forKey: name, in: path) }
+                _ = try realm.inside(.collection) { () throws(EngineError) in
+                    try realm.setValue(m, forKey: name, in: path)
+                }
             }
         }
     }
@@ -256,14 +279,18 @@ extension _Place {
         let realm = core.realm
         switch target {
         case .property(let table, let object, let column):
-            return try realm.inside(.object) { () throws(EngineError) in try realm.setNewObject(table, object.key, column) }
+            return try realm.inside(.object) { () throws(EngineError) in
+                try realm.setNewObject(table, object.key, column)
+            }
         case .insertion(let path, let i):
-            return try realm.inside(.collection) { () throws(EngineError) in try realm.insertNewObject(at: i, in: path) }
+            return try realm.inside(.collection) { () throws(EngineError) in try realm.insertNewObject(at: i, in: path)
+            }
         case .element(let path, let i):
             return try realm.inside(.collection) { () throws(EngineError) in try realm.setNewObject(at: i, in: path) }
         case .entry(let path, let key):
             return try Array(key.utf8).withBytes { (name) throws(EngineError) in
-                try realm.inside(.collection) { () throws(EngineError) in try realm.setNewObject(forKey: name, in: path) }
+                try realm.inside(.collection) { () throws(EngineError) in try realm.setNewObject(forKey: name, in: path)
+                }
             }
         case .member: throw EngineError(.illegalOperation, "Embedded objects cannot be stored in sets")
         }
@@ -274,15 +301,23 @@ extension _Place {
         let path: CollectionPath
         switch target {
         case .property(let table, let object, let column):
-            try realm.inside(.object) { () throws(EngineError) in try realm.setCollection(kind, table, object.key, column) }
+            try realm.inside(.object) { () throws(EngineError) in
+                try realm.setCollection(kind, table, object.key, column)
+            }
             path = CollectionPath(table: table, owner: object, column: column)
         case .insertion(let list, let i):
-            return try realm.inside(.collection) { () throws(EngineError) in try realm.insertCollection(kind, at: i, in: list) }
+            return try realm.inside(.collection) { () throws(EngineError) in
+                try realm.insertCollection(kind, at: i, in: list)
+            }
         case .element(let list, let i):
-            path = try realm.inside(.collection) { () throws(EngineError) in try realm.setCollection(kind, at: i, in: list) }
+            path = try realm.inside(.collection) { () throws(EngineError) in
+                try realm.setCollection(kind, at: i, in: list)
+            }
         case .entry(let dictionary, let key):
             path = try Array(key.utf8).withBytes { (name) throws(EngineError) in
-                try realm.inside(.collection) { () throws(EngineError) in try realm.setCollection(kind, forKey: name, in: dictionary) }
+                try realm.inside(.collection) { () throws(EngineError) in
+                    try realm.setCollection(kind, forKey: name, in: dictionary)
+                }
             }
         case .member: throw EngineError(.illegalOperation, "Sets hold no collections")
         }
@@ -309,6 +344,7 @@ extension Mixed {
         default: false
         }
     }
+
     /// The value with bytes of its own; of collections only what they are.
     var owned: EngineValue {
         switch self {

@@ -1,10 +1,13 @@
-// As isolation.swift, for what the compiler finds when it looks at types: closures that run anywhere, and values that must be `Sendable`.
+// As isolation.swift, for what the compiler finds when it looks at types: closures that run anywhere, and values that
+// must be `Sendable`.
 import CoreEngine
 
 func runs(_ dictionary: RealmDictionary, _ body: (@escaping @Sendable () -> Void) -> Void) {
     body { _ = dictionary.count }  // refused
 }
+
 func needs<Value: Sendable>(_ value: Value) {}
+
 func passes(_ realm: Realm, _ object: RealmObject, _ results: Results) throws {
     needs(realm)  // refused
     needs(object)  // refused

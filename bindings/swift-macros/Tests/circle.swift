@@ -5,6 +5,7 @@ import RealmMacros
 @Model class Friend: Object {
     var friends: List<Friend>
 }
+
 @Snapshot(of: Friend.self) struct FriendRow {
     let friends: [FriendRow]
 }
@@ -14,6 +15,7 @@ RealmMisuse.handler = { message in
     print(message)
     exit(0)
 }
+
 let me = Friend(), you = Friend()
 me.friends.append(you)
 print(FriendRow(from: me).friends.count)

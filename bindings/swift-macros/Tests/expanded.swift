@@ -1,4 +1,5 @@
-// What the macros make is what a program would write itself. Scripts/check_macros.py compiles and runs this; it ends with "passed".
+// What the macros make is what a program would write itself. Scripts/check_macros.py compiles and runs this; it ends
+// with "passed".
 import Foundation
 import RealmMacros
 
@@ -7,6 +8,7 @@ enum Kind: String, PersistableEnum { case big, small }
 @Model class MacroPlace: EmbeddedObject {
     var street: String?
 }
+
 @Model class MacroDog: Object {
     @PrimaryKey var id: ObjectId
     @Indexed var name: String
@@ -24,6 +26,7 @@ enum Kind: String, PersistableEnum { case big, small }
     lazy var cache = [Int]()
     @Persisted var written: Double
 }
+
 @Model class MacroPerson: Object {
     @PrimaryKey var id: Int
     @Origin("owner") var dogs: LinkingObjects<MacroDog>
@@ -31,6 +34,7 @@ enum Kind: String, PersistableEnum { case big, small }
 }
 
 @Snapshot(of: MacroPlace.self) struct PlaceRow: Equatable { let street: String? }
+
 @Snapshot(of: MacroDog.self) struct DogRow: Equatable {
     let name, title: String
     var age: Int
@@ -39,6 +43,7 @@ enum Kind: String, PersistableEnum { case big, small }
     let toys: [String], colors: Set<String>, scores: [String: Int]
     var note = "none"
 }
+
 @Snapshot(of: MacroPerson.self) struct PersonRow {
     let id: Int
     let dogs: [DogRow]
@@ -46,22 +51,29 @@ enum Kind: String, PersistableEnum { case big, small }
 }
 
 struct Failure: Error { let line: Int }
+
 func check(_ isTrue: Bool, line: Int = #line) throws { if !isTrue { throw Failure(line: line) } }
 
 func checkSchema(_ realm: Realm) throws {
     let dog = try schema(realm, "MacroDog"), person = try schema(realm, "MacroPerson")
-    try check(dog.properties.map(\.name) == ["id", "name", "age", "kind", "place", "owner", "toys", "colors", "scores", "written"])
+    try check(
+        dog.properties.map(\.name) == [
+            "id", "name", "age", "kind", "place", "owner", "toys", "colors", "scores", "written",
+        ])
     try check(dog.primaryKeyProperty?.name == "id" && dog["name"]?.isIndexed == true && dog["age"]?.isIndexed == false)
     try check(person.properties.map(\.name).contains("friends") && person.primaryKeyProperty?.name == "id")
     try check(try schema(realm, "MacroPlace").isEmbedded)
 }
+
 func schema(_ realm: Realm, _ name: String) throws -> ObjectSchema {
     guard let found = realm.schema[name] else { throw Failure(line: #line) }
     return found
 }
+
 func fill(_ realm: Realm) throws {
     try realm.write {
-        let ana = realm.create(MacroPerson.self, value: ["id": 1]), bo = realm.create(MacroPerson.self, value: ["id": 2])
+        let ana = realm.create(MacroPerson.self, value: ["id": 1]),
+            bo = realm.create(MacroPerson.self, value: ["id": 2])
         bo.friends.append(ana)
         let rex = MacroDog()
         rex.name = "Rex"
@@ -82,7 +94,8 @@ try check(people.map(\.id) == [1, 2] && people[1].friends.map(\.id) == [1] && pe
 let rex = DogRow(from: realm.objects(MacroDog.self)[0])
 try check(people[0].dogs == [rex])
 try check(
-    rex.name == "Rex" && rex.title == "Rex!" && rex.age == 7 && rex.kind == .small && rex.place == PlaceRow(street: "Elm") && rex.note == "none")
+    rex.name == "Rex" && rex.title == "Rex!" && rex.age == 7 && rex.kind == .small
+        && rex.place == PlaceRow(street: "Elm") && rex.note == "none")
 try check(rex.toys == ["ball", "bone"] && rex.colors == ["brown"] && rex.scores == ["jump": 3])
 try check(realm.objects(MacroDog.self).where { $0.age == 7 && $0.place.street == "Elm" }.count == 1)
 // Copies do not change with their object, and every thread may have them.

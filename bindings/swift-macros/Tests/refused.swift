@@ -5,9 +5,11 @@ import RealmMacros
 @Model class Plain {  // refused: a model derives from 'Object' or 'EmbeddedObject'
     var name: String = ""
 }
+
 @Model struct Row {  // refused: '@Model' is for classes
     var name: String = ""
 }
+
 // What the mistakes leave is not stored, and `name` has no value: that is why the compiler misses an initialiser.
 @Model class Mistakes: Object {  // refused: class 'Mistakes' has no initializers
     let born: Date = Date()  // refused: 'born' is set when an object is read from the file: write 'var'
@@ -23,12 +25,16 @@ import RealmMacros
         didSet { print(watched) }
     }
 }
+
 @Model class NoKeyType: Object {
     @PrimaryKey var id = 0  // refused: the primary key 'id' needs a written type
 }
+
 @Model class WrongKey: Object {
-    @PrimaryKey var id: Double = 0  // refused: a primary key is an integer, 'String', 'ObjectId' or 'UUID', or an optional one, not 'Double'
+    // refused: a primary key is an integer, 'String', 'ObjectId' or 'UUID', or an optional one, not 'Double'
+    @PrimaryKey var id: Double = 0
 }
+
 class NoModel: Object {
     @Indexed var name: String = ""  // refused: '@Indexed' is for properties of a class with '@Model'
 }
@@ -36,10 +42,13 @@ class NoModel: Object {
 @Model class Person: Object {
     var name: String
 }
+
 @Snapshot(of: Person.self) class NoStruct {}  // refused: '@Snapshot' is for structs
+
 @Snapshot(of: Person.self) struct Untyped {
     let name  // refused: 'name' needs a type
 }
+
 @Snapshot(of: Person.self) struct Empty {  // refused: 'Empty' has no stored property that could be copied
     var isNew: Bool { true }
 }

@@ -4,10 +4,12 @@ import RealmSwift
 /// One call of the program: opens the file, does one thing, ends.
 struct Commands {
     let realm: Realm
+
     /// The notes in the order in which they are shown: what is to be done first.
     var notes: Results<Note> {
         realm.objects(Note.self).sorted(by: [
-            SortDescriptor(keyPath: \Note.isDone), SortDescriptor(keyPath: \Note.priority, ascending: false), SortDescriptor(keyPath: \Note.made),
+            SortDescriptor(keyPath: \Note.isDone), SortDescriptor(keyPath: \Note.priority, ascending: false),
+            SortDescriptor(keyPath: \Note.made),
         ])
     }
 
@@ -23,21 +25,26 @@ struct Commands {
             inbox.notes.append(note)
         }
     }
+
     func finish(_ part: String) throws {
         let found = notes.where { $0.text.contains(part, options: .caseInsensitive) && $0.isDone == false }
         guard let note = found.first else { throw Problem("no open note with '\(part)'") }
         try realm.write { note.isDone = true }
     }
+
     /// Deletes what is done.
     func clean() throws {
         try realm.write { realm.delete(realm.objects(Note.self).where { $0.isDone }) }
     }
+
     func list(tag: String?) {
         show(tag.map { tag in notes.where { $0.tags.contains(tag) } } ?? notes)
     }
 }
+
 struct Problem: Error, CustomStringConvertible {
     let description: String
+
     init(_ description: String) { self.description = description }
 }
 

@@ -7,6 +7,7 @@ import RealmSwift
 final class LiveList {
     private let notes: Results<Note>
     private var token: NotificationToken?
+
     /// Ends the run loop.
     private(set) var isOver = false
 
@@ -26,6 +27,7 @@ final class LiveList {
             }
         }
     }
+
     func run() {
         while !isOver { RunLoop.main.run(until: Date(timeIntervalSinceNow: 0.05)) }
         token?.invalidate()

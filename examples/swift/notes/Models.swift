@@ -11,10 +11,12 @@ final class Note: Object {
     @Persisted var made: Date
     @Persisted(originProperty: "notes") var notebooks: LinkingObjects<Notebook>
 }
+
 final class Notebook: Object {
     @Persisted(primaryKey: true) var name: String
     @Persisted var notes: List<Note>
 }
+
 enum Priority: Int, PersistableEnum {
     case low = 1, normal = 5, high = 9
     var mark: String { self == .high ? "!" : (self == .low ? "·" : " ") }
@@ -26,8 +28,10 @@ enum FirstVersion {
         @Persisted(primaryKey: true) var id: ObjectId
         @Persisted var title: String
         @Persisted var isUrgent: Bool
+
         override class func shouldIncludeInDefaultSchema() -> Bool { false }
     }
+
     static func configuration(_ file: URL) -> Realm.Configuration {
         Realm.Configuration(fileURL: file, schemaVersion: 1, objectTypes: [Note.self])
     }

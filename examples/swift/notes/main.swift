@@ -6,7 +6,8 @@
 import Foundation
 import RealmSwift
 
-let usage = "notes FILE add WORDS… [+TAG…] [!] | done PART | clean | list [TAG] | watch [CHANGES] | first-version TITLE…"
+let usage =
+    "notes FILE add WORDS… [+TAG…] [!] | done PART | clean | list [TAG] | watch [CHANGES] | first-version TITLE…"
 
 func run(_ arguments: [String]) throws {
     guard arguments.count >= 2 else { throw Problem(usage) }
@@ -14,7 +15,11 @@ func run(_ arguments: [String]) throws {
     if arguments[1] == "first-version" {
         // As the program wrote it once: to see a file of that time become one of today.
         let realm = try Realm(configuration: FirstVersion.configuration(file))
-        try realm.write { for title in rest { realm.create(FirstVersion.Note.self, value: ["title": title, "isUrgent": title.hasSuffix("!")]) } }
+        try realm.write {
+            for title in rest {
+                realm.create(FirstVersion.Note.self, value: ["title": title, "isUrgent": title.hasSuffix("!")])
+            }
+        }
         return
     }
     let commands = Commands(realm: try Realm(configuration: .notes(file)))

@@ -1,5 +1,6 @@
-// Typed access beside what it is compared with, in one run: properties of a managed object beside a plain stored property, and all objects of a class
-// beside a loop of sqlite3_step over the same rows.   TypedAccess [objects [accesses]]
+// Typed access beside what it is compared with, in one run: properties of a managed object beside a plain stored
+// property, and all objects of a class beside a loop of sqlite3_step over the same rows.   TypedAccess [objects
+// [accesses]]
 import CSQLite
 import Foundation
 import RealmSwift
@@ -10,6 +11,7 @@ class Item: Object {
     @Persisted var name: String
     @Persisted var score: Double
 }
+
 final class Plain {
     var age = 0
     var name = ""
@@ -32,13 +34,18 @@ func measure(_ title: String, _ n: Int, _ body: () throws -> Void) rethrows {
     }
     print(title.padding(toLength: 40, withPad: " ", startingAt: 0), String(format: "%8.1f ns", best / Double(n)))
 }
+
 @inline(never) func use(_ value: Int) { sink &+= value }
 nonisolated(unsafe) var sink = 0
+
 /// A call of which the optimiser knows nothing: without it a loop that reads one field is no loop.
 @_optimize(none) func pass() {}
 
 let realm = try Realm(configuration: .init(fileURL: folder.appendingPathComponent("a.realm"), objectTypes: [Item.self]))
-try realm.write { for i in 0..<count { realm.create(Item.self, value: [i, i % 100, "name \(i)", Double(i)] as [Any]) } }
+try realm.write {
+    for i in 0..<count { realm.create(Item.self, value: [i, i % 100, "name \(i)", Double(i)] as [Any]) }
+}
+
 let item = realm.objects(Item.self)[count / 2], plain = Plain(), all = realm.objects(Item.self)
 let n = CommandLine.arguments.dropFirst(2).first.flatMap { Int($0) } ?? 1_000_000
 
@@ -58,12 +65,16 @@ let n = CommandLine.arguments.dropFirst(2).first.flatMap { Int($0) } ?? 1_000_00
     measure("by name: object[\"age\"]", n / 10) { for _ in 0..<n / 10 { sum &+= (item["age"] as? Int) ?? 0 } }
     use(sum)
 }
+
 @inline(never) func setters(_ realm: Realm, _ item: Item, _ n: Int) throws {
     try realm.write { measure("Int of a managed object, set", n) { for i in 0..<n { item.age = i } } }
 }
+
 @inline(never) func iterate(_ all: Results<Item>) {
     var sum = 0
-    measure("all objects, three properties", all.count) { for i in all { sum &+= i.age &+ i.name.utf8.count &+ (i.score > 1 ? 1 : 0) } }
+    measure("all objects, three properties", all.count) {
+        for i in all { sum &+= i.age &+ i.name.utf8.count &+ (i.score > 1 ? 1 : 0) }
+    }
     use(sum)
 }
 getters(item, plain, all, n)
@@ -87,6 +98,7 @@ for i in 0..<count {
 }
 sqlite3_finalize(insert)
 sqlite3_exec(db, "commit", nil, nil, nil)
+
 struct Row {
     let id: Int, age: Int, name: String, score: Double
 }

@@ -4,10 +4,13 @@ import SwiftSyntaxMacros
 /// `@Model`: gives each stored `var` its `@Persisted`.
 struct ModelMacro: MemberAttributeMacro {
     static func expansion(
-        of node: AttributeSyntax, attachedTo declaration: some DeclGroupSyntax, providingAttributesFor member: some DeclSyntaxProtocol,
+        of node: AttributeSyntax, attachedTo declaration: some DeclGroupSyntax,
+        providingAttributesFor member: some DeclSyntaxProtocol,
         in context: some MacroExpansionContext
     ) throws -> [AttributeSyntax] {
-        let isFirst = declaration.memberBlock.members.first.map { $0.decl.trimmedDescription == member.trimmedDescription } ?? false
+        let isFirst =
+            declaration.memberBlock.members.first.map { $0.decl.trimmedDescription == member.trimmedDescription }
+            ?? false
         guard let model = declaration.as(ClassDeclSyntax.self), model.inheritanceClause != nil else {
             // Asked for each member: said once.
             if isFirst { reportNoModel(declaration, node, in: context) }
@@ -17,12 +20,18 @@ struct ModelMacro: MemberAttributeMacro {
         guard property.isSound(in: context) else { return [] }
         return ["@Persisted\(raw: property.arguments)"]
     }
-    private static func reportNoModel(_ declaration: some DeclGroupSyntax, _ node: AttributeSyntax, in context: some MacroExpansionContext) {
+
+    private static func reportNoModel(
+        _ declaration: some DeclGroupSyntax, _ node: AttributeSyntax, in context: some MacroExpansionContext
+    ) {
         guard let model = declaration.as(ClassDeclSyntax.self) else {
-            return context.report("noClass", "'@Model' is for classes; for a struct with copies of an object there is '@Snapshot(of:)'", at: node)
+            return context.report(
+                "noClass", "'@Model' is for classes; for a struct with copies of an object there is '@Snapshot(of:)'",
+                at: node)
         }
         context.report(
-            "noSuperclass", "a model derives from 'Object' or 'EmbeddedObject', which no macro can add: write 'class \(model.name.text): Object'",
+            "noSuperclass",
+            "a model derives from 'Object' or 'EmbeddedObject', which no macro can add: write 'class \(model.name.text): Object'",
             at: model.name)
     }
 }
@@ -41,12 +50,14 @@ private struct Property {
         let attributes = variable.attributes.compactMap { $0.as(AttributeSyntax.self) }
         markers = attributes.filter { Self.ours.contains($0.attributeName.trimmedDescription) }
         let words = variable.modifiers.map(\.name.text)
-        guard attributes.count == markers.count, !words.contains("static"), !words.contains("class"), !words.contains("lazy"),
+        guard attributes.count == markers.count, !words.contains("static"), !words.contains("class"),
+            !words.contains("lazy"),
             let binding = variable.bindings.first, !Self.isComputed(binding)
         else { return nil }
         self.variable = variable
         self.binding = binding
     }
+
     private static func isComputed(_ binding: PatternBindingSyntax) -> Bool {
         switch binding.accessorBlock?.accessors {
         case nil: false
@@ -57,13 +68,18 @@ private struct Property {
     }
 
     private var type: TypeSyntax? { binding.typeAnnotation?.type }
-    private func marker(_ name: String) -> AttributeSyntax? { markers.first { $0.attributeName.trimmedDescription == name } }
+
+    private func marker(_ name: String) -> AttributeSyntax? {
+        markers.first { $0.attributeName.trimmedDescription == name }
+    }
 
     /// What `@Persisted` is told.
     var arguments: String {
         if marker("PrimaryKey") != nil { return "(primaryKey: true)" }
         if marker("Indexed") != nil { return "(indexed: true)" }
-        if case .argumentList(let list)? = marker("Origin")?.arguments { return "(originProperty: \(list.trimmedDescription))" }
+        if case .argumentList(let list)? = marker("Origin")?.arguments {
+            return "(originProperty: \(list.trimmedDescription))"
+        }
         return ""
     }
 
@@ -72,14 +88,18 @@ private struct Property {
         let name = binding.pattern.trimmedDescription
         if variable.bindingSpecifier.text == "let" {
             context.report(
-                "constant", "'\(name)' is set when an object is read from the file: write 'var', or '@NotStored let'", at: variable.bindingSpecifier)
+                "constant", "'\(name)' is set when an object is read from the file: write 'var', or '@NotStored let'",
+                at: variable.bindingSpecifier)
         } else if variable.bindings.count > 1 {
             context.report("several", "each stored property has a 'var' of its own", at: variable.bindings)
         } else if let observers = binding.accessorBlock {
-            context.report("observers", "a stored property has no 'willSet' or 'didSet': observe the object", at: observers)
+            context.report(
+                "observers", "a stored property has no 'willSet' or 'didSet': observe the object", at: observers)
         } else if type == nil, binding.initializer == nil {
             context.report(
-                "noType", "'\(name)' needs a type: '\(marker("PrimaryKey") == nil ? "String" : "ObjectId")', for example", at: binding.pattern)
+                "noType",
+                "'\(name)' needs a type: '\(marker("PrimaryKey") == nil ? "String" : "ObjectId")', for example",
+                at: binding.pattern)
         } else if let type, let wrong = unsupported(type) {
             context.report("type", "'\(name)' cannot be stored as '\(type.trimmedDescription)': \(wrong)", at: type)
         } else {
@@ -87,27 +107,36 @@ private struct Property {
         }
         return false
     }
+
     private func isSoundKey(_ name: String, in context: some MacroExpansionContext) -> Bool {
         guard marker("PrimaryKey") != nil else { return true }
         guard let type else {
             context.report(
-                "noKeyType", "the primary key '\(name)' needs a written type: an integer, 'String', 'ObjectId' or 'UUID'", at: binding.pattern)
+                "noKeyType",
+                "the primary key '\(name)' needs a written type: an integer, 'String', 'ObjectId' or 'UUID'",
+                at: binding.pattern)
             return false
         }
         let plain = type.as(OptionalTypeSyntax.self)?.wrappedType ?? type
         if Self.keys.contains(plain.trimmedDescription) { return true }
         context.report(
-            "keyType", "a primary key is an integer, 'String', 'ObjectId' or 'UUID', or an optional one, not '\(type.trimmedDescription)'", at: type)
+            "keyType",
+            "a primary key is an integer, 'String', 'ObjectId' or 'UUID', or an optional one, not '\(type.trimmedDescription)'",
+            at: type)
         return false
     }
-    /// What to write in place of a type that no file has; nil for all others: the compiler knows whether they can be stored.
+
+    /// What to write in place of a type that no file has; nil for all others: the compiler knows whether they can be
+    /// stored.
     private func unsupported(_ type: TypeSyntax) -> String? {
         let plain = type.as(OptionalTypeSyntax.self)?.wrappedType ?? type
         if let array = plain.as(ArrayTypeSyntax.self) { return "write 'List<\(array.element.trimmedDescription)>'" }
         if let map = plain.as(DictionaryTypeSyntax.self) {
             return "write 'Map<\(map.key.trimmedDescription), \(map.value.trimmedDescription)>'"
         }
-        if plain.is(TupleTypeSyntax.self) || plain.is(FunctionTypeSyntax.self) { return "the file has no such values; '@NotStored' leaves it out" }
+        if plain.is(TupleTypeSyntax.self) || plain.is(FunctionTypeSyntax.self) {
+            return "the file has no such values; '@NotStored' leaves it out"
+        }
         guard let named = plain.as(IdentifierTypeSyntax.self) else { return nil }
         switch named.name.text {
         case "UInt", "UInt8", "UInt16", "UInt32", "UInt64": return "integers have a sign: write 'Int'"

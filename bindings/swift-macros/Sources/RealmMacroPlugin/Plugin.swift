@@ -3,8 +3,8 @@ import SwiftDiagnostics
 import SwiftSyntax
 import SwiftSyntaxMacros
 
-/// The compiler starts this program and asks it to expand macros. In place of the module SwiftCompilerPlugin, which the toolchain does not have as
-/// a library for others.
+/// The compiler starts this program and asks it to expand macros. In place of the module SwiftCompilerPlugin, which the
+/// toolchain does not have as a library for others.
 @main struct Plugin: PluginProvider {
     struct NoSuchMacro: Error { let name: String }
 
@@ -16,6 +16,7 @@ import SwiftSyntaxMacros
         default: throw NoSuchMacro(name: typeName)
         }
     }
+
     static func main() throws {
         try CompilerPluginMessageListener(connection: StandardIOMessageConnection(), provider: Plugin()).main()
     }
@@ -35,14 +36,18 @@ extension MacroExpansionContext {
     }
 }
 
-/// `@PrimaryKey` and its like say something to `@Model`, and nothing by themselves; outside of a model they are a mistake.
+/// `@PrimaryKey` and its like say something to `@Model`, and nothing by themselves; outside of a model they are a
+/// mistake.
 struct MarkerMacro: PeerMacro {
     static func expansion(
-        of node: AttributeSyntax, providingPeersOf declaration: some DeclSyntaxProtocol, in context: some MacroExpansionContext
+        of node: AttributeSyntax, providingPeersOf declaration: some DeclSyntaxProtocol,
+        in context: some MacroExpansionContext
     ) throws -> [DeclSyntax] {
         let parent = context.lexicalContext.first?.as(ClassDeclSyntax.self)
         if parent?.attributes.contains(where: { $0.name == "Model" }) != true {
-            context.report("marker", "'@\(node.attributeName.trimmedDescription)' is for properties of a class with '@Model'", at: node)
+            context.report(
+                "marker", "'@\(node.attributeName.trimmedDescription)' is for properties of a class with '@Model'",
+                at: node)
         }
         return []
     }

@@ -14,7 +14,8 @@ for c in realm.schema.classes {
     let headings = c.properties.map(\.name.text)
     let widths = headings.indices.map { i in ([headings] + rows).map { $0[i].count }.max() ?? 0 }
     func line(_ cells: [String]) -> String {
-        zip(cells, widths).map { cell, width in cell + String(repeating: " ", count: width - cell.count) }.joined(separator: "  ")
+        zip(cells, widths).map { cell, width in cell + String(repeating: " ", count: width - cell.count) }.joined(
+            separator: "  ")
     }
     print("Swift:  \(rows.count) objects of class \(c.name)")
     print("        " + line(headings))
@@ -26,5 +27,7 @@ for c in realm.schema.classes {
 if realm.schema["Person"]?.property(named: "age") != nil {
     let older = try realm.objects("Person").where("age >= $0", 40).sorted(by: "age", ascending: false)
     let average = try older.average(of: "age")
-    print("Swift:  from 40 on: " + older.map { "\($0["name"]) (\($0["age"]))" }.joined(separator: ", ") + "; average \(average)")
+    print(
+        "Swift:  from 40 on: " + older.map { "\($0["name"]) (\($0["age"]))" }.joined(separator: ", ")
+            + "; average \(average)")
 }
