@@ -14,7 +14,7 @@ export PYTHONPATH := $(abspath bindings/python)
 export PYTHONDONTWRITEBYTECODE := 1
 export SWIFT_BACKTRACE := enable=no
 
-.PHONY: all lib debug help test-one demo test test-abi abi docs lint format test-c test-swift test-python test-browse wheel test-wheel test-fixtures test-fuzz test-crash test-rescue test-live test-simulation test-encryption test-threads tsan asan bench bench-python bench-swift bench-browse bench-sizes install clean tidy
+.PHONY: all lib debug help test-one demo test test-abi abi docs lint format test-c test-swift test-python test-browse wheel deb release-check test-wheel test-fixtures test-fuzz test-crash test-rescue test-live test-simulation test-encryption test-threads tsan asan bench bench-python bench-swift bench-browse bench-sizes install clean tidy
 
 all: lib
 
@@ -105,6 +105,15 @@ test-browse: lib
 wheel:
 	@Scripts/need.sh swift cc sodium openssl python3
 	@Scripts/wheel.sh
+
+##   make deb [TRY=--try]            Debian packages of library, headers and command line, in .build/deb; TRY: used in a Debian without Swift
+deb: lib
+	@Scripts/deb.sh $(LIB) $(VERSION) $(TRY)
+
+##   make release-check              all that a release needs, made and checked, in .build/dist; builds twice
+release-check: lib
+	@Scripts/need.sh swift cc sodium openssl python3 pkg-config
+	@Scripts/release-check.sh $(VERSION) $(WITHOUT)
 
 ##   make test-wheel [WITH=python3]  that wheel in a fresh environment, with the package's tests
 test-wheel:

@@ -55,7 +55,7 @@ let package = Package(
                 .unsafeFlags(
                     [
                         "-static-stdlib", "-Xlinker", "--version-script=Scripts/exports.map", "-Xlinker",
-                        "-soname=libCRealm.so.1",
+                        "-soname=libCRealm.so.0",
                         "-Xlinker", "-z", "-Xlinker", "nodelete", "-Xlinker", "--gc-sections",
                     ],
                     .when(platforms: [.linux]))

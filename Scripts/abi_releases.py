@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """What programs that were built with an earlier release rely on: is it all there still?
 
-  abi_releases.py check LIBRARY.so [INCLUDE_DIR [FOLDER]]
+  abi_releases.py check LIBRARY.so [INCLUDE_DIR [FOLDER]] [--release]
   abi_releases.py write VERSION    [INCLUDE_DIR [FOLDER]]      at a release: keeps the list of today as FOLDER/VERSION.txt
 
 A list has a line for each function with its signature, each struct with its members, each name of a type with what it stands for, and each
 number that has a name, as the installed headers declare them. `check` compares with the list of the newest release in the folder (docs/abi).
-What is gone or was changed is a difference, and so is a function of the list that the library does not export; what is new is printed.
+What is gone or was changed is a difference, and so is a function of the list that the library does not export; what is new is printed. With
+`--release` what is new is a difference, too: a release lists all that it exports, or a later break of it would pass.
 
 Exit status: 0 fine, 1 differences, 2 the check itself failed.
 """
@@ -81,7 +82,7 @@ def newest(folder):
     return lists[max(lists)] if lists else give_up(f"no list of a release in {folder}")
 
 
-def check(library, include, folder):
+def check(library, include, folder, is_release=False):
     path = newest(folder)
     before, now, symbols = read(path), declared(include), exported(library)
     if not any(key.startswith("function ") for key in before):
@@ -101,8 +102,9 @@ def check(library, include, folder):
             print(text)
     for key in sorted(now.keys() - before.keys()):
         print(f"new since {path.stem}: {key}: {now[key]}")
+        differences += is_release
     if differences:
-        print(f"programs built with {path.stem} would break. Before it is released: make abi RELEASE={path.stem} writes its list anew")
+        print(f"programs built with {path.stem} would break, or nothing would notice when they do. Before it is released: make abi RELEASE={path.stem}")
     print(f"abi: {sum(key.startswith('function ') for key in before)} functions and {len(before)} lines of {path.stem}, {differences} differences")
     return 1 if differences else 0
 
@@ -116,13 +118,15 @@ def write(version, include, folder):
 
 
 def main(arguments):
+    is_release = "--release" in arguments
+    arguments = [argument for argument in arguments if argument != "--release"]
     if len(arguments) not in (2, 3, 4) or arguments[0] not in ("check", "write"):
         print(__doc__, file=sys.stderr)
         return 2
     what, subject, *folders = arguments
     include = pathlib.Path(folders[0]) if folders else ROOT / "include"
     folder = pathlib.Path(folders[1]) if len(folders) > 1 else ROOT / "docs/abi"
-    return (check if what == "check" else write)(subject, include, folder)
+    return check(subject, include, folder, is_release) if what == "check" else write(subject, include, folder)
 
 
 if __name__ == "__main__":

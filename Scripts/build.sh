@@ -12,5 +12,5 @@ if [ -f "$plan" ]; then
     fi
 fi
 swift build -c "$configuration" --product CRealm --quiet
-ln -sf libCRealm.so ".build/$configuration/libCRealm.so.1"
+ln -sf libCRealm.so ".build/$configuration/libCRealm.so.0"
 mkdir -p .build/out

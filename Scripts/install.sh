@@ -6,8 +6,8 @@ here=$(cd "$(dirname "$0")/.." && pwd)
 fill() { sed -e "s|@PREFIX@|$prefix|; s|@VERSION@|$version|; s|@MAJOR@|${version%%.*}|g" "$here/bindings/c/$1"; }
 install -d "$root/lib/pkgconfig" "$root/lib/cmake/CRealm" "$root/include"
 install -m 755 "$library" "$root/lib/libCRealm.so.$version"
-ln -sf "libCRealm.so.$version" "$root/lib/libCRealm.so.1"
-ln -sf libCRealm.so.1 "$root/lib/libCRealm.so"
+ln -sf "libCRealm.so.$version" "$root/lib/libCRealm.so.0"
+ln -sf libCRealm.so.0 "$root/lib/libCRealm.so"
 install -m 644 "$here"/include/{realm.h,crealm.h} "$root/include"
 fill crealm.pc.in >"$root/lib/pkgconfig/crealm.pc"
 fill CRealmConfigVersion.cmake.in >"$root/lib/cmake/CRealm/CRealmConfigVersion.cmake"

@@ -12,7 +12,7 @@ scratch=.build-${sanitizer:0:1}san sanitize=("--sanitize=$sanitizer") compiled=(
 if [ "$sanitizer" = none ]; then scratch=.build sanitize=() compiled=(); fi
 build=$scratch/release
 swift build -c release "${sanitize[@]}" --scratch-path "$scratch" --product CRealm --quiet
-ln -sf libCRealm.so "$build/libCRealm.so.1"
+ln -sf libCRealm.so "$build/libCRealm.so.0"
 # The sanitizer's runtime must be that of the compiler which built the library; ThreadSanitizer's wants libdispatch.
 tools=$(dirname "$(readlink -f "$(command -v swiftc)")")
 runtime=$tools/../lib/swift/linux

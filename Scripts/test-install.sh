@@ -14,7 +14,7 @@ check "install" Scripts/install.sh "$library" "$version" "$out/usr"
 if command -v pkg-config >/dev/null; then
     export PKG_CONFIG_PATH=$out/usr/lib/pkgconfig
     flags=$(pkg-config --cflags --libs crealm 2>/dev/null)
-    check "what it needs itself is named" grep -q 'libsodium, libcrypto' "$out/usr/lib/pkgconfig/crealm.pc"
+    check "what it needs itself is named" grep -q '^Libs.private: -lsodium -lcrypto' "$out/usr/lib/pkgconfig/crealm.pc"
     # shellcheck disable=SC2086
     check "C, with pkg-config" "${CC:-cc}" examples/c/people.c $flags -Wl,-rpath,"$out/usr/lib" -o "$out/people"
     # shellcheck disable=SC2086

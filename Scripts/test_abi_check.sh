@@ -139,10 +139,10 @@ cp -r include before
 sed -i 's/realm_count/realm_gone_since/' before/realm.h
 python3 "$here/abi_releases.py" write 1.2.0 before "$work/releases"
 python3 "$here/abi_releases.py" write 1.10.0 include "$work/releases" # the newest
-since() { # since STATUS TEXT FROM TO: the check after one change of the header
+since() { # since STATUS TEXT FROM TO: the check after one change of the header; `release=--release`: as before a release
     local got=0
     rm -rf after && cp -r include after && sed -i "s/$3/$4/" after/realm.h
-    python3 "$here/abi_releases.py" check "${library:-good.so}" after "$work/releases" >out 2>&1 || got=$?
+    python3 "$here/abi_releases.py" check "${library:-good.so}" after "$work/releases" ${release:-} >out 2>&1 || got=$?
     if [[ $got -eq $1 ]] && grep -qF -- "$2" out; then
         passed=$((passed + 1))
     else
@@ -154,6 +154,9 @@ since() { # since STATUS TEXT FROM TO: the check after one change of the header
 since 0 "0 differences" "no such text" ""
 since 0 "new since 1.10.0: function realm_more: bool (realm_t *)" '^bool realm_count' 'bool realm_more(realm_t*);\n&'
 since 0 "new since 1.10.0: number RLM_C: 2" 'RLM_B }' 'RLM_B, RLM_C }'
+release=--release since 0 "0 differences" "no such text" ""
+release=--release since 1 "new since 1.10.0: function realm_more: bool (realm_t *)" '^bool realm_count' 'bool realm_more(realm_t*);\n&'
+release=--release since 1 "new since 1.10.0: number RLM_C: 2" 'RLM_B }' 'RLM_B, RLM_C }'
 since 1 "function realm_count is gone" '^bool realm_count.*' ''
 since 1 "function realm_write is bool (realm_t *, int32_t, realm_value_t, bool)" 'int64_t key, realm_value_t' 'int32_t key, realm_value_t'
 since 1 "struct realm_link is int64_t table; int64_t key; it was uint32_t table; int64_t key" '{ uint32_t table' '{ int64_t table'
