@@ -1,5 +1,10 @@
 #!/usr/bin/env python3
-"""All tests, as many parts at a time as there are processors (or TEST_JOBS). What a part prints comes when it is done; the run fails when a part fails."""
+"""All tests, as many parts at a time as there are processors (or TEST_JOBS).
+
+    run-tests.py [--only BEGINNING | --parts BEGINNING]
+
+--only runs the parts whose names begin with BEGINNING; --parts prints their names. The output of a part comes when it has ended; the run fails
+when a part fails."""
 
 import os
 import pathlib
@@ -62,6 +67,7 @@ def all_parts(fixtures):
         "format of Swift files": ["Scripts/lint.sh"],
         "header against exports": ["Scripts/check-abi.sh", LIBRARY, emitted],
         "machine code of the hot loops": ["Scripts/check_hot_loops.py", LIBRARY],
+        "instructions of hot workloads": [PYTHON, "Tests/Work/run.py", LIBRARY],
         "promises of the last release": ["Scripts/abi_releases.py", "check", LIBRARY],
     }
     skipped = []
@@ -98,6 +104,12 @@ def main():
     place = subprocess.run(["Scripts/fixtures.sh"], capture_output=True, text=True)
     fixtures = os.environ["CREALM_FIXTURES"] = place.stdout.strip()
     parts, skipped = all_parts(fixtures)
+    if len(sys.argv) > 2:
+        parts = {name: command for name, command in parts.items() if name.lower().startswith(sys.argv[2].lower())}
+        skipped = []
+        if sys.argv[1] == "--parts":
+            print("\n".join(parts))
+            return 0
     skipped = [*place.stderr.split("\n"), *skipped]
     waiting, failed, lock = list(parts.items()), [], threading.Lock()
 

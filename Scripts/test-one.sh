@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # One test, with a library that is built first.   test-one.sh NAME [debug|release]
 #
-# NAME is a C program of Tests/C ("threads" or "threads_test"), a Python file ("test_reading") or test function of bindings/python/tests, or a
-# Swift file ("TreesTests") or test function of Tests/CoreEngineTests. Everything of that name is run; no such name is a failure.
+# NAME is a C program of Tests/C ("threads" or "threads_test"), a Python file ("test_reading") or test function of bindings/python/tests or
+# Tests/Browse, a Swift file ("TreesTests") or test function of Tests/CoreEngineTests, Tests/CoreEngineAsyncTests or Tests/RealmSwiftTests, or the
+# beginning of a part of `make test` ("monkey", "killed writers"; with the release library). Everything of that name is run; no such name is a
+# failure.
 set -eu
 cd "$(dirname "$0")/.."
 [ $# -ge 1 ] && [ -n "$1" ] || { echo "which test? make test-one T=name [CONFIG=release]" >&2; exit 2; }
@@ -12,24 +14,27 @@ base=${base##*/}
 
 c_test=Tests/C/${base%_test}_test.c
 python_file=bindings/python/tests/$base.py
+[ -f "$python_file" ] || python_file=Tests/Browse/$base.py
 python_function=
-[[ $base != test_* ]] || python_function=$(grep -lE "^ *def $base\(" bindings/python/tests/test_*.py || true)
-swift_file=Tests/CoreEngineTests/$base.swift
+[[ $base != test_* ]] || python_function=$(grep -lE "^ *def $base\(" bindings/python/tests/test_*.py Tests/Browse/test_*.py || true)
+swift_file=$(ls Tests/*Tests/"$base".swift 2>/dev/null | head -1)
+part=$(python3 Scripts/run-tests.py --parts "$name")
 # The test functions of the Swift file of this name, or the one of this name.
 swift_functions() { grep -hE -A1 '@Test' "$1" | grep -oE 'func [A-Za-z0-9_]+' | sed 's/func //' | sort -u; }
 swift=()
 if [ -f "$swift_file" ]; then
     mapfile -t swift < <(swift_functions "$swift_file")
 else
-    for file in Tests/CoreEngineTests/*Tests.swift; do
+    for file in Tests/*Tests/*Tests.swift; do
         if swift_functions "$file" | grep -qx "$base"; then swift=("$base"); fi
     done
 fi
-[ -f "$c_test" ] || [ -f "$python_file" ] || [ -n "$python_function" ] || [ ${#swift[@]} -gt 0 ] || {
+[ -f "$c_test" ] || [ -f "$python_file" ] || [ -n "$python_function" ] || [ ${#swift[@]} -gt 0 ] || [ -n "$part" ] || {
     echo "no C, Swift or Python test is called '$name'. Alike:" >&2
-    { ls Tests/C/*_test.c bindings/python/tests/test_*.py Tests/CoreEngineTests/*Tests.swift | sed 's|.*/||'
-      grep -hoE '^def test_\w+' bindings/python/tests/test_*.py | sed 's/def //'
-      for file in Tests/CoreEngineTests/*Tests.swift; do swift_functions "$file"; done; } | grep -iF -- "${base:0:5}" | head -10 | sed 's/^/    /' >&2
+    { ls Tests/C/*_test.c bindings/python/tests/test_*.py Tests/Browse/test_*.py Tests/*Tests/*Tests.swift | sed 's|.*/||'
+      grep -hoE '^def test_\w+' bindings/python/tests/test_*.py Tests/Browse/test_*.py | sed 's/def //'
+      for file in Tests/*Tests/*Tests.swift; do swift_functions "$file"; done
+      python3 Scripts/run-tests.py --parts ''; } | grep -iF -- "${base:0:5}" | head -10 | sed 's/^/    /' >&2
     exit 1
 }
 
@@ -51,5 +56,9 @@ if [ -f "$python_file" ] || [ -n "$python_function" ]; then
 fi
 if [ ${#swift[@]} -gt 0 ]; then
     pattern=$(IFS='|'; echo "${swift[*]}")
-    swift test -c "$configuration" --filter "CoreEngineTests\.($pattern)\b"
+    swift test -c "$configuration" --filter "($pattern)\b"
+fi
+if [ -n "$part" ]; then
+    Scripts/build.sh release
+    python3 Scripts/run-tests.py --only "$name"
 fi
