@@ -19,7 +19,7 @@ public func crealm_create_batch(
         guard let known = Batch.Mode(rawValue: UInt32(truncatingIfNeeded: mode.rawValue)) else {
             throw RealmError(.invalidArgument, "Unknown update mode \(mode.rawValue)")
         }
-        let n = try realm.createBatch(TableKey(table), schema, rows, known, keys: keys, &place)
-        created?.pointee = n
+        let count = try realm.createBatch(TableKey(table), schema, rows, known, keys: keys, &place)
+        created?.pointee = count
     }
 }

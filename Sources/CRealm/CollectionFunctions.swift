@@ -15,8 +15,8 @@ private func isValid(_ door: Place, _ p: OpaquePointer?) -> Bool {
 
 private func size(_ door: Place, _ p: OpaquePointer?, _ out: UnsafeMutablePointer<Int>?) -> Bool {
     inside(door, p) { (h, _) throws(RealmError) in
-        let n = try h.size()
-        out?.pointee = n
+        let count = try h.size()
+        out?.pointee = count
     }
 }
 
@@ -60,10 +60,10 @@ public func realm_list_find(
     report(nil, index, found)
     return inside(.list, l) { (h, realm) throws(RealmError) in
         guard let value else { throw nullArgument() }
-        let v = try load(value.pointee)
+        let wanted = try load(value.pointee)
         let elements = try h.list()
-        try realm.checkElement(v, of: h.path)
-        report(try elements.find(v), index, found)
+        try realm.checkElement(wanted, of: h.path)
+        report(try elements.find(wanted), index, found)
     }
 }
 
@@ -71,14 +71,14 @@ public func realm_list_find(
 private func nested(_ h: CollectionHandle, _ realm: Realm, _ index: Int, _ kind: Handle.Kind) throws(RealmError)
     -> Handle?
 {
-    let l = try h.list()
-    _ = try l.get(index)
+    let list = try h.list()
+    _ = try list.get(index)
     guard try realm.isMixed(h.path) else {
         throw RealmError(.illegalOperation, "Only collections of Mixed values hold collections")
     }
     // An element of another kind gives a handle that is not valid.
     var path = h.path
-    path.steps.append(.salt(try l.nestedKey(index)))
+    path.steps.append(.salt(try list.nestedKey(index)))
     return CollectionHandle(kind, h.box, path)
 }
 
@@ -95,8 +95,8 @@ public func realm_list_get_dictionary(_ l: OpaquePointer?, _ index: Int) -> Opaq
 @_cdecl("realm_list_get_linked_object")
 public func realm_list_get_linked_object(_ l: OpaquePointer?, _ index: Int) -> OpaquePointer? {
     from(.list, l) { (h, _) throws(RealmError) in
-        guard case .typedLink(let t, let k) = try h.list().get(index) else { return nil }
-        return ObjectHandle.make(h.box, t, k)
+        guard case .typedLink(let table, let key) = try h.list().get(index) else { return nil }
+        return ObjectHandle.make(h.box, table, key)
     }
 }
 
@@ -105,8 +105,8 @@ private func make(
     _ door: Place, _ p: OpaquePointer?, _ body: (CollectionHandle, Realm) throws(RealmError) -> (TableKey, ObjKey)
 ) -> OpaquePointer? {
     from(door, p) { (h, realm) throws(RealmError) in
-        let (t, k) = try body(h, realm)
-        return ObjectHandle.make(h.box, t, k)
+        let (table, key) = try body(h, realm)
+        return ObjectHandle.make(h.box, table, key)
     }
 }
 
@@ -316,9 +316,9 @@ public func realm_dictionary_find(
 ) -> Bool {
     inside(.dictionary, d) { (h, _) throws(RealmError) in
         let content = try h.dictionary()
-        let i = try find(content, key)
-        if let i, let out { store(try content.value(i), out) }
-        found?.pointee = i != nil
+        let index = try find(content, key)
+        if let index, let out { store(try content.value(index), out) }
+        found?.pointee = index != nil
     }
 }
 
@@ -329,9 +329,9 @@ public func realm_dictionary_get(
 ) -> Bool {
     inside(.dictionary, d) { (h, _) throws(RealmError) in
         let content = try h.dictionary()
-        let k = try content.key(index), v = try content.value(index)
-        if let key { store(k, key) }
-        if let value { store(v, value) }
+        let keyValue = try content.key(index), entryValue = try content.value(index)
+        if let key { store(keyValue, key) }
+        if let value { store(entryValue, value) }
     }
 }
 
@@ -368,8 +368,10 @@ public func realm_dictionary_get_linked_object(_ d: OpaquePointer?, _ key: realm
             throw RealmError(.invalidArgument, "Dictionary keys are strings")
         }
         let content = try h.dictionary()
-        guard let i = try content.find(name), case .typedLink(let t, let k) = try content.value(i) else { return nil }
-        return ObjectHandle.make(h.box, t, k)
+        guard let index = try content.find(name), case .typedLink(let table, let key) = try content.value(index) else {
+            return nil
+        }
+        return ObjectHandle.make(h.box, table, key)
     }
 }
 

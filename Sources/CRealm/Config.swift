@@ -232,10 +232,10 @@ public func realm_config_get_schema_mode(_ c: OpaquePointer?) -> realm_schema_mo
 @_cdecl("realm_config_set_schema_mode")
 public func realm_config_set_schema_mode(_ c: OpaquePointer?, _ mode: realm_schema_mode_e) {
     with(c) { (c) throws(RealmError) in
-        guard let m = SchemaMode(rawValue: Int32(truncatingIfNeeded: mode.rawValue)) else {
+        guard let known = SchemaMode(rawValue: Int32(truncatingIfNeeded: mode.rawValue)) else {
             throw RealmError(.invalidArgument, "Unknown schema mode \(mode.rawValue)")
         }
-        c.value.schemaMode = m
+        c.value.schemaMode = known
     }
 }
 
@@ -249,10 +249,10 @@ public func realm_config_get_schema_subset_mode(_ c: OpaquePointer?) -> realm_sc
 @_cdecl("realm_config_set_schema_subset_mode")
 public func realm_config_set_schema_subset_mode(_ c: OpaquePointer?, _ mode: realm_schema_subset_mode_e) {
     with(c) { (c) throws(RealmError) in
-        guard let m = SchemaSubsetMode(rawValue: Int32(truncatingIfNeeded: mode.rawValue)) else {
+        guard let known = SchemaSubsetMode(rawValue: Int32(truncatingIfNeeded: mode.rawValue)) else {
             throw RealmError(.invalidArgument, "Unknown schema subset mode \(mode.rawValue)")
         }
-        c.value.subsetMode = m
+        c.value.subsetMode = known
     }
 }
 

@@ -20,8 +20,8 @@ public func realm_create_key_path_array(
         var all: [KeyPath] = []
         if let texts {
             for i in 0..<max(count, 0) {
-                guard let p = texts[i] else { throw nullArgument() }
-                all += try realm.keyPaths(try text(p), of: TableKey(objectClass))
+                guard let keyPath = texts[i] else { throw nullArgument() }
+                all += try realm.keyPaths(try text(keyPath), of: TableKey(objectClass))
             }
         }
         return KeyPathsHandle(all)
@@ -40,8 +40,8 @@ public func realm_object_add_notification_callback(
         let paths = try keyPaths(paths)
         let made = try realm.observe(&h.notifier, paths, { (t) in ObjectNotifier(h.table, h.key, at: t.version) }) {
             (changes, versions) in
-            guard let callback, case .object(let c) = changes else { return }
-            ObjectChangesHandle(c, versions).lend { callback(data.pointer, $0) }
+            guard let callback, case .object(let delta) = changes else { return }
+            ObjectChangesHandle(delta, versions).lend { callback(data.pointer, $0) }
         }
         return NotificationToken(made.0, made.1)
     }
@@ -66,8 +66,8 @@ private func call(_ callback: realm_on_collection_change_func_t?, _ data: UserDa
     -> Void
 {
     { (changes, versions) in
-        guard let callback, case .collection(let c) = changes else { return }
-        CollectionChangesHandle(c, versions).lend { callback(data.pointer, $0) }
+        guard let callback, case .collection(let delta) = changes else { return }
+        CollectionChangesHandle(delta, versions).lend { callback(data.pointer, $0) }
     }
 }
 
@@ -101,8 +101,8 @@ public func realm_dictionary_add_notification_callback(
     return addCallback(
         .dictionary, d, data, paths, .dictionary,
         { (changes, versions) in
-            guard let callback, case .dictionary(let c) = changes else { return }
-            DictionaryChangesHandle(c, versions).lend { callback(data.pointer, $0) }
+            guard let callback, case .dictionary(let delta) = changes else { return }
+            DictionaryChangesHandle(delta, versions).lend { callback(data.pointer, $0) }
         })
 }
 
@@ -132,7 +132,9 @@ public func crealm_commit_without_notifying(_ r: OpaquePointer?, _ tokens: Unsaf
         var silent: [(notifier: Notifier, id: Int)] = []
         for i in 0..<max(count, 0) {
             guard let tokens else { throw nullArgument() }
-            try borrow(.notificationToken, tokens[i]) { (t) in if let n = t.notifier { silent.append((n, t.id)) } }
+            try borrow(.notificationToken, tokens[i]) { (t) in
+                if let notifier = t.notifier { silent.append((notifier, t.id)) }
+            }
         }
         try realm.commitWrite(silent: silent)
     }
@@ -164,7 +166,7 @@ public func crealm_dictionary_changes_get_versions(
 /// Copies as many as there is room for.
 private func copy<T>(_ from: some Sequence<T>, _ to: UnsafeMutablePointer<T>?, _ most: Int) {
     guard let to, most > 0 else { return }
-    for (i, v) in from.prefix(most).enumerated() { to[i] = v }
+    for (i, value) in from.prefix(most).enumerated() { to[i] = value }
 }
 
 @_cdecl("realm_object_changes_is_deleted")

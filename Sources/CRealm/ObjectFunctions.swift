@@ -6,19 +6,19 @@ import CoreEngine
 @_cdecl("realm_get_num_objects")
 public func realm_get_num_objects(_ r: OpaquePointer?, _ table: UInt32, _ out: UnsafeMutablePointer<Int>?) -> Bool {
     inside(.realm, r) { (_, realm) throws(RealmError) in
-        let n = try realm.objectCount(TableKey(table))
-        out?.pointee = n
+        let found = try realm.objectCount(TableKey(table))
+        out?.pointee = found
     }
 }
 
 @_cdecl("realm_get_object")
 public func realm_get_object(_ r: OpaquePointer?, _ table: UInt32, _ key: Int64) -> OpaquePointer? {
     from(.realm, r) { (r, realm) throws(RealmError) in
-        let t = TableKey(table), k = ObjKey(key)
-        guard try realm.objectExists(t, k) else {
-            throw RealmError(.noSuchObject, "No object with key '\(key)' in '\(try realm.tableName(t))'")
+        let tableKey = TableKey(table), objectKey = ObjKey(key)
+        guard try realm.objectExists(tableKey, objectKey) else {
+            throw RealmError(.noSuchObject, "No object with key '\(key)' in '\(try realm.tableName(tableKey))'")
         }
-        return ObjectHandle.make(r.box, t, k)
+        return ObjectHandle.make(r.box, tableKey, objectKey)
     }
 }
 
@@ -27,11 +27,11 @@ public func realm_object_get_parent(
     _ o: OpaquePointer?, _ parent: UnsafeMutablePointer<OpaquePointer?>?, _ table: UnsafeMutablePointer<UInt32>?
 ) -> Bool {
     inside(.object, o) { (o, realm) throws(RealmError) in
-        guard let (t, k) = try realm.parent(o.table, o.key) else {
+        guard let (parentTable, parentKey) = try realm.parent(o.table, o.key) else {
             throw RealmError(.invalidDatabase, "An embedded object without parent")
         }
-        parent?.pointee = ObjectHandle.make(o.box, t, k)
-        table?.pointee = t.raw
+        parent?.pointee = ObjectHandle.make(o.box, parentTable, parentKey)
+        table?.pointee = parentTable.raw
     }
 }
 
@@ -131,8 +131,8 @@ public func realm_object_as_link(_ o: OpaquePointer?) -> realm_link_t {
 public func realm_get_value(_ o: OpaquePointer?, _ property: Int64, _ out: UnsafeMutablePointer<realm_value_t>?) -> Bool
 {
     do throws(RealmError) {
-        let v = try readProperty(o, property)
-        if let out { store(v, out) }
+        let value = try readProperty(o, property)
+        if let out { store(value, out) }
         return true
     } catch { return failed(error) }
 }
@@ -145,8 +145,8 @@ public func realm_get_values(
         guard count >= 0, count == 0 || properties != nil else { throw nullArgument() }
         guard let properties else { return }
         for i in 0..<count {
-            let v = try realm.value(o.table, o.key, ColKey(properties[i]))
-            if let out { store(v, out + i) }
+            let value = try realm.value(o.table, o.key, ColKey(properties[i]))
+            if let out { store(value, out + i) }
         }
     }
 }
@@ -188,8 +188,8 @@ public func realm_set_values(
 @_cdecl("realm_get_linked_object")
 public func realm_get_linked_object(_ o: OpaquePointer?, _ property: Int64) -> OpaquePointer? {
     from(.object, o) { (o, realm) throws(RealmError) in
-        guard let (t, k) = try realm.linkedObject(o.table, o.key, ColKey(property)) else { return nil }
-        return ObjectHandle.make(o.box, t, k)
+        guard let (table, key) = try realm.linkedObject(o.table, o.key, ColKey(property)) else { return nil }
+        return ObjectHandle.make(o.box, table, key)
     }
 }
 
@@ -224,8 +224,8 @@ public func realm_get_dictionary(_ o: OpaquePointer?, _ property: Int64) -> Opaq
 @_cdecl("realm_set_embedded")
 public func realm_set_embedded(_ o: OpaquePointer?, _ property: Int64) -> OpaquePointer? {
     from(.object, o) { (o, realm) throws(RealmError) in
-        let (t, k) = try realm.setNewObject(o.table, o.key, ColKey(property))
-        return ObjectHandle.make(o.box, t, k)
+        let (table, key) = try realm.setNewObject(o.table, o.key, ColKey(property))
+        return ObjectHandle.make(o.box, table, key)
     }
 }
 

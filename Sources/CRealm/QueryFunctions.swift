@@ -8,15 +8,17 @@ private func arguments(_ n: Int, _ args: UnsafePointer<realm_query_arg_t>?) thro
     var all: [QueryArgument] = []
     guard let args else { return all }
     for i in 0..<n {
-        let a = args[i]
-        guard a.nb_args >= 0, a.nb_args <= 1 << 24, a.nb_args == 0 || a.arg != nil else { throw nullArgument() }
-        if a.is_list {
+        let argument = args[i]
+        guard argument.nb_args >= 0, argument.nb_args <= 1 << 24, argument.nb_args == 0 || argument.arg != nil else {
+            throw nullArgument()
+        }
+        if argument.is_list {
             var values: [Mixed] = []
-            for j in 0..<a.nb_args { if let p = a.arg { values.append(try load(p[j])) } }
+            for j in 0..<argument.nb_args { if let elements = argument.arg { values.append(try load(elements[j])) } }
             all.append(.list(values))
         } else {
-            guard let p = a.arg else { throw nullArgument() }
-            all.append(.value(try load(p.pointee)))
+            guard let element = argument.arg else { throw nullArgument() }
+            all.append(.value(try load(element.pointee)))
         }
     }
     return all
@@ -100,7 +102,7 @@ public func realm_query_find_first(
 ) -> Bool {
     inside(.query, q) { (_, query) throws(RealmError) in
         let first = try query.first()
-        if let (t, k) = first, let out { store(.typedLink(t, k), out) }
+        if let (table, key) = first, let out { store(.typedLink(table, key), out) }
         found?.pointee = first != nil
     }
 }

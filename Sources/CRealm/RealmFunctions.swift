@@ -116,9 +116,9 @@ public func realm_get_version_id(
     _ r: OpaquePointer?, _ found: UnsafeMutablePointer<Bool>?, _ out: UnsafeMutablePointer<realm_version_id_t>?
 ) -> Bool {
     anywhere(.realm, r, false) { (r) throws(RealmError) in
-        let v = r.isClosed ? nil : try r.visit { (realm) throws(RealmError) in try realm.readVersion() }
-        found?.pointee = v != nil
-        out?.pointee = realm_version_id_t(version: v ?? 0, index: 0)
+        let version = r.isClosed ? nil : try r.visit { (realm) throws(RealmError) in try realm.readVersion() }
+        found?.pointee = version != nil
+        out?.pointee = realm_version_id_t(version: version ?? 0, index: 0)
         return true
     }
 }
@@ -130,12 +130,12 @@ public func crealm_versions(
 ) -> Bool {
     inside(.realm, r) { (_, realm) throws(RealmError) in
         let versions = try realm.pinnedVersions()
-        for (i, v) in versions.enumerated() where i < max {
+        for (i, version) in versions.enumerated() where i < max {
             out?[i] = crealm_pinned_version_t(
-                version: v.version,
-                since: realm_timestamp_t(seconds: v.since.seconds, nanoseconds: v.since.nanoseconds),
-                process_id: UInt64(v.processId), thread_id: UInt64(v.threadId),
-                held_bytes: UInt64(clamping: v.heldBytes))
+                version: version.version,
+                since: realm_timestamp_t(seconds: version.since.seconds, nanoseconds: version.since.nanoseconds),
+                process_id: UInt64(version.processId), thread_id: UInt64(version.threadId),
+                held_bytes: UInt64(clamping: version.heldBytes))
         }
         count?.pointee = versions.count
     }

@@ -58,8 +58,8 @@ public func realm_from_thread_safe_reference(_ reference: OpaquePointer?, _ sche
 public func realm_object_from_thread_safe_reference(_ r: OpaquePointer?, _ reference: OpaquePointer?) -> OpaquePointer?
 {
     resolve(.object, r, reference) { (r, realm, target) throws(RealmError) in
-        guard case .object(let t, let named) = target else { throw ThreadSafeReference.mismatch() }
-        return ObjectHandle.make(r.box, t, named)
+        guard case .object(let table, let named) = target else { throw ThreadSafeReference.mismatch() }
+        return ObjectHandle.make(r.box, table, named)
     }
 }
 

@@ -39,16 +39,16 @@ public func realm_results_is_valid(_ r: OpaquePointer?, _ out: UnsafeMutablePoin
 @_cdecl("realm_results_count")
 public func realm_results_count(_ r: OpaquePointer?, _ out: UnsafeMutablePointer<Int>?) -> Bool {
     inside(.results, r) { (_, results) throws(RealmError) in
-        let n = try results.count()
-        out?.pointee = n
+        let found = try results.count()
+        out?.pointee = found
     }
 }
 
 @_cdecl("realm_results_get")
 public func realm_results_get(_ r: OpaquePointer?, _ index: Int, _ out: UnsafeMutablePointer<realm_value_t>?) -> Bool {
     inside(.results, r) { (_, results) throws(RealmError) in
-        let v = try results.value(index)
-        if let out { store(v, out) }
+        let value = try results.value(index)
+        if let out { store(value, out) }
     }
 }
 
@@ -113,8 +113,8 @@ public func realm_results_find_object(
 ) -> Bool {
     report(nil, index, found)
     return inside(.results, r) { (_, results) throws(RealmError) in
-        let (t, k) = try visit(.object, o) { (o, _) throws(RealmError) in (o.table, o.key) }
-        report(try results.find(t, k), index, found)
+        let (table, key) = try visit(.object, o) { (o, _) throws(RealmError) in (o.table, o.key) }
+        report(try results.find(table, key), index, found)
     }
 }
 

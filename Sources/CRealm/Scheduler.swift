@@ -29,16 +29,16 @@ final class CallbackScheduler: EngineScheduler, @unchecked Sendable {
     var threadCheckContext: UnsafeMutableRawPointer? { data.pointer }
 
     func isSame(as other: any Scheduler) -> Bool {
-        guard let o = other as? CallbackScheduler else { return false }
-        if o === self { return true }
-        guard (notify == nil) == (o.notify == nil),
-            unsafeBitCast(notify, to: UInt.self) == unsafeBitCast(o.notify, to: UInt.self),
-            unsafeBitCast(onThread, to: UInt.self) == unsafeBitCast(o.onThread, to: UInt.self),
-            unsafeBitCast(same, to: UInt.self) == unsafeBitCast(o.same, to: UInt.self),
-            unsafeBitCast(deliver, to: UInt.self) == unsafeBitCast(o.deliver, to: UInt.self)
+        guard let peer = other as? CallbackScheduler else { return false }
+        if peer === self { return true }
+        guard (notify == nil) == (peer.notify == nil),
+            unsafeBitCast(notify, to: UInt.self) == unsafeBitCast(peer.notify, to: UInt.self),
+            unsafeBitCast(onThread, to: UInt.self) == unsafeBitCast(peer.onThread, to: UInt.self),
+            unsafeBitCast(same, to: UInt.self) == unsafeBitCast(peer.same, to: UInt.self),
+            unsafeBitCast(deliver, to: UInt.self) == unsafeBitCast(peer.deliver, to: UInt.self)
         else { return false }
-        if data.pointer == o.data.pointer { return true }
-        return same?(data.pointer, o.data.pointer) ?? false
+        if data.pointer == peer.data.pointer { return true }
+        return same?(data.pointer, peer.data.pointer) ?? false
     }
 
     var canDeliver: Bool { deliver?(data.pointer) ?? false }
@@ -129,10 +129,10 @@ public func realm_scheduler_get_frozen() -> OpaquePointer? { nil }
 public func crealm_scheduler_get_fd(_ scheduler: OpaquePointer?, _ out: UnsafeMutablePointer<Int32>?) -> Bool {
     anywhere(.scheduler, scheduler, false) { (h) throws(RealmError) in
         guard let out else { throw nullArgument() }
-        guard let s = h.scheduler as? ThreadScheduler else {
+        guard let scheduler = h.scheduler as? ThreadScheduler else {
             throw RealmError(.notSupported, "Only a default scheduler has a descriptor")
         }
-        out.pointee = s.descriptor
+        out.pointee = scheduler.descriptor
         return true
     }
 }
@@ -142,11 +142,13 @@ public func crealm_scheduler_run(_ scheduler: OpaquePointer?, _ timeout: Int32, 
     -> Bool
 {
     anywhere(.scheduler, scheduler, false) { (h) throws(RealmError) in
-        guard let s = h.scheduler as? ThreadScheduler else {
+        guard let scheduler = h.scheduler as? ThreadScheduler else {
             throw RealmError(.notSupported, "Only a default scheduler can be run")
         }
-        guard s.isOnThread else { throw RealmError(.wrongThread, "A scheduler runs on the thread it was made on") }
-        let did = s.runPending(timeout: timeout)
+        guard scheduler.isOnThread else {
+            throw RealmError(.wrongThread, "A scheduler runs on the thread it was made on")
+        }
+        let did = scheduler.runPending(timeout: timeout)
         didWork?.pointee = did
         return true
     }

@@ -59,23 +59,23 @@ public func realm_schema_new(
         var all: [ObjectSchema] = []
         for i in 0..<count {
             guard let classes, let properties else { break }
-            let c = classes[i]
-            let name = try nameArgument(c.name)
-            let n = c.num_properties, computed = c.num_computed_properties
-            guard n >= 0, computed >= 0, n <= 1 << 20, computed <= 1 << 20 else {
+            let info = classes[i]
+            let name = try nameArgument(info.name)
+            let stored = info.num_properties, computed = info.num_computed_properties
+            guard stored >= 0, computed >= 0, stored <= 1 << 20, computed <= 1 << 20 else {
                 throw RealmError(.invalidArgument, "Class '\(name)' has an impossible number of properties")
             }
-            guard n + computed == 0 || properties[i] != nil else { throw nullArgument() }
-            guard let kind = ObjectSchema.Kind(rawValue: c.flags & 3) else {
-                throw RealmError(.invalidArgument, "Class '\(name)' has unknown flags (\(c.flags))")
+            guard stored + computed == 0 || properties[i] != nil else { throw nullArgument() }
+            guard let kind = ObjectSchema.Kind(rawValue: info.flags & 3) else {
+                throw RealmError(.invalidArgument, "Class '\(name)' has unknown flags (\(info.flags))")
             }
             var list: [Property] = []
-            for j in 0..<(n + computed) { if let p = properties[i] { list.append(try property(p[j])) } }
-            let pk = try optionalNameArgument(c.primary_key)
+            for j in 0..<(stored + computed) { if let infos = properties[i] { list.append(try property(infos[j])) } }
+            let pk = try optionalNameArgument(info.primary_key)
             all.append(
                 ObjectSchema(
-                    name: name, kind: kind, primaryKey: pk, persisted: Array(list.prefix(n)),
-                    computed: Array(list.dropFirst(n))))
+                    name: name, kind: kind, primaryKey: pk, persisted: Array(list.prefix(stored)),
+                    computed: Array(list.dropFirst(stored))))
         }
         return SchemaHandle(Schema(all)).out()
     }
@@ -142,18 +142,18 @@ private func findClass(_ r: RealmHandle, _ key: UInt32) throws(RealmError) -> Ob
 }
 
 private func findClass(_ schema: Schema, _ key: UInt32) throws(RealmError) -> ObjectSchema {
-    guard let i = schema.index(of: TableKey(key)) else {
+    guard let index = schema.index(of: TableKey(key)) else {
         throw RealmError(.noSuchTable, "No class with key \(key) in the schema")
     }
-    return schema.classes[i]
+    return schema.classes[index]
 }
 
 private func findProperty(_ c: ObjectSchema, _ key: Int64) throws(RealmError) -> Property {
     // Properties without a column all have the same key, the null key: it finds the first of them.
-    guard let p = (c.properties + c.computedProperties).first(where: { $0.key.raw == key }) else {
+    guard let property = (c.properties + c.computedProperties).first(where: { $0.key.raw == key }) else {
         throw RealmError(.invalidProperty, "Class '\(c.name)' has no property with key \(key)")
     }
-    return p
+    return property
 }
 
 @_cdecl("realm_get_num_classes")
@@ -164,7 +164,7 @@ public func realm_get_num_classes(_ r: OpaquePointer?) -> Int {
 /// Copies `values` out when there is room for all of them; reports their number.
 private func deliver<T>(_ values: [T], _ out: UnsafeMutablePointer<T>?, _ max: Int, _ count: UnsafeMutablePointer<Int>?)
 {
-    if let out, max >= values.count { for (i, v) in values.enumerated() { out[i] = v } }
+    if let out, max >= values.count { for (i, value) in values.enumerated() { out[i] = value } }
     count?.pointee = values.count
 }
 
@@ -184,9 +184,9 @@ public func realm_find_class(
     _ out: UnsafeMutablePointer<realm_class_info_t>?
 ) -> Bool {
     anywhere(.realm, r, false) { (r) throws(RealmError) in
-        let c = r.schema[try nameArgument(name)]
-        found?.pointee = c != nil
-        if let c { fill(r.box, c, out) }
+        let objectSchema = r.schema[try nameArgument(name)]
+        found?.pointee = objectSchema != nil
+        if let objectSchema { fill(r.box, objectSchema, out) }
         return true
     }
 }
@@ -207,9 +207,9 @@ public func realm_get_class_properties(
     _ count: UnsafeMutablePointer<Int>?
 ) -> Bool {
     anywhere(.realm, r, false) { (r) throws(RealmError) in
-        let c = try findClass(r, key)
-        let all = c.properties + c.computedProperties
-        if let out, max >= all.count { for (i, p) in all.enumerated() { fill(r.box, p, out + i) } }
+        let found = try findClass(r, key)
+        let all = found.properties + found.computedProperties
+        if let out, max >= all.count { for (i, property) in all.enumerated() { fill(r.box, property, out + i) } }
         count?.pointee = all.count
         return true
     }
@@ -221,8 +221,8 @@ public func realm_get_property_keys(
     _ count: UnsafeMutablePointer<Int>?
 ) -> Bool {
     anywhere(.realm, r, false) { (r) throws(RealmError) in
-        let c = try findClass(r, key)
-        deliver((c.properties + c.computedProperties).map(\.key.raw), out, max, count)
+        let found = try findClass(r, key)
+        deliver((found.properties + found.computedProperties).map(\.key.raw), out, max, count)
         return true
     }
 }
@@ -243,9 +243,9 @@ public func realm_find_property(
     _ out: UnsafeMutablePointer<realm_property_info_t>?
 ) -> Bool {
     anywhere(.realm, r, false) { (r) throws(RealmError) in
-        let p = try findClass(r, table).property(named: try nameArgument(name))
-        found?.pointee = p != nil
-        if let p { fill(r.box, p, out) }
+        let property = try findClass(r, table).property(named: try nameArgument(name))
+        found?.pointee = property != nil
+        if let property { fill(r.box, property, out) }
         return true
     }
 }
@@ -256,13 +256,13 @@ public func realm_find_property_by_public_name(
     _ out: UnsafeMutablePointer<realm_property_info_t>?
 ) -> Bool {
     anywhere(.realm, r, false) { (r) throws(RealmError) in
-        let c = try findClass(r, table)
+        let objectSchema = try findClass(r, table)
         let wanted = try nameArgument(name)
-        let p = (c.properties + c.computedProperties).first {
+        let property = (objectSchema.properties + objectSchema.computedProperties).first {
             $0.publicName.isEmpty ? $0.name == wanted : $0.publicName == wanted
         }
-        found?.pointee = p != nil
-        if let p { fill(r.box, p, out) }
+        found?.pointee = property != nil
+        if let property { fill(r.box, property, out) }
         return true
     }
 }
@@ -273,13 +273,14 @@ public func realm_get_value_by_property_index(
 ) -> Bool {
     inside(.object, o) { (o, realm) throws(RealmError) in
         guard let out else { throw nullArgument() }
-        let c = try findClass(realm.schema, o.table.raw)
-        guard index >= 0, index < c.properties.count else {
+        let found = try findClass(realm.schema, o.table.raw)
+        guard index >= 0, index < found.properties.count else {
             throw RealmError(
                 .indexOutOfBounds,
-                "Property index \(index) is out of range: class '\(c.name)' has \(c.properties.count) properties")
+                "Property index \(index) is out of range: class '\(found.name)' has \(found.properties.count) properties"
+            )
         }
-        store(try realm.value(o.table, o.key, c.properties[index].key), out)
+        store(try realm.value(o.table, o.key, found.properties[index].key), out)
     }
 }
 
@@ -289,9 +290,9 @@ public func realm_find_primary_key_property(
     _ out: UnsafeMutablePointer<realm_property_info_t>?
 ) -> Bool {
     anywhere(.realm, r, false) { (r) throws(RealmError) in
-        let p = try findClass(r, table).properties.first(where: \.isPrimary)
-        found?.pointee = p != nil
-        if let p { fill(r.box, p, out) }
+        let property = try findClass(r, table).properties.first(where: \.isPrimary)
+        found?.pointee = property != nil
+        if let property { fill(r.box, property, out) }
         return true
     }
 }

@@ -70,7 +70,7 @@ public final class ActorScheduler: Scheduler, EngineScheduler {
             p.isCalled = false
             return p.work.take()
         }
-        for w in work { w() }
+        for item in work { item() }
     }
 
     package var place: UInt { actor.map { Self.place($0) } ?? 0 }

@@ -4,8 +4,8 @@ import Foundation
 extension Date: RealmConvertible {
     /// As exact as a `Double` of seconds can be: some 100 nanoseconds in our time.
     public init?(realmValue: RealmValue) {
-        guard case .date(let t) = realmValue else { return nil }
-        self.init(t)
+        guard case .date(let timestamp) = realmValue else { return nil }
+        self.init(timestamp)
     }
 
     public var realmValue: RealmValue { .date(Timestamp(self)) }
@@ -44,8 +44,8 @@ extension Data: RealmConvertible {
 
 extension UUID: RealmConvertible {
     public init?(realmValue: RealmValue) {
-        guard case .uuid(let v) = realmValue else { return nil }
-        self.init(v)
+        guard case .uuid(let uuid) = realmValue else { return nil }
+        self.init(uuid)
     }
 
     public var realmValue: RealmValue { .uuid(UUIDValue(self)) }

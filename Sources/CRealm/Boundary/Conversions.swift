@@ -3,28 +3,29 @@ import CoreEngine
 
 /// A non-null address for empty strings and binaries: a null pointer would mean a null value.
 nonisolated(unsafe) private let emptyBytes: UnsafePointer<UInt8> = {  // Never written after its initialiser.
-    let p = UnsafeMutablePointer<UInt8>.allocate(capacity: 1)
-    p.pointee = 0
-    return UnsafePointer(p)
+    let pointer = UnsafeMutablePointer<UInt8>.allocate(capacity: 1)
+    pointer.pointee = 0
+    return UnsafePointer(pointer)
 }()
 
 /// Engine value → C value. Strings and binaries are views of the snapshot.
 @inline(__always) func store(_ v: Mixed, _ out: UnsafeMutablePointer<realm_value_t>) {
     switch v {
     case .null: out.pointee.type = RLM_TYPE_NULL
-    case .int(let i):
-        out.pointee.integer = i
+    case .int(let content):
+        out.pointee.integer = content
         out.pointee.type = RLM_TYPE_INT
-    case .string(let b):
+    case .string(let bytes):
         out.pointee.string = realm_string_t(
-            data: UnsafeRawPointer(b.baseAddress ?? UnsafeRawPointer(emptyBytes)).assumingMemoryBound(to: CChar.self),
-            size: b.count)
+            data: UnsafeRawPointer(bytes.baseAddress ?? UnsafeRawPointer(emptyBytes)).assumingMemoryBound(
+                to: CChar.self),
+            size: bytes.count)
         out.pointee.type = RLM_TYPE_STRING
-    case .double(let d):
-        out.pointee.dnum = d
+    case .double(let content):
+        out.pointee.dnum = content
         out.pointee.type = RLM_TYPE_DOUBLE
-    case .typedLink(let t, let k):
-        out.pointee.link = realm_link_t(target_table: t.raw, target: k.raw)
+    case .typedLink(let table, let key):
+        out.pointee.link = realm_link_t(target_table: table.raw, target: key.raw)
         out.pointee.type = RLM_TYPE_LINK
     default: storeOther(v, out)
     }
@@ -32,31 +33,32 @@ nonisolated(unsafe) private let emptyBytes: UnsafePointer<UInt8> = {  // Never w
 
 private func storeOther(_ v: Mixed, _ out: UnsafeMutablePointer<realm_value_t>) {
     switch v {
-    case .bool(let b):
-        out.pointee.boolean = b
+    case .bool(let content):
+        out.pointee.boolean = content
         out.pointee.type = RLM_TYPE_BOOL
-    case .binary(let b):
+    case .binary(let content):
         out.pointee.binary = realm_binary_t(
-            data: UnsafeRawPointer(b.baseAddress ?? UnsafeRawPointer(emptyBytes)).assumingMemoryBound(to: UInt8.self),
-            size: b.count)
+            data: UnsafeRawPointer(content.baseAddress ?? UnsafeRawPointer(emptyBytes)).assumingMemoryBound(
+                to: UInt8.self),
+            size: content.count)
         out.pointee.type = RLM_TYPE_BINARY
-    case .timestamp(let t):
-        out.pointee.timestamp = realm_timestamp_t(seconds: t.seconds, nanoseconds: t.nanoseconds)
+    case .timestamp(let content):
+        out.pointee.timestamp = realm_timestamp_t(seconds: content.seconds, nanoseconds: content.nanoseconds)
         out.pointee.type = RLM_TYPE_TIMESTAMP
-    case .float(let f):
-        out.pointee.fnum = f
+    case .float(let content):
+        out.pointee.fnum = content
         out.pointee.type = RLM_TYPE_FLOAT
-    case .decimal(let d):
-        out.pointee.decimal128 = realm_decimal128_t(w: (d.low, d.high))
+    case .decimal(let content):
+        out.pointee.decimal128 = realm_decimal128_t(w: (content.low, content.high))
         out.pointee.type = RLM_TYPE_DECIMAL128
-    case .objectId(let o):
+    case .objectId(let content):
         var id = realm_object_id_t()
-        withUnsafeMutableBytes(of: &id) { o.copy(to: $0.baseAddress!) }
+        withUnsafeMutableBytes(of: &id) { content.copy(to: $0.baseAddress!) }
         out.pointee.object_id = id
         out.pointee.type = RLM_TYPE_OBJECT_ID
-    case .uuid(let u):
+    case .uuid(let content):
         var id = realm_uuid_t()
-        withUnsafeMutableBytes(of: &id) { u.copy(to: $0.baseAddress!) }
+        withUnsafeMutableBytes(of: &id) { content.copy(to: $0.baseAddress!) }
         out.pointee.uuid = id
         out.pointee.type = RLM_TYPE_UUID
     case .list: out.pointee.type = RLM_TYPE_LIST
@@ -70,11 +72,11 @@ private func storeOther(_ v: Mixed, _ out: UnsafeMutablePointer<realm_value_t>) 
     switch v.type {
     case RLM_TYPE_INT: return .int(v.integer)
     case RLM_TYPE_STRING:
-        let s = v.string
-        guard let p = s.data else { return .null }
-        let b = Bytes(start: p, count: try length(s.size))
-        guard isUTF8(b) else { throw RealmError(.invalidArgument, "A string argument is not valid UTF-8") }
-        return .string(b)
+        let string = v.string
+        guard let start = string.data else { return .null }
+        let bytes = Bytes(start: start, count: try length(string.size))
+        guard isUTF8(bytes) else { throw RealmError(.invalidArgument, "A string argument is not valid UTF-8") }
+        return .string(bytes)
     case RLM_TYPE_DOUBLE: return .number(v.dnum)
     // A link to nothing is null.
     case RLM_TYPE_LINK:
@@ -96,9 +98,9 @@ private func loadOther(_ v: realm_value_t) throws(RealmError) -> Mixed {
     // Read as a byte: a C program may leave any value in it.
     case RLM_TYPE_BOOL: return .bool(withUnsafeBytes(of: v) { $0[0] != 0 })
     case RLM_TYPE_BINARY:
-        let b = v.binary
-        guard let p = b.data else { return .null }
-        return .binary(Bytes(start: p, count: try length(b.size)))
+        let binary = v.binary
+        guard let start = binary.data else { return .null }
+        return .binary(Bytes(start: start, count: try length(binary.size)))
     case RLM_TYPE_TIMESTAMP:
         return .timestamp(Timestamp(seconds: v.timestamp.seconds, nanoseconds: v.timestamp.nanoseconds))
     case RLM_TYPE_FLOAT: return .number(v.fnum)
@@ -113,9 +115,9 @@ private func loadOther(_ v: realm_value_t) throws(RealmError) -> Mixed {
 }
 
 /// A C string argument; nil and invalid UTF-8 are errors.
-func text(_ p: UnsafePointer<CChar>?) throws(RealmError) -> String {
-    guard let p else { throw nullArgument() }
-    let b = Bytes(start: p, count: CMemory.length(p))
-    guard isUTF8(b) else { throw RealmError(.invalidArgument, "A text argument is not valid UTF-8") }
-    return String(decoding: b, as: UTF8.self)
+func text(_ start: UnsafePointer<CChar>?) throws(RealmError) -> String {
+    guard let start else { throw nullArgument() }
+    let bytes = Bytes(start: start, count: CMemory.length(start))
+    guard isUTF8(bytes) else { throw RealmError(.invalidArgument, "A text argument is not valid UTF-8") }
+    return String(decoding: bytes, as: UTF8.self)
 }

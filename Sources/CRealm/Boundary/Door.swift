@@ -266,8 +266,8 @@ final class ObjectHandle: Handle, Confined {
     }
 
     @inline(__always) static func make(_ box: RealmBox, _ table: TableKey, _ named: BornKey) -> OpaquePointer {
-        if let u = ObjectPool.current?.pop() {
-            u._withUnsafeGuaranteedRef { h in
+        if let pooled = ObjectPool.current?.pop() {
+            pooled._withUnsafeGuaranteedRef { h in
                 // One reference is counted; passing it on would count another one for the way.
                 h.realm = box.realm
                 h.ownedBox = Unmanaged.passUnretained(box).retain()
@@ -276,7 +276,7 @@ final class ObjectHandle: Handle, Confined {
                 h.generation = ForkGuard.generation
                 h.isPooled = false
             }
-            return OpaquePointer(u.toOpaque())
+            return OpaquePointer(pooled.toOpaque())
         }
         return ObjectHandle(box, table, named).out()
     }
@@ -298,8 +298,8 @@ final class ObjectHandle: Handle, Confined {
     }
 
     override func isEqual(to other: Handle) -> Bool {
-        guard let o = other as? ObjectHandle else { return false }
-        return o.realm.content.toOpaque() == realm.content.toOpaque() && o.table == table && o.named == named
+        guard let peer = other as? ObjectHandle else { return false }
+        return peer.realm.content.toOpaque() == realm.content.toOpaque() && peer.table == table && peer.named == named
     }
 
     override var isFrozen: Bool { realm.content.takeUnretainedValue().isFrozen }
@@ -355,16 +355,16 @@ final class CollectionHandle: Handle, Confined {
         (elements, entries) = (nil, nil)
         resolvedAt = .max
         switch try found(realm) {
-        case .list(let l): elements = l
-        case .dictionary(let d): entries = d
+        case .list(let list): elements = list
+        case .dictionary(let dictionary): entries = dictionary
         }
         resolvedAt = realm.stateCount
     }
 
     private func found(_ realm: Realm) throws(RealmError) -> CollectionContent {
         switch try realm.collection(path) {
-        case .list(let l)? where kind != .dictionary: return .list(l)
-        case .dictionary(let d)? where kind == .dictionary: return .dictionary(d)
+        case .list(let list)? where kind != .dictionary: return .list(list)
+        case .dictionary(let dictionary)? where kind == .dictionary: return .dictionary(dictionary)
         default: throw gone()
         }
     }
@@ -396,20 +396,20 @@ final class CollectionHandle: Handle, Confined {
     }
 
     func list() throws(RealmError) -> ElementList {
-        guard case .list(let l) = try contents() else { throw gone() }
-        return l
+        guard case .list(let list) = try contents() else { throw gone() }
+        return list
     }
 
     func dictionary() throws(RealmError) -> ElementDictionary {
-        guard case .dictionary(let d) = try contents() else { throw gone() }
-        return d
+        guard case .dictionary(let dictionary) = try contents() else { throw gone() }
+        return dictionary
     }
 
     @inline(__always) func size() throws(RealmError) -> Int {
         if isOfFrozen {
             switch try contents() {
-            case .list(let l): return l.count
-            case .dictionary(let d): return d.count
+            case .list(let list): return list.count
+            case .dictionary(let dictionary): return dictionary.count
             }
         }
         try resolve()
@@ -419,15 +419,15 @@ final class CollectionHandle: Handle, Confined {
 
     /// Element of a list or set.
     @inline(__always) func element(_ i: Int, _ out: UnsafeMutablePointer<realm_value_t>?) throws(RealmError) {
-        let v: Mixed
+        let value: Mixed
         if isOfFrozen {
-            v = try list().get(i)
+            value = try list().get(i)
         } else {
             try resolve()
             guard let elements else { throw gone() }
-            v = try elements.get(i)
+            value = try elements.get(i)
         }
-        if let out { store(v, out) }
+        if let out { store(value, out) }
     }
 
     func insert(_ v: Mixed, _ i: Int) throws(RealmError) {
@@ -446,9 +446,9 @@ final class CollectionHandle: Handle, Confined {
     }
 
     override func isEqual(to other: Handle) -> Bool {
-        guard let o = other as? CollectionHandle else { return false }
-        guard o.kind == kind, o.realm.content.toOpaque() == realm.content.toOpaque() else { return false }
-        return o.path.table == path.table && o.path.object == path.object && o.path.column == path.column
+        guard let peer = other as? CollectionHandle else { return false }
+        guard peer.kind == kind, peer.realm.content.toOpaque() == realm.content.toOpaque() else { return false }
+        return peer.path.table == path.table && peer.path.object == path.object && peer.path.column == path.column
     }
 
     override func cloned() -> Handle? { CollectionHandle(kind, box, path) }
@@ -509,11 +509,11 @@ final class QueryHandle: Handle, Confined {
             if isFixed, let last { return UnsafePointer(last) }
             let bytes = text.utf8
             last?.deallocate()
-            let p = UnsafeMutablePointer<CChar>.allocate(capacity: bytes.count + 1)
-            for (i, b) in bytes.enumerated() { p[i] = CChar(bitPattern: b) }
-            p[bytes.count] = 0
-            last = p
-            return UnsafePointer(p)
+            let copy = UnsafeMutablePointer<CChar>.allocate(capacity: bytes.count + 1)
+            for (i, byte) in bytes.enumerated() { copy[i] = CChar(bitPattern: byte) }
+            copy[bytes.count] = 0
+            last = copy
+            return UnsafePointer(copy)
         }
     }
 }

@@ -56,7 +56,9 @@ struct ObjectPool {
 
     static var current: ObjectPool? {
         @inline(__always) get {
-            if let p = ThreadSlots.objectPool.pointer { return ObjectPool(words: p.assumingMemoryBound(to: UInt.self)) }
+            if let pool = ThreadSlots.objectPool.pointer {
+                return ObjectPool(words: pool.assumingMemoryBound(to: UInt.self))
+            }
             return make()
         }
     }
@@ -79,15 +81,15 @@ struct ObjectPool {
     }
 
     @inline(__always) func pop() -> Unmanaged<ObjectHandle>? {
-        guard words[0] > 0, let p = UnsafeRawPointer(bitPattern: words[Int(words[0])]) else { return nil }
+        guard words[0] > 0, let object = UnsafeRawPointer(bitPattern: words[Int(words[0])]) else { return nil }
         words[0] &-= 1
-        return Unmanaged.fromOpaque(p)
+        return Unmanaged.fromOpaque(object)
     }
 
     /// The thread ends.
     static func destroy(_ p: UnsafeMutableRawPointer) {
         let pool = ObjectPool(words: p.assumingMemoryBound(to: UInt.self))
-        while let u = pool.pop() { u.release() }
+        while let object = pool.pop() { object.release() }
         pool.words.deallocate()
     }
 }

@@ -49,12 +49,12 @@ func categories(of code: Int32) -> UInt32 {
 
 /// What the library keeps for each thread.
 enum ThreadSlots {
-    private static let error = ThreadSlot { p in
-        if let p { Unmanaged<ErrorSlot>.fromOpaque(p).release() }
+    private static let error = ThreadSlot { slot in
+        if let slot { Unmanaged<ErrorSlot>.fromOpaque(slot).release() }
     }
 
-    static let objectPool = ThreadSlot { p in
-        if let p { ObjectPool.destroy(p) }
+    static let objectPool = ThreadSlot { words in
+        if let words { ObjectPool.destroy(words) }
     }
 
     /// The pointer that a callback registered just before it failed; the program's.
@@ -73,9 +73,9 @@ enum ThreadSlots {
     }
 
     static func takeUserCode() -> UnsafeMutableRawPointer? {
-        let p = userCode.pointer
+        let place = userCode.pointer
         userCode.set(nil)
-        return p
+        return place
     }
 }
 
@@ -118,8 +118,8 @@ final class AsyncErrorHandle: Handle {
     }
 
     override func isEqual(to other: Handle) -> Bool {
-        guard let o = other as? AsyncErrorHandle else { return false }
-        return o.slot.code == slot.code && Name(o.slot.text) == Name(slot.text)
+        guard let peer = other as? AsyncErrorHandle else { return false }
+        return peer.slot.code == slot.code && Name(peer.slot.text) == Name(slot.text)
     }
 
     override func cloned() -> Handle? { AsyncErrorHandle(slot) }
@@ -141,9 +141,11 @@ public func realm_clear_last_error() -> Bool {
 
 @_cdecl("realm_get_last_error_as_async_error")
 public func realm_get_last_error_as_async_error() -> OpaquePointer? {
-    guard let s = ThreadSlots.current else { return nil }
+    guard let slots = ThreadSlots.current else { return nil }
     return AsyncErrorHandle(
-        ErrorSlot(code: s.code, message: s.text, path: s.path.map { String(cString: $0) }, userCode: s.userCode)
+        ErrorSlot(
+            code: slots.code, message: slots.text, path: slots.path.map { String(cString: $0) },
+            userCode: slots.userCode)
     ).out()
 }
 

@@ -101,9 +101,9 @@ final class DictionaryChangesHandle: ChangesHandle {
                 }
                 text.storeBytes(of: 0, toByteOffset: key.count, as: UInt8.self)
                 at += key.count + 1
-                var v = realm_value_t()
-                store(.string(Bytes(start: text, count: key.count)), &v)
-                return v
+                var value = realm_value_t()
+                store(.string(Bytes(start: text, count: key.count)), &value)
+                return value
             }
         }
         self.texts = texts

@@ -232,22 +232,22 @@ struct AggregateOfValues {
 }
 
 extension EngineValue {
-    fileprivate var integer: Int64 { if case .int(let v) = self { v } else { 0 } }
+    fileprivate var integer: Int64 { if case .int(let value) = self { value } else { 0 } }
 
     fileprivate var double: Double {
         switch self {
-        case .int(let v): Double(v)
-        case .float(let v): Double(v)
-        case .double(let v): v
-        case .decimal(let v): v.double
+        case .int(let value): Double(value)
+        case .float(let value): Double(value)
+        case .double(let value): value
+        case .decimal(let value): value.double
         default: 0
         }
     }
 
     fileprivate var decimal: CoreEngine.Decimal128 {
         switch self {
-        case .int(let v): CoreEngine.Decimal128(v)
-        case .decimal(let v): v
+        case .int(let value): CoreEngine.Decimal128(value)
+        case .decimal(let value): value
         default: Decimal128(double).value
         }
     }
@@ -255,6 +255,6 @@ extension EngineValue {
 
 /// A sum of values of any type is a decimal number, as the engine computes it of stored ones.
 func decimal<Value>(_ sum: Value) -> Value {
-    guard let any = sum as? AnyRealmValue, case .int(let v) = any else { return sum }
-    return AnyRealmValue.decimal128(Decimal128(v)) as? Value ?? sum
+    guard let any = sum as? AnyRealmValue, case .int(let value) = any else { return sum }
+    return AnyRealmValue.decimal128(Decimal128(value)) as? Value ?? sum
 }

@@ -117,8 +117,10 @@ extension LinkingObjects: _LinkingObjects {
             return found
         }
         let origin = managed.core.managed(Element.self), name = managed.info.properties[Int(index)].origin
-        guard let p = origin.info.property(name) else { misuse("'\(origin.info.name)' has no property '\(name)'") }
-        return (origin, origin.columns[Int(p.index)])
+        guard let property = origin.info.property(name) else {
+            misuse("'\(origin.info.name)' has no property '\(name)'")
+        }
+        return (origin, origin.columns[Int(property.index)])
     }
 
     public static func _rlmSet(_ object: ObjectBase, _ index: Int16, _ value: LinkingObjects<Element>) {

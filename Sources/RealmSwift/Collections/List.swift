@@ -270,8 +270,8 @@ extension List: _PropertyCollection {
     public static func _rlmConvertProperty(_ any: Any) -> List<Element>? {
         guard let elements = sequence(in: any) else { return nil }
         let list = List()
-        for e in elements {
-            guard Element.isElement(e), let element = Element._rlmConvert(e) else { return nil }
+        for given in elements {
+            guard Element.isElement(given), let element = Element._rlmConvert(given) else { return nil }
             list.append(element)
         }
         return list
@@ -291,15 +291,15 @@ extension List: Decodable where Element: Decodable {
     /// From an array of elements; of a map, from a dictionary.
     public convenience init(from decoder: any Decoder) throws {
         self.init()
-        var c = try decoder.unkeyedContainer()
-        while !c.isAtEnd { append(try c.decode(Element.self)) }
+        var container = try decoder.unkeyedContainer()
+        while !container.isAtEnd { append(try container.decode(Element.self)) }
     }
 }
 
 extension List: Encodable where Element: Encodable {
     /// As an array of elements; a map as a dictionary.
     public func encode(to encoder: any Encoder) throws {
-        var c = encoder.unkeyedContainer()
-        for element in self { try c.encode(element) }
+        var container = encoder.unkeyedContainer()
+        for element in self { try container.encode(element) }
     }
 }

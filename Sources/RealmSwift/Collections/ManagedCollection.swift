@@ -33,17 +33,17 @@ final class ManagedCollection {
     }
 
     func list() throws(EngineError) -> ElementList {
-        guard case .list(let l) = try opened(), shape != .dictionary else {
+        guard case .list(let list) = try opened(), shape != .dictionary else {
             throw EngineError(.invalidatedObject, "The collection is no list any more")
         }
-        return l
+        return list
     }
 
     func dictionary() throws(EngineError) -> ElementDictionary {
-        guard case .dictionary(let d) = try opened(), shape == .dictionary else {
+        guard case .dictionary(let dictionary) = try opened(), shape == .dictionary else {
             throw EngineError(.invalidatedObject, "The collection is no map any more")
         }
-        return d
+        return dictionary
     }
 
     // MARK: For collections
@@ -82,36 +82,42 @@ final class ManagedCollection {
     /// The element of a list or set; misuse when there is none.
     func stored(at i: Int) -> _StoredValue {
         inside { () throws(EngineError) in
-            let l = try list()
-            guard i >= 0, i < l.count else { outOfBounds(i, l.count) }
-            return try stored(try l.get(i)) { () throws(EngineError) in path.appending(.salt(try l.nestedKey(i))) }
+            let elements = try list()
+            guard i >= 0, i < elements.count else { outOfBounds(i, elements.count) }
+            return try stored(try elements.get(i)) { () throws(EngineError) in
+                path.appending(.salt(try elements.nestedKey(i)))
+            }
         }
     }
 
     /// The entry of a map at a place.
     func entry(at i: Int) -> (key: String, value: _StoredValue) {
         inside { () throws(EngineError) in
-            let d = try dictionary()
-            guard i >= 0, i < d.count else { outOfBounds(i, d.count) }
-            guard case .string(let name) = try d.key(i) else { throw EngineError(.invalidDatabase, "A key is no text") }
+            let entries = try dictionary()
+            guard i >= 0, i < entries.count else { outOfBounds(i, entries.count) }
+            guard case .string(let name) = try entries.key(i) else {
+                throw EngineError(.invalidDatabase, "A key is no text")
+            }
             let key = String(decoding: name, as: UTF8.self), bytes = Array(name)
-            return (key, try stored(try d.value(i)) { () in path.appending(.name(bytes)) })
+            return (key, try stored(try entries.value(i)) { () in path.appending(.name(bytes)) })
         }
     }
 
     func value(forKey key: String) -> _StoredValue? {
         inside { () throws(EngineError) in
-            let d = try dictionary(), bytes = Array(key.utf8)
-            guard let i = try bytes.withBytes({ (b) throws(EngineError) in try d.find(b) }) else { return nil }
-            return try stored(try d.value(i)) { () in path.appending(.name(bytes)) }
+            let entries = try dictionary(), bytes = Array(key.utf8)
+            guard let index = try bytes.withBytes({ (b) throws(EngineError) in try entries.find(b) }) else {
+                return nil
+            }
+            return try stored(try entries.value(index)) { () in path.appending(.name(bytes)) }
         }
     }
 
     /// Index of a value, nil when it is no element.
     func index(of value: EngineValue) -> Int? {
         inside { () throws(EngineError) in
-            let l = try list()
-            return try value.withMixed { (m) throws(EngineError) in try l.find(m) }
+            let elements = try list()
+            return try value.withMixed { (m) throws(EngineError) in try elements.find(m) }
         }
     }
 
@@ -125,8 +131,8 @@ final class ManagedCollection {
         do { try value._rlmStore(at: _Place(core, target, addition)) } catch {
             guard let error = error as? EngineError else { misuse("\(error)") }
             switch target {
-            case .insertion(_, let i) where error.code == .indexOutOfBounds: outOfBounds(i, count + 1)
-            case .element(_, let i) where error.code == .indexOutOfBounds: outOfBounds(i, count)
+            case .insertion(_, let index) where error.code == .indexOutOfBounds: outOfBounds(index, count + 1)
+            case .element(_, let index) where error.code == .indexOutOfBounds: outOfBounds(index, count)
             default: misuse(error)
             }
         }
@@ -134,8 +140,8 @@ final class ManagedCollection {
 
     /// Misuse for an index that no element has. For what is about to change the collection, which costs more than this.
     func verify(_ index: Int) {
-        let n = inside { () throws(EngineError) in try opened().count }
-        guard index >= 0, index < n else { outOfBounds(index, n) }
+        let count = inside { () throws(EngineError) in try opened().count }
+        guard index >= 0, index < count else { outOfBounds(index, count) }
     }
 
     /// The elements as rows.

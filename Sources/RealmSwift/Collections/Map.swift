@@ -69,8 +69,8 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
     private func store(_ value: Value, _ key: Key) {
         guard let managed else {
             let name = Name(key._rlmKey)
-            if let i = index(of: key) {
-                entries[i].value = value
+            if let place = index(of: key) {
+                entries[place].value = value
                 return
             }
             return entries.insert((name, value), at: entries.firstIndex { name < $0.key } ?? entries.count)
@@ -110,7 +110,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
     /// Takes a key out, where it is there.
     public func removeObject(for key: Key) {
         guard let managed else {
-            if let i = index(of: key) { entries.remove(at: i) }
+            if let place = index(of: key) { entries.remove(at: place) }
             return
         }
         managed.change { (realm, path) throws(EngineError) in
@@ -239,8 +239,8 @@ extension Map: _PropertyCollection {
     public static func _rlmConvertProperty(_ any: Any) -> Map? {
         guard let pairs = pairs(any) else { return nil }
         let map = Map()
-        for (key, v) in pairs {
-            guard let value = Value._rlmConvert(v) else { return nil }
+        for (key, given) in pairs {
+            guard let value = Value._rlmConvert(given) else { return nil }
             map.store(value, Key(_rlmKey: key))
         }
         return map
@@ -250,7 +250,7 @@ extension Map: _PropertyCollection {
         switch unwrapped(any) {
         case nil: []
         case let map as any AnyEntries: map.allEntries
-        case let d as [String: Any]: d.map { ($0.key, $0.value) }
+        case let dictionary as [String: Any]: dictionary.map { ($0.key, $0.value) }
         default: nil
         }
     }
@@ -269,7 +269,8 @@ extension Map: Decodable where Value: Decodable {
 extension Map: Encodable where Value: Encodable {
     /// As an array of elements; a map as a dictionary.
     public func encode(to encoder: any Encoder) throws {
-        var c = encoder.singleValueContainer()
-        try c.encode(Dictionary(asKeyValueSequence().map { ($0.key._rlmKey, $0.value) }, uniquingKeysWith: { $1 }))
+        var container = encoder.singleValueContainer()
+        try container.encode(
+            Dictionary(asKeyValueSequence().map { ($0.key._rlmKey, $0.value) }, uniquingKeysWith: { $1 }))
     }
 }

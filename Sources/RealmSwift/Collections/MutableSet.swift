@@ -154,8 +154,8 @@ extension MutableSet: _PropertyCollection {
     public static func _rlmConvertProperty(_ any: Any) -> MutableSet<Element>? {
         guard let elements = sequence(in: any) else { return nil }
         let set = MutableSet()
-        for e in elements {
-            guard Element.isElement(e), let element = Element._rlmConvert(e) else { return nil }
+        for given in elements {
+            guard Element.isElement(given), let element = Element._rlmConvert(given) else { return nil }
             set.insert(element)
         }
         return set
@@ -166,15 +166,15 @@ extension MutableSet: Decodable where Element: Decodable {
     /// From an array of elements; of a map, from a dictionary.
     public convenience init(from decoder: any Decoder) throws {
         self.init()
-        var c = try decoder.unkeyedContainer()
-        while !c.isAtEnd { insert(try c.decode(Element.self)) }
+        var container = try decoder.unkeyedContainer()
+        while !container.isAtEnd { insert(try container.decode(Element.self)) }
     }
 }
 
 extension MutableSet: Encodable where Element: Encodable {
     /// As an array of elements; a map as a dictionary.
     public func encode(to encoder: any Encoder) throws {
-        var c = encoder.unkeyedContainer()
-        for element in self { try c.encode(element) }
+        var container = encoder.unkeyedContainer()
+        for element in self { try container.encode(element) }
     }
 }

@@ -58,7 +58,8 @@ public struct ProjectedCollection<Element: RealmCollectionValue>: RandomAccessCo
             guard let here = here as? Self else { return }
             switch change {
             case .initial: block(.initial(here))
-            case .update(_, let d, let i, let m): block(.update(here, deletions: d, insertions: i, modifications: m))
+            case .update(_, let deletions, let insertions, let modifications):
+                block(.update(here, deletions: deletions, insertions: insertions, modifications: modifications))
             case .error(let error): block(.error(error))
             }
         }
@@ -108,9 +109,11 @@ private struct Source<C: RealmCollection, Projected>: ProjectionSource where C.E
     ) -> NotificationToken {
         collection.observe(keyPaths: keyPaths, on: queue) { change in
             switch change {
-            case .initial(let c): block(project(c), .initial(()))
-            case .update(let c, let d, let i, let m):
-                block(project(c), .update((), deletions: d, insertions: i, modifications: m))
+            case .initial(let source): block(project(source), .initial(()))
+            case .update(let source, let deletions, let insertions, let modifications):
+                block(
+                    project(source),
+                    .update((), deletions: deletions, insertions: insertions, modifications: modifications))
             case .error(let error): block(project(collection), .error(error))
             }
         }

@@ -281,15 +281,15 @@ extension _Rows {
     func verifyIsValue(_ keyPath: String) {
         guard let elements else { return }
         var at: ClassInfo? = elements.info
-        for (i, name) in keyPath.split(separator: ".").enumerated() {
-            guard let p = at?.property(String(name)) else { return }
-            let isLast = i == keyPath.split(separator: ".").count - 1
-            guard p.shape.collection == .none, !isLast || p.shape.type != .object else {
+        for (depth, name) in keyPath.split(separator: ".").enumerated() {
+            guard let property = at?.property(String(name)) else { return }
+            let isLast = depth == keyPath.split(separator: ".").count - 1
+            guard property.shape.collection == .none, !isLast || property.shape.type != .object else {
                 misuse(
-                    "Cannot make distinct by '\(keyPath)': it leads to \(p.shape.collection == .none ? "an object" : "a collection")"
+                    "Cannot make distinct by '\(keyPath)': it leads to \(property.shape.collection == .none ? "an object" : "a collection")"
                 )
             }
-            at = p.shape.target == DynamicObject.self ? nil : p.shape.target.map { ClassInfo.of($0) }
+            at = property.shape.target == DynamicObject.self ? nil : property.shape.target.map { ClassInfo.of($0) }
         }
     }
     /// Values in order; they have no properties that could say which.
@@ -304,10 +304,10 @@ extension _Rows {
             if property == "self" { return .null }
             misuse("Values have no property '\(property)'")
         }
-        guard let p = elements.info.property(property) else {
+        guard let found = elements.info.property(property) else {
             misuse("Invalid property name '\(property)' for class '\(elements.info.name)'.")
         }
-        return elements.columns[Int(p.index)]
+        return elements.columns[Int(found.index)]
     }
     func aggregate<T: _HasPersistedType>(_ kind: AggregateKind, _ column: ColKey) -> T? {
         let value = inside { () throws(EngineError) in try found.aggregate(kind, column).value.owned }
@@ -320,12 +320,12 @@ extension RealmCore {
     func storedPath(_ keyPath: String, _ start: ClassInfo) -> String {
         var at: ClassInfo? = start
         return keyPath.split(separator: ".", omittingEmptySubsequences: false).map { name in
-            guard let info = at, let p = info.property(String(name)) else {
+            guard let info = at, let property = info.property(String(name)) else {
                 at = nil
                 return String(name)
             }
-            at = p.shape.target.map { ClassInfo.of($0) }
-            return p.column
+            at = property.shape.target.map { ClassInfo.of($0) }
+            return property.column
         }.joined(separator: ".")
     }
 }

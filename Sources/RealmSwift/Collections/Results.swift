@@ -70,7 +70,7 @@ extension Results: SameByIdentity {
 extension Results: Encodable where Element: Encodable {
     /// An array of the elements.
     public func encode(to encoder: any Encoder) throws {
-        var c = encoder.unkeyedContainer()
-        for element in self { try c.encode(element) }
+        var container = encoder.unkeyedContainer()
+        for element in self { try container.encode(element) }
     }
 }

@@ -29,12 +29,12 @@ public struct _Rows {
     }
     func stored(at i: Int) -> _StoredValue {
         inside { () throws(EngineError) in
-            let n = try found.count()
-            guard i >= 0, i < n else { outOfBounds(i, n) }
-            let v = try found.value(i)
-            switch v {
-            case .list, .dictionary: return _StoredValue(v.owned, core, try found.nestedPath(i))
-            default: return _StoredValue(v.owned, core)
+            let count = try found.count()
+            guard i >= 0, i < count else { outOfBounds(i, count) }
+            let value = try found.value(i)
+            switch value {
+            case .list, .dictionary: return _StoredValue(value.owned, core, try found.nestedPath(i))
+            default: return _StoredValue(value.owned, core)
             }
         }
     }
@@ -113,10 +113,10 @@ public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
     }
 
     @usableFromInline mutating func nextObject() -> ObjectBase? {
-        let i = place
-        guard let elements, let lent, i < keys.count else { return nil }
-        place = i + 1
-        let key = keys[i]
+        let index = place
+        guard let elements, let lent, index < keys.count else { return nil }
+        place = index + 1
+        let key = keys[index]
         guard givesAgain else { return elements._withUnsafeGuaranteedRef { $0.object(key, lent) } }
         if isNowhereElse(&last), let last, last.showInstead(key) { return last }
         let object = elements._withUnsafeGuaranteedRef { $0.object(key, lent) }
@@ -126,9 +126,9 @@ public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
 
     @inlinable public mutating func next() -> Element? {
         if hasObjects { return unsafeBitCast(nextObject(), to: Element?.self) }
-        let i = place
-        guard i < values.count else { return nil }
-        place = i + 1
-        return values[i]
+        let index = place
+        guard index < values.count else { return nil }
+        place = index + 1
+        return values[index]
     }
 }

@@ -141,14 +141,18 @@ struct SectionLayout<Key: Hashable> {
         section: (before: Int?, after: Int?)
     ) -> SectionedResultsChange<C>? {
         let (gone, came, changed) = moves(to: new, deletions, insertions, modifications)
-        let d = gone.map { paths[$0] }.filter { $0[0] == section.before },
-            i = came.map { new.paths[$0] }.filter { $0[0] == section.after }
-        let m = changed.map { paths[$0] }.filter { $0[0] == section.before }
-        guard !d.isEmpty || !i.isEmpty || !m.isEmpty || (section.before == nil) != (section.after == nil) else {
+        let deletedPaths = gone.map { paths[$0] }.filter { $0[0] == section.before },
+            insertedPaths = came.map { new.paths[$0] }.filter { $0[0] == section.after }
+        let modifiedPaths = changed.map { paths[$0] }.filter { $0[0] == section.before }
+        guard
+            !deletedPaths.isEmpty || !insertedPaths.isEmpty || !modifiedPaths.isEmpty
+                || (section.before == nil) != (section.after == nil)
+        else {
             return nil
         }
         return .update(
-            collection, deletions: section.after == nil ? [] : d, insertions: i, modifications: m,
+            collection, deletions: section.after == nil ? [] : deletedPaths, insertions: insertedPaths,
+            modifications: modifiedPaths,
             sectionsToInsert: section.before == nil ? Foundation.IndexSet(section.after.map { [$0] } ?? []) : [],
             sectionsToDelete: section.after == nil ? Foundation.IndexSet(section.before.map { [$0] } ?? []) : [])
     }
@@ -234,7 +238,8 @@ extension SectionedResults: Equatable, ThreadConfined {
         return results.rows.observe(keyPaths.map { $0 + sectioningPaths }, results, skip: skip) { [self] change in
             let after = current()
             switch change {
-            case .update(_, let d, let i, let m): block(before, after, (d, i, m))
+            case .update(_, let deletions, let insertions, let modifications):
+                block(before, after, (deletions, insertions, modifications))
             case .initial, .error: block(before, after, nil)
             }
             before = after

@@ -52,9 +52,9 @@ extension RealmCore {
         if let managed = object.managed, !place.addition.isCopying {
             // The place holds this very object: nothing to do. Elsewhere a copy would be made silently.
             if case .property(let table, let owner, let column) = place.target, managed.core === self,
-                let (t, k) = try realm.inside(
+                let (linkedTable, linkedKey) = try realm.inside(
                     .object, { () throws(EngineError) in try realm.linkedObject(table, owner.key, column) }),
-                t == managed.table, k == object.named.key
+                linkedTable == managed.table, linkedKey == object.named.key
             {
                 return
             }
@@ -85,10 +85,10 @@ extension RealmCore {
     /// The row for an object with a primary key: a new one, or one that is there.
     private func row(_ managed: ManagedClass, _ primaryKey: Any?, _ addition: Addition) throws(EngineError) -> ObjKey {
         let realm = realm
-        guard let i = managed.info.primaryKey else {
+        guard let index = managed.info.primaryKey else {
             return try realm.inside { () throws(EngineError) in try realm.create(managed.table) }
         }
-        let value = try value(primaryKey, for: managed.info.properties[i], managed.info)
+        let value = try value(primaryKey, for: managed.info.properties[index], managed.info)
         let (key, isNew) = try value.withMixed { (m) throws(EngineError) in
             try realm.inside { () throws(EngineError) in
                 do throws(EngineError) { return try realm.create(managed.table, primaryKey: m, mustBeNew: false) } catch
@@ -111,8 +111,8 @@ extension RealmCore {
     func value(_ any: Any?, for p: PropertyInfo, _ info: ClassInfo) throws(EngineError) -> EngineValue {
         switch any.flatMap(unwrapped) {
         case nil: return .null
-        case let v?:
-            guard let stored = stored(v, as: p.shape.type) else { misuse(p.mismatch(v, info.name)) }
+        case let value?:
+            guard let stored = stored(value, as: p.shape.type) else { misuse(p.mismatch(value, info.name)) }
             return stored
         }
     }
@@ -135,9 +135,9 @@ extension RealmCore {
     private func fill(_ object: ObjectBase, _ managed: ManagedClass, _ named: BornKey, _ addition: Addition)
         throws(EngineError)
     {
-        for p in managed.info.properties where !p.isPrimary && !p.shape.isComputed {
-            let place = _Place(self, .property(managed.table, named, managed.columns[Int(p.index)]), addition)
-            do { try p.access.store(object, p, at: place) } catch {
+        for property in managed.info.properties where !property.isPrimary && !property.shape.isComputed {
+            let place = _Place(self, .property(managed.table, named, managed.columns[Int(property.index)]), addition)
+            do { try property.access.store(object, property, at: place) } catch {
                 throw error as? EngineError ?? EngineError(.runtime, "\(error)")
             }
         }
@@ -165,12 +165,14 @@ extension RealmCore {
         let before = realm.isWriting ? managed.info.primaryKey : nil
         var isNew = true
         let key: ObjKey
-        if let i = before {
-            let p = managed.info.properties[i]
+        if let primaryKey = before {
+            let property = managed.info.properties[primaryKey]
             let primary =
-                given[p]
-                ?? fresh(managed).flatMap { fresh in fresh.info.property(p.name).flatMap { $0.access.any(fresh, $0) } }
-            let wanted = try self.value(primary, for: p, managed.info)
+                given[property]
+                ?? fresh(managed).flatMap { fresh in
+                    fresh.info.property(property.name).flatMap { $0.access.any(fresh, $0) }
+                }
+            let wanted = try self.value(primary, for: property, managed.info)
             isNew = try wanted.withMixed { (m) throws(EngineError) in
                 try realm.inside { () throws(EngineError) in try realm.find(managed.table, primaryKey: m) }
             }.isNilValue
@@ -190,15 +192,15 @@ extension RealmCore {
         _ given: Values, to managed: ManagedClass, _ named: BornKey, _ addition: Addition, isNew: Bool
     ) throws(EngineError) {
         lazy var fresh = fresh(managed)
-        for p in managed.info.properties where !p.isPrimary && !p.shape.isComputed {
-            let place = _Place(self, .property(managed.table, named, managed.columns[Int(p.index)]), addition)
+        for property in managed.info.properties where !property.isPrimary && !property.shape.isComputed {
+            let place = _Place(self, .property(managed.table, named, managed.columns[Int(property.index)]), addition)
             do {
-                if let value = given[p] {
-                    guard try p.access.store(any: value, at: place) else {
-                        misuse(p.mismatch(value, managed.info.name))
+                if let value = given[property] {
+                    guard try property.access.store(any: value, at: place) else {
+                        misuse(property.mismatch(value, managed.info.name))
                     }
                 } else if isNew, let fresh {
-                    try storeDefault(of: fresh, p, at: place)
+                    try storeDefault(of: fresh, property, at: place)
                 }
             } catch { throw error as? EngineError ?? EngineError(.runtime, "\(error)") }
         }
@@ -211,12 +213,12 @@ extension RealmCore {
     }
 
     private func storeDefault(of fresh: ObjectBase, _ p: PropertyInfo, at place: _Place) throws {
-        guard let q = fresh.info.property(p.name) else { return }
+        guard let target = fresh.info.property(p.name) else { return }
         // While a migration runs the property may be another one yet; there links and collections begin empty.
         let isSame =
-            q.shape.type == p.shape.type && q.shape.collection == .none && p.shape.collection == .none
+            target.shape.type == p.shape.type && target.shape.collection == .none && p.shape.collection == .none
             && p.shape.type != .object
-        if p.access == q.access || isSame { try q.access.store(fresh, q, at: place) }
+        if p.access == target.access || isSame { try target.access.store(fresh, target, at: place) }
     }
 }
 
@@ -235,16 +237,16 @@ struct Values {
     /// What is given for a property; nil when nothing is.
     subscript(p: PropertyInfo) -> Any? {
         switch value {
-        case let d as [String: Any]: return d[p.name] ?? nil
-        case let a as [Any]:
-            guard a.count <= info.properties.count else {
-                misuse("Invalid array input: more values (\(a.count)) than properties (\(info.properties.count)).")
+        case let dictionary as [String: Any]: return dictionary[p.name] ?? nil
+        case let values as [Any]:
+            guard values.count <= info.properties.count else {
+                misuse("Invalid array input: more values (\(values.count)) than properties (\(info.properties.count)).")
             }
-            return a.indices.contains(Int(p.index)) ? a[Int(p.index)] : nil
-        case let o as ObjectBase:
-            guard let q = o.info.property(p.name) else { return nil }
+            return values.indices.contains(Int(p.index)) ? values[Int(p.index)] : nil
+        case let object as ObjectBase:
+            guard let source = object.info.property(p.name) else { return nil }
             // nil is a value, too.
-            return .some(q.access.any(o, q) as Any)
+            return .some(source.access.any(object, source) as Any)
         default:
             return Mirror(reflecting: value).children.first { $0.label == p.name }?.value
         }
@@ -265,8 +267,10 @@ func isFilling(_ any: Any) -> Bool { any is [String: Any] || any is [Any] || any
 /// are passed over.
 func fill(_ object: ObjectBase, from value: Any) {
     let info = object.info, given = Values(value, info)
-    for p in info.properties where !p.shape.isComputed {
-        guard let v = given[p] else { continue }
-        guard p.access.setAny(object, p, v) else { misuse(p.mismatch(unwrapped(v), info.name)) }
+    for property in info.properties where !property.shape.isComputed {
+        guard let value = given[property] else { continue }
+        guard property.access.setAny(object, property, value) else {
+            misuse(property.mismatch(unwrapped(value), info.name))
+        }
     }
 }

@@ -121,8 +121,8 @@ final class ClassInfo: @unchecked Sendable {
         primaryKey = properties.firstIndex(where: \.isPrimary)
         links = isPlain ? [] : properties.filter { $0.shape.type == .object && $0.shape.collection == .none }
         numbers = .allocate(capacity: isPlain ? 0 : properties.count)
-        for (i, p) in properties.enumerated() where !isPlain {
-            numbers.initializeElement(at: i, to: p.offset + p.access.numberOffset)
+        for (i, property) in properties.enumerated() where !isPlain {
+            numbers.initializeElement(at: i, to: property.offset + property.access.numberOffset)
         }
         byName = Dictionary(
             properties.enumerated().map { (Name($1.name), $0) }, uniquingKeysWith: { first, _ in first })
@@ -146,9 +146,11 @@ final class ClassInfo: @unchecked Sendable {
         let mapping = type.propertiesMapping(), indexed = type.indexedProperties(), primary = type.primaryKey(),
             ignored = type.ignoredProperties()
         var origins: [String: String] = [:], mirror: Mirror? = Mirror(reflecting: prototype)
-        while let m = mirror {
-            for c in m.children { origins[c.label ?? ""] = (c.value as? any PlainProperty)?.originProperty }
-            mirror = m.superclassMirror
+        while let level = mirror {
+            for child in level.children {
+                origins[child.label ?? ""] = (child.value as? any PlainProperty)?.originProperty
+            }
+            mirror = level.superclassMirror
         }
         var found: [PropertyInfo] = []
         for field in fields(of: type) where !ignored.contains(field.name) {
@@ -169,11 +171,13 @@ final class ClassInfo: @unchecked Sendable {
     private static func children(_ object: ObjectBase) -> [(String, any PropertyAccess)] {
         var found: [(String, any PropertyAccess)] = []
         var mirror: Mirror? = Mirror(reflecting: object)
-        while let m = mirror {
+        while let level = mirror {
             found.insert(
-                contentsOf: m.children.compactMap { c in (c.value as? any PropertyAccess).map { (c.label ?? "", $0) } },
+                contentsOf: level.children.compactMap { c in
+                    (c.value as? any PropertyAccess).map { (c.label ?? "", $0) }
+                },
                 at: 0)
-            mirror = m.superclassMirror
+            mirror = level.superclassMirror
         }
         return found
     }

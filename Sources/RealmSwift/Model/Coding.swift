@@ -21,8 +21,8 @@ extension Persisted: Encodable where Value: Encodable {
                     debugDescription: "Objects of a Realm are encoded as copies: object.detach()"))
         }
         // By a container: encoders have ways of their own with dates and bytes.
-        var c = encoder.singleValueContainer()
-        try c.encode(value ?? Value._rlmDefault())
+        var container = encoder.singleValueContainer()
+        try container.encode(value ?? Value._rlmDefault())
     }
 }
 
@@ -87,8 +87,8 @@ private struct Copies {
     }
 
     private mutating func fill(_ copy: ObjectBase, from original: ObjectBase) {
-        for p in original.info.properties where !p.shape.isComputed {
-            _ = p.access.setAny(copy, p, plain(p.access.any(original, p)) as Any)
+        for property in original.info.properties where !property.shape.isComputed {
+            _ = property.access.setAny(copy, property, plain(property.access.any(original, property)) as Any)
         }
     }
 

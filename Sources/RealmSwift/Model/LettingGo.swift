@@ -36,9 +36,9 @@ enum LettingGo {
         guard let info = ClassInfo.ifKnown(type(of: object)), !info.links.isEmpty else { return }
         let base = UnsafeMutableRawPointer(Unmanaged.passUnretained(object).toOpaque())
         var taken: [Any] = []
-        for p in info.links {
-            guard let value = p.access.any(object, p), unwrapped(value) is ObjectBase else { continue }
-            p.access.bind(base + p.offset, -1)
+        for link in info.links {
+            guard let value = link.access.any(object, link), unwrapped(value) is ObjectBase else { continue }
+            link.access.bind(base + link.offset, -1)
             taken.append(value)
         }
         guard !taken.isEmpty, let waiting = ofThread else { return }

@@ -26,8 +26,8 @@ final class ManagedClass: @unchecked Sendable {
         self.info = info
         table = found.key
         let keys = UnsafeMutablePointer<ColKey>.allocate(capacity: max(info.properties.count, 1))
-        for (i, p) in info.properties.enumerated() {
-            (keys + i).initialize(to: found.properties.first { $0.name == Name(p.column) }?.key ?? .null)
+        for (i, property) in info.properties.enumerated() {
+            (keys + i).initialize(to: found.properties.first { $0.name == Name(property.column) }?.key ?? .null)
         }
         columns = UnsafePointer(keys)
         primaryKey = info.primaryKey.map { Int16($0) } ?? -1

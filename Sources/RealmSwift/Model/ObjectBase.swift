@@ -127,8 +127,8 @@ open class ObjectBase {
 
     /// The value of a property; misuse where there is none of that name.
     public final func value(forKey key: String) -> Any? {
-        let p = property(key)
-        return p.access.any(self, p).flatMap(unwrapped)
+        let found = property(key)
+        return found.access.any(self, found).flatMap(unwrapped)
     }
 
     /// The value behind links: `best.name`.
@@ -142,11 +142,11 @@ open class ObjectBase {
     }
 
     public final func setValue(_ value: Any?, forKey key: String) {
-        let p = property(key)
-        if isManaged, p.isPrimary, let managed, managed.core.realm.isWriting, !managed.core.isMigrating {
+        let found = property(key)
+        if isManaged, found.isPrimary, let managed, managed.core.realm.isWriting, !managed.core.isMigrating {
             misuse("Primary key can't be changed after an object is inserted.")
         }
-        guard p.access.setAny(self, p, value as Any) else { misuse(p.mismatch(value, info.name)) }
+        guard found.access.setAny(self, found, value as Any) else { misuse(found.mismatch(value, info.name)) }
     }
 
     /// Sets a property behind links: `best.name`.
@@ -163,8 +163,10 @@ open class ObjectBase {
     }
 
     private func property(_ name: String) -> PropertyInfo {
-        guard let p = info.property(name) else { misuse("Invalid property name '\(name)' for class '\(info.name)'.") }
-        return p
+        guard let property = info.property(name) else {
+            misuse("Invalid property name '\(name)' for class '\(info.name)'.")
+        }
+        return property
     }
 
     open var description: String { text(depth: 0) }
@@ -201,8 +203,10 @@ extension ObjectBase: Hashable, CustomStringConvertible {
         if depth > 5 { return "<Maximum depth exceeded>" }
         let blanks = String(repeating: "\t", count: depth + 1)
         var lines = ["\(info.name) {"]
-        for p in info.properties where !p.shape.isComputed {
-            lines.append("\(blanks)\(p.name) = \(describe(p.access.any(self, p).flatMap(unwrapped), depth + 1));")
+        for property in info.properties where !property.shape.isComputed {
+            lines.append(
+                "\(blanks)\(property.name) = \(describe(property.access.any(self, property).flatMap(unwrapped), depth + 1));"
+            )
         }
         lines.append(String(repeating: "\t", count: depth) + "}")
         return lines.joined(separator: "\n")
@@ -213,9 +217,9 @@ extension ObjectBase: Hashable, CustomStringConvertible {
 func describe(_ value: Any?, _ depth: Int) -> String {
     switch value {
     case nil: "(null)"
-    case let o as ObjectBase: o.text(depth: depth)
-    case let c as any AnyCollectionText: c.text(depth: depth)
-    case let v?: "\(v)"
+    case let object as ObjectBase: object.text(depth: depth)
+    case let collection as any AnyCollectionText: collection.text(depth: depth)
+    case let value?: "\(value)"
     }
 }
 
@@ -238,24 +242,24 @@ extension ObjectBase {
     }
 
     @usableFromInline final func integer(_ index: Int16) -> Int64 {
-        let v = reading { (realm, table, columns) throws(EngineError) in
+        let value = reading { (realm, table, columns) throws(EngineError) in
             try realm.readInteger(table, key, columns[Int(index)])
         }
-        guard let v else { holdsNo("integer", index) }
-        return v
+        guard let value else { holdsNo("integer", index) }
+        return value
     }
 
     @usableFromInline final func double(_ index: Int16) -> Double {
-        let v = reading { (realm, table, columns) throws(EngineError) in
+        let value = reading { (realm, table, columns) throws(EngineError) in
             try realm.readDouble(table, key, columns[Int(index)])
         }
-        guard let v else { holdsNo("Double", index) }
-        return v
+        guard let value else { holdsNo("Double", index) }
+        return value
     }
 
     @usableFromInline final func bool(_ index: Int16) -> Bool {
-        guard case .bool(let v) = mixed(index) else { holdsNo("Bool", index) }
-        return v
+        guard case .bool(let value) = mixed(index) else { holdsNo("Bool", index) }
+        return value
     }
 
     @inline(never) private func holdsNo(_ type: String, _ index: Int16) -> Never {
@@ -286,14 +290,14 @@ extension ObjectBase {
 
     final func stored(_ index: Int16) -> _StoredValue {
         guard let managed else { misuse("The object is not managed") }
-        let v = must { () throws(EngineError) in
+        let value = must { () throws(EngineError) in
             try managed.core.realm.readOwned(managed.table, named.key, managed.columns[Int(index)])
         }
-        switch v {
+        switch value {
         case .list, .dictionary:
             return _StoredValue(
-                v, managed.core, CollectionPath(table: managed.table, owner: named, column: column(index)))
-        default: return _StoredValue(v, managed.core)
+                value, managed.core, CollectionPath(table: managed.table, owner: named, column: column(index)))
+        default: return _StoredValue(value, managed.core)
         }
     }
 
@@ -327,7 +331,7 @@ extension ObjectBase {
     /// Makes an instance that had values of its own show a row.
     final func bind(_ managed: ManagedClass, _ named: BornKey) {
         let base = UnsafeMutableRawPointer(Unmanaged.passUnretained(self).toOpaque())
-        for p in managed.info.properties { p.access.bind(base + p.offset, p.index) }
+        for property in managed.info.properties { property.access.bind(base + property.offset, property.index) }
         let keeper = RealmKeeper(managed.core)
         withExtendedLifetime(keeper) { show(managed, named, .passUnretained(keeper)) }
     }
@@ -351,7 +355,7 @@ extension ObjectBase {
         row = named.made.raw
         if let birth = named.birth { accompany(birth) }
         _rlmState = Self.managed
-        if managed.info.isPlain { for p in managed.info.properties { p.access.attach(self, p) } }
+        if managed.info.isPlain { for property in managed.info.properties { property.access.attach(self, property) } }
     }
 
     /// Makes an instance that nobody else has show another row of its class.

@@ -113,10 +113,10 @@ extension Persisted: PropertyAccess {
     var origin: String? { (value as? any LinkingOrigin)?.originProperty }
 
     static func bind(_ wrapper: UnsafeMutableRawPointer, _ index: Int16) {
-        let p = wrapper.assumingMemoryBound(to: Self.self)
-        p.pointee.index = index
+        let pointer = wrapper.assumingMemoryBound(to: Self.self)
+        pointer.pointee.index = index
         // Collections become managed with the object.
-        if p.pointee.value != nil, !(Value.self is any PropertyCollection.Type) { p.pointee.value = nil }
+        if pointer.pointee.value != nil, !(Value.self is any PropertyCollection.Type) { pointer.pointee.value = nil }
     }
 
     private static func wrapper(_ object: ObjectBase, _ p: PropertyInfo) -> UnsafeMutablePointer<Self> {

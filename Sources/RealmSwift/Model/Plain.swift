@@ -199,8 +199,8 @@ extension RealmProperty: Codable where Value: Codable {
     }
 
     public func encode(to encoder: any Encoder) throws {
-        var c = encoder.singleValueContainer()
-        try c.encode(value)
+        var container = encoder.singleValueContainer()
+        try container.encode(value)
     }
 }
 
@@ -252,7 +252,7 @@ extension RealmOptional: Codable where Value: Codable {
     }
 
     public func encode(to encoder: any Encoder) throws {
-        var c = encoder.singleValueContainer()
-        try c.encode(value)
+        var container = encoder.singleValueContainer()
+        try container.encode(value)
     }
 }

@@ -229,7 +229,7 @@ extension _ProjectionObservable {
         let told = ToldProjection(self)
         return rootObject.observe(keyPaths: keyPaths ?? told.paths, on: queue) { change in
             switch change {
-            case .error(let e): block(.error(e))
+            case .error(let error): block(.error(error))
             case .deleted: block(.deleted)
             case .change(let object, let properties):
                 let projection = Self(projecting: object)

@@ -65,7 +65,9 @@ extension ObjectBase {
         info.number(base)
         recorder = recording
         _rlmState = ObjectBase.recording
-        if info.isPlain { for p in info.properties { p.access.attach(self, p, recording: recording) } }
+        if info.isPlain {
+            for property in info.properties { property.access.attach(self, property, recording: recording) }
+        }
     }
 }
 

@@ -150,13 +150,13 @@ extension _ObservableObject where Self: ObjectBase & RealmCollectionValue {
                 return ObjectNotifier(table, key, at: t.version)
             },
             { changes in
-                guard case .object(let c) = changes else { return }
+                guard case .object(let delta) = changes else { return }
                 defer { isFirst = false }
-                if c.isDeleted { return block(.deleted) }
-                guard !isFirst || !c.properties.isEmpty else { return }
-                let properties = told.changes(c.properties)
+                if delta.isDeleted { return block(.deleted) }
+                guard !isFirst || !delta.properties.isEmpty else { return }
+                let properties = told.changes(delta.properties)
                 // Links from classes that the program does not ask for.
-                if !properties.isEmpty || c.properties.isEmpty { block(.change(object, properties)) }
+                if !properties.isEmpty || delta.properties.isEmpty { block(.change(object, properties)) }
             })
     }
 }
@@ -174,9 +174,11 @@ private final class Told {
         earlier = Earlier(object) { object.info.properties.map { Told.value($0, of: object) } }
         guard let managed = object.managed else { return }
         let realm = managed.core.realm, properties = managed.info.properties
-        for p in properties where p.shape.isComputed {
-            let paths = try? realm.inside { () throws(EngineError) in try realm.keyPaths(p.column, of: managed.table) }
-            if let column = paths?.first?.steps.first?.column { backlinks.append((column, Int(p.index))) }
+        for property in properties where property.shape.isComputed {
+            let paths = try? realm.inside { () throws(EngineError) in
+                try realm.keyPaths(property.column, of: managed.table)
+            }
+            if let column = paths?.first?.steps.first?.column { backlinks.append((column, Int(property.index))) }
         }
     }
 
@@ -244,15 +246,15 @@ extension _Rows {
         return core.observe(
             keyPaths, of: found.table ?? .null, skip: skip, { (t) throws(EngineError) in try found.makeNotifier(t) },
             { changes in
-                guard case .collection(let c) = changes else { return }
+                guard case .collection(let delta) = changes else { return }
                 if isFirst {
                     isFirst = false
                     return block(.initial(collection))
                 }
                 block(
                     .update(
-                        collection, deletions: c.deletions.indices, insertions: c.insertions.indices,
-                        modifications: c.modifications.indices))
+                        collection, deletions: delta.deletions.indices, insertions: delta.insertions.indices,
+                        modifications: delta.modifications.indices))
             })
     }
 }
@@ -282,8 +284,8 @@ extension _Rows {
             var deletions: [Int] = [], insertions: [Int] = []
             for step in now.difference(from: old) {
                 switch step {
-                case .remove(let i, _, _): deletions.append(i)
-                case .insert(let i, _, _): insertions.append(i)
+                case .remove(let index, _, _): deletions.append(index)
+                case .insert(let index, _, _): insertions.append(index)
                 }
             }
             guard !deletions.isEmpty || !insertions.isEmpty else { return }
@@ -332,7 +334,7 @@ extension Map {
             keyPaths, of: managed.elements?.table ?? managed.path.table,
             { (t) throws(EngineError) in try CollectionNotifier(managed.path, .dictionary, t) },
             { changes in
-                guard case .dictionary(let c) = changes else { return }
+                guard case .dictionary(let delta) = changes else { return }
                 if isFirst {
                     isFirst = false
                     return block(.initial(self))
@@ -340,8 +342,8 @@ extension Map {
                 func keys(_ all: [[UInt8]]) -> [Key] { all.map { Key(_rlmKey: String(decoding: $0, as: UTF8.self)) } }
                 block(
                     .update(
-                        self, deletions: keys(c.deletions), insertions: keys(c.insertions),
-                        modifications: keys(c.modifications)))
+                        self, deletions: keys(delta.deletions), insertions: keys(delta.insertions),
+                        modifications: keys(delta.modifications)))
             })
     }
 }

@@ -27,8 +27,8 @@ extension RealmCollection {
         let token = observe(keyPaths: keyPaths) { change in
             switch change {
             case .initial: line.yield(CollectionChange(deletions: [], insertions: [], modifications: []))
-            case .update(_, let d, let i, let m):
-                line.yield(CollectionChange(deletions: d, insertions: i, modifications: m))
+            case .update(_, let deletions, let insertions, let modifications):
+                line.yield(CollectionChange(deletions: deletions, insertions: insertions, modifications: modifications))
             case .error: line.finish()
             }
         }

@@ -57,11 +57,11 @@ private struct Translation {
             case UInt8(ascii: "#"): quotedWord()
             case UInt8(ascii: "["): bracket()
             case UInt8(ascii: "="), UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "!"): comparison()
-            case let c where isWord(c): word()
-            case let c:
-                if c == UInt8(ascii: "{") { lastWord = "" }
-                if "({,&|+-*/".utf8.contains(c) { wantsOperand = true }
-                if ")}]".utf8.contains(c) { wantsOperand = false }
+            case let character where isWord(character): word()
+            case let character:
+                if character == UInt8(ascii: "{") { lastWord = "" }
+                if "({,&|+-*/".utf8.contains(character) { wantsOperand = true }
+                if ")}]".utf8.contains(character) { wantsOperand = false }
                 copy(1)
             }
         }
@@ -174,15 +174,15 @@ private struct Translation {
         let (path, isEqual, isAny) = takeComparison()
         if isAny { text += "SUBQUERY(\(path), $member, " }
         text += isEqual ? "(" : "NOT ("
-        for (i, p) in object.info.properties.enumerated() where !p.shape.isComputed {
-            guard p.shape.collection == .none, p.shape.type != .object else {
-                let what = p.shape.collection == .none ? "object links are" : "equality on collections is"
+        for (i, property) in object.info.properties.enumerated() where !property.shape.isComputed {
+            guard property.shape.collection == .none, property.shape.type != .object else {
+                let what = property.shape.collection == .none ? "object links are" : "equality on collections is"
                 misuse(
-                    "Unsupported property '\(object.info.name).\(p.name)' for memberwise equality query: \(what) not implemented."
+                    "Unsupported property '\(object.info.name).\(property.name)' for memberwise equality query: \(what) not implemented."
                 )
             }
-            text += (i == 0 ? "" : " AND ") + (isAny ? "$member" : path) + "." + p.name + " == "
-            argument(p.access.any(object, p) as Any)
+            text += (i == 0 ? "" : " AND ") + (isAny ? "$member" : path) + "." + property.name + " == "
+            argument(property.access.any(object, property) as Any)
         }
         text += isAny ? ")).@count > 0" : ")"
     }
@@ -199,19 +199,19 @@ private struct Translation {
         switch value {
         case .list(let elements):
             text += "(\(path).@type == 'list' AND \(path).@count == \(elements.count)"
-            for (i, e) in elements.enumerated() {
+            for (i, element) in elements.enumerated() {
                 text += " AND "
-                compare("\(path)[\(i)]", with: e)
+                compare("\(path)[\(i)]", with: element)
             }
             text += ")"
         case .dictionary(let map):
             text += "(\(path).@type == 'dictionary' AND \(path).@count == \(map.count)"
-            for (key, e) in map.asKeyValueSequence() {
+            for (key, element) in map.asKeyValueSequence() {
                 // A key that is not there would be as good as one without a value.
                 let name = "$\(values.count)"
                 values.append(.string(key))
                 text += " AND \(path).@keys == \(name) AND "
-                compare("\(path)[\(name)]", with: e)
+                compare("\(path)[\(name)]", with: element)
             }
             text += ")"
         default:
@@ -397,22 +397,22 @@ private struct Translation {
 func engineValue(of any: Any) -> EngineValue? {
     switch unwrapped(any).map(swiftValue) {
     case nil: return .null
-    case let v as ObjectBase:
+    case let value as ObjectBase:
         // No object of a Realm is one that no Realm manages.
-        return v.link()?.value ?? .link(.null, ObjKey(.max - 1))
-    case let v as any _RealmStorable: return v._rlmValue()?.value
-    case let v as any BinaryInteger: return Int64(exactly: v).map { .int($0) }
-    case let v as any RangeBounds: return v.bounds.map { .list($0) }
-    case let v as any _Persistable where v is any Sequence: return (v as? any Sequence).flatMap { list($0) }
-    case let v as any Sequence: return list(v)
+        return value.link()?.value ?? .link(.null, ObjKey(.max - 1))
+    case let value as any _RealmStorable: return value._rlmValue()?.value
+    case let value as any BinaryInteger: return Int64(exactly: value).map { .int($0) }
+    case let value as any RangeBounds: return value.bounds.map { .list($0) }
+    case let value as any _Persistable where value is any Sequence: return (value as? any Sequence).flatMap { list($0) }
+    case let value as any Sequence: return list(value)
     default: return nil
     }
 }
 
 private func list(_ elements: some Sequence) -> EngineValue? {
     var all: [EngineValue] = []
-    for e in elements {
-        guard let value = engineValue(of: e) else { return nil }
+    for element in elements {
+        guard let value = engineValue(of: element) else { return nil }
         all.append(value)
     }
     return .list(all)

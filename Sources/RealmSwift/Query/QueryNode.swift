@@ -145,12 +145,12 @@ private struct Printer {
                 arguments.append(step ?? NSNull())
             }
         case .aggregate(let kind, let of):
-            guard case .path(let names, let many?) = of, case let n = many.upperBound, n < names.count else {
+            guard case .path(let names, let many?) = of, case let last = many.upperBound, last < names.count else {
                 operand(of)
                 text += ".\(kind)"
                 return
             }
-            text += path(Array(names.prefix(n))) + ".\(kind)." + names.dropFirst(n).joined(separator: ".")
+            text += path(Array(names.prefix(last))) + ".\(kind)." + names.dropFirst(last).joined(separator: ".")
         case .constant(let value):
             text += "%@"
             arguments.append(value ?? NSNull())

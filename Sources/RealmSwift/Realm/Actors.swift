@@ -90,7 +90,7 @@ extension Realm {
                 let answer = Answer(c)
                 do { _ = try body { error in answer.give(error) } } catch { answer.give(error) }
             }
-        } catch let e as EngineError { throw Realm.Error.thrown(e) }
+        } catch let error as EngineError { throw Realm.Error.thrown(error) }
     }
 
     /// Moves to the newest version.
@@ -109,11 +109,11 @@ private final class Answer: Sendable {
     deinit { give(EngineError(.closedRealm, "The Realm was closed or invalidated before the write was done")) }
 
     func give(_ error: (any Swift.Error)?) {
-        let c = waiting.with { c in
-            defer { c = nil }
-            return c
+        let continuation = waiting.with { continuation in
+            defer { continuation = nil }
+            return continuation
         }
-        if let error { c?.resume(throwing: error) } else { c?.resume() }
+        if let error { continuation?.resume(throwing: error) } else { continuation?.resume() }
     }
 }
 

@@ -163,28 +163,29 @@ extension Realm.Configuration {
         let classes = classes
         if let fault = classes.lazy.compactMap(\.fault).first { throw Realm.Error(.fail, fault) }
         if inMemoryIdentifier == nil { try prepareFile(path) }
-        var c = RealmConfiguration(
+        var engine = RealmConfiguration(
             path: path, schema: EngineSchema(classes.map(\.engineSchema)), schemaVersion: schemaVersion,
             mode: readOnly ? .immutable : (deleteRealmIfMigrationNeeded ? .softResetFile : .automatic))
-        c.isInMemory = inMemoryIdentifier != nil
+        engine.isInMemory = inMemoryIdentifier != nil
         if let encryptionKey {
-            do { try encryptionKey.withUnsafeBytes { try c.setEncryptionKey($0) } } catch let e as EngineError {
-                throw Realm.Error(e)
+            do { try encryptionKey.withUnsafeBytes { try engine.setEncryptionKey($0) } } catch let error as EngineError
+            {
+                throw Realm.Error(error)
             }
         }
-        c.maxActiveVersions = maximumNumberOfActiveVersions.map { UInt64($0) } ?? .max
+        engine.maxActiveVersions = maximumNumberOfActiveVersions.map { UInt64($0) } ?? .max
         if let shouldCompactOnLaunch {
-            c.shouldCompact = { shouldCompactOnLaunch(Int(clamping: $0), Int(clamping: $1)) }
+            engine.shouldCompact = { shouldCompactOnLaunch(Int(clamping: $0), Int(clamping: $1)) }
         }
         if let migrationBlock, !readOnly {
             let configuration = self
-            c.migrate = { old, new in
+            engine.migrate = { old, new in
                 let migration = Migration(old, new, configuration)
                 migrationBlock(migration, old.schemaVersion)
                 try migration.finish()
             }
         }
-        return c
+        return engine
     }
 
     /// The folder, and what to begin with.

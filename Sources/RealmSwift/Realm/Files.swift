@@ -104,9 +104,9 @@ public func schemaVersionAtURL(_ fileURL: URL, encryptionKey: Data? = nil) throw
     guard FileManager.default.fileExists(atPath: fileURL.path) else {
         throw Realm.Error(.fileNotFound, "There is no Realm at '\(fileURL.path)'", fileURL)
     }
-    var c = RealmConfiguration(path: fileURL.path)
+    var configuration = RealmConfiguration(path: fileURL.path)
     do {
-        if let encryptionKey { try encryptionKey.withUnsafeBytes { try c.setEncryptionKey($0) } }
-        return try EngineRealm.persistedSchemaVersion(c)
-    } catch let e as EngineError { throw Realm.Error(e) }
+        if let encryptionKey { try encryptionKey.withUnsafeBytes { try configuration.setEncryptionKey($0) } }
+        return try EngineRealm.persistedSchemaVersion(configuration)
+    } catch let error as EngineError { throw Realm.Error(error) }
 }

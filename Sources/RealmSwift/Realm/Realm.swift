@@ -27,8 +27,10 @@ public struct Realm: Equatable {
 
     /// As `init(queue:)`, with a configuration.
     public init(configuration: Configuration, queue: DispatchQueue? = nil) throws {
-        do { opened = try RealmCore.open(configuration, try Confinement.scheduler(queue)) } catch let e as EngineError {
-            throw Realm.Error(e)
+        do { opened = try RealmCore.open(configuration, try Confinement.scheduler(queue)) } catch let error
+            as EngineError
+        {
+            throw Realm.Error(error)
         }
     }
 
@@ -48,8 +50,9 @@ public struct Realm: Equatable {
     /// Whether there is no object of any class.
     public var isEmpty: Bool {
         must { () throws(EngineError) -> Bool in
-            for c in engine.schema.classes where !c.key.isNull {
-                if try engine.inside(.realm, { () throws(EngineError) in try engine.objectCount(c.key) }) > 0 {
+            for objectSchema in engine.schema.classes where !objectSchema.key.isNull {
+                if try engine.inside(.realm, { () throws(EngineError) in try engine.objectCount(objectSchema.key) }) > 0
+                {
                     return false
                 }
             }
@@ -203,8 +206,10 @@ public struct Realm: Equatable {
     /// Deletes every object of every class.
     public func deleteAll() {
         must { () throws(EngineError) in
-            for c in engine.schema.classes where !c.key.isNull && c.kind != .embedded {
-                try engine.inside { () throws(EngineError) in try ResultSet(engine, .table(c.key)).deleteAll() }
+            for objectSchema in engine.schema.classes where !objectSchema.key.isNull && objectSchema.kind != .embedded {
+                try engine.inside { () throws(EngineError) in
+                    try ResultSet(engine, .table(objectSchema.key)).deleteAll()
+                }
             }
         }
     }
@@ -217,9 +222,11 @@ public struct Realm: Equatable {
     /// The object with a primary key.
     public func object<Element: Object, KeyType>(ofType type: Element.Type, forPrimaryKey key: KeyType) -> Element? {
         let managed = core.managed(type)
-        guard let i = managed.info.primaryKey else { misuse("\(managed.info.name) does not have a primary key") }
+        guard let primaryKey = managed.info.primaryKey else {
+            misuse("\(managed.info.name) does not have a primary key")
+        }
         return must { () throws(EngineError) in
-            let value = try core.value(key, for: managed.info.properties[i], managed.info)
+            let value = try core.value(key, for: managed.info.properties[primaryKey], managed.info)
             let found = try value.withMixed { (m) throws(EngineError) in
                 try engine.inside { () throws(EngineError) in try engine.find(managed.table, primaryKey: m) }
             }

@@ -142,7 +142,7 @@ final class RealmCore: @unchecked Sendable {
 
     /// The object in a row, as an instance of its model, or without one.
     func anyObject(_ table: TableKey, _ key: ObjKey) -> ObjectBase? {
-        guard let i = realm.schema.index(of: table), let type = types[realm.schema.classes[i].name] else {
+        guard let index = realm.schema.index(of: table), let type = types[realm.schema.classes[index].name] else {
             return dynamic(table, key)
         }
         return object(type, table, key)
@@ -153,8 +153,8 @@ final class RealmCore: @unchecked Sendable {
 
     func dynamicClass(of table: TableKey) -> ManagedClass? {
         if let known = dynamicClasses.with({ $0[table] }) { return known }
-        guard let i = realm.schema.index(of: table) else { return nil }
-        let found = realm.schema.classes[i], made = ManagedClass(self, ClassInfo(found), found)
+        guard let index = realm.schema.index(of: table) else { return nil }
+        let found = realm.schema.classes[index], made = ManagedClass(self, ClassInfo(found), found)
         return dynamicClasses.with { all in
             if let first = all[table] { return first }
             all[table] = made

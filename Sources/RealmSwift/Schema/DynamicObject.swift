@@ -20,26 +20,26 @@ public final class DynamicObject: Object {
 extension ObjectBase {
     /// A property that holds a list.
     public final func dynamicList(_ propertyName: String) -> List<DynamicObject> {
-        guard let p = info.property(propertyName) else {
+        guard let property = info.property(propertyName) else {
             misuse("Invalid property name '\(propertyName)' for class '\(info.name)'.")
         }
-        return List(collection(p.index, .list, dynamicElement(p)))
+        return List(collection(property.index, .list, dynamicElement(property)))
     }
 
     /// A property that holds a set of objects.
     public final func dynamicMutableSet(_ propertyName: String) -> MutableSet<DynamicObject> {
-        guard let p = info.property(propertyName) else {
+        guard let property = info.property(propertyName) else {
             misuse("Invalid property name '\(propertyName)' for class '\(info.name)'.")
         }
-        return MutableSet(collection(p.index, .set, dynamicElement(p)))
+        return MutableSet(collection(property.index, .set, dynamicElement(property)))
     }
 
     /// A property that holds a map of objects.
     public final func dynamicMap(_ propertyName: String) -> Map<String, DynamicObject?> {
-        guard let p = info.property(propertyName) else {
+        guard let property = info.property(propertyName) else {
             misuse("Invalid property name '\(propertyName)' for class '\(info.name)'.")
         }
-        return Map(collection(p.index, .dictionary, dynamicElement(p)))
+        return Map(collection(property.index, .dictionary, dynamicElement(property)))
     }
 
     private func dynamicElement(_ p: PropertyInfo) -> _PropertyShape { _PropertyShape(p.shape.type) }
@@ -61,9 +61,9 @@ extension Realm {
     /// The object with a primary key, without its model.
     public func dynamicObject(ofType typeName: String, forPrimaryKey key: Any) -> DynamicObject? {
         let managed = core.dynamicClass(named: typeName)
-        guard let i = managed.info.primaryKey else { misuse("\(typeName) does not have a primary key") }
+        guard let primaryKey = managed.info.primaryKey else { misuse("\(typeName) does not have a primary key") }
         return must { () throws(EngineError) in
-            let value = try core.value(key, for: managed.info.properties[i], managed.info)
+            let value = try core.value(key, for: managed.info.properties[primaryKey], managed.info)
             let found = try value.withMixed { (m) throws(EngineError) in
                 try engine.inside { () throws(EngineError) in try engine.find(managed.table, primaryKey: m) }
             }
@@ -88,12 +88,14 @@ extension _Place {
     var targetClass: ManagedClass? {
         let (table, column): (TableKey, ColKey) =
             switch target {
-            case .property(let t, _, let c): (t, c)
-            case .insertion(let p, _), .element(let p, _), .member(let p), .entry(let p, _): (p.table, p.column)
+            case .property(let table, _, let column): (table, column)
+            case .insertion(let path, _), .element(let path, _), .member(let path), .entry(let path, _):
+                (path.table, path.column)
             }
         let schema = core.realm.schema
-        guard let i = schema.index(of: table), let p = schema.classes[i].properties.first(where: { $0.key == column }),
-            let found = schema[p.linkTarget]
+        guard let index = schema.index(of: table),
+            let property = schema.classes[index].properties.first(where: { $0.key == column }),
+            let found = schema[property.linkTarget]
         else { return nil }
         return core.dynamicClass(of: found.key)
     }
@@ -103,9 +105,9 @@ extension ManagedClass {
     /// The class and the property whose links linking objects are, without a model.
     func origin(of index: Int16) -> (ManagedClass, ColKey)? {
         let schema = core.realm.schema, name = Name(info.properties[Int(index)].column)
-        guard let i = schema.index(of: table),
-            let p = schema.classes[i].computedProperties.first(where: { $0.name == name }),
-            let origin = schema[p.linkTarget], let link = origin.property(named: p.linkOrigin),
+        guard let index = schema.index(of: table),
+            let property = schema.classes[index].computedProperties.first(where: { $0.name == name }),
+            let origin = schema[property.linkTarget], let link = origin.property(named: property.linkOrigin),
             let found = core.dynamicClass(of: origin.key)
         else { return nil }
         return (found, link.key)

@@ -12,10 +12,10 @@ public struct Decimal128: Sendable, CustomStringConvertible {
 
     /// - Throws: `Realm.Error.invalidInput` for what is no number.
     public init(string: String) throws {
-        guard let v = CoreEngine.Decimal128(text: string.utf8) else {
+        guard let parsed = CoreEngine.Decimal128(text: string.utf8) else {
             throw Realm.Error(.invalidInput, "'\(string)' is not a valid Decimal128")
         }
-        value = v
+        value = parsed
     }
 
     public init(number: NSNumber) { value = CoreEngine.Decimal128(text: number.stringValue.utf8) ?? .nan }
@@ -26,10 +26,10 @@ public struct Decimal128: Sendable, CustomStringConvertible {
             self.value = .nan
             return
         }
-        guard let v = Self._rlmConvert(value) else {
+        guard let converted = Self._rlmConvert(value) else {
             misuse("Cannot convert value '\(value)' of type '\(type(of: value))' to decimal128")
         }
-        self = v
+        self = converted
     }
 
     public init(_ double: Double) { value = CoreEngine.Decimal128(text: "\(double)".utf8) ?? .nan }
@@ -128,17 +128,17 @@ extension Decimal128: ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral, Ex
 
 extension Decimal128: Codable {
     public init(from decoder: any Decoder) throws {
-        let c = try decoder.singleValueContainer()
-        if let text = try? c.decode(String.self) {
+        let container = try decoder.singleValueContainer()
+        if let text = try? container.decode(String.self) {
             self = try Decimal128(string: text)
         } else {
-            self.init(try c.decode(Double.self))
+            self.init(try container.decode(Double.self))
         }
     }
 
     public func encode(to encoder: any Encoder) throws {
-        var c = encoder.singleValueContainer()
-        try c.encode(stringValue)
+        var container = encoder.singleValueContainer()
+        try container.encode(stringValue)
     }
 }
 
@@ -148,10 +148,10 @@ extension Decimal128: _Scalar {
 
     public static func _rlmLoad(_ stored: _StoredValue) -> Decimal128? {
         switch stored.value {
-        case .decimal(let v): Decimal128(v)
-        case .int(let v): Decimal128(v)
-        case .double(let v): Decimal128(v)
-        case .float(let v): Decimal128(Double(v))
+        case .decimal(let value): Decimal128(value)
+        case .int(let value): Decimal128(value)
+        case .double(let value): Decimal128(value)
+        case .float(let value): Decimal128(Double(value))
         default: nil
         }
     }
@@ -160,13 +160,13 @@ extension Decimal128: _Scalar {
 
     public static func _rlmConvert(_ any: Any) -> Decimal128? {
         switch any {
-        case let v as Decimal128: v
-        case let v as any BinaryInteger: Decimal128(v)
-        case let v as any BinaryFloatingPoint: Decimal128(Double(v))
-        case let v as Decimal: try? Decimal128(string: v.description)
-        case let v as String: try? Decimal128(string: v)
-        case let v as NSNumber: Decimal128(number: v)
-        case let v as AnyRealmValue: v.decimal128Value
+        case let value as Decimal128: value
+        case let value as any BinaryInteger: Decimal128(value)
+        case let value as any BinaryFloatingPoint: Decimal128(Double(value))
+        case let value as Decimal: try? Decimal128(string: value.description)
+        case let value as String: try? Decimal128(string: value)
+        case let value as NSNumber: Decimal128(number: value)
+        case let value as AnyRealmValue: value.decimal128Value
         default: nil
         }
     }

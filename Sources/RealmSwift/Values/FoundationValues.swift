@@ -9,17 +9,17 @@ func swiftValue(_ any: Any) -> Any {
     // Swift's own types can be cast to these classes, and stay what they are.
     guard type(of: any) is AnyObject.Type else { return any }
     switch any {
-    case let v as NSDecimalNumber: return Decimal128(number: v)
-    case let v as NSNumber: return swiftNumber(v)
-    case let v as NSString: return String(describing: v)
-    case let v as NSDate: return v as Date
-    case let v as NSData: return v as Data
-    case let v as NSUUID: return UUID(uuidString: v.uuidString) ?? any
-    case let v as NSArray: return v.map { $0 as Any }
-    case let v as NSSet: return v.map { $0 as Any }
-    case let v as NSDictionary:
+    case let value as NSDecimalNumber: return Decimal128(number: value)
+    case let value as NSNumber: return swiftNumber(value)
+    case let value as NSString: return String(describing: value)
+    case let value as NSDate: return value as Date
+    case let value as NSData: return value as Data
+    case let value as NSUUID: return UUID(uuidString: value.uuidString) ?? any
+    case let value as NSArray: return value.map { $0 as Any }
+    case let value as NSSet: return value.map { $0 as Any }
+    case let dictionary as NSDictionary:
         var entries: [String: Any] = [:]
-        for (key, value) in v { entries["\(key)"] = value }
+        for (key, value) in dictionary { entries["\(key)"] = value }
         return entries
     default: return any
     }

@@ -72,7 +72,7 @@ extension ObjectId: _Scalar, _PrimaryKey, _Indexable {
     }
 
     public static func _rlmLoad(_ stored: _StoredValue) -> ObjectId? {
-        if case .objectId(let v) = stored.value { ObjectId(v) } else { nil }
+        if case .objectId(let value) = stored.value { ObjectId(value) } else { nil }
     }
 
     public func _rlmValue() -> _StoredValue? { _StoredValue(.objectId(value), nil) }
@@ -82,10 +82,10 @@ extension ObjectId: _Scalar, _PrimaryKey, _Indexable {
 
     public static func _rlmConvert(_ any: Any) -> ObjectId? {
         switch any {
-        case let v as ObjectId: v
-        case let v as String: ObjectId(digits: v)
-        case let v as NSString: ObjectId(digits: String(describing: v))
-        case let v as AnyRealmValue: v.objectIdValue
+        case let value as ObjectId: value
+        case let value as String: ObjectId(digits: value)
+        case let value as NSString: ObjectId(digits: String(describing: value))
+        case let value as AnyRealmValue: value.objectIdValue
         default: nil
         }
     }
@@ -102,7 +102,7 @@ extension ObjectId: Codable {
     }
 
     public func encode(to encoder: any Encoder) throws {
-        var c = encoder.singleValueContainer()
-        try c.encode(stringValue)
+        var container = encoder.singleValueContainer()
+        try container.encode(stringValue)
     }
 }

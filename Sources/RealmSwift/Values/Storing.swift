@@ -230,10 +230,10 @@ extension _Place {
         switch target {
         case .property(let table, let object, let column):
             try realm.inside(.object) { () throws(EngineError) in try realm.set(table, object.key, column, m) }
-        case .insertion(let path, let i):
-            try realm.inside(.collection) { () throws(EngineError) in try realm.insert(m, at: i, in: path) }
-        case .element(let path, let i):
-            try realm.inside(.collection) { () throws(EngineError) in try realm.set(m, at: i, in: path) }
+        case .insertion(let path, let index):
+            try realm.inside(.collection) { () throws(EngineError) in try realm.insert(m, at: index, in: path) }
+        case .element(let path, let index):
+            try realm.inside(.collection) { () throws(EngineError) in try realm.set(m, at: index, in: path) }
         case .member(let path):
             try realm.inside(.collection) { () throws(EngineError) in _ = try realm.insertIntoSet(m, path) }
         case .entry(let path, let key):
@@ -264,14 +264,14 @@ extension _Place {
         let realm = core.realm
         switch target {
         case .property(let table, let object, let column): return try realm.value(table, object.key, column)
-        case .element(let path, let i):
-            guard case .list(let l)? = try realm.collection(path) else { return nil }
-            return try l.get(i)
+        case .element(let path, let index):
+            guard case .list(let list)? = try realm.collection(path) else { return nil }
+            return try list.get(index)
         case .entry(let path, let key):
-            guard case .dictionary(let d)? = try realm.collection(path),
-                let i = try Array(key.utf8).withBytes({ (b) throws(EngineError) in try d.find(b) })
+            guard case .dictionary(let dictionary)? = try realm.collection(path),
+                let index = try Array(key.utf8).withBytes({ (b) throws(EngineError) in try dictionary.find(b) })
             else { return nil }
-            return try d.value(i)
+            return try dictionary.value(index)
         case .insertion, .member: return nil
         }
     }
@@ -282,11 +282,13 @@ extension _Place {
             return try realm.inside(.object) { () throws(EngineError) in
                 try realm.setNewObject(table, object.key, column)
             }
-        case .insertion(let path, let i):
-            return try realm.inside(.collection) { () throws(EngineError) in try realm.insertNewObject(at: i, in: path)
+        case .insertion(let path, let index):
+            return try realm.inside(.collection) { () throws(EngineError) in
+                try realm.insertNewObject(at: index, in: path)
             }
-        case .element(let path, let i):
-            return try realm.inside(.collection) { () throws(EngineError) in try realm.setNewObject(at: i, in: path) }
+        case .element(let path, let index):
+            return try realm.inside(.collection) { () throws(EngineError) in try realm.setNewObject(at: index, in: path)
+            }
         case .entry(let path, let key):
             return try Array(key.utf8).withBytes { (name) throws(EngineError) in
                 try realm.inside(.collection) { () throws(EngineError) in try realm.setNewObject(forKey: name, in: path)
@@ -305,13 +307,13 @@ extension _Place {
                 try realm.setCollection(kind, table, object.key, column)
             }
             path = CollectionPath(table: table, owner: object, column: column)
-        case .insertion(let list, let i):
+        case .insertion(let list, let index):
             return try realm.inside(.collection) { () throws(EngineError) in
-                try realm.insertCollection(kind, at: i, in: list)
+                try realm.insertCollection(kind, at: index, in: list)
             }
-        case .element(let list, let i):
+        case .element(let list, let index):
             path = try realm.inside(.collection) { () throws(EngineError) in
-                try realm.setCollection(kind, at: i, in: list)
+                try realm.setCollection(kind, at: index, in: list)
             }
         case .entry(let dictionary, let key):
             path = try Array(key.utf8).withBytes { (name) throws(EngineError) in
@@ -340,7 +342,8 @@ extension Mixed {
         case (.decimal(let a), .decimal(let b)): a == b
         case (.objectId(let a), .objectId(let b)): a == b
         case (.uuid(let a), .uuid(let b)): a == b
-        case (.typedLink(let t, let k), .typedLink(let u, let l)): t == u && k == l
+        case (.typedLink(let table, let key), .typedLink(let otherTable, let otherKey)):
+            table == otherTable && key == otherKey
         default: false
         }
     }
@@ -349,17 +352,17 @@ extension Mixed {
     var owned: EngineValue {
         switch self {
         case .null, .slot, .link: .null
-        case .int(let v): .int(v)
-        case .bool(let v): .bool(v)
-        case .string(let v): .string(String(decoding: v, as: UTF8.self))
-        case .binary(let v): .data(Array(v))
-        case .timestamp(let v): .date(v)
-        case .float(let v): .float(v)
-        case .double(let v): .double(v)
-        case .decimal(let v): .decimal(v)
-        case .objectId(let v): .objectId(v)
-        case .uuid(let v): .uuid(v)
-        case .typedLink(let t, let k): .link(t, k)
+        case .int(let value): .int(value)
+        case .bool(let value): .bool(value)
+        case .string(let value): .string(String(decoding: value, as: UTF8.self))
+        case .binary(let value): .data(Array(value))
+        case .timestamp(let value): .date(value)
+        case .float(let value): .float(value)
+        case .double(let value): .double(value)
+        case .decimal(let value): .decimal(value)
+        case .objectId(let value): .objectId(value)
+        case .uuid(let value): .uuid(value)
+        case .typedLink(let table, let key): .link(table, key)
         case .list: .list([])
         case .dictionary: .dictionary([])
         }
