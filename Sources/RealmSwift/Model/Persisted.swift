@@ -5,17 +5,17 @@
 ///     @Persisted var dogs: List<Dog>
 ///     @Persisted(originProperty: "dogs") var owners: LinkingObjects<Person>
 ///
-/// How fast a property is read is decided here. The accessors are inlined into the program, where the key path of the
-/// wrapper is a literal, which the optimiser turns into a field's offset. That ends as soon as the key path goes
-/// anywhere, or the field is changed in place: then each access makes a key path and follows it at run time, at thirty
-/// times the cost. So they test one field of the object, read the property's number, and leave the rest to a function.
-/// `GetterTests` looks at the code.
+/// The code of this file decides how fast a property is read. The accessors are inlined into the program, where the key
+/// path of the wrapper is a literal that the optimiser turns into the offset of a field. The optimiser cannot do this
+/// if the key path is passed on, or if the field is changed in place: then each access creates a key path and follows
+/// it at run time, at thirty times the cost. So the accessors test one field of the object, read the number of the
+/// property, and leave the rest to a function. `GetterTests` checks the generated code.
 @propertyWrapper
 public struct Persisted<Value: _Persistable> {
-    /// Of an unmanaged object, once it has one; of a managed one the collection that was asked for last.
+    /// For an unmanaged object, the value once it is set. For a managed object, the collection that was read last.
     @usableFromInline var value: Value?
 
-    /// Place in the class's list of properties.
+    /// The index of the property in the class's list of properties.
     @usableFromInline var index: Int16 = -1
     var isIndexed = false
     var isPrimary = false
@@ -38,7 +38,9 @@ public struct Persisted<Value: _Persistable> {
         isPrimary = primaryKey
     }
 
-    /// - Parameter originProperty: the property of the other class whose links are collected.
+    /// Creates a property of linking objects.
+    ///
+    /// - Parameter originProperty: The property of the other class whose links are collected.
     public init(originProperty: String) where Value: _LinkingObjects {
         value = Value._rlmDefault(origin: originProperty)
     }
@@ -74,35 +76,37 @@ public struct Persisted<Value: _Persistable> {
     }
 }
 
-/// Linking objects, whatever class they come from.
+/// Linking objects of any class.
 public protocol _LinkingObjects: _Persistable {}
 
-/// The wrapper of a property, as the lists of classes know it: by its place in the object.
+/// Access to the wrapper of a property by its offset in the object. The property lists of classes use it.
 protocol PropertyAccess {
     static var shape: _PropertyShape { get }
 
-    /// Where in the wrapper its number lies.
+    /// The offset of the property number in the wrapper.
     static var numberOffset: Int { get }
     var options: (isPrimary: Bool, isIndexed: Bool) { get }
 
-    /// Of linking objects.
+    /// The origin property of linking objects; nil for other properties.
     var origin: String? { get }
 
-    /// Gives the wrapper at an address its number, and takes its value away.
+    /// Sets the number of the wrapper at an address, and removes its value.
     static func bind(_ wrapper: UnsafeMutableRawPointer, _ index: Int16)
 
-    /// Of fields without wrappers: an object was made to show a row, or to record.
+    /// For fields without wrappers: attaches an object that was made to show a row, or to record.
     static func attach(_ object: ObjectBase, _ p: PropertyInfo)
     static func attach(_ object: ObjectBase, _ p: PropertyInfo, recording recorder: _Recording)
     static func any(_ object: ObjectBase, _ p: PropertyInfo) -> Any?
 
-    /// - Returns: false where the value is of no type that the property could hold.
+    /// - Returns: false if the property cannot hold a value of this type.
     static func setAny(_ object: ObjectBase, _ p: PropertyInfo, _ value: Any) -> Bool
 
     /// Stores the value of an unmanaged object.
     static func store(_ object: ObjectBase, _ p: PropertyInfo, at place: _Place) throws
 
-    /// Stores something that stands for a value.
+    /// Stores a value after conversion to the type of the property.
+    ///
+    /// - Returns: false if the value cannot be converted.
     static func store(any: Any, at place: _Place) throws -> Bool
 }
 
@@ -115,7 +119,7 @@ extension Persisted: PropertyAccess {
     static func bind(_ wrapper: UnsafeMutableRawPointer, _ index: Int16) {
         let pointer = wrapper.assumingMemoryBound(to: Self.self)
         pointer.pointee.index = index
-        // Collections become managed with the object.
+        // Collections keep their value and become managed with the object.
         if pointer.pointee.value != nil, !(Value.self is any PropertyCollection.Type) { pointer.pointee.value = nil }
     }
 
@@ -136,8 +140,8 @@ extension Persisted: PropertyAccess {
         object.isManaged ? Value._rlmGetAny(object, p.index) : unmanagedValue(object, p)._rlmAny
     }
 
-    /// Where what stands for a value is stored as it is; nil where a value is made of it first, which an object without
-    /// a model cannot be.
+    /// Returns the place at which a convertible value is stored directly. Returns nil if the value must be converted
+    /// first, which is impossible for an object without a model.
     private static func placeOfAny(_ object: ObjectBase, _ p: PropertyInfo, _ value: Any) -> _Place? {
         if shape.collection == .none, shape.type != .object { return object.place(p.index) }
         guard shape.target == DynamicObject.self, isFilling(value), !(value is ObjectBase) else { return nil }
@@ -173,5 +177,5 @@ extension Persisted: PropertyAccess {
     }
 }
 
-/// Linking objects know their property from the start.
+/// Linking objects know their origin property from the start.
 protocol LinkingOrigin { var originProperty: String { get } }

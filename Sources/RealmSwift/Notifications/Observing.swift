@@ -1,15 +1,17 @@
 internal import CoreEngine
 import Foundation
 
-/// How blocks come to hear of changes: in `refresh`, in `beginWrite`, and in turns of the queue where the Realm lives.
-/// With a queue given, what is observed is looked up there, in a Realm of the queue, and the block runs there.
+/// Observation: blocks are called in `refresh`, in `beginWrite`, and in turns of the queue that the Realm belongs to.
+/// If the caller passes a queue, the observed value is looked up in a Realm of that queue, and the block runs on that
+/// queue.
 
 extension Realm {
-    /// Calls `block` whenever the Realm shows another version than now.
+    /// Calls `block` whenever the Realm advances to another version.
     public func observe(_ block: @escaping NotificationBlock) -> NotificationToken {
         let observer = RealmObserver(block), core = core
         must { () throws(EngineError) in
-            // Else the first transaction would begin with the news that the Realm shows a version at all.
+            // Without a read transaction, the first write transaction would report that the Realm shows a version at
+            // all.
             try core.realm.beginRead()
             try observer.observe(core)
         }
@@ -17,9 +19,9 @@ extension Realm {
     }
 }
 
-/// An observer of a Realm itself, which stays one when the Realm is invalidated.
+/// An observer of a Realm itself. It stays registered when the Realm is invalidated.
 ///
-/// Sendable: what changes is behind a lock.
+/// Sendable: the mutable state is behind a lock.
 final class RealmObserver: @unchecked Sendable {
     private let block: NotificationBlock
     private let place = Lock<(core: Weak, id: Int)?>(initial: nil)
@@ -29,7 +31,7 @@ final class RealmObserver: @unchecked Sendable {
         weak var core: RealmCore?
     }
 
-    /// While a commit runs that it is not told of. Used where the Realm lives.
+    /// True during a commit that excludes this observer. Used only where the Realm is confined.
     var isSilent = false
 
     init(_ block: @escaping NotificationBlock) { self.block = block }
@@ -52,7 +54,7 @@ final class RealmObserver: @unchecked Sendable {
         }
         place.with { $0 = (weak, id) }
         core.observers.with { $0[ObjectIdentifier(self)] = self }
-        // Its token may have ended it on another thread meanwhile.
+        // The token may have ended the observation on another thread meanwhile.
         if hasEnded.with({ $0 }) { end() }
     }
 
@@ -68,8 +70,8 @@ extension RealmCore {
     /// Adds an observer.
     ///
     /// - Parameters:
-    ///   - keyPaths: nil for all; by the names of the program.
-    ///   - skip: called where a transaction is not to be told of, at its end.
+    ///   - keyPaths: Key paths with the names of the model; nil for all properties.
+    ///   - skip: Called at the end of a transaction that excludes this observer.
     func observe(
         _ keyPaths: [String]?, of table: TableKey, skip: (() -> Void)? = nil,
         _ make: (Transaction) throws(EngineError) -> Notifier,
@@ -88,14 +90,14 @@ extension RealmCore {
                 return try realm.observe(&kept, paths, make) { changes, _ in call(changes) }
             }
         }
-        // The token is what keeps the notifier.
+        // The token keeps the notifier alive.
         return NotificationToken((notifier, id), skip: skip) { notifier.remove(id) }
     }
 }
 
 // MARK: Objects
 
-/// Objects, for observers: the block gets the object as what it is.
+/// Objects that can be observed. The block gets the object with its own type.
 public protocol _ObservableObject: ThreadConfined {}
 
 extension Object: _ObservableObject {}
@@ -103,11 +105,13 @@ extension Object: _ObservableObject {}
 extension EmbeddedObject: _ObservableObject {}
 
 extension _ObservableObject where Self: ObjectBase & RealmCollectionValue {
-    /// Calls `block` when properties of the object change, and once when it is deleted; not at the beginning.
+    /// Calls `block` when properties of the object change, and once when the object is deleted. The block is not called
+    /// with an initial state.
     ///
     /// - Parameters:
-    ///   - keyPaths: names of properties, `best.name` behind links; nil: all properties of the object itself.
-    ///   - queue: a serial queue to run on; nil: where the Realm lives.
+    ///   - keyPaths: Names of properties, such as `best.name` for a property behind a link; nil for all properties of
+    ///     the object itself.
+    ///   - queue: A serial queue on which `block` runs; nil to run it where the Realm is confined.
     public func observe(
         keyPaths: [String]? = nil, on queue: DispatchQueue? = nil, _ block: @escaping (ObjectChange<Self>) -> Void
     ) -> NotificationToken {
@@ -117,14 +121,15 @@ extension _ObservableObject where Self: ObjectBase & RealmCollectionValue {
         guard let queue else { return observed(managed, keyPaths, block) }
         return onQueue(queue, self, managed.core) { $0.observe(keyPaths: keyPaths, block) }
     }
-    /// As `observe(keyPaths:on:)`, with key paths that the compiler checks.
+    /// Calls `block` when properties of the object change, with key paths that the compiler checks. See
+    /// `observe(keyPaths:on:)`.
     public func observe(
         keyPaths: [PartialKeyPath<Self>], on queue: DispatchQueue? = nil,
         _ block: @escaping (ObjectChange<Self>) -> Void
     ) -> NotificationToken {
         observe(keyPaths: keyPaths.map { name(of: $0) }, on: queue, block)
     }
-    /// For blocks that take any object.
+    /// Calls `block` when properties of the object change. For blocks that take any type of object.
     @_disfavoredOverload
     public func observe(
         keyPaths: [String]? = nil, on queue: DispatchQueue? = nil, _ block: @escaping (ObjectChange<ObjectBase>) -> Void
@@ -155,18 +160,19 @@ extension _ObservableObject where Self: ObjectBase & RealmCollectionValue {
                 if delta.isDeleted { return block(.deleted) }
                 guard !isFirst || !delta.properties.isEmpty else { return }
                 let properties = told.changes(delta.properties)
-                // Links from classes that the program does not ask for.
+                // Changes of links from classes that are not part of the program have no property here and are not
+                // reported.
                 if !properties.isEmpty || delta.properties.isEmpty { block(.change(object, properties)) }
             })
     }
 }
 
-/// What an observer of an object is told of its properties: what they are, and what they were before the Realm moved.
+/// The state of an object for its observer: the current properties, and their values before the Realm advanced.
 private final class Told {
     private let object: ObjectBase
     private let earlier: Earlier
 
-    /// Keys of linking objects, by the places of their properties.
+    /// Column keys of linking objects, with the indices of their properties.
     private var backlinks: [(column: ColKey, place: Int)] = []
 
     init(_ object: ObjectBase) {
@@ -201,8 +207,8 @@ private final class Told {
     }
 }
 
-/// Values of an object as they were before its Realm moved to what others wrote. The Realm's own writes have none: what
-/// they wrote over is not kept.
+/// The values of an object before its Realm advanced to a version that was written elsewhere. The Realm's own writes
+/// have no earlier values, because overwritten values are not kept.
 final class Earlier {
     private let object: ObjectBase
     private let read: () -> [Any?]
@@ -260,8 +266,8 @@ extension _Rows {
 }
 
 extension _Rows {
-    /// Of values in an order of their own the notifier tells that the collection changed; what came and went is found
-    /// by comparing.
+    /// Observes values in a custom order. The notifier only reports that the collection changed, so deletions and
+    /// insertions are found by comparison.
     private func observeOrdered<C>(
         _ keyPaths: [String]?, _ collection: C, skip: (() -> Void)?,
         _ block: @escaping (RealmCollectionChange<C>) -> Void
@@ -296,12 +302,12 @@ extension _Rows {
 }
 
 extension RealmCollection {
-    /// Calls `block` once with the collection as it is, then whenever elements come, go or are modified.
+    /// Calls `block` once with the initial collection, then whenever elements are inserted, deleted or modified.
     ///
     /// - Parameters:
-    ///   - keyPaths: what counts as a modification of an object; nil: its properties, and those of objects behind its
-    ///     links; `[]`: nothing.
-    ///   - queue: a serial queue to run on; nil: where the Realm lives.
+    ///   - keyPaths: Properties whose changes count as a modification of an object; nil for its own properties and
+    ///     those of objects behind its links; `[]` for no properties.
+    ///   - queue: A serial queue on which `block` runs; nil to run it where the Realm is confined.
     public func observe(
         keyPaths: [String]? = nil, on queue: DispatchQueue? = nil,
         _ block: @escaping (RealmCollectionChange<Self>) -> Void
@@ -313,7 +319,7 @@ extension RealmCollection {
 }
 
 extension RealmCollection where Element: ObjectBase {
-    /// As `observe(keyPaths:on:)`, with key paths that the compiler checks.
+    /// Calls `block` when the collection changes, with key paths that the compiler checks. See `observe(keyPaths:on:)`.
     public func observe(
         keyPaths: [PartialKeyPath<Element>], on queue: DispatchQueue? = nil,
         _ block: @escaping (RealmCollectionChange<Self>) -> Void
@@ -323,7 +329,7 @@ extension RealmCollection where Element: ObjectBase {
 }
 
 extension Map {
-    /// Calls `block` once with the map as it is, then whenever entries come, go or change.
+    /// Calls `block` once with the initial map, then whenever entries are inserted, deleted or changed.
     public func observe(
         keyPaths: [String]? = nil, on queue: DispatchQueue? = nil, _ block: @escaping (RealmMapChange<Map>) -> Void
     ) -> NotificationToken {
@@ -349,7 +355,7 @@ extension Map {
 }
 
 extension Map where Value: OptionalProtocol, Value.Wrapped: ObjectBase {
-    /// As `observe(keyPaths:on:)`, with key paths that the compiler checks.
+    /// Calls `block` when the map changes, with key paths that the compiler checks. See `observe(keyPaths:on:)`.
     public func observe(
         keyPaths: [PartialKeyPath<Value.Wrapped>], on queue: DispatchQueue? = nil,
         _ block: @escaping (RealmMapChange<Map>) -> Void
@@ -360,7 +366,7 @@ extension Map where Value: OptionalProtocol, Value.Wrapped: ObjectBase {
 
 // MARK: On other queues
 
-/// Begins to observe on a queue; the token ends that, whether it has begun or not.
+/// Starts to observe on a queue. The token ends the observation, even before it has started.
 func onQueue<T: ThreadConfined>(
     _ queue: DispatchQueue, _ confined: T, _ core: RealmCore, _ observe: @escaping (T) -> NotificationToken
 ) -> NotificationToken {
@@ -377,8 +383,8 @@ func onQueue<T: ThreadConfined>(
     return NotificationToken { state.end() }
 }
 
-/// An observer that is still to begin.
-private final class Pending: @unchecked Sendable {  // All behind the lock.
+/// An observation that has not started yet.
+private final class Pending: @unchecked Sendable {  // All state is behind the lock.
     private let lock = NSRecursiveLock()
     private var token: NotificationToken?
     private var hasEnded = false
