@@ -1,9 +1,9 @@
 internal import CoreEngine
 import Foundation
 
-/// How unmanaged objects come into a Realm, with all that they refer to.
+/// Adds unmanaged objects to a Realm, with all objects that they refer to.
 extension RealmCore {
-    /// Makes an object managed; the same instance shows the row from then on.
+    /// Makes an object managed. The same instance shows the row from then on.
     func add(_ object: ObjectBase, _ addition: Addition) throws(EngineError) {
         if let other = object.core {
             if object.isInvalidated { misuse("Adding a deleted or invalidated object to a Realm is not permitted") }
@@ -24,7 +24,7 @@ extension RealmCore {
         try addition.nest { () throws(EngineError) in try self.fill(object, managed, named, addition) }
     }
 
-    /// What a link to an object stores. One that is not managed becomes managed.
+    /// Returns the link value for an object. An unmanaged object becomes managed.
     func link(to object: ObjectBase, _ addition: Addition) throws(EngineError) -> (TableKey, ObjKey) {
         if let (table, named) = addition.known[object.identity] { return (table, named.key) }
         if let managed = object.managed {
@@ -37,7 +37,7 @@ extension RealmCore {
             return (copy.managed?.table ?? .null, copy.named.key)
         }
         if addition.isCopying {
-            // What is created is a copy: the objects it is made of stay unmanaged.
+            // `create` makes copies: the objects that it copies stay unmanaged.
             let copy = try create(type(of: object), object, addition)
             return (copy.managed?.table ?? .null, copy.named.key)
         }
@@ -47,10 +47,11 @@ extension RealmCore {
         return (table, named.key)
     }
 
-    /// Stores an embedded object at a place. One that is managed already is copied.
+    /// Stores an embedded object at a place. A managed object is copied.
     func embed(_ object: ObjectBase, at place: _Place) throws(EngineError) {
         if let managed = object.managed, !place.addition.isCopying {
-            // The place holds this very object: nothing to do. Elsewhere a copy would be made silently.
+            // If the place already holds this object, the call has no effect. At any other place the object would be
+            // copied silently, so that is misuse.
             if case .property(let table, let owner, let column) = place.target, managed.core === self,
                 let (linkedTable, linkedKey) = try realm.inside(
                     .object, { () throws(EngineError) in try realm.linkedObject(table, owner.key, column) }),
@@ -70,7 +71,7 @@ extension RealmCore {
         }
     }
 
-    /// A new embedded object at a place, with values.
+    /// Creates an embedded object with values at a place.
     func embed(_ value: Any, as managed: ManagedClass, at place: _Place) throws(EngineError) {
         let (key, isNew) = try place.embedded()
         try store(
@@ -82,7 +83,7 @@ extension RealmCore {
         _ = try realm.inside { () throws(EngineError) in try realm.writing() }
     }
 
-    /// The row for an object with a primary key: a new one, or one that is there.
+    /// Returns the row for an object: the existing row with the primary key, or a new row.
     private func row(_ managed: ManagedClass, _ primaryKey: Any?, _ addition: Addition) throws(EngineError) -> ObjKey {
         let realm = realm
         guard let index = managed.info.primaryKey else {
@@ -117,7 +118,7 @@ extension RealmCore {
         }
     }
 
-    /// A value of the program as the engine has it.
+    /// Converts a value of the program to an engine value.
     private func stored(_ v: Any, as type: EngineType) -> EngineValue? {
         let typed: (any _RealmStorable)? =
             switch type {
@@ -146,7 +147,7 @@ extension RealmCore {
 
     // MARK: Creating
 
-    /// A managed object out of a dictionary, an array or another object, which stays what it is.
+    /// Creates a managed object from a dictionary, an array or another object. The other object does not change.
     func create(_ type: ObjectBase.Type, _ value: Any, _ addition: Addition) throws(EngineError) -> ObjectBase {
         try verifyWriting()
         let managed = managed(type)
@@ -187,7 +188,7 @@ extension RealmCore {
         return managed.object(named)
     }
 
-    /// Stores what is given; a new object takes the values of a fresh instance for the rest.
+    /// Stores the given values. A new object takes the remaining values from a new instance of its model.
     private func store(
         _ given: Values, to managed: ManagedClass, _ named: BornKey, _ addition: Addition, isNew: Bool
     ) throws(EngineError) {
@@ -206,15 +207,16 @@ extension RealmCore {
         }
     }
 
-    /// An instance of the model of a class, with the values that its properties begin with; nil where the program has
-    /// none.
+    /// Returns a new instance of the model of a class, with the default values of its properties. Returns nil if the
+    /// program has no model for the class.
     private func fresh(_ managed: ManagedClass) -> ObjectBase? {
         (managed.info.isDynamic ? models[Name(managed.info.name)] : managed.info.type)?.init()
     }
 
     private func storeDefault(of fresh: ObjectBase, _ p: PropertyInfo, at place: _Place) throws {
         guard let target = fresh.info.property(p.name) else { return }
-        // While a migration runs the property may be another one yet; there links and collections begin empty.
+        // During a migration the property may have a different type in the file. In that case links and collections
+        // start empty.
         let isSame =
             target.shape.type == p.shape.type && target.shape.collection == .none && p.shape.collection == .none
             && p.shape.type != .object
@@ -224,7 +226,7 @@ extension RealmCore {
 
 extension Optional { fileprivate var isNilValue: Bool { self == nil } }
 
-/// Values of properties as a program gives them: by name, in order, or as those of another object.
+/// Values of properties as the program passes them: by name, in order, or as the values of another object.
 struct Values {
     private let value: Any
     private let info: ClassInfo
@@ -234,7 +236,7 @@ struct Values {
         self.info = info
     }
 
-    /// What is given for a property; nil when nothing is.
+    /// The value for a property; nil if no value was given.
     subscript(p: PropertyInfo) -> Any? {
         switch value {
         case let dictionary as [String: Any]: return dictionary[p.name] ?? nil
@@ -245,7 +247,7 @@ struct Values {
             return values.indices.contains(Int(p.index)) ? values[Int(p.index)] : nil
         case let object as ObjectBase:
             guard let source = object.info.property(p.name) else { return nil }
-            // nil is a value, too.
+            // nil is also a value.
             return .some(source.access.any(object, source) as Any)
         default:
             return Mirror(reflecting: value).children.first { $0.label == p.name }?.value
@@ -254,17 +256,17 @@ struct Values {
 }
 
 extension ObjectBase {
-    /// A row is the same one in each of its instances.
+    /// The identity of the row, which is the same in all instances, or that of an unmanaged instance.
     final var identity: Addition.Identity {
         managed.map { .row(ObjectIdentifier($0.core), $0.table, named.made) } ?? .instance(ObjectIdentifier(self))
     }
 }
 
-/// Whether something can stand for an object.
+/// Returns whether a value can be converted to an object.
 func isFilling(_ any: Any) -> Bool { any is [String: Any] || any is [Any] || any is ObjectBase }
 
-/// Gives an unmanaged object values; properties that are not named keep theirs, and names that the class does not have
-/// are passed over.
+/// Sets values of an unmanaged object. Properties without a given value keep their values, and unknown names are
+/// ignored.
 func fill(_ object: ObjectBase, from value: Any) {
     let info = object.info, given = Values(value, info)
     for property in info.properties where !property.shape.isComputed {
