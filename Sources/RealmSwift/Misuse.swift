@@ -6,7 +6,7 @@ internal import CoreEngine
 /// the same message.
 ///
 /// A property access cannot throw, and returning a plausible wrong value would be worse than ending the program.
-/// Functions that throw report misuse as a `Realm.Error` instead.
+/// Functions that throw report misuse as a `Realm.Error` instead, except for calls from a wrong thread.
 public enum RealmMisuse {
     /// A function that is called with the message before the program ends, on the thread that caused the error. Use it
     /// to write a log, or, in tests, to never return.

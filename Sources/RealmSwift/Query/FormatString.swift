@@ -1,11 +1,11 @@
 internal import CoreEngine
 import Foundation
 
-/// A condition as `NSPredicate` formats write it, `"age > %@ AND name BEGINSWITH[c] 'a'"`, turned into the engine's
-/// query language in one pass over its tokens. The two share their grammar; what differs is how arguments stand in the
-/// text, and the spelling of words.
+/// A condition in the format of `NSPredicate`, such as `"age > %@ AND name BEGINSWITH[c] 'a'"`. It is translated to the
+/// engine's query language in one pass over its tokens. Both languages have the same grammar. They differ in the
+/// notation of arguments and in the spelling of words.
 ///
-/// Refused: `MATCHES`, `CAST` and `FUNCTION`. Key paths are checked by the engine.
+/// Not supported: `MATCHES`, `CAST` and `FUNCTION`. The engine checks the key paths.
 public struct FormatString {
     private let text: String
     private let arguments: [EngineValue]
@@ -17,13 +17,13 @@ public struct FormatString {
         self.arguments = translation.values
     }
 
-    /// The rows that meet the condition.
+    /// Returns the rows that match the condition.
     func filtered(_ rows: _Rows) throws(EngineError) -> ResultSet {
         try rows.found.filtered(text, values: arguments, reachingFurther: true)
     }
 }
 
-/// One pass over a format.
+/// The translation of a format in one pass.
 private struct Translation {
     private let source: [UInt8]
     private var at = 0
@@ -32,11 +32,11 @@ private struct Translation {
     private(set) var text = ""
     private(set) var values: [EngineValue] = []
 
-    /// The last word, for what it asks of the argument behind it.
+    /// The last word, which decides how the next argument is written.
     private var lastWord = ""
 
-    /// Whether an operand is to come, and not an operator: what words mean depends on that, as properties may be called
-    /// like any of them.
+    /// Whether an operand is expected, as opposed to an operator. The meaning of a word depends on it, because a
+    /// property may have the same name as any keyword.
     private var wantsOperand = true
 
     init(_ format: String, _ arguments: [Any]) {
@@ -92,7 +92,7 @@ private struct Translation {
 
     // MARK: Arguments
 
-    /// `%@`, `%K`, `%d` and its like, `%%`.
+    /// Translates `%@`, `%K`, `%d` and similar placeholders, and `%%`.
     private mutating func placeholder() {
         at += 1
         guard at < source.count else { fail("a % at the end") }
@@ -121,7 +121,7 @@ private struct Translation {
     private mutating func argument(_ any: Any) {
         wantsOperand = false
         if let shape = any as? any _Geospatial {
-            // The engine has a word of its own where Realm's formats say IN.
+            // The engine uses its own word where Realm's formats use IN.
             if text.hasSuffix("IN ") { text = text.dropLast(3) + "GEOWITHIN " }
             text += shape._rlmText
             return
@@ -132,7 +132,7 @@ private struct Translation {
             return memberwise(object)
         }
         if let object = unwrapped(any) as? EmbeddedObject, !object.isManaged {
-            // No object of the Realm is this one.
+            // An unmanaged object is never equal to an object of the Realm.
             let (_, isEqual, _) = takeComparison()
             text += isEqual ? "FALSEPREDICATE" : "TRUEPREDICATE"
             return
@@ -155,7 +155,7 @@ private struct Translation {
         text += "}"
     }
 
-    /// Takes `path == ` or `path != ` back from the end of the text, with the `ANY` before it.
+    /// Removes `path == ` or `path != ` from the end of the text, with a preceding `ANY`.
     private mutating func takeComparison() -> (path: String, isEqual: Bool, isAny: Bool) {
         let words = text.split(separator: " ", omittingEmptySubsequences: false)
         guard words.count >= 3, words[words.count - 1].isEmpty, ["==", "!="].contains(words[words.count - 2]) else {
@@ -168,8 +168,8 @@ private struct Translation {
         return (path, isEqual, isAny)
     }
 
-    /// An embedded object that no Realm manages, as types of the program are stored: its properties are compared one by
-    /// one.
+    /// Compares an unmanaged embedded object property by property. Custom types of the program are stored as such
+    /// objects.
     private mutating func memberwise(_ object: EmbeddedObject) {
         let (path, isEqual, isAny) = takeComparison()
         if isAny { text += "SUBQUERY(\(path), $member, " }
@@ -187,7 +187,7 @@ private struct Translation {
         text += isAny ? ")).@count > 0" : ")"
     }
 
-    /// A list or map in a value of any type: the number of its elements is compared, and each of them.
+    /// Compares a list or map in a value of any type: the number of its elements, and each element.
     private mutating func elementwise(_ value: AnyRealmValue) {
         let (path, isEqual, isAny) = takeComparison()
         guard !isAny else { fail("elements of a collection cannot be compared with lists and maps") }
@@ -207,7 +207,8 @@ private struct Translation {
         case .dictionary(let map):
             text += "(\(path).@type == 'dictionary' AND \(path).@count == \(map.count)"
             for (key, element) in map.asKeyValueSequence() {
-                // A key that is not there would be as good as one without a value.
+                // A missing key would be equal to a key with the value null, so the existence of the key is tested
+                // first.
                 let name = "$\(values.count)"
                 values.append(.string(key))
                 text += " AND \(path).@keys == \(name) AND "
@@ -220,7 +221,7 @@ private struct Translation {
         }
     }
 
-    /// A quoted text: an argument too, as the engine's own literals know no way to write every text.
+    /// Translates a quoted string to an argument, because the engine's literals cannot express every string.
     private mutating func literal(_ quote: UInt8) {
         var bytes: [UInt8] = []
         at += 1
@@ -245,7 +246,7 @@ private struct Translation {
 
     // MARK: Words and signs
 
-    /// `@count`, `@allKeys`.
+    /// Translates `@count`, `@allKeys` and similar operators.
     private mutating func operatorWord() {
         let end = source[(at + 1)...].firstIndex { !isWord($0) } ?? source.count
         let word = String(decoding: source[at..<end], as: UTF8.self)
@@ -254,7 +255,7 @@ private struct Translation {
         text += word == "@allKeys" ? "@keys" : (word == "@allValues" ? "@values" : word)
     }
 
-    /// `[c]` behind an operator, or an index.
+    /// Translates `[c]` after an operator, or an index.
     private mutating func bracket() {
         guard let end = source[at...].firstIndex(of: UInt8(ascii: "]")) else { return copy(1) }
         let inside = source[(at + 1)..<end].filter { $0 != 32 }
@@ -282,10 +283,10 @@ private struct Translation {
         "IN", "BEGINSWITH", "ENDSWITH", "CONTAINS", "LIKE", "BETWEEN", "TEXT", "GEOWITHIN", "MATCHES",
     ]
 
-    /// What stands before an operand.
+    /// Words before an operand.
     private static let prefix: Set<Name> = ["NOT", "ANY", "SOME", "ALL", "NONE"]
 
-    /// Words of the engine's language that a property may be named like.
+    /// Keywords of the engine's language that may also be property names.
     private static let reserved: Set<Name> = infix.union(prefix).union([
         "AND", "OR", "TRUE", "FALSE", "NULL", "NIL", "INF", "INFINITY", "NAN", "OBJ", "SUBQUERY", "TRUEPREDICATE",
         "FALSEPREDICATE", "GEOBOX",
@@ -295,33 +296,34 @@ private struct Translation {
 
     private func isBlank(_ c: UInt8) -> Bool { c == 32 || (c >= 9 && c <= 13) }
 
-    /// The sign, or the word in capital letters, behind a place, and where it ends.
+    /// Returns the sign or the uppercased word after a position, and the position after the word.
     private func ahead(_ place: Int) -> (sign: UInt8?, word: Name, end: Int) {
         let rest = source[place...].drop(while: isBlank), word = rest.prefix(while: isWord)
         return (rest.first, Name(String(decoding: word, as: UTF8.self).uppercased()), word.endIndex)
     }
 
-    /// Whether an operand could begin behind a place.
+    /// Returns whether an operand could start after a position.
     private func isOperand(at place: Int) -> Bool {
         let (sign, word, end) = ahead(place)
         guard let sign, isWord(sign) || "\"'%({@#-".utf8.contains(sign) else { return false }
         return !isConnective(word, end)
     }
 
-    /// AND and OR, where they are no names of properties.
+    /// Returns whether the word is AND or OR as a connective, and not a property name.
     private func isConnective(_ word: Name, _ end: Int) -> Bool {
         guard word == "AND" || word == "OR" else { return false }
         if end < source.count, ".[".utf8.contains(source[end]) { return false }
         return !(ahead(end).sign.map { "=<>".utf8.contains($0) } ?? false)
     }
 
-    /// Whether the word before a place is an operand: a sign or word follows that stands behind an operand only.
+    /// Returns whether the word before a position is an operand. It is one if a sign or word follows that occurs only
+    /// after operands.
     private func isName(before place: Int) -> Bool {
         let (sign, word, end) = ahead(place)
         guard let sign else { return true }
         if "=<>!)},&|".utf8.contains(sign) || isConnective(word, end) { return true }
         if place < source.count, ".[".utf8.contains(source[place]) { return true }
-        // ANY contains == 1, but any CONTAINS 'x'.
+        // In `ANY contains == 1` the word is a name; in `any CONTAINS 'x'` it is an operator.
         guard Self.infix.contains(word) else { return false }
         let next = ahead(end).sign
         return next == UInt8(ascii: "[") || (isOperand(at: end) && !Self.infix.contains(ahead(end).word))
@@ -333,13 +335,13 @@ private struct Translation {
         return String(decoding: source[at..<end], as: UTF8.self)
     }
 
-    /// `#any`: the name of a property, whatever it means elsewhere.
+    /// Translates `#any`: the name of a property, even if it is a keyword.
     private mutating func quotedWord() {
         at += 1
         property(takeWord())
     }
 
-    /// A key path, as an argument where the engine would take a part of it for a word of its own.
+    /// Writes a key path. It becomes an argument if the engine would read a part of it as a keyword.
     private mutating func property(_ path: String) {
         lastWord = path
         wantsOperand = false
@@ -348,7 +350,7 @@ private struct Translation {
             text += path
             return
         }
-        // What is behind the last point comes next.
+        // The part after the last dot follows as the next token.
         let name = path.hasSuffix(".") ? String(path.dropLast()) : path
         text += "$K\(values.count)" + path.dropFirst(name.count)
         values.append(.string(name))
@@ -374,7 +376,7 @@ private struct Translation {
         }
     }
 
-    /// Whether an operator follows the word read last.
+    /// Whether an operator follows the word that was read last.
     private var isLeftSide: Bool {
         let (sign, word, _) = ahead(at)
         return Self.infix.contains(word) || sign.map { "=<>!".utf8.contains($0) } ?? false
@@ -393,12 +395,12 @@ private struct Translation {
     }
 }
 
-/// A value of the program as an argument of a query; nil for what cannot be compared.
+/// Converts a value of the program to an argument of a query. Returns nil for values that cannot be compared.
 func engineValue(of any: Any) -> EngineValue? {
     switch unwrapped(any).map(swiftValue) {
     case nil: return .null
     case let value as ObjectBase:
-        // No object of a Realm is one that no Realm manages.
+        // An unmanaged object is never equal to an object of a Realm.
         return value.link()?.value ?? .link(.null, ObjKey(.max - 1))
     case let value as any _RealmStorable: return value._rlmValue()?.value
     case let value as any BinaryInteger: return Int64(exactly: value).map { .int($0) }

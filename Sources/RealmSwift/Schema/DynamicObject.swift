@@ -1,14 +1,14 @@
 internal import CoreEngine
 import Foundation
 
-/// An object without a model: its properties are read and written by their names.
+/// An object without a model. Its properties are read and written by name.
 ///
 ///     for person in realm.dynamicObjects("Person") { print(person["name"] as Any, person.age as Any) }
 @dynamicMemberLookup
 public final class DynamicObject: Object {
     public required init() {}
 
-    /// A property by its name.
+    /// Accesses a property by its name.
     public subscript(dynamicMember member: String) -> Any? {
         get { self[member] }
         set { self[member] = newValue }
@@ -18,7 +18,7 @@ public final class DynamicObject: Object {
 }
 
 extension ObjectBase {
-    /// A property that holds a list.
+    /// Returns the value of a list property.
     public final func dynamicList(_ propertyName: String) -> List<DynamicObject> {
         guard let property = info.property(propertyName) else {
             misuse("Invalid property name '\(propertyName)' for class '\(info.name)'.")
@@ -26,7 +26,7 @@ extension ObjectBase {
         return List(collection(property.index, .list, dynamicElement(property)))
     }
 
-    /// A property that holds a set of objects.
+    /// Returns the value of a property that holds a set of objects.
     public final func dynamicMutableSet(_ propertyName: String) -> MutableSet<DynamicObject> {
         guard let property = info.property(propertyName) else {
             misuse("Invalid property name '\(propertyName)' for class '\(info.name)'.")
@@ -34,7 +34,7 @@ extension ObjectBase {
         return MutableSet(collection(property.index, .set, dynamicElement(property)))
     }
 
-    /// A property that holds a map of objects.
+    /// Returns the value of a property that holds a map of objects.
     public final func dynamicMap(_ propertyName: String) -> Map<String, DynamicObject?> {
         guard let property = info.property(propertyName) else {
             misuse("Invalid property name '\(propertyName)' for class '\(info.name)'.")
@@ -46,7 +46,7 @@ extension ObjectBase {
 }
 
 extension Realm {
-    /// All objects of a class, without its model.
+    /// Returns all objects of a class as dynamic objects.
     public func dynamicObjects(_ typeName: String) -> Results<DynamicObject> {
         let managed = core.dynamicClass(named: typeName)
         return Results(
@@ -58,7 +58,7 @@ extension Realm {
                 }, managed))
     }
 
-    /// The object with a primary key, without its model.
+    /// Returns the object with a primary key as a dynamic object; nil if it does not exist.
     public func dynamicObject(ofType typeName: String, forPrimaryKey key: Any) -> DynamicObject? {
         let managed = core.dynamicClass(named: typeName)
         guard let primaryKey = managed.info.primaryKey else { misuse("\(typeName) does not have a primary key") }
@@ -84,7 +84,7 @@ extension Realm {
 // MARK: Classes without models
 
 extension _Place {
-    /// The class that links at this place lead to, without its model.
+    /// The target class of the links at this place, without its model.
     var targetClass: ManagedClass? {
         let (table, column): (TableKey, ColKey) =
             switch target {
@@ -102,7 +102,7 @@ extension _Place {
 }
 
 extension ManagedClass {
-    /// The class and the property whose links linking objects are, without a model.
+    /// Returns the class and the property of the links that a linking objects property collects, without a model.
     func origin(of index: Int16) -> (ManagedClass, ColKey)? {
         let schema = core.realm.schema, name = Name(info.properties[Int(index)].column)
         guard let index = schema.index(of: table),
@@ -115,7 +115,7 @@ extension ManagedClass {
 }
 
 extension ClassInfo {
-    /// What is known of a class from the file alone.
+    /// Creates the description of a class from the file alone.
     convenience init(_ schema: EngineObjectSchema) {
         let properties = (schema.properties + schema.computedProperties).enumerated().compactMap {
             i, p -> PropertyInfo? in
