@@ -1,6 +1,6 @@
 internal import CoreEngine
 
-/// A collection in a file: where it lies, and what of it was opened at the present state of the Realm.
+/// A collection in a file: its path, and the content that was opened for the current state of the Realm.
 ///
 /// Thread rule: that of the Realm.
 final class ManagedCollection {
@@ -8,7 +8,7 @@ final class ManagedCollection {
     let path: CollectionPath
     let shape: CollectionShape
 
-    /// The class of its objects, which the Realm keeps; nil for values.
+    /// The class of the objects, which the Realm keeps alive; nil for a collection of values.
     unowned(unsafe) let elements: ManagedClass?
     private var content: CollectionContent?
     private var contentAt = UInt64.max
@@ -52,7 +52,7 @@ final class ManagedCollection {
         must { () throws(EngineError) in try core.realm.inside(.collection, body) }
     }
 
-    /// Whether the collection and its owner are there.
+    /// Whether the collection and its owner exist.
     var isThere: Bool {
         guard !core.realm.isClosed else { return false }
         return core.isThere { () throws(EngineError) in
@@ -71,7 +71,7 @@ final class ManagedCollection {
 
     func place(_ target: _Place.Target) -> _Place { _Place(core, target) }
 
-    /// A value of the collection with its Realm; called inside the door.
+    /// Returns a value of the collection with its Realm. Called inside the engine's entry point.
     func stored(_ v: Mixed, nested: () throws(EngineError) -> CollectionPath?) throws(EngineError) -> _StoredValue {
         switch v {
         case .list, .dictionary: _StoredValue(v.owned, core, try nested())
@@ -79,7 +79,7 @@ final class ManagedCollection {
         }
     }
 
-    /// The element of a list or set; misuse when there is none.
+    /// Returns the element of a list or set at an index. An invalid index is misuse.
     func stored(at i: Int) -> _StoredValue {
         inside { () throws(EngineError) in
             let elements = try list()
@@ -90,7 +90,7 @@ final class ManagedCollection {
         }
     }
 
-    /// The entry of a map at a place.
+    /// Returns the entry of a map at an index.
     func entry(at i: Int) -> (key: String, value: _StoredValue) {
         inside { () throws(EngineError) in
             let entries = try dictionary()
@@ -113,7 +113,7 @@ final class ManagedCollection {
         }
     }
 
-    /// Index of a value, nil when it is no element.
+    /// Returns the index of a value; nil if it is not an element.
     func index(of value: EngineValue) -> Int? {
         inside { () throws(EngineError) in
             let elements = try list()
@@ -121,12 +121,12 @@ final class ManagedCollection {
         }
     }
 
-    /// Changes of the collection: misuse outside of a write transaction.
+    /// Changes the collection. A call outside of a write transaction is misuse.
     func change<R>(_ body: (EngineRealm, CollectionPath) throws(EngineError) -> R) -> R {
         inside { () throws(EngineError) in try body(core.realm, path) }
     }
 
-    /// Stores a value; what is refused is misuse.
+    /// Stores a value. A value that the engine refuses is misuse.
     func store(_ value: some _RealmStorable, _ target: _Place.Target, _ addition: Addition? = nil) {
         do { try value._rlmStore(at: _Place(core, target, addition)) } catch {
             guard let error = error as? EngineError else { misuse("\(error)") }
@@ -138,13 +138,14 @@ final class ManagedCollection {
         }
     }
 
-    /// Misuse for an index that no element has. For what is about to change the collection, which costs more than this.
+    /// Verifies an index; an invalid index is misuse. Only functions that change the collection call this, because they
+    /// cost more than the check.
     func verify(_ index: Int) {
         let count = inside { () throws(EngineError) in try opened().count }
         guard index >= 0, index < count else { outOfBounds(index, count) }
     }
 
-    /// The elements as rows.
+    /// Returns the elements as rows.
     func rows() -> _Rows {
         let found = inside { () throws(EngineError) in try ResultSet(core.realm, .collection(path)) }
         return _Rows(core, found, elements ?? found.table.flatMap { core.dynamicClass(of: $0) })

@@ -1,12 +1,12 @@
 internal import CoreEngine
 
-/// What results and collections have in common: rows of the engine, and the class of the program that shows them.
+/// The common base of results and collections: rows of the engine, and the class of the program that shows them.
 public struct _Rows {
     fileprivate let keeper: RealmKeeper
     var core: RealmCore { keeper.core }
     let found: ResultSet
     private let engine: Unmanaged<EngineRealm>
-    /// The class of the objects, which the Realm keeps; nil for values.
+    /// The class of the objects, which the Realm keeps alive; nil for values.
     unowned(unsafe) let elements: ManagedClass?
     @usableFromInline let elementClass: ObjectIdentifier?
 
@@ -38,7 +38,7 @@ public struct _Rows {
             }
         }
     }
-    /// Key of the object in a row; misuse when there is none.
+    /// Returns the key of the object in a row. An invalid index is misuse.
     @inline(__always) func key(at i: Int) -> ObjKey {
         do throws(EngineError) {
             let found = found
@@ -48,14 +48,14 @@ public struct _Rows {
             misuse(error)
         }
     }
-    /// Keys of all rows as they are now.
+    /// Returns the current keys of all rows.
     func keys() -> [ObjKey] { inside { () throws(EngineError) in try found.keys() } }
-    /// Whether the rows can be read at all.
+    /// Whether the rows can be read.
     var isValid: Bool {
         guard !core.realm.isClosed else { return false }
         return core.isThere { () throws(EngineError) in try found.isValid() }
     }
-    /// Whether the rows are objects of exactly this class, so that `object` gives elements.
+    /// Returns whether the rows are objects of exactly this class, so that `object` returns elements.
     @inlinable func showsObjects<Element>(of type: Element.Type) -> Bool { ObjectIdentifier(type) == elementClass }
     @usableFromInline func object(at i: Int) -> ObjectBase {
         guard let elements else { misuse("The rows are no objects") }
@@ -67,24 +67,25 @@ public struct _Rows {
     }
 }
 
-/// Goes over the elements that there were when it was made: what a loop adds and deletes does not disturb it.
+/// An iterator over the elements that existed when it was created. Insertions and deletions in the loop do not affect
+/// it.
 ///
-/// Making an instance and letting go of it is most of what a loop over objects costs. So the instance given last shows
-/// the next row where nobody can tell: nothing in the program refers to it any more, and its class has nothing but what
-/// is stored in the file.
+/// Making and releasing instances is the largest part of the cost of a loop over objects. So the iterator reuses the
+/// last instance for the next row if the program cannot detect it: nothing else refers to the instance, and its class
+/// has only stored properties.
 public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
-    /// Of objects their keys, of values the values.
+    /// The keys, for objects. For values, `values` is used instead.
     private let keys: [ObjKey]
     @usableFromInline let values: [Element]
     @usableFromInline var place = 0
     @usableFromInline let hasObjects: Bool
 
-    /// Keeps the class, and is lent to each object.
+    /// The keeper, which keeps the class alive and is lent to each object.
     private let keeper: RealmKeeper?
     private let lent: Unmanaged<RealmKeeper>?
     private let elements: Unmanaged<ManagedClass>?
 
-    /// The instance given last; nil where each row gets one of its own.
+    /// The last returned instance; nil if each row gets its own instance.
     private var last: ObjectBase?
     private let givesAgain: Bool
 
@@ -94,7 +95,7 @@ public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
         if let elements = rows.elements, rows.showsObjects(of: Element.self) {
             self.elements = .passUnretained(elements)
             hasObjects = true
-            // Frozen objects go to other threads, where tools that look for races could not tell the instances apart.
+            // Frozen objects may move to other threads, where race detectors could not distinguish the reused instance.
             givesAgain = elements.info.isOnlyStored && !rows.core.realm.isFrozen
             keys = rows.keys()
             values = []

@@ -1,7 +1,7 @@
 internal import CoreEngine
 import Foundation
 
-/// A value of any type: what a property of type `AnyRealmValue` holds.
+/// A value of any type, for properties of type `AnyRealmValue`.
 public enum AnyRealmValue: Hashable {
     case none
     case int(Int)
@@ -20,71 +20,71 @@ public enum AnyRealmValue: Hashable {
 
     public init() { self = .none }
 
-    /// The value, where it is of that type.
+    /// The integer value; nil if the value has another type.
     public var intValue: Int? { if case .int(let value) = self { value } else { nil } }
 
-    /// The value, where it is of that type.
+    /// The Boolean value; nil if the value has another type.
     public var boolValue: Bool? { if case .bool(let value) = self { value } else { nil } }
 
-    /// The value, where it is of that type.
+    /// The `Float` value; nil if the value has another type.
     public var floatValue: Float? { if case .float(let value) = self { value } else { nil } }
 
-    /// The value, where it is of that type.
+    /// The `Double` value; nil if the value has another type.
     public var doubleValue: Double? { if case .double(let value) = self { value } else { nil } }
 
-    /// The value, where it is of that type.
+    /// The string value; nil if the value has another type.
     public var stringValue: String? { if case .string(let value) = self { value } else { nil } }
 
-    /// The value, where it is of that type.
+    /// The binary value; nil if the value has another type.
     public var dataValue: Data? { if case .data(let value) = self { value } else { nil } }
 
-    /// The value, where it is of that type.
+    /// The date value; nil if the value has another type.
     public var dateValue: Date? { if case .date(let value) = self { value } else { nil } }
 
-    /// The value, where it is of that type.
+    /// The object identifier; nil if the value has another type.
     public var objectIdValue: ObjectId? { if case .objectId(let value) = self { value } else { nil } }
 
-    /// The value, where it is of that type.
+    /// The decimal value; nil if the value has another type.
     public var decimal128Value: Decimal128? { if case .decimal128(let value) = self { value } else { nil } }
 
-    /// The value, where it is of that type.
+    /// The UUID value; nil if the value has another type.
     public var uuidValue: UUID? { if case .uuid(let value) = self { value } else { nil } }
 
-    /// The value, where it is of that type.
+    /// The map; nil if the value has another type.
     public var dictionaryValue: Map<String, AnyRealmValue>? {
         if case .dictionary(let value) = self { value } else { nil }
     }
 
-    /// The value, where it is of that type.
+    /// The list; nil if the value has another type.
     public var listValue: List<AnyRealmValue>? { if case .list(let value) = self { value } else { nil } }
 
-    /// The object, where it is one of that class.
+    /// Returns the object if it is an instance of a class; nil otherwise.
     public func object<T: Object>(_ type: T.Type) -> T? {
         if case .object(let value) = self { value as? T } else { nil }
     }
 
-    /// The object, read by names.
+    /// The object as a dynamic object; nil if the value has another type.
     public var dynamicObject: DynamicObject? {
         guard case .object(let value) = self else { return nil }
         return (value as? DynamicObject)
             ?? value.managed.flatMap { $0.core.dynamic($0.table, value.named.key) as? DynamicObject }
     }
 
-    /// A map with these entries.
+    /// Returns a value that contains a map with these entries.
     public static func fromDictionary(_ dictionary: [String: AnyRealmValue]) -> AnyRealmValue {
         let map = Map<String, AnyRealmValue>()
         for (key, value) in dictionary { map[key] = value }
         return .dictionary(map)
     }
 
-    /// A list of these elements.
+    /// Returns a value that contains a list with these elements.
     public static func fromArray(_ array: [AnyRealmValue]) -> AnyRealmValue {
         let list = List<AnyRealmValue>()
         list.append(objectsIn: array)
         return .list(list)
     }
 
-    /// The value inside.
+    /// The contained value; nil for `none`.
     var any: Any? {
         switch self {
         case .none: nil
@@ -104,7 +104,7 @@ public enum AnyRealmValue: Hashable {
         }
     }
 
-    /// nil for what no property of this type can hold.
+    /// Creates a value. Returns nil if a property of this type cannot hold the value.
     init?(any value: Any) {
         switch unwrapped(value).map(swiftValue) {
         case nil: self = .none
@@ -199,7 +199,8 @@ extension AnyRealmValue: RealmCollectionValue, _Persistable, _DefaultConstructib
         switch self {
         case .object(let value): try value._rlmStore(at: place)
         case .list(let value):
-            // Read first, with what is nested: the place may hold this very list, or what it is a part of.
+            // The values are read first, including nested collections, because the place may hold this list or a
+            // collection that contains it.
             let elements = Array(value).map(\.unmanaged), path = try place.makeCollection(.list)
             for (i, element) in elements.enumerated() {
                 try element._rlmStore(at: _Place(place.core, .insertion(path, i), place.addition))
@@ -218,7 +219,7 @@ extension AnyRealmValue: RealmCollectionValue, _Persistable, _DefaultConstructib
 
     public var _rlmAny: Any? { any }
 
-    /// The value, of lists and maps a copy of all that they hold: somewhere in them may be one of the Realm.
+    /// The value, with a complete copy of lists and maps, because a nested collection may belong to the Realm.
     fileprivate var unmanaged: AnyRealmValue {
         switch self {
         case .list(let value): .fromArray(value.map(\.unmanaged))
@@ -242,8 +243,8 @@ extension AnyRealmValue: ExpressibleByIntegerLiteral, ExpressibleByStringLiteral
     public init(floatLiteral value: Double) { self = .double(value) }
 }
 
-/// What is to be stored, so that it stays what it is while the place where it was read from is written: lists and maps
-/// inside values of any type are copied.
+/// Returns the elements to store. Lists and maps inside values of any type are copied, so that a write to the place
+/// from which they were read does not change them.
 func independent<E>(_ elements: [E]) -> [E] {
     guard E.self == AnyRealmValue.self || E.self == Any.self else { return elements }
     return elements.map { element in

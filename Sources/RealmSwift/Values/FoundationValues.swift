@@ -1,12 +1,12 @@
 import Foundation
 
-/// What programs that were written for Objective-C's types give where Swift's are meant: `NSNumber`, `NSString`,
-/// `NSDate` and their like.
+/// Converts values of Objective-C types to Swift types. Programs that were written for Apple platforms pass `NSNumber`,
+/// `NSString`, `NSDate` and similar types where Swift types are expected.
 ///
-/// Swift on Linux casts some of them and not others, and takes any `NSNumber` of 1 for a truth value: so it is decided
-/// here.
+/// Swift on Linux casts only some of these types, and converts any `NSNumber` of 1 to a Boolean value. So this function
+/// decides.
 func swiftValue(_ any: Any) -> Any {
-    // Swift's own types can be cast to these classes, and stay what they are.
+    // Values of Swift types can also be cast to these classes, but stay unchanged.
     guard type(of: any) is AnyObject.Type else { return any }
     switch any {
     case let value as NSDecimalNumber: return Decimal128(number: value)
@@ -26,7 +26,7 @@ func swiftValue(_ any: Any) -> Any {
 }
 
 private func swiftNumber(_ number: NSNumber) -> Any {
-    // Truth values have a class of their own, and no name by which it could be asked for.
+    // Boolean numbers have a class of their own, which has no public name.
     if type(of: number) == truthClass { return number.boolValue }
     switch number.objCType.pointee {
     case CChar(bitPattern: UInt8(ascii: "f")): return number.floatValue

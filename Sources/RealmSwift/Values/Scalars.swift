@@ -1,15 +1,14 @@
 internal import CoreEngine
 import Foundation
 
-/// Numbers, texts, bytes and times: between Swift's types and the engine's.
+/// Numbers, strings, binary data and dates: the conversions between Swift types and engine types.
 ///
-/// Each type says three things: its stored type, how a stored value becomes one, and what else may stand for one in a
-/// dictionary or an array.
+/// Each type defines three things: its stored type, the conversion from a stored value, and the conversion from other
+/// types in dictionaries and arrays.
 
-/// A type of which each value is one value of the file, and which has a value of its own for properties that were never
-/// set.
+/// A type whose values are single values in the file, and that has a default value for properties that were never set.
 public protocol _Scalar: RealmCollectionValue, _Persistable, _DefaultConstructible {
-    /// Two values that hardly anything makes of one another: what a getter does to a value is found out with them.
+    /// Two values that code is unlikely to convert into one another. They reveal whether a getter changes a value.
     static var _rlmSamples: (Self, Self) { get }
 }
 
@@ -30,7 +29,8 @@ public protocol _RealmInteger: _Scalar, FixedWidthInteger, _PrimaryKey, _Indexab
 
 extension _RealmInteger {
     public static var _rlmShape: _PropertyShape { _PropertyShape(.int) }
-    /// An integer that does not fit is cut, as in Realm: properties of small types take part of what the file has.
+    /// Loads an integer. An integer that does not fit is truncated, as in Realm: a property of a smaller type gets the
+    /// low bits of the stored value.
     public static func _rlmLoad(_ stored: _StoredValue) -> Self? {
         guard case .int(let value) = stored.value else { return nil }
         return Self(truncatingIfNeeded: value)
@@ -48,7 +48,7 @@ extension _RealmInteger {
         default: nil
         }
     }
-    /// Small enough for a getter that counts with them.
+    /// The samples are small enough for getters that calculate with them.
     public static var _rlmSamples: (Self, Self) { Self.bitWidth > 16 ? (-70_003, 100_019) : (-17, 29) }
     @inlinable public static func _rlmGet(_ object: ObjectBase, _ index: Int16) -> Self {
         Self(truncatingIfNeeded: object.integer(index))
@@ -111,7 +111,7 @@ extension Double: _Scalar {
 
     public func _rlmValue() -> _StoredValue? { _StoredValue(.double(self), nil) }
 
-    /// Numbers of all types. Truth values are none, though `NSNumber` would take them for some.
+    /// Converts numbers of all types. Boolean values are not converted, although `NSNumber` could represent them.
     public static func _rlmConvert(_ any: Any) -> Double? {
         switch any {
         case _ where unwrapped(any).map({ type(of: $0) == Bool.self }) ?? false: nil
@@ -150,7 +150,7 @@ extension Float: _Scalar {
 extension String: _Scalar, _PrimaryKey, _Indexable {
     public static var _rlmShape: _PropertyShape { _PropertyShape(.string) }
 
-    /// Letters of both cases, blanks and marks.
+    /// The samples contain letters of both cases, blanks and punctuation.
     public static var _rlmSamples: (String, String) {
         (" Zq\u{E9}7_x\n" + String(repeating: "wV", count: 40) + " ", "kY")
     }
@@ -202,8 +202,8 @@ extension Data: _Scalar {
 // MARK: Times
 
 extension Timestamp {
-    /// Seconds between 1970 and Foundation's reference date, from which a `Date` counts: nothing is lost by counting
-    /// from there.
+    /// The seconds between 1970 and Foundation's reference date, from which a `Date` counts. Counting from the
+    /// reference date loses no precision.
     private static let reference: Int64 = 978_307_200
 
     init(_ date: Date) {
@@ -215,7 +215,7 @@ extension Timestamp {
             return
         }
         var seconds = sum, ns = Int32(((date.timeIntervalSinceReferenceDate - whole) * 1e9).rounded())
-        // Both parts have one sign; between 1970 and 2001 they were counted from opposite sides.
+        // Both parts need the same sign. Between 1970 and 2001 they were counted from opposite directions.
         if ns < 0 && seconds > 0 {
             (seconds, ns) = (seconds - 1, ns + 1_000_000_000)
         } else if ns > 0 && seconds < 0 {
