@@ -1,7 +1,7 @@
 import CRealmHeaders
 import CoreEngine
 
-/// Writes that wait for their turn, and commits that are told when they are on the disk.
+/// Asynchronous write transactions, and commits that report when the changes are on disk.
 
 @_cdecl("realm_async_begin_write")
 public func realm_async_begin_write(
@@ -15,7 +15,7 @@ public func realm_async_begin_write(
         let path = realm.configuration.path
         let number = try realm.beginWriteAsync(notifyOnly: notifyOnly) { error in
             guard let error else { return callback(data.pointer) }
-            // The callback can be told of nothing.
+            // The callback has no error argument, so the error can only be logged.
             Log.write(.transaction, .error, "An asynchronous write of '\(path)' did not begin: \(error.message)")
         }
         id?.pointee = number

@@ -1,7 +1,7 @@
 import CRealmHeaders
 import CoreEngine
 
-/// Many objects from columns of values.
+/// Creates many objects from columns of values.
 
 @_cdecl("crealm_create_batch")
 public func crealm_create_batch(

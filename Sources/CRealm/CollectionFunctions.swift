@@ -5,7 +5,7 @@ import CoreEngine
 
 private typealias Place = Door<CollectionHandle>
 
-/// Asking is no failure: the last error stays as it was.
+/// Returns whether a collection exists. The result false is not a failure, so the last error does not change.
 private func isValid(_ door: Place, _ p: OpaquePointer?) -> Bool {
     guard p != nil else { return false }
     return anywhere(door, p, false) { (h) throws(RealmError) in
@@ -67,7 +67,7 @@ public func realm_list_find(
     }
 }
 
-/// The nested collection at a list index, with a path that stays right when the list shifts.
+/// Returns the nested collection at a list index. Its path stays valid when the elements of the list move.
 private func nested(_ h: CollectionHandle, _ realm: Realm, _ index: Int, _ kind: Handle.Kind) throws(RealmError)
     -> Handle?
 {
@@ -76,7 +76,7 @@ private func nested(_ h: CollectionHandle, _ realm: Realm, _ index: Int, _ kind:
     guard try realm.isMixed(h.path) else {
         throw RealmError(.illegalOperation, "Only collections of Mixed values hold collections")
     }
-    // An element of another kind gives a handle that is not valid.
+    // If the element is of another kind, the handle is not valid.
     var path = h.path
     path.steps.append(.salt(try list.nestedKey(index)))
     return CollectionHandle(kind, h.box, path)
@@ -100,7 +100,7 @@ public func realm_list_get_linked_object(_ l: OpaquePointer?, _ index: Int) -> O
     }
 }
 
-/// Runs a change that makes an object.
+/// Runs a change that creates an object.
 private func make(
     _ door: Place, _ p: OpaquePointer?, _ body: (CollectionHandle, Realm) throws(RealmError) -> (TableKey, ObjKey)
 ) -> OpaquePointer? {
@@ -110,7 +110,7 @@ private func make(
     }
 }
 
-/// Runs a change that makes a nested collection.
+/// Runs a change that creates a nested collection.
 private func makeNested(
     _ door: Place, _ p: OpaquePointer?, _ kind: Handle.Kind,
     _ body: (CollectionHandle, Realm) throws(RealmError) -> CollectionPath
@@ -124,11 +124,11 @@ private func resolve(
     inside(door, p) { (h, _) throws(RealmError) in
         guard let out else { throw nullArgument() }
         out.pointee = nil
-        // A collection that is gone here leads nowhere, wherever its path may lead by now.
+        // A collection that does not exist in this Realm is not resolved, even if its path is valid in the other Realm.
         let isHere = try h.isThere()
         try visit(.realm, target) { (r, _) throws(RealmError) in
             let copy = CollectionHandle(h.kind, r.box, h.path)
-            // Whatever comes of it, the other Realm has been asked: it begins to read.
+            // The call always reads the other Realm, so that it begins to read.
             let isThere = try copy.isThere()
             if isHere && isThere { out.pointee = copy.out() }
         }
@@ -212,7 +212,7 @@ public func realm_list_resolve_in(
 @_cdecl("realm_list_to_results")
 public func realm_list_to_results(_ l: OpaquePointer?) -> OpaquePointer? { elements(.list, l) }
 
-/// Live results over a list, a set or the values of a dictionary.
+/// Returns live results over a list, a set or the values of a dictionary.
 private func elements(_ door: Place, _ p: OpaquePointer?) -> OpaquePointer? {
     handle(door, p) { (h, realm) throws(RealmError) in
         _ = try h.contents()
@@ -346,7 +346,7 @@ private func nested(_ d: OpaquePointer?, _ key: realm_value_t, _ kind: Handle.Ki
         }
         var path = h.path
         path.steps.append(.name(Array(name)))
-        // An absent key, or a value of another kind, gives a handle that is not valid.
+        // If the key does not exist or its value is of another kind, the handle is not valid.
         return CollectionHandle(kind, h.box, path)
     }
 }
@@ -397,7 +397,7 @@ public func realm_dictionary_contains_value(
     }
 }
 
-/// The key of a new pair: 3000 unless a string, 3011 for a null one.
+/// Returns the key of a new entry. Throws 3000 if it is not a string, and 3011 if it is null.
 private func name(_ key: realm_value_t) throws(RealmError) -> Bytes {
     if key.type == RLM_TYPE_STRING, key.string.data == nil {
         throw RealmError(.invalidDictionaryKey, "Dictionary::insert: key cannot be null")

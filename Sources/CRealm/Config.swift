@@ -1,15 +1,15 @@
 import CRealmHeaders
 import CoreEngine
 
-/// A configuration being put together. Texts it hands out live as long as it.
+/// A configuration that is being assembled. The texts that it returns live as long as the configuration.
 final class ConfigHandle: Handle {
     private struct State {
         var value = RealmConfiguration()
         var fifoPath = ""
         var forceSyncHistory = false
 
-        /// User data by pointer: the first free function registered for a pointer wins, each runs once, at the release
-        /// of the configuration.
+        /// User data by pointer. The first free function that is registered for a pointer is used. Each runs once, when
+        /// the configuration is released.
         var userData: [UInt: UserData] = [:]
     }
 
@@ -41,12 +41,12 @@ final class ConfigHandle: Handle {
     }
 }
 
-/// The configuration behind a second handle of a function.
+/// Returns the configuration behind an additional handle of a function.
 func settings(_ c: OpaquePointer?) throws(RealmError) -> RealmConfiguration {
     try borrow(.config, c) { (c) throws(RealmError) in c.value }
 }
 
-/// Runs `body` on a configuration; a failure is the last error.
+/// Runs `body` on a configuration. A failure becomes the last error.
 private func with(_ c: OpaquePointer?, _ body: (ConfigHandle) throws(RealmError) -> Void) {
     anywhere(.config, c, (), body)
 }
@@ -139,7 +139,7 @@ public func crealm_config_set_progress(
     with(c) { (c) throws(RealmError) in c.value.progress = function.map { progress($0, data) } }
 }
 
-/// A C progress function as the engine calls it: for as long as a Realm of the configuration lives.
+/// Wraps a C progress function for the engine. The wrapper is used as long as a Realm of the configuration lives.
 private func progress(_ function: @escaping crealm_progress_func_t, _ data: UserData)
     -> @Sendable (CallProgress) -> Bool
 {
@@ -268,7 +268,7 @@ public func realm_config_set_migration_function(
     }
 }
 
-/// A C migration function as the engine calls it. The three handles are borrowed: good inside the call only.
+/// Wraps a C migration function for the engine. The three handles are borrowed, and valid only during the call.
 func migration(_ function: @escaping realm_migration_func_t, _ data: UserData)
     -> @Sendable (Realm, Realm) throws -> Void
 {
@@ -316,7 +316,8 @@ public func realm_config_set_should_compact_on_launch_function(
     }
 }
 
-/// An error that the function registers counts, whatever it returns.
+/// Wraps a C compaction function for the engine. If the function registers an error, the call fails, whatever the
+/// function returns.
 func compaction(_ function: @escaping realm_should_compact_on_launch_func_t, _ data: UserData)
     -> @Sendable (UInt64, UInt64) throws -> Bool
 {

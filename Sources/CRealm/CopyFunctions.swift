@@ -1,7 +1,7 @@
 import CRealmHeaders
 import CoreEngine
 
-/// Compaction, copies, changes of key.
+/// Compaction, copies, and changes of the encryption key.
 
 @_cdecl("realm_compact")
 public func realm_compact(_ r: OpaquePointer?, _ didCompact: UnsafeMutablePointer<Bool>?) -> Bool {

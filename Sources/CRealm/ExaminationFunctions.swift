@@ -1,7 +1,7 @@
 import CRealmHeaders
 import CoreEngine
 
-/// What a file says of itself, and whether it is sound, without opening it; where a value lies in it.
+/// File information and verification without opening the file, and the location of values in it.
 
 @_cdecl("crealm_file_info")
 public func crealm_file_info(

@@ -1,9 +1,9 @@
 import CRealmHeaders
 import CoreEngine
 
-/// Columns out of the database, as Arrow streams.
+/// Export of columns as Arrow streams.
 
-/// The paths of a C array; nil for none.
+/// Returns the paths of a C array; nil for NULL.
 private func names(_ paths: UnsafePointer<UnsafePointer<CChar>?>?, _ count: Int) throws(RealmError) -> [Name]? {
     guard let paths else { return nil }
     guard count >= 0, count <= 1 << 20 else {
@@ -32,7 +32,7 @@ public func crealm_results_fetch_arrow(
 ) -> Bool {
     inside(.results, r) { (_, results) throws(RealmError) in
         guard let array else { throw nullArgument() }
-        // A size_t beyond the largest Int asks for no row, or for all.
+        // A size_t above the largest Int means "no row" for `first` and "all rows" for `count`.
         try results.exportRows(
             first < 0 ? .max : first, count < 0 ? .max : count, try names(paths, n), schema: schema, array: array)
     }

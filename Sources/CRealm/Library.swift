@@ -4,7 +4,7 @@ import CoreEngine
 
 /// Version, memory, identity, logging.
 
-/// A text of the program's, with a zero byte behind.
+/// Returns a C string for a literal, which ends with a zero byte.
 func constant(_ text: StaticString) -> UnsafePointer<CChar> {
     UnsafeRawPointer(text.utf8Start).assumingMemoryBound(to: CChar.self)
 }
@@ -181,7 +181,8 @@ public func crealm_find_faults(
     }
 }
 
-/// Structs and the texts they refer to in one block of memory, which `realm_free` gives back; nil: out of memory.
+/// Returns structs and the strings that they refer to in one block of memory, which `realm_free` releases; nil if there
+/// is not enough memory.
 private func listed<Element, Struct>(
     _ elements: [Element], texts: (Element) -> [String?], element: (Element, [UnsafePointer<CChar>?]) -> Struct
 ) -> UnsafeMutablePointer<Struct>? {

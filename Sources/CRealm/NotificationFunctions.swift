@@ -1,11 +1,11 @@
 import CRealmHeaders
 import CoreEngine
 
-/// Callbacks of objects, collections and results, and the change sets that they are given.
+/// Callbacks of objects, collections and results, and the change sets that they receive.
 
 // MARK: Adding callbacks
 
-/// - Parameter paths: NULL for everything.
+/// - Parameter paths: NULL for all properties.
 private func keyPaths(_ paths: OpaquePointer?) throws(RealmError) -> [KeyPath]? {
     guard paths != nil else { return nil }
     return try borrow(.keyPaths, paths) { (p) in p.paths }
@@ -61,7 +61,7 @@ private func addCallback(
     }
 }
 
-/// - Parameter callback: NULL: `data` is kept and freed as for any other callback, and nothing is called.
+/// - Parameter callback: If NULL, `data` is kept and freed as for any other callback, and no function is called.
 private func call(_ callback: realm_on_collection_change_func_t?, _ data: UserData) -> (ChangeSet, ClosedRange<UInt64>)
     -> Void
 {
@@ -163,7 +163,7 @@ public func crealm_dictionary_changes_get_versions(
 
 // MARK: Reading change sets
 
-/// Copies as many as there is room for.
+/// Copies as many elements as fit into the output array.
 private func copy<T>(_ from: some Sequence<T>, _ to: UnsafeMutablePointer<T>?, _ most: Int) {
     guard let to, most > 0 else { return }
     for (i, value) in from.prefix(most).enumerated() { to[i] = value }
@@ -284,7 +284,7 @@ public func realm_dictionary_get_changed_keys(
     _ isCleared: UnsafeMutablePointer<Bool>?
 ) {
     anywhere(.dictionaryChanges, c, ()) { (h) in
-        // All of a kind or none: a part would not say which.
+        // Copies either all keys of a kind or none, because the caller could not tell which keys are missing.
         func copyAll(
             _ keys: [realm_value_t], _ out: UnsafeMutablePointer<realm_value_t>?, _ count: UnsafeMutablePointer<Int>?
         ) {

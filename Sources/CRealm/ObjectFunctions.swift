@@ -1,7 +1,7 @@
 import CRealmHeaders
 import CoreEngine
 
-/// Objects: finding, creating, reading, writing.
+/// Finding, creating, reading and writing objects.
 
 @_cdecl("realm_get_num_objects")
 public func realm_get_num_objects(_ r: OpaquePointer?, _ table: UInt32, _ out: UnsafeMutablePointer<Int>?) -> Bool {
@@ -87,10 +87,10 @@ public func realm_object_resolve_in(
     inside(.object, o) { (o, realm) throws(RealmError) in
         guard let out else { throw nullArgument() }
         out.pointee = nil
-        // An object that is gone here leads nowhere, wherever its key may lead by now.
+        // An object that does not exist in this Realm is not resolved, even if its key is valid in the other Realm.
         let isHere = try realm.isAlive(o.table, o.key)
         try visit(.realm, target) { (r, other) throws(RealmError) in
-            // Whatever comes of it, the other Realm has been asked: it begins to read.
+            // The call always reads the other Realm, so that it begins to read.
             let isThere = try other.isAlive(o.table, o.key)
             if isHere && isThere { out.pointee = ObjectHandle.make(r.box, o.table, o.key) }
         }
@@ -173,7 +173,7 @@ public func realm_set_values(
         guard count >= 0, count == 0 || (properties != nil && values != nil) else { throw nullArgument() }
         try realm.verifyAlive(o.table, o.key)
         guard let properties, let values else { return }
-        // All are checked before the first is written.
+        // All values are checked before the first is written.
         for i in 0..<count { try realm.checkValue(o.table, o.key, ColKey(properties[i]), try load(values[i])) }
         for i in 0..<count {
             if isDefault {

@@ -1,7 +1,7 @@
 import CRealmHeaders
 import CoreEngine
 
-/// Thread-safe references: handles in transit.
+/// Thread-safe references, which carry handles to other threads.
 
 final class ReferenceHandle: Handle {
     let value: ThreadSafeReference
@@ -98,7 +98,7 @@ public func realm_results_from_thread_safe_reference(_ r: OpaquePointer?, _ refe
     }
 }
 
-/// Runs `body` with what a reference names, in a Realm.
+/// Resolves a reference in a Realm and runs `body` with its content.
 private func resolve(
     _ wanted: ThreadSafeReference.Kind, _ r: OpaquePointer?, _ reference: OpaquePointer?,
     _ body: (RealmHandle, Realm, ThreadSafeReference.Target) throws(RealmError) -> OpaquePointer

@@ -1,7 +1,7 @@
 import CRealmHeaders
 import CoreEngine
 
-/// What damaged files still hold, and what deleted objects left.
+/// Recovery of data from damaged files, and of the remains of deleted objects.
 
 @_cdecl("crealm_salvage")
 public func crealm_salvage(

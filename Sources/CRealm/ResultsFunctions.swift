@@ -1,9 +1,9 @@
 import CRealmHeaders
 import CoreEngine
 
-/// Results: rows that follow the data.
+/// Live results.
 
-/// Runs `body` on results and makes a handle of the results it returns.
+/// Runs `body` on results and returns a handle of the new results.
 private func derive(_ p: OpaquePointer?, _ body: (ResultSet) throws(RealmError) -> ResultSet) -> OpaquePointer? {
     handle(.results, p) { (r, results) throws(RealmError) in ResultsHandle(r.box, try body(results)) }
 }
@@ -67,7 +67,7 @@ public func crealm_results_fetch(
         guard n >= 0, n <= 1 << 20, properties != nil || n == 0 else { throw nullArgument() }
         let columns = UnsafeBufferPointer(start: properties, count: n)
         let found = try results.fetch(
-            // A size_t beyond the largest Int asks for no row, or for all.
+            // A size_t above the largest Int means "no row" for `first` and "all rows" for `count`.
             first < 0 ? .max : first, count < 0 ? .max : count, columns,
             value: { row, column, v in if let values { store(v, values + (row &* n &+ column)) } },
             object: { row, table, key in
@@ -139,7 +139,7 @@ public func realm_results_distinct(_ r: OpaquePointer?, _ distinct: UnsafePointe
 
 @_cdecl("realm_results_limit")
 public func realm_results_limit(_ r: OpaquePointer?, _ n: Int) -> OpaquePointer? {
-    // A size_t beyond the largest Int limits nothing.
+    // A size_t above the largest Int means "no limit".
     derive(r) { (r) throws(RealmError) in try r.limited(n < 0 ? .max : n) }
 }
 

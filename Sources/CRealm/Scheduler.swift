@@ -1,8 +1,8 @@
 import CRealmHeaders
 import CoreEngine
 
-/// A scheduler made of C functions.
-// Immutable but for the queue, which has its own lock.
+/// A scheduler that calls C functions.
+// Sendable: immutable except for the queue, which has its own lock.
 final class CallbackScheduler: EngineScheduler, @unchecked Sendable {
     let data: UserData
     private let notify: realm_scheduler_notify_func_t?
@@ -56,17 +56,17 @@ final class CallbackScheduler: EngineScheduler, @unchecked Sendable {
     }
 }
 
-/// Work waiting for a C scheduler's thread.
+/// Work that waits for the thread of a C scheduler.
 ///
-/// A client may hold its pointer after everything else went: a queue that `notify` was told of stays, empty in the end,
-/// as long as the process.
-final class WorkQueue: Handle, @unchecked Sendable {  // What changes is behind locks.
+/// A client may keep the pointer after the scheduler is released. So a queue whose pointer was passed to `notify` is
+/// never released. It is empty after the end of its scheduler.
+final class WorkQueue: Handle, @unchecked Sendable {  // The mutable state is behind locks.
     private let items = Lock(initial: WorkList())
     private let isHandedOut = Lock(initial: false)
 
     init() { super.init(.workQueue) }
 
-    /// The pointer for `notify`.
+    /// Returns the pointer for `notify`.
     func handedOut() -> OpaquePointer {
         let isFirst = isHandedOut.with { was in
             defer { was = true }
@@ -75,7 +75,7 @@ final class WorkQueue: Handle, @unchecked Sendable {  // What changes is behind 
         return isFirst ? out() : OpaquePointer(Unmanaged.passUnretained(self).toOpaque())
     }
 
-    /// The scheduler is gone: what waits can never run.
+    /// Drops all work after the scheduler was released, because it can never run.
     func empty() {
         let gone = items.with { $0.take() }
         withExtendedLifetime(gone) {}
@@ -86,7 +86,7 @@ final class WorkQueue: Handle, @unchecked Sendable {  // What changes is behind 
         withExtendedLifetime(gone) {}
     }
 
-    /// Runs what is queued now; what is added meanwhile waits.
+    /// Runs the queued work. Work that is added meanwhile runs in the next call.
     func run() { for work in items.with({ $0.take() }) { work() } }
 }
 

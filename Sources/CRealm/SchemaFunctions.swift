@@ -16,7 +16,7 @@ final class SchemaHandle: Handle {
     override func cloned() -> Handle? { SchemaHandle(schema) }
 }
 
-/// The schema behind a second handle of a function.
+/// Returns the schema behind an additional handle of a function.
 private func schema(_ s: OpaquePointer?) throws(RealmError) -> Schema {
     try borrow(.schema, s) { (s) throws(RealmError) in s.schema }
 }
@@ -135,7 +135,7 @@ func fillProperty(
     fill(box, try findProperty(try findClass(schema, table.raw), column.raw), out)
 }
 
-/// 2014 once the Realm is closed.
+/// Returns a class of the schema. Throws 2014 if the Realm is closed.
 private func findClass(_ r: RealmHandle, _ key: UInt32) throws(RealmError) -> ObjectSchema {
     if r.isClosed { throw RealmError(.closedRealm, "Cannot access realm that has been closed.") }
     return try findClass(r.schema, key)
@@ -149,7 +149,7 @@ private func findClass(_ schema: Schema, _ key: UInt32) throws(RealmError) -> Ob
 }
 
 private func findProperty(_ c: ObjectSchema, _ key: Int64) throws(RealmError) -> Property {
-    // Properties without a column all have the same key, the null key: it finds the first of them.
+    // All properties without a column have the null key. For that key the first of them is returned.
     guard let property = (c.properties + c.computedProperties).first(where: { $0.key.raw == key }) else {
         throw RealmError(.invalidProperty, "Class '\(c.name)' has no property with key \(key)")
     }
@@ -161,7 +161,7 @@ public func realm_get_num_classes(_ r: OpaquePointer?) -> Int {
     anywhere(.realm, r, 0) { (r) throws(RealmError) in r.schema.classes.count }
 }
 
-/// Copies `values` out when there is room for all of them; reports their number.
+/// Copies `values` to `out` if all of them fit, and reports their number.
 private func deliver<T>(_ values: [T], _ out: UnsafeMutablePointer<T>?, _ max: Int, _ count: UnsafeMutablePointer<Int>?)
 {
     if let out, max >= values.count { for (i, value) in values.enumerated() { out[i] = value } }
@@ -349,7 +349,7 @@ public func realm_add_schema_changed_callback(
     return handle(.realm, r) { (_, realm) throws(RealmError) in
         guard let callback else { throw nullArgument() }
         let id = try realm.addSchemaCallback { schema in
-            // The handle is borrowed: good inside the call only.
+            // The handle is borrowed, and valid only during the call.
             let handle = SchemaHandle(schema)
             withExtendedLifetime(handle) {
                 callback(data.pointer, OpaquePointer(Unmanaged.passUnretained(handle).toOpaque()))

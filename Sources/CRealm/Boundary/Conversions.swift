@@ -1,14 +1,14 @@
 import CRealmHeaders
 import CoreEngine
 
-/// A non-null address for empty strings and binaries: a null pointer would mean a null value.
-nonisolated(unsafe) private let emptyBytes: UnsafePointer<UInt8> = {  // Never written after its initialiser.
+/// A non-null address for empty strings and binaries, because a null pointer would mean a null value.
+nonisolated(unsafe) private let emptyBytes: UnsafePointer<UInt8> = {  // Never written after initialization.
     let pointer = UnsafeMutablePointer<UInt8>.allocate(capacity: 1)
     pointer.pointee = 0
     return UnsafePointer(pointer)
 }()
 
-/// Engine value → C value. Strings and binaries are views of the snapshot.
+/// Converts an engine value to a C value. Strings and binaries point into the snapshot.
 @inline(__always) func store(_ v: Mixed, _ out: UnsafeMutablePointer<realm_value_t>) {
     switch v {
     case .null: out.pointee.type = RLM_TYPE_NULL
@@ -67,7 +67,7 @@ private func storeOther(_ v: Mixed, _ out: UnsafeMutablePointer<realm_value_t>) 
     }
 }
 
-/// C value → engine value; bytes are borrowed from the caller. Strings must be UTF-8.
+/// Converts a C value to an engine value, which borrows the bytes of the caller. Strings must be UTF-8.
 @inline(__always) func load(_ v: realm_value_t) throws(RealmError) -> Mixed {
     switch v.type {
     case RLM_TYPE_INT: return .int(v.integer)
@@ -78,7 +78,7 @@ private func storeOther(_ v: Mixed, _ out: UnsafeMutablePointer<realm_value_t>) 
         guard isUTF8(bytes) else { throw RealmError(.invalidArgument, "A string argument is not valid UTF-8") }
         return .string(bytes)
     case RLM_TYPE_DOUBLE: return .number(v.dnum)
-    // A link to nothing is null.
+    // A link without a target is null.
     case RLM_TYPE_LINK:
         return v.link.target == -1 ? .null : .typedLink(TableKey(v.link.target_table), ObjKey(v.link.target))
     default: return try loadOther(v)
@@ -95,7 +95,7 @@ private func length(_ size: Int) throws(RealmError) -> Int {
 private func loadOther(_ v: realm_value_t) throws(RealmError) -> Mixed {
     switch v.type {
     case RLM_TYPE_NULL: return .null
-    // Read as a byte: a C program may leave any value in it.
+    // The field is read as a byte, because a C program may store any value in it.
     case RLM_TYPE_BOOL: return .bool(withUnsafeBytes(of: v) { $0[0] != 0 })
     case RLM_TYPE_BINARY:
         let binary = v.binary
@@ -107,14 +107,14 @@ private func loadOther(_ v: realm_value_t) throws(RealmError) -> Mixed {
     case RLM_TYPE_DECIMAL128: return .number(Decimal128(low: v.decimal128.w.0, high: v.decimal128.w.1))
     case RLM_TYPE_OBJECT_ID: return .objectId(withUnsafeBytes(of: v.object_id) { ObjectId(bytes: $0.baseAddress!) })
     case RLM_TYPE_UUID: return .uuid(withUnsafeBytes(of: v.uuid) { UUIDValue(bytes: $0.baseAddress!) })
-    // A collection comes without contents: it stands for an empty one.
+    // A collection value has no contents: it represents an empty collection.
     case RLM_TYPE_LIST: return .emptyList
     case RLM_TYPE_DICTIONARY: return .emptyDictionary
     default: throw RealmError(.invalidArgument, "A value of unknown type \(v.type.rawValue)")
     }
 }
 
-/// A C string argument; nil and invalid UTF-8 are errors.
+/// Converts a C string argument. nil and invalid UTF-8 are errors.
 func text(_ start: UnsafePointer<CChar>?) throws(RealmError) -> String {
     guard let start else { throw nullArgument() }
     let bytes = Bytes(start: start, count: CMemory.length(start))

@@ -1,41 +1,41 @@
 import CRealmHeaders
 import CoreEngine
 
-/// # The door
+/// # Entry points
 ///
-/// Every exported function that takes a handle comes through one of these, and what a handle leads to is visible in
-/// this file only. So there is no way from C to a Realm without these checks: a pointer, of the right kind, to
-/// something whose Realm is open, on the Realm's own thread, in a file that has all its pages; and while the function
-/// runs nobody takes the Realm away.
+/// Every exported function that takes a handle calls one of the functions below (their parameter `door` names the kind
+/// of the handle). Only this file can access the object behind a handle. So C code cannot reach a Realm without these
+/// checks: the pointer is not NULL, the handle has the right kind, its Realm is open, the call is on the Realm's
+/// thread, and the file has all its pages. While the function runs, the Realm cannot be released.
 ///
-///     inside(.list, l) { (list, realm) in … }      bool functions:     what is confined to the Realm's thread
-///     from(.list, l) { (list, realm) in … }        pointer functions:  the same
-///     handle(.list, l) { (list, realm) in … }      … that return a new handle
-///     readProperty, writeProperty, readObject      confined, too: the same checks, in line in the engine
-///     anywhere(.realm, r) { (realm) in … }         what any thread may ask: the handle, and nothing behind it
+///     inside(.list, l) { (list, realm) in … }      bool functions:     confined to the Realm's thread
+///     from(.list, l) { (list, realm) in … }        pointer functions:  confined
+///     handle(.list, l) { (list, realm) in … }      confined; returns a new handle
+///     readProperty, writeProperty, readObject      confined; the engine performs the same checks inline
+///     anywhere(.realm, r) { (realm) in … }         any thread: access only to the handle, not to its Realm
 ///
-/// `Scripts/check_doors.py` compares the door that each function takes with the thread rule that the header states.
+/// `Scripts/check_doors.py` compares the entry point of each function with the thread rule in the header.
 
-/// What a handle keeps alive; only the door opens it.
+/// The object that a handle keeps alive. Only the entry points can access it.
 struct Sealed<Content: AnyObject> {
     fileprivate let content: Unmanaged<Content>
 
     init(_ content: Content) { self.content = .passUnretained(content) }
 }
 
-/// Which kind of handle a pointer is; nil for NULL. For functions that take handles of several kinds.
+/// Returns the kind of the handle at a pointer; nil for NULL. For functions that take handles of several kinds.
 func kind(of p: UnsafeRawPointer?) -> Handle.Kind? {
     p.map { Unmanaged<Handle>.fromOpaque($0)._withUnsafeGuaranteedRef { $0.kind } }
 }
 
-/// A handle of something in a Realm.
+/// A handle of an object in a Realm.
 protocol Confined: Handle {
     associatedtype Content: AnyObject
 
-    /// Decides how the caller learns that the Realm was closed.
+    /// The kind of access, which determines the error for a closed Realm.
     static var accessor: Realm.Accessor { get }
 
-    /// Callbacks run inside its functions, and may release the handle.
+    /// Whether callbacks run inside functions on this handle. A callback may release the handle.
     static var runsCallbacks: Bool { get }
     var box: RealmBox { get }
     var realm: Sealed<Realm> { get }
@@ -54,8 +54,8 @@ extension Confined where Content == Realm {
     RealmError(.invalidArgument, "A handle of another kind was passed")
 }
 
-/// Runs `body` on the handle without counting a reference: the caller of the C function holds one. For second handles
-/// that lead to no Realm.
+/// Runs `body` on the handle without counting a reference, because the caller of the C function holds one. For
+/// additional handles that give no access to a Realm.
 @inline(__always) func borrow<H: Handle, R>(_ door: Door<H>, _ p: OpaquePointer?, _ body: (H) throws(RealmError) -> R)
     throws(RealmError) -> R
 {
@@ -66,7 +66,8 @@ extension Confined where Content == Realm {
     }
 }
 
-/// For second handles of a function, and where closed Realms are no error.
+/// Runs `body` on a handle and its content, after the checks of an entry point. For additional handles of a function,
+/// and for functions on which a closed Realm is not an error.
 @inline(__always) func visit<H: Confined, R>(
     _ door: Door<H>, _ p: OpaquePointer?, outcomeStands: Bool = false, _ body: (H, H.Content) throws(RealmError) -> R
 ) throws(RealmError) -> R {
@@ -76,7 +77,8 @@ extension Confined where Content == Realm {
 }
 
 extension Confined {
-    /// - Parameter outcomeStands: what was done is done, whatever happens to the file afterwards.
+    /// - Parameter outcomeStands: true if the effect of the call remains valid even if pages of the file are lost
+    ///   afterwards.
     @inline(__always) func visit<R>(outcomeStands: Bool = false, _ body: (Content) throws(RealmError) -> R)
         throws(RealmError) -> R
     {
@@ -90,7 +92,7 @@ extension Confined {
                     try content.content.borrow { (content: Content) throws(RealmError) in try body(content) })
             } catch { result = .failure(error) }
             let anyLost = realm.leave()
-            // Whatever the call found or complained of: it may have read zeros in place of lost pages.
+            // This applies to results and to errors: the call may have read zeros in place of lost pages.
             if anyLost, !outcomeStands { try realm.verifyWhole() }
             return try result.get()
         }
@@ -106,21 +108,23 @@ extension Confined {
     } catch { return failed(error) }
 }
 
-/// nil without an error is allowed.
+/// Entry point of pointer functions. `body` may return nil without an error.
 @inline(__always) func from<H: Confined, R>(
     _ door: Door<H>, _ p: OpaquePointer?, _ body: (H, H.Content) throws(RealmError) -> R?
 ) -> R? {
     do throws(RealmError) { return try visit(door, p, body) } catch { return fail(error) }
 }
 
-/// The same, for a new handle.
+/// Entry point of pointer functions that return a new handle.
 @inline(__always) func handle<H: Confined>(
     _ door: Door<H>, _ p: OpaquePointer?, _ body: (H, H.Content) throws(RealmError) -> Handle?
 ) -> OpaquePointer? {
     do throws(RealmError) { return try visit(door, p, body)?.out() } catch { return fail(error) }
 }
 
-/// - Parameter failure: what the function returns when it fails.
+/// Entry point of functions that may be called on any thread.
+///
+/// - Parameter failure: The result of the function if it fails.
 @inline(__always) func anywhere<H: Handle, R>(
     _ door: Door<H>, _ p: OpaquePointer?, _ failure: R, _ body: (H) throws(RealmError) -> R
 ) -> R {
@@ -135,9 +139,9 @@ extension Confined {
     }
 }
 
-// What programs call for each object of a loop. The engine makes the checks of the door, in line.
+// Functions that programs call for each object in a loop. The engine performs the checks of the entry point inline.
 
-/// The value of a property.
+/// Reads the value of a property.
 @inline(__always) func readProperty(_ o: OpaquePointer?, _ property: Int64) throws(RealmError) -> Mixed {
     try borrow(.object, o) { (h: ObjectHandle) throws(RealmError) -> Mixed in
         try h.realm.content.borrow { (realm: Realm) throws(RealmError) in
@@ -155,7 +159,7 @@ extension Confined {
     }
 }
 
-/// A handle of the object in a row of results.
+/// Returns a handle of the object in a row of results.
 @inline(__always) func readObject(_ r: OpaquePointer?, _ index: Int) throws(RealmError) -> OpaquePointer {
     try borrow(.results, r) { (h: ResultsHandle) throws(RealmError) -> OpaquePointer in
         let (table, named) = try h.realm.content.borrow { (realm: Realm) throws(RealmError) in
@@ -169,7 +173,8 @@ extension Confined {
 
 // MARK: What stands behind it
 
-/// One open Realm and the C strings that its schema's views point to. All handles that came from the Realm hold it.
+/// An open Realm and the C strings that the views of its schema point to. All handles that come from the Realm retain
+/// it.
 final class RealmBox {
     private let kept: Realm
     let realm: Sealed<Realm>
@@ -180,7 +185,7 @@ final class RealmBox {
         self.realm = Sealed(realm)
     }
 
-    /// A C string that lives as long as the Realm.
+    /// Returns a C string that lives as long as the Realm.
     func view(_ text: Name) -> UnsafePointer<CChar> { texts.view(text) }
 }
 
@@ -203,7 +208,7 @@ final class RealmHandle: Handle, Confined {
 
     override func cloned() -> Handle? { RealmHandle(box) }
 
-    // What any thread may ask.
+    // The part of the Realm that any thread may read.
     private var everywhere: Realm { realm.content.takeUnretainedValue() }
     var isClosed: Bool { everywhere.isClosed }
     var isWriting: Bool { everywhere.isWritingOrWaiting }
@@ -217,24 +222,24 @@ final class RealmHandle: Handle, Confined {
     func reference() throws(RealmError) -> ThreadSafeReference { try ThreadSafeReference(everywhere) }
 }
 
-/// An object: its Realm and its keys.
+/// The handle of an object: its Realm and its keys.
 ///
-/// Programs make and release these by the million, so released ones wait in a pool of their thread for the next use. An
-/// object handle is referred to by its C pointer only, never from inside the library; that is what makes recycling it
-/// at release right.
+/// Programs make and release these handles by the million, so each thread keeps released handles in a pool for reuse.
+/// Only C pointers refer to an object handle; no other object of the library retains one. So the handle can be reused
+/// as soon as C releases it.
 final class ObjectHandle: Handle, Confined {
     static var accessor: Realm.Accessor { .object }
 
-    /// Owned; empty while in a pool.
+    /// Retained by this handle; invalid while the handle is in a pool.
     private var ownedBox: Unmanaged<RealmBox>
     private(set) var realm: Sealed<Realm>
     private(set) var table: TableKey
     private(set) var named: BornKey { didSet { birth = named.birth.map { .passUnretained($0) } } }
 
-    /// The object's birth, kept alive by `named`.
+    /// The birth of the object. `named` keeps it alive.
     private var birth: Unmanaged<Birth>?
 
-    /// Null once the transaction that made the object was rolled back.
+    /// The key of the object; null after a rollback of the transaction that made it.
     @inline(__always) var key: ObjKey {
         guard let birth, birth._withUnsafeGuaranteedRef({ $0.isUndone }) else { return named.made }
         return .null
@@ -242,7 +247,7 @@ final class ObjectHandle: Handle, Confined {
 
     private var isPooled = false
 
-    /// Its callbacks end with the handle.
+    /// Its callbacks end when the handle is released.
     var notifier: Notifier?
     var box: RealmBox { ownedBox.takeUnretainedValue() }
 
@@ -260,7 +265,7 @@ final class ObjectHandle: Handle, Confined {
         if !isPooled { ownedBox.release() }
     }
 
-    /// A handle, for C to own; made inside the Realm's door.
+    /// Makes a handle that C owns. Called inside an entry point of the Realm.
     @inline(__always) static func make(_ box: RealmBox, _ table: TableKey, _ key: ObjKey) -> OpaquePointer {
         make(box, table, BornKey(key, box.realm.content._withUnsafeGuaranteedRef { $0.birth(table, key) }))
     }
@@ -268,7 +273,7 @@ final class ObjectHandle: Handle, Confined {
     @inline(__always) static func make(_ box: RealmBox, _ table: TableKey, _ named: BornKey) -> OpaquePointer {
         if let pooled = ObjectPool.current?.pop() {
             pooled._withUnsafeGuaranteedRef { h in
-                // One reference is counted; passing it on would count another one for the way.
+                // The reference is counted manually, because passing it as an argument would count a second one.
                 h.realm = box.realm
                 h.ownedBox = Unmanaged.passUnretained(box).retain()
                 h.table = table
@@ -281,7 +286,7 @@ final class ObjectHandle: Handle, Confined {
         return ObjectHandle(box, table, named).out()
     }
 
-    /// C gives its reference back.
+    /// Takes back the reference of C.
     @inline(__always) static func recycle(_ u: Unmanaged<ObjectHandle>) {
         guard u._withUnsafeGuaranteedRef({ $0.notifier == nil }), let pool = ObjectPool.current, pool.hasRoom else {
             return u.release()
@@ -291,8 +296,8 @@ final class ObjectHandle: Handle, Confined {
             h.named = BornKey(.null, nil)
             h.isPooled = true
         }
-        // The last reference to a Realm may have gone, and functions of the program with it, which released other
-        // objects.
+        // The release may have destroyed the Realm and called functions of the program, which may have put other
+        // handles into the pool.
         guard pool.hasRoom else { return u.release() }
         pool.push(u)
     }
@@ -304,7 +309,7 @@ final class ObjectHandle: Handle, Confined {
 
     override var isFrozen: Bool { realm.content.takeUnretainedValue().isFrozen }
 
-    /// On a foreign thread it only tells that the Realm is open.
+    /// Whether the object exists. On a thread other than the Realm's, only whether the Realm is open.
     var isValid: Bool {
         let realm = realm.content.takeUnretainedValue()
         return realm.isOnThread ? realm.isValid(table, key) : !realm.isClosed
@@ -313,8 +318,9 @@ final class ObjectHandle: Handle, Confined {
     override func clonedPointer() -> OpaquePointer? { ObjectHandle.make(box, table, named) }
 }
 
-/// A list, set or dictionary: where it stands. What was resolved is kept while the Realm's state does not change; that
-/// of a frozen Realm is kept by the readers of the threads, since all of them may use the handle at once.
+/// The handle of a list, set or dictionary, which holds its path. The resolved content is cached while the state of the
+/// Realm does not change. For a frozen Realm the readers of the threads cache it, because all threads may use the
+/// handle at the same time.
 final class CollectionHandle: Handle, Confined {
     static var accessor: Realm.Accessor { .collection }
     let box: RealmBox
@@ -325,10 +331,10 @@ final class CollectionHandle: Handle, Confined {
     private var entries: ElementDictionary?
     private var resolvedAt = UInt64.max
 
-    /// Index of the last insertion: the next one behind it makes it worth to keep the list open.
+    /// The index of the last insertion. If the next insertion follows it directly, keeping the list open saves time.
     private var lastInserted = -2
 
-    /// Its callbacks end with the handle.
+    /// Its callbacks end when the handle is released.
     var notifier: Notifier?
 
     deinit { notifier?.end() }
@@ -342,9 +348,9 @@ final class CollectionHandle: Handle, Confined {
     }
 
     override var isFrozen: Bool { isOfFrozen }
-    // What follows is for calls inside the Realm's door.
+    // The following functions are called inside an entry point of the Realm.
 
-    /// Brings `elements` or `entries` to the present version; 2010 when the collection is gone.
+    /// Resolves `elements` or `entries` at the current version. Throws 2010 if the collection does not exist any more.
     @inline(__always) private func resolve() throws(RealmError) {
         try realm.content.borrow { (realm: Realm) throws(RealmError) in
             if resolvedAt != realm.stateCount { try resolveAnew(realm) }
@@ -373,7 +379,7 @@ final class CollectionHandle: Handle, Confined {
         RealmError(.invalidatedObject, "The collection has been deleted or replaced")
     }
 
-    /// Whether the collection is there at the present version; an error where that cannot be asked.
+    /// Returns whether the collection exists at the current version. Throws an error if this cannot be determined.
     func isThere() throws(RealmError) -> Bool {
         guard
             try realm.content.borrow({ (realm: Realm) throws(RealmError) in try realm.isAlive(path.table, path.object) }
@@ -386,7 +392,7 @@ final class CollectionHandle: Handle, Confined {
         return true
     }
 
-    /// The collection at the present version; 2010 when it is gone.
+    /// Returns the collection at the current version. Throws 2010 if it does not exist any more.
     func contents() throws(RealmError) -> CollectionContent {
         if isOfFrozen { return try realm.content.borrow { (realm: Realm) throws(RealmError) in try found(realm) } }
         try resolve()
@@ -417,7 +423,7 @@ final class CollectionHandle: Handle, Confined {
         return entries?.count ?? 0
     }
 
-    /// Element of a list or set.
+    /// Reads an element of a list or set.
     @inline(__always) func element(_ i: Int, _ out: UnsafeMutablePointer<realm_value_t>?) throws(RealmError) {
         let value: Mixed
         if isOfFrozen {
@@ -454,7 +460,7 @@ final class CollectionHandle: Handle, Confined {
     override func cloned() -> Handle? { CollectionHandle(kind, box, path) }
 }
 
-/// Results: rows that follow the data.
+/// The handle of live results.
 final class ResultsHandle: Handle, Confined {
     static var accessor: Realm.Accessor { .results }
     let box: RealmBox
@@ -462,7 +468,7 @@ final class ResultsHandle: Handle, Confined {
     let content: Sealed<ResultSet>
     private let kept: ResultSet
 
-    /// Its callbacks end with the handle.
+    /// Its callbacks end when the handle is released.
     var notifier: Notifier?
 
     deinit { notifier?.end() }
@@ -488,7 +494,7 @@ final class QueryHandle: Handle, Confined {
     let content: Sealed<ObjectQuery>
     private let kept: ObjectQuery
 
-    /// The text handed out last; replaced by the next call where that may say something else.
+    /// The text that was returned last. The next call replaces it, unless the text cannot change.
     private let description = Lock(initial: UnsafeMutablePointer<CChar>?.none)
 
     init(_ box: RealmBox, _ query: ObjectQuery) {

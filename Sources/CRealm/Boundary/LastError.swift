@@ -1,11 +1,11 @@
 import CRealmHeaders
 import CoreEngine
 
-/// The error slot of a thread: the failure that happened last. A successful call leaves it alone.
+/// The error slot of a thread, which holds its last failure. A successful call does not change it.
 final class ErrorSlot {
     let code: Int32
 
-    /// nil: there was no memory for it.
+    /// nil if there was no memory for the message.
     let message: UnsafeMutablePointer<CChar>?
     let path: UnsafeMutablePointer<CChar>?
     let userCode: UnsafeMutableRawPointer?
@@ -33,7 +33,7 @@ final class ErrorSlot {
     }
 }
 
-/// Category bits of an error number, as the C API groups them.
+/// Returns the category bits of an error number, as the C API groups them.
 func categories(of code: Int32) -> UInt32 {
     let runtime: UInt32 = 0x4, logic: UInt32 = 0x2, invalid: UInt32 = 0x8, file: UInt32 = 0x10, system: UInt32 = 0x20
     switch code {
@@ -47,7 +47,7 @@ func categories(of code: Int32) -> UInt32 {
     }
 }
 
-/// What the library keeps for each thread.
+/// The state that the library keeps for each thread.
 enum ThreadSlots {
     private static let error = ThreadSlot { slot in
         if let slot { Unmanaged<ErrorSlot>.fromOpaque(slot).release() }
@@ -57,7 +57,7 @@ enum ThreadSlots {
         if let words { ObjectPool.destroy(words) }
     }
 
-    /// The pointer that a callback registered just before it failed; the program's.
+    /// The pointer that a callback registered just before it failed. It belongs to the program.
     static let userCode = ThreadSlot()
 
     static var current: ErrorSlot? { error.pointer.map { Unmanaged<ErrorSlot>.fromOpaque($0).takeUnretainedValue() } }
@@ -97,7 +97,7 @@ enum ThreadSlots {
     return false
 }
 
-/// For functions without a handle, as `inside` and `from` are for those with one.
+/// The entry point of functions without a handle, like `inside` and `from` for functions with one.
 @inline(__always) func attempt(_ body: () throws(RealmError) -> Void) -> Bool {
     do throws(RealmError) {
         try body()

@@ -1,7 +1,7 @@
 import CoreEngine
 
-/// C strings that live as long as the pool: what views point to, however many threads ask for them. Each text is there
-/// once.
+/// C strings that live as long as the pool, for views to point to. Any number of threads may use the pool. Each text is
+/// stored once.
 final class TextPool: Sendable {
     private let texts = Lock(initial: [Name: UnsafeMutablePointer<CChar>]())
 
