@@ -129,7 +129,7 @@ public func realm_get_category_names(_ count: Int, _ out: UnsafeMutablePointer<U
     return most
 }
 
-// MARK: Our own additions
+// MARK: Additions to the API of Realm
 
 @_cdecl("crealm_abi_version")
 public func crealm_abi_version() -> UInt32 { UInt32(CREALM_ABI_VERSION) }

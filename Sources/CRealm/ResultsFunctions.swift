@@ -118,7 +118,7 @@ public func realm_results_find_object(
     }
 }
 
-// MARK: Making others
+// MARK: Derived results
 
 @_cdecl("realm_results_filter")
 public func realm_results_filter(_ r: OpaquePointer?, _ q: OpaquePointer?) -> OpaquePointer? {

@@ -10,7 +10,9 @@ import Synchronization
 ///         private var realm: Realm?
 ///
 ///         init() throws { executor = try RealmExecutor() }
-///         func open(_ path: String) throws { realm = try Realm(RealmConfiguration(path: path, scheduler: executor.scheduler)) }
+///         func open(_ path: String) throws {
+///             realm = try Realm(RealmConfiguration(path: path, scheduler: executor.scheduler))
+///         }
 ///     }
 ///
 /// The thread ends when the executor is released.

@@ -171,7 +171,7 @@ extension Confined {
     }
 }
 
-// MARK: What stands behind it
+// MARK: Handles of a Realm and their content
 
 /// An open Realm and the C strings that the views of its schema point to. All handles that come from the Realm retain
 /// it.

@@ -20,7 +20,7 @@ final class ManagedCollection {
         elements = element.target.flatMap { $0 == DynamicObject.self ? nil : core.managed($0) }
     }
 
-    // MARK: Inside the Realm's door
+    // MARK: Calls inside the entry point of the engine
 
     private func opened() throws(EngineError) -> CollectionContent {
         let realm = core.realm
@@ -46,7 +46,7 @@ final class ManagedCollection {
         return dictionary
     }
 
-    // MARK: For collections
+    // MARK: Operations of collections
 
     func inside<R>(_ body: () throws(EngineError) -> R) -> R {
         must { () throws(EngineError) in try core.realm.inside(.collection, body) }

@@ -94,7 +94,7 @@ open class ObjectBase {
             ? nil : ClassInfo.of(self).schema
     }
 
-    // MARK: Where it lives
+    // MARK: Realm and state
 
     /// The Realm that manages the object, or that managed it before it was deleted; nil for an unmanaged object.
     public final var realm: Realm? { managed.map { Realm($0.core) } }
@@ -233,7 +233,7 @@ protocol AnyCollectionText { func text(depth: Int) -> String }
 
 extension _PropertyShape { var isComputed: Bool { type == .linkingObjects } }
 
-// MARK: Reading and writing what is stored
+// MARK: Stored values
 
 /// The functions that property accessors call for managed objects. Each makes one call to the engine, through its entry
 /// point.

@@ -60,7 +60,7 @@ public protocol OptionalProtocol {
 
 extension Optional: OptionalProtocol {}
 
-// MARK: What can be compared
+// MARK: Comparable types
 
 /// Types whose values can be ordered.
 public protocol _QueryOrdered {}
@@ -208,7 +208,7 @@ extension Query {
     }
 }
 
-// MARK: Enums and types of the program
+// MARK: Enums and custom types
 
 extension Query where T: PersistableEnum {
     public var rawValue: Query<T.RawValue> { Query<T.RawValue>(node) }
@@ -223,7 +223,7 @@ extension Query where T: _HasPersistedType {
     public var persistableValue: Query<T.PersistedType> { Query<T.PersistedType>(node) }
 }
 
-// MARK: Texts and bytes
+// MARK: Strings and binary data
 
 /// Options for the comparison of strings.
 public struct StringOptions: OptionSet, Sendable {
@@ -293,7 +293,7 @@ extension Query where T: _HasPersistedType, T.PersistedType: _QueryString {
     }
 }
 
-// MARK: Asking
+// MARK: Queries of collections
 
 extension RealmCollection {
     /// Returns the elements that match a condition.

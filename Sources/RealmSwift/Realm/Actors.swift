@@ -7,7 +7,9 @@ import Foundation
 ///     actor Store {
 ///         var realm: Realm?
 ///         func open() async throws { realm = try await Realm(actor: self) }
-///         func add(_ name: String) async throws { try await realm?.asyncWrite { realm?.add(Person(value: ["name": name])) } }
+///         func add(_ name: String) async throws {
+///             try await realm?.asyncWrite { realm?.add(Person(value: ["name": name])) }
+///         }
 ///     }
 extension Realm {
     /// When to download a Realm before it is opened. Kept for source compatibility: no server exists to download from,

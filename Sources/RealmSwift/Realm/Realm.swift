@@ -42,7 +42,7 @@ public struct Realm: Equatable {
         try self.init(configuration: configuration)
     }
 
-    // MARK: What it is
+    // MARK: Schema and configuration
 
     /// The schema of the file.
     public var schema: Schema { Schema(engine.schema, core) }

@@ -55,7 +55,7 @@ final class RealmCore: @unchecked Sendable {
             configuration.classes.map { (Name($0.name), $0.type) }, uniquingKeysWith: { first, _ in first })
     }
 
-    // MARK: Values that no file holds
+    // MARK: Values that exceed the size limit
 
     /// Records that a string or binary value of more than 16 MB was to be stored. A property cannot throw, so the
     /// transaction fails: its commit throws this error and stores nothing. Until then the property holds the empty

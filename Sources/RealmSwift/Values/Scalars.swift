@@ -145,7 +145,7 @@ extension Float: _Scalar {
     }
 }
 
-// MARK: Texts and bytes
+// MARK: Strings and binary data
 
 extension String: _Scalar, _PrimaryKey, _Indexable {
     public static var _rlmShape: _PropertyShape { _PropertyShape(.string) }
@@ -199,7 +199,7 @@ extension Data: _Scalar {
     }
 }
 
-// MARK: Times
+// MARK: Dates
 
 extension Timestamp {
     /// The seconds between 1970 and Foundation's reference date, from which a `Date` counts. Counting from the
