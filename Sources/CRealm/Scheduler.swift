@@ -127,9 +127,9 @@ public func realm_scheduler_get_frozen() -> OpaquePointer? { nil }
 
 @_cdecl("crealm_scheduler_get_fd")
 public func crealm_scheduler_get_fd(_ scheduler: OpaquePointer?, _ out: UnsafeMutablePointer<Int32>?) -> Bool {
-    anywhere(.scheduler, scheduler, false) { (h) throws(RealmError) in
+    anywhere(.scheduler, scheduler, false) { (schedulerHandle) throws(RealmError) in
         guard let out else { throw nullArgument() }
-        guard let scheduler = h.scheduler as? ThreadScheduler else {
+        guard let scheduler = schedulerHandle.scheduler as? ThreadScheduler else {
             throw RealmError(.notSupported, "Only a default scheduler has a descriptor")
         }
         out.pointee = scheduler.descriptor
@@ -141,8 +141,8 @@ public func crealm_scheduler_get_fd(_ scheduler: OpaquePointer?, _ out: UnsafeMu
 public func crealm_scheduler_run(_ scheduler: OpaquePointer?, _ timeout: Int32, _ didWork: UnsafeMutablePointer<Bool>?)
     -> Bool
 {
-    anywhere(.scheduler, scheduler, false) { (h) throws(RealmError) in
-        guard let scheduler = h.scheduler as? ThreadScheduler else {
+    anywhere(.scheduler, scheduler, false) { (schedulerHandle) throws(RealmError) in
+        guard let scheduler = schedulerHandle.scheduler as? ThreadScheduler else {
             throw RealmError(.notSupported, "Only a default scheduler can be run")
         }
         guard scheduler.isOnThread else {

@@ -56,9 +56,9 @@ public final class ActorScheduler: Scheduler, EngineScheduler {
 
     private func add(_ owner: AnyObject?, _ work: @escaping @Sendable () -> Void) {
         guard let actor else { return }
-        let (gone, mustCall) = pending.with { p in
-            defer { p.isCalled = true }
-            return (p.work.add(owner, work), !p.isCalled)
+        let (gone, mustCall) = pending.with { property in
+            defer { property.isCalled = true }
+            return (property.work.add(owner, work), !property.isCalled)
         }
         withExtendedLifetime(gone) {}
         // One task takes all queued work, so that tasks that overtake one another do not change the order.
@@ -66,9 +66,9 @@ public final class ActorScheduler: Scheduler, EngineScheduler {
     }
 
     private func run(on actor: isolated any Actor) {
-        let work = pending.with { p in
-            p.isCalled = false
-            return p.work.take()
+        let work = pending.with { property in
+            property.isCalled = false
+            return property.work.take()
         }
         for item in work { item() }
     }

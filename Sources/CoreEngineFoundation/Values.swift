@@ -11,7 +11,9 @@ extension Date: RealmConvertible {
     public var realmValue: RealmValue { .date(Timestamp(self)) }
 
     /// Creates a date for the same point in time.
-    public init(_ t: Timestamp) { self.init(timeIntervalSince1970: Double(t.seconds) + Double(t.nanoseconds) / 1e9) }
+    public init(_ timestamp: Timestamp) {
+        self.init(timeIntervalSince1970: Double(timestamp.seconds) + Double(timestamp.nanoseconds) / 1e9)
+    }
 }
 
 extension Timestamp {

@@ -9,8 +9,8 @@ nonisolated(unsafe) private let emptyBytes: UnsafePointer<UInt8> = {  // Never w
 }()
 
 /// Converts an engine value to a C value. Strings and binaries point into the snapshot.
-@inline(__always) func store(_ v: Mixed, _ out: UnsafeMutablePointer<realm_value_t>) {
-    switch v {
+@inline(__always) func store(_ value: Mixed, _ out: UnsafeMutablePointer<realm_value_t>) {
+    switch value {
     case .null: out.pointee.type = RLM_TYPE_NULL
     case .int(let content):
         out.pointee.integer = content
@@ -27,12 +27,12 @@ nonisolated(unsafe) private let emptyBytes: UnsafePointer<UInt8> = {  // Never w
     case .typedLink(let table, let key):
         out.pointee.link = realm_link_t(target_table: table.raw, target: key.raw)
         out.pointee.type = RLM_TYPE_LINK
-    default: storeOther(v, out)
+    default: storeOther(value, out)
     }
 }
 
-private func storeOther(_ v: Mixed, _ out: UnsafeMutablePointer<realm_value_t>) {
-    switch v {
+private func storeOther(_ value: Mixed, _ out: UnsafeMutablePointer<realm_value_t>) {
+    switch value {
     case .bool(let content):
         out.pointee.boolean = content
         out.pointee.type = RLM_TYPE_BOOL
@@ -68,20 +68,21 @@ private func storeOther(_ v: Mixed, _ out: UnsafeMutablePointer<realm_value_t>) 
 }
 
 /// Converts a C value to an engine value, which borrows the bytes of the caller. Strings must be UTF-8.
-@inline(__always) func load(_ v: realm_value_t) throws(RealmError) -> Mixed {
-    switch v.type {
-    case RLM_TYPE_INT: return .int(v.integer)
+@inline(__always) func load(_ value: realm_value_t) throws(RealmError) -> Mixed {
+    switch value.type {
+    case RLM_TYPE_INT: return .int(value.integer)
     case RLM_TYPE_STRING:
-        let string = v.string
+        let string = value.string
         guard let start = string.data else { return .null }
         let bytes = Bytes(start: start, count: try length(string.size))
         guard isUTF8(bytes) else { throw RealmError(.invalidArgument, "A string argument is not valid UTF-8") }
         return .string(bytes)
-    case RLM_TYPE_DOUBLE: return .number(v.dnum)
+    case RLM_TYPE_DOUBLE: return .number(value.dnum)
     // A link without a target is null.
     case RLM_TYPE_LINK:
-        return v.link.target == -1 ? .null : .typedLink(TableKey(v.link.target_table), ObjKey(v.link.target))
-    default: return try loadOther(v)
+        return value.link.target == -1
+            ? .null : .typedLink(TableKey(value.link.target_table), ObjKey(value.link.target))
+    default: return try loadOther(value)
     }
 }
 
@@ -92,25 +93,25 @@ private func length(_ size: Int) throws(RealmError) -> Int {
     return size
 }
 
-private func loadOther(_ v: realm_value_t) throws(RealmError) -> Mixed {
-    switch v.type {
+private func loadOther(_ value: realm_value_t) throws(RealmError) -> Mixed {
+    switch value.type {
     case RLM_TYPE_NULL: return .null
     // The field is read as a byte, because a C program may store any value in it.
-    case RLM_TYPE_BOOL: return .bool(withUnsafeBytes(of: v) { $0[0] != 0 })
+    case RLM_TYPE_BOOL: return .bool(withUnsafeBytes(of: value) { $0[0] != 0 })
     case RLM_TYPE_BINARY:
-        let binary = v.binary
+        let binary = value.binary
         guard let start = binary.data else { return .null }
         return .binary(Bytes(start: start, count: try length(binary.size)))
     case RLM_TYPE_TIMESTAMP:
-        return .timestamp(Timestamp(seconds: v.timestamp.seconds, nanoseconds: v.timestamp.nanoseconds))
-    case RLM_TYPE_FLOAT: return .number(v.fnum)
-    case RLM_TYPE_DECIMAL128: return .number(Decimal128(low: v.decimal128.w.0, high: v.decimal128.w.1))
-    case RLM_TYPE_OBJECT_ID: return .objectId(withUnsafeBytes(of: v.object_id) { ObjectId(bytes: $0.baseAddress!) })
-    case RLM_TYPE_UUID: return .uuid(withUnsafeBytes(of: v.uuid) { UUIDValue(bytes: $0.baseAddress!) })
+        return .timestamp(Timestamp(seconds: value.timestamp.seconds, nanoseconds: value.timestamp.nanoseconds))
+    case RLM_TYPE_FLOAT: return .number(value.fnum)
+    case RLM_TYPE_DECIMAL128: return .number(Decimal128(low: value.decimal128.w.0, high: value.decimal128.w.1))
+    case RLM_TYPE_OBJECT_ID: return .objectId(withUnsafeBytes(of: value.object_id) { ObjectId(bytes: $0.baseAddress!) })
+    case RLM_TYPE_UUID: return .uuid(withUnsafeBytes(of: value.uuid) { UUIDValue(bytes: $0.baseAddress!) })
     // A collection value has no contents: it represents an empty collection.
     case RLM_TYPE_LIST: return .emptyList
     case RLM_TYPE_DICTIONARY: return .emptyDictionary
-    default: throw RealmError(.invalidArgument, "A value of unknown type \(v.type.rawValue)")
+    default: throw RealmError(.invalidArgument, "A value of unknown type \(value.type.rawValue)")
     }
 }
 

@@ -24,8 +24,8 @@ struct Sealed<Content: AnyObject> {
 }
 
 /// Returns the kind of the handle at a pointer; nil for NULL. For functions that take handles of several kinds.
-func kind(of p: UnsafeRawPointer?) -> Handle.Kind? {
-    p.map { Unmanaged<Handle>.fromOpaque($0)._withUnsafeGuaranteedRef { $0.kind } }
+func kind(of pointer: UnsafeRawPointer?) -> Handle.Kind? {
+    pointer.map { Unmanaged<Handle>.fromOpaque($0)._withUnsafeGuaranteedRef { $0.kind } }
 }
 
 /// A handle of an object in a Realm.
@@ -56,23 +56,26 @@ extension Confined where Content == Realm {
 
 /// Runs `body` on the handle without counting a reference, because the caller of the C function holds one. For
 /// additional handles that give no access to a Realm.
-@inline(__always) func borrow<H: Handle, R>(_ door: Door<H>, _ p: OpaquePointer?, _ body: (H) throws(RealmError) -> R)
+@inline(__always) func borrow<H: Handle, R>(
+    _ door: Door<H>, _ pointer: OpaquePointer?, _ body: (H) throws(RealmError) -> R
+)
     throws(RealmError) -> R
 {
-    guard let p else { throw nullArgument() }
-    return try Unmanaged<H>.fromOpaque(UnsafeRawPointer(p)).borrow { (h: H) throws(RealmError) -> R in
-        guard h.kind == door.kind else { throw otherKind() }
-        return try body(h)
+    guard let pointer else { throw nullArgument() }
+    return try Unmanaged<H>.fromOpaque(UnsafeRawPointer(pointer)).borrow { (handle: H) throws(RealmError) -> R in
+        guard handle.kind == door.kind else { throw otherKind() }
+        return try body(handle)
     }
 }
 
 /// Runs `body` on a handle and its content, after the checks of an entry point. For additional handles of a function,
 /// and for functions on which a closed Realm is not an error.
 @inline(__always) func visit<H: Confined, R>(
-    _ door: Door<H>, _ p: OpaquePointer?, outcomeStands: Bool = false, _ body: (H, H.Content) throws(RealmError) -> R
+    _ door: Door<H>, _ pointer: OpaquePointer?, outcomeStands: Bool = false,
+    _ body: (H, H.Content) throws(RealmError) -> R
 ) throws(RealmError) -> R {
-    try borrow(door, p) { (h: H) throws(RealmError) -> R in
-        try h.visit(outcomeStands: outcomeStands) { (content) throws(RealmError) in try body(h, content) }
+    try borrow(door, pointer) { (handle: H) throws(RealmError) -> R in
+        try handle.visit(outcomeStands: outcomeStands) { (content) throws(RealmError) in try body(handle, content) }
     }
 }
 
@@ -100,38 +103,39 @@ extension Confined {
 }
 
 @inline(__always) func inside<H: Confined>(
-    _ door: Door<H>, _ p: OpaquePointer?, outcomeStands: Bool = false, _ body: (H, H.Content) throws(RealmError) -> Void
+    _ door: Door<H>, _ pointer: OpaquePointer?, outcomeStands: Bool = false,
+    _ body: (H, H.Content) throws(RealmError) -> Void
 ) -> Bool {
     do throws(RealmError) {
-        try visit(door, p, outcomeStands: outcomeStands, body)
+        try visit(door, pointer, outcomeStands: outcomeStands, body)
         return true
     } catch { return failed(error) }
 }
 
 /// Entry point of pointer functions. `body` may return nil without an error.
 @inline(__always) func from<H: Confined, R>(
-    _ door: Door<H>, _ p: OpaquePointer?, _ body: (H, H.Content) throws(RealmError) -> R?
+    _ door: Door<H>, _ pointer: OpaquePointer?, _ body: (H, H.Content) throws(RealmError) -> R?
 ) -> R? {
-    do throws(RealmError) { return try visit(door, p, body) } catch { return fail(error) }
+    do throws(RealmError) { return try visit(door, pointer, body) } catch { return fail(error) }
 }
 
 /// Entry point of pointer functions that return a new handle.
 @inline(__always) func handle<H: Confined>(
-    _ door: Door<H>, _ p: OpaquePointer?, _ body: (H, H.Content) throws(RealmError) -> Handle?
+    _ door: Door<H>, _ pointer: OpaquePointer?, _ body: (H, H.Content) throws(RealmError) -> Handle?
 ) -> OpaquePointer? {
-    do throws(RealmError) { return try visit(door, p, body)?.out() } catch { return fail(error) }
+    do throws(RealmError) { return try visit(door, pointer, body)?.out() } catch { return fail(error) }
 }
 
 /// Entry point of functions that may be called on any thread.
 ///
 /// - Parameter failure: The result of the function if it fails.
 @inline(__always) func anywhere<H: Handle, R>(
-    _ door: Door<H>, _ p: OpaquePointer?, _ failure: R, _ body: (H) throws(RealmError) -> R
+    _ door: Door<H>, _ pointer: OpaquePointer?, _ failure: R, _ body: (H) throws(RealmError) -> R
 ) -> R {
     do throws(RealmError) {
-        return try borrow(door, p) { (h: H) throws(RealmError) -> R in
-            if h.isInherited { throw Realm.inheritedError() }
-            return try body(h)
+        return try borrow(door, pointer) { (handle: H) throws(RealmError) -> R in
+            if handle.isInherited { throw Realm.inheritedError() }
+            return try body(handle)
         }
     } catch {
         setLastError(error)
@@ -142,32 +146,33 @@ extension Confined {
 // Functions that programs call for each object in a loop. The engine performs the checks of the entry point inline.
 
 /// Reads the value of a property.
-@inline(__always) func readProperty(_ o: OpaquePointer?, _ property: Int64) throws(RealmError) -> Mixed {
-    try borrow(.object, o) { (h: ObjectHandle) throws(RealmError) -> Mixed in
-        try h.realm.content.borrow { (realm: Realm) throws(RealmError) in
-            try realm.read(h.table, h.key, ColKey(property))
+@inline(__always) func readProperty(_ object: OpaquePointer?, _ property: Int64) throws(RealmError) -> Mixed {
+    try borrow(.object, object) { (object: ObjectHandle) throws(RealmError) -> Mixed in
+        try object.realm.content.borrow { (realm: Realm) throws(RealmError) in
+            try realm.read(object.table, object.key, ColKey(property))
         }
     }
 }
 
-@inline(__always) func writeProperty(_ o: OpaquePointer?, _ property: Int64, _ value: realm_value_t) throws(RealmError)
+@inline(__always) func writeProperty(_ object: OpaquePointer?, _ property: Int64, _ value: realm_value_t)
+    throws(RealmError)
 {
-    try borrow(.object, o) { (h: ObjectHandle) throws(RealmError) in
-        try h.realm.content.borrow { (realm: Realm) throws(RealmError) in
-            try realm.write(h.table, h.key, ColKey(property), try load(value))
+    try borrow(.object, object) { (object: ObjectHandle) throws(RealmError) in
+        try object.realm.content.borrow { (realm: Realm) throws(RealmError) in
+            try realm.write(object.table, object.key, ColKey(property), try load(value))
         }
     }
 }
 
 /// Returns a handle of the object in a row of results.
-@inline(__always) func readObject(_ r: OpaquePointer?, _ index: Int) throws(RealmError) -> OpaquePointer {
-    try borrow(.results, r) { (h: ResultsHandle) throws(RealmError) -> OpaquePointer in
-        let (table, named) = try h.realm.content.borrow { (realm: Realm) throws(RealmError) in
-            try h.content.content.borrow { (results: ResultSet) throws(RealmError) in
+@inline(__always) func readObject(_ results: OpaquePointer?, _ index: Int) throws(RealmError) -> OpaquePointer {
+    try borrow(.results, results) { (results: ResultsHandle) throws(RealmError) -> OpaquePointer in
+        let (table, named) = try results.realm.content.borrow { (realm: Realm) throws(RealmError) in
+            try results.content.content.borrow { (results: ResultSet) throws(RealmError) in
                 try realm.object(of: results, at: index)
             }
         }
-        return ObjectHandle.make(h.box, table, named)
+        return ObjectHandle.make(results.box, table, named)
     }
 }
 
@@ -272,14 +277,14 @@ final class ObjectHandle: Handle, Confined {
 
     @inline(__always) static func make(_ box: RealmBox, _ table: TableKey, _ named: BornKey) -> OpaquePointer {
         if let pooled = ObjectPool.current?.pop() {
-            pooled._withUnsafeGuaranteedRef { h in
+            pooled._withUnsafeGuaranteedRef { handle in
                 // The reference is counted manually, because passing it as an argument would count a second one.
-                h.realm = box.realm
-                h.ownedBox = Unmanaged.passUnretained(box).retain()
-                h.table = table
-                h.named = named
-                h.generation = ForkGuard.generation
-                h.isPooled = false
+                handle.realm = box.realm
+                handle.ownedBox = Unmanaged.passUnretained(box).retain()
+                handle.table = table
+                handle.named = named
+                handle.generation = ForkGuard.generation
+                handle.isPooled = false
             }
             return OpaquePointer(pooled.toOpaque())
         }
@@ -287,19 +292,20 @@ final class ObjectHandle: Handle, Confined {
     }
 
     /// Takes back the reference of C.
-    @inline(__always) static func recycle(_ u: Unmanaged<ObjectHandle>) {
-        guard u._withUnsafeGuaranteedRef({ $0.notifier == nil }), let pool = ObjectPool.current, pool.hasRoom else {
-            return u.release()
+    @inline(__always) static func recycle(_ object: Unmanaged<ObjectHandle>) {
+        guard object._withUnsafeGuaranteedRef({ $0.notifier == nil }), let pool = ObjectPool.current, pool.hasRoom
+        else {
+            return object.release()
         }
-        u._withUnsafeGuaranteedRef { h in
-            h.ownedBox.release()
-            h.named = BornKey(.null, nil)
-            h.isPooled = true
+        object._withUnsafeGuaranteedRef { handle in
+            handle.ownedBox.release()
+            handle.named = BornKey(.null, nil)
+            handle.isPooled = true
         }
         // The release may have destroyed the Realm and called functions of the program, which may have put other
         // handles into the pool.
-        guard pool.hasRoom else { return u.release() }
-        pool.push(u)
+        guard pool.hasRoom else { return object.release() }
+        pool.push(object)
     }
 
     override func isEqual(to other: Handle) -> Bool {
@@ -424,30 +430,30 @@ final class CollectionHandle: Handle, Confined {
     }
 
     /// Reads an element of a list or set.
-    @inline(__always) func element(_ i: Int, _ out: UnsafeMutablePointer<realm_value_t>?) throws(RealmError) {
+    @inline(__always) func element(_ index: Int, _ out: UnsafeMutablePointer<realm_value_t>?) throws(RealmError) {
         let value: Mixed
         if isOfFrozen {
-            value = try list().get(i)
+            value = try list().get(index)
         } else {
             try resolve()
             guard let elements else { throw gone() }
-            value = try elements.get(i)
+            value = try elements.get(index)
         }
         if let out { store(value, out) }
     }
 
-    func insert(_ v: Mixed, _ i: Int) throws(RealmError) {
+    func insert(_ value: Mixed, _ index: Int) throws(RealmError) {
         try realm.content.borrow { (realm: Realm) throws(RealmError) in
-            if isOfFrozen { return try realm.insert(v, at: i, in: path) }
-            if i == lastInserted &+ 1, resolvedAt != realm.stateCount { try resolve() }
-            lastInserted = i
-            if resolvedAt == realm.stateCount, let elements, i == elements.count,
-                try realm.appendInPlace(v, to: elements, path)
+            if isOfFrozen { return try realm.insert(value, at: index, in: path) }
+            if index == lastInserted &+ 1, resolvedAt != realm.stateCount { try resolve() }
+            lastInserted = index
+            if resolvedAt == realm.stateCount, let elements, index == elements.count,
+                try realm.appendInPlace(value, to: elements, path)
             {
                 resolvedAt = realm.stateCount
                 return
             }
-            try realm.insert(v, at: i, in: path)
+            try realm.insert(value, at: index, in: path)
         }
     }
 

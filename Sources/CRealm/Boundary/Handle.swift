@@ -75,9 +75,9 @@ struct ObjectPool {
 
     @inline(__always) var hasRoom: Bool { words[0] < UInt(Self.capacity) }
 
-    @inline(__always) func push(_ u: Unmanaged<ObjectHandle>) {
+    @inline(__always) func push(_ object: Unmanaged<ObjectHandle>) {
         words[0] &+= 1
-        words[Int(words[0])] = UInt(bitPattern: u.toOpaque())
+        words[Int(words[0])] = UInt(bitPattern: object.toOpaque())
     }
 
     @inline(__always) func pop() -> Unmanaged<ObjectHandle>? {
@@ -87,8 +87,8 @@ struct ObjectPool {
     }
 
     /// Releases the pool when the thread ends.
-    static func destroy(_ p: UnsafeMutableRawPointer) {
-        let pool = ObjectPool(words: p.assumingMemoryBound(to: UInt.self))
+    static func destroy(_ pointer: UnsafeMutableRawPointer) {
+        let pool = ObjectPool(words: pointer.assumingMemoryBound(to: UInt.self))
         while let object = pool.pop() { object.release() }
         pool.words.deallocate()
     }

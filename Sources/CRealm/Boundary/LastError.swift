@@ -79,21 +79,21 @@ enum ThreadSlots {
     }
 }
 
-@inline(never) func setLastError(_ e: RealmError) {
+@inline(never) func setLastError(_ error: RealmError) {
     var path: String?
-    if categories(of: e.code.rawValue) & 0x10 != 0 { path = e.path ?? "" }
-    let user = e.code == .callback ? ThreadSlots.takeUserCode() : nil
-    ThreadSlots.set(ErrorSlot(code: e.code.rawValue, message: e.message, path: path, userCode: user))
+    if categories(of: error.code.rawValue) & 0x10 != 0 { path = error.path ?? "" }
+    let user = error.code == .callback ? ThreadSlots.takeUserCode() : nil
+    ThreadSlots.set(ErrorSlot(code: error.code.rawValue, message: error.message, path: path, userCode: user))
 }
 
 /// Sets the last error and returns nil or false.
-@inline(never) func fail<T>(_ e: RealmError) -> T? {
-    setLastError(e)
+@inline(never) func fail<T>(_ error: RealmError) -> T? {
+    setLastError(error)
     return nil
 }
 
-@inline(never) func failed(_ e: RealmError) -> Bool {
-    setLastError(e)
+@inline(never) func failed(_ error: RealmError) -> Bool {
+    setLastError(error)
     return false
 }
 
@@ -152,8 +152,8 @@ public func realm_get_last_error_as_async_error() -> OpaquePointer? {
 @_cdecl("realm_get_async_error")
 public func realm_get_async_error(_ error: OpaquePointer?, _ out: UnsafeMutablePointer<realm_error_t>?) -> Bool {
     guard error != nil else { return false }
-    return anywhere(.asyncError, error, false) { (h) throws(RealmError) in
-        if let out { h.slot.fill(out) }
+    return anywhere(.asyncError, error, false) { (error) throws(RealmError) in
+        if let out { error.slot.fill(out) }
         return true
     }
 }

@@ -203,9 +203,9 @@ struct AggregateOfValues {
     }
 
     private func extreme(_ isBetter: (Int) -> Bool) -> EngineValue? {
-        values.reduce(nil) { best, v in
-            guard let best else { return v }
-            return isBetter(order(v, best)) ? v : best
+        values.reduce(nil) { best, value in
+            guard let best else { return value }
+            return isBetter(order(value, best)) ? value : best
         }
     }
 

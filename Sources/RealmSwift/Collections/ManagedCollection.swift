@@ -72,10 +72,10 @@ final class ManagedCollection {
     func place(_ target: _Place.Target) -> _Place { _Place(core, target) }
 
     /// Returns a value of the collection with its Realm. Called inside the engine's entry point.
-    func stored(_ v: Mixed, nested: () throws(EngineError) -> CollectionPath?) throws(EngineError) -> _StoredValue {
-        switch v {
-        case .list, .dictionary: _StoredValue(v.owned, core, try nested())
-        default: _StoredValue(v.owned, core)
+    func stored(_ value: Mixed, nested: () throws(EngineError) -> CollectionPath?) throws(EngineError) -> _StoredValue {
+        switch value {
+        case .list, .dictionary: _StoredValue(value.owned, core, try nested())
+        default: _StoredValue(value.owned, core)
         }
     }
 

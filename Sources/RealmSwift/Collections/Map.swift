@@ -134,9 +134,9 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
         return managed.rows()
     }
 
-    func entry(_ i: Int) -> (key: Key, value: Value) {
-        guard let managed else { return (Key(_rlmKey: entries[i].key.text), entries[i].value) }
-        let (key, stored) = managed.entry(at: i)
+    func entry(_ index: Int) -> (key: Key, value: Value) {
+        guard let managed else { return (Key(_rlmKey: entries[index].key.text), entries[index].value) }
+        let (key, stored) = managed.entry(at: index)
         return (Key(_rlmKey: key), Value.element(stored))
     }
 }

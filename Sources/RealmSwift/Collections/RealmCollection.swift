@@ -229,8 +229,8 @@ extension RealmCollection {
         guard self is any EachValueOnce else { return all }
         var seen = Set<AnyHashable?>()
         // Values that cannot be compared count as different.
-        return all.filter { v in
-            v.map { ($0 as? AnyHashable).map { seen.insert($0).inserted } ?? true } ?? seen.insert(nil).inserted
+        return all.filter { value in
+            value.map { ($0 as? AnyHashable).map { seen.insert($0).inserted } ?? true } ?? seen.insert(nil).inserted
         }
     }
 

@@ -62,8 +62,8 @@ public struct _Rows {
         return elements.object(key(at: i), .passUnretained(keeper))
     }
     @usableFromInline func value<Element: _RealmStorable>(at i: Int) -> Element { Element.element(stored(at: i)) }
-    func element<Element: _RealmStorable>(_ i: Int, _ type: Element.Type) -> Element {
-        showsObjects(of: type) ? unsafeBitCast(object(at: i), to: Element.self) : value(at: i)
+    func element<Element: _RealmStorable>(_ index: Int, _ type: Element.Type) -> Element {
+        showsObjects(of: type) ? unsafeBitCast(object(at: index), to: Element.self) : value(at: index)
     }
 }
 

@@ -90,12 +90,14 @@ extension RealmCore {
             return try realm.inside { () throws(EngineError) in try realm.create(managed.table) }
         }
         let value = try value(primaryKey, for: managed.info.properties[index], managed.info)
-        let (key, isNew) = try value.withMixed { (m) throws(EngineError) in
+        let (key, isNew) = try value.withMixed { (mixed) throws(EngineError) in
             try realm.inside { () throws(EngineError) in
-                do throws(EngineError) { return try realm.create(managed.table, primaryKey: m, mustBeNew: false) } catch
-                {
+                do throws(EngineError) {
+                    return try realm.create(managed.table, primaryKey: mixed, mustBeNew: false)
+                } catch {
                     return (
-                        try realm.create(managed.table, primaryKey: try fail(error, storing: m), mustBeNew: false).0,
+                        try realm.create(managed.table, primaryKey: try fail(error, storing: mixed), mustBeNew: false)
+                            .0,
                         true
                     )
                 }
@@ -119,17 +121,17 @@ extension RealmCore {
     }
 
     /// Converts a value of the program to an engine value.
-    private func stored(_ v: Any, as type: EngineType) -> EngineValue? {
+    private func stored(_ value: Any, as type: EngineType) -> EngineValue? {
         let typed: (any _RealmStorable)? =
             switch type {
-            case .int: (v as? any PersistableEnum).map { $0 as any _RealmStorable } ?? Int._rlmConvert(v)
-            case .string: (v as? any PersistableEnum).map { $0 as any _RealmStorable } ?? String._rlmConvert(v)
-            case .objectId: ObjectId._rlmConvert(v)
-            case .uuid: UUID._rlmConvert(v)
-            case .bool: Bool._rlmConvert(v)
+            case .int: (value as? any PersistableEnum).map { $0 as any _RealmStorable } ?? Int._rlmConvert(value)
+            case .string: (value as? any PersistableEnum).map { $0 as any _RealmStorable } ?? String._rlmConvert(value)
+            case .objectId: ObjectId._rlmConvert(value)
+            case .uuid: UUID._rlmConvert(value)
+            case .bool: Bool._rlmConvert(value)
             default: nil
             }
-        return (typed ?? v as? any _RealmStorable)?._rlmValue()?.value
+        return (typed ?? value as? any _RealmStorable)?._rlmValue()?.value
     }
 
     /// Stores all properties of an unmanaged object and makes it show the row.
@@ -174,8 +176,8 @@ extension RealmCore {
                     fresh.info.property(property.name).flatMap { $0.access.any(fresh, $0) }
                 }
             let wanted = try self.value(primary, for: property, managed.info)
-            isNew = try wanted.withMixed { (m) throws(EngineError) in
-                try realm.inside { () throws(EngineError) in try realm.find(managed.table, primaryKey: m) }
+            isNew = try wanted.withMixed { (mixed) throws(EngineError) in
+                try realm.inside { () throws(EngineError) in try realm.find(managed.table, primaryKey: mixed) }
             }.isNilValue
             key = try row(managed, primary, addition)
         } else {
@@ -213,14 +215,15 @@ extension RealmCore {
         (managed.info.isDynamic ? models[Name(managed.info.name)] : managed.info.type)?.init()
     }
 
-    private func storeDefault(of fresh: ObjectBase, _ p: PropertyInfo, at place: _Place) throws {
-        guard let target = fresh.info.property(p.name) else { return }
+    private func storeDefault(of fresh: ObjectBase, _ property: PropertyInfo, at place: _Place) throws {
+        guard let target = fresh.info.property(property.name) else { return }
         // During a migration the property may have a different type in the file. In that case links and collections
         // start empty.
         let isSame =
-            target.shape.type == p.shape.type && target.shape.collection == .none && p.shape.collection == .none
-            && p.shape.type != .object
-        if p.access == target.access || isSame { try target.access.store(fresh, target, at: place) }
+            target.shape.type == property.shape.type && target.shape.collection == .none
+            && property.shape.collection == .none
+            && property.shape.type != .object
+        if property.access == target.access || isSame { try target.access.store(fresh, target, at: place) }
     }
 }
 

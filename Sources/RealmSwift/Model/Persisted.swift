@@ -123,34 +123,34 @@ extension Persisted: PropertyAccess {
         if pointer.pointee.value != nil, !(Value.self is any PropertyCollection.Type) { pointer.pointee.value = nil }
     }
 
-    private static func wrapper(_ object: ObjectBase, _ p: PropertyInfo) -> UnsafeMutablePointer<Self> {
-        (UnsafeMutableRawPointer(Unmanaged.passUnretained(object).toOpaque()) + p.offset).assumingMemoryBound(
+    private static func wrapper(_ object: ObjectBase, _ property: PropertyInfo) -> UnsafeMutablePointer<Self> {
+        (UnsafeMutableRawPointer(Unmanaged.passUnretained(object).toOpaque()) + property.offset).assumingMemoryBound(
             to: Self.self)
     }
 
-    private static func unmanagedValue(_ object: ObjectBase, _ p: PropertyInfo) -> Value {
-        let wrapper = wrapper(object, p)
+    private static func unmanagedValue(_ object: ObjectBase, _ property: PropertyInfo) -> Value {
+        let wrapper = wrapper(object, property)
         if let value = wrapper.pointee.value { return value }
         let value = Value._rlmDefault()
         wrapper.pointee.value = value
         return value
     }
 
-    static func any(_ object: ObjectBase, _ p: PropertyInfo) -> Any? {
-        object.isManaged ? Value._rlmGetAny(object, p.index) : unmanagedValue(object, p)._rlmAny
+    static func any(_ object: ObjectBase, _ property: PropertyInfo) -> Any? {
+        object.isManaged ? Value._rlmGetAny(object, property.index) : unmanagedValue(object, property)._rlmAny
     }
 
     /// Returns the place at which a convertible value is stored directly. Returns nil if the value must be converted
     /// first, which is impossible for an object without a model.
-    private static func placeOfAny(_ object: ObjectBase, _ p: PropertyInfo, _ value: Any) -> _Place? {
-        if shape.collection == .none, shape.type != .object { return object.place(p.index) }
+    private static func placeOfAny(_ object: ObjectBase, _ property: PropertyInfo, _ value: Any) -> _Place? {
+        if shape.collection == .none, shape.type != .object { return object.place(property.index) }
         guard shape.target == DynamicObject.self, isFilling(value), !(value is ObjectBase) else { return nil }
-        let place = object.place(p.index)
+        let place = object.place(property.index)
         return _Place(place.core, place.target, Addition(.all))
     }
 
-    static func setAny(_ object: ObjectBase, _ p: PropertyInfo, _ value: Any) -> Bool {
-        if object.isManaged, let place = placeOfAny(object, p, value) {
+    static func setAny(_ object: ObjectBase, _ property: PropertyInfo, _ value: Any) -> Bool {
+        if object.isManaged, let place = placeOfAny(object, property, value) {
             do { return try Value._rlmStoreAnyProperty(value, at: place) } catch {
                 misuse((error as? EngineError)?.message ?? "\(error)")
             }
@@ -161,15 +161,15 @@ extension Persisted: PropertyAccess {
                 ?? persistable(value).flatMap({ Value._rlmConvertProperty($0) })
         else { return false }
         if object.isManaged {
-            Value._rlmSet(object, p.index, value)
+            Value._rlmSet(object, property.index, value)
         } else {
-            wrapper(object, p).pointee.value = Value._rlmAssigned(wrapper(object, p).pointee.value, value)
+            wrapper(object, property).pointee.value = Value._rlmAssigned(wrapper(object, property).pointee.value, value)
         }
         return true
     }
 
-    static func store(_ object: ObjectBase, _ p: PropertyInfo, at place: _Place) throws {
-        try unmanagedValue(object, p)._rlmStoreProperty(at: place)
+    static func store(_ object: ObjectBase, _ property: PropertyInfo, at place: _Place) throws {
+        try unmanagedValue(object, property)._rlmStoreProperty(at: place)
     }
 
     static func store(any: Any, at place: _Place) throws -> Bool {

@@ -49,35 +49,37 @@ struct Plain<Field: PlainProperty>: PropertyAccess {
 
     static func bind(_ field: UnsafeMutableRawPointer, _ index: Int16) {}
 
-    static func field(_ object: ObjectBase, _ p: PropertyInfo) -> Field {
-        (UnsafeMutableRawPointer(Unmanaged.passUnretained(object).toOpaque()) + p.offset).assumingMemoryBound(
+    static func field(_ object: ObjectBase, _ property: PropertyInfo) -> Field {
+        (UnsafeMutableRawPointer(Unmanaged.passUnretained(object).toOpaque()) + property.offset).assumingMemoryBound(
             to: Field.self
         ).pointee
     }
 
-    static func any(_ object: ObjectBase, _ p: PropertyInfo) -> Any? { field(object, p).plainValue }
+    static func any(_ object: ObjectBase, _ property: PropertyInfo) -> Any? { field(object, property).plainValue }
 
-    static func setAny(_ object: ObjectBase, _ p: PropertyInfo, _ value: Any) -> Bool {
-        field(object, p).setPlain(value)
+    static func setAny(_ object: ObjectBase, _ property: PropertyInfo, _ value: Any) -> Bool {
+        field(object, property).setPlain(value)
     }
 
-    static func store(_ object: ObjectBase, _ p: PropertyInfo, at place: _Place) throws {
-        try field(object, p).storePlain(at: place)
+    static func store(_ object: ObjectBase, _ property: PropertyInfo, at place: _Place) throws {
+        try field(object, property).storePlain(at: place)
     }
 
     static func store(any: Any, at place: _Place) throws -> Bool { try Field._rlmStoreAnyProperty(any, at: place) }
 
-    static func attach(_ object: ObjectBase, _ p: PropertyInfo) { field(object, p).show(object, p.index) }
+    static func attach(_ object: ObjectBase, _ property: PropertyInfo) {
+        field(object, property).show(object, property.index)
+    }
 
-    static func attach(_ object: ObjectBase, _ p: PropertyInfo, recording recorder: _Recording) {
-        field(object, p).record(recorder.later(p.name))
+    static func attach(_ object: ObjectBase, _ property: PropertyInfo, recording recorder: _Recording) {
+        field(object, property).record(recorder.later(property.name))
     }
 }
 
 extension PropertyAccess {
-    static func attach(_ object: ObjectBase, _ p: PropertyInfo) {}
+    static func attach(_ object: ObjectBase, _ property: PropertyInfo) {}
 
-    static func attach(_ object: ObjectBase, _ p: PropertyInfo, recording recorder: _Recording) {}
+    static func attach(_ object: ObjectBase, _ property: PropertyInfo, recording recorder: _Recording) {}
 }
 
 // MARK: Collections

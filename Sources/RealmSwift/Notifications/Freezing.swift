@@ -36,8 +36,10 @@ extension RealmCore {
         )
     }
 
-    func collection(_ c: ManagedCollection, in other: RealmCore, _ element: _PropertyShape) -> ManagedCollection {
-        ManagedCollection(other, c.path, c.shape, element)
+    func collection(_ collection: ManagedCollection, in other: RealmCore, _ element: _PropertyShape)
+        -> ManagedCollection
+    {
+        ManagedCollection(other, collection.path, collection.shape, element)
     }
 }
 

@@ -150,9 +150,9 @@ extension _ObservableObject where Self: ObjectBase & RealmCollectionValue {
         var isFirst = true
         return managed.core.observe(
             keyPaths, of: table,
-            { (t) throws(EngineError) in
+            { (transaction) throws(EngineError) in
                 try object.core?.realm.checkObject(table, key)
-                return ObjectNotifier(table, key, at: t.version)
+                return ObjectNotifier(table, key, at: transaction.version)
             },
             { changes in
                 guard case .object(let delta) = changes else { return }
@@ -188,8 +188,8 @@ private final class Told {
         }
     }
 
-    private static func value(_ p: PropertyInfo, of object: ObjectBase) -> Any? {
-        p.shape.collection == .none ? p.access.any(object, p).flatMap(unwrapped) : nil
+    private static func value(_ property: PropertyInfo, of object: ObjectBase) -> Any? {
+        property.shape.collection == .none ? property.access.any(object, property).flatMap(unwrapped) : nil
     }
 
     func changes(_ columns: [ColKey]) -> [PropertyChange] {
@@ -199,10 +199,11 @@ private final class Told {
             properties.first { managed.columns[Int($0.index)] == column && column != .null }
                 ?? backlinks.first { $0.column == column }.map { properties[$0.place] }
         }
-        return changed.map { p in
+        return changed.map { property in
             PropertyChange(
-                name: p.name, oldValue: earlier.value(Int(p.index)),
-                newValue: p.shape.isComputed ? p.access.any(object, p) : Told.value(p, of: object))
+                name: property.name, oldValue: earlier.value(Int(property.index)),
+                newValue: property.shape.isComputed
+                    ? property.access.any(object, property) : Told.value(property, of: object))
         }
     }
 }

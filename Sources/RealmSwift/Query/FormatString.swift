@@ -68,14 +68,14 @@ private struct Translation {
         guard next == arguments.count else { fail("\(arguments.count) arguments for \(next) placeholders") }
     }
 
-    private func isWord(_ c: UInt8) -> Bool {
-        (c >= 0x30 && c <= 0x39) || (c | 0x20 >= 0x61 && c | 0x20 <= 0x7A) || c == UInt8(ascii: "_")
-            || c == UInt8(ascii: "$") || c >= 0x80
+    private func isWord(_ byte: UInt8) -> Bool {
+        (byte >= 0x30 && byte <= 0x39) || (byte | 0x20 >= 0x61 && byte | 0x20 <= 0x7A) || byte == UInt8(ascii: "_")
+            || byte == UInt8(ascii: "$") || byte >= 0x80
     }
 
-    private mutating func copy(_ n: Int) {
-        text += String(decoding: source[at..<Swift.min(at + n, source.count)], as: UTF8.self)
-        at += n
+    private mutating func copy(_ count: Int) {
+        text += String(decoding: source[at..<Swift.min(at + count, source.count)], as: UTF8.self)
+        at += count
     }
 
     private mutating func take() -> Any {
@@ -294,7 +294,7 @@ private struct Translation {
         "BINARY", "FIRST", "LAST", "SIZE",
     ])
 
-    private func isBlank(_ c: UInt8) -> Bool { c == 32 || (c >= 9 && c <= 13) }
+    private func isBlank(_ byte: UInt8) -> Bool { byte == 32 || (byte >= 9 && byte <= 13) }
 
     /// Returns the sign or the uppercased word after a position, and the position after the word.
     private func ahead(_ place: Int) -> (sign: UInt8?, word: Name, end: Int) {

@@ -90,8 +90,8 @@ extension Realm {
     {
         do {
             try await withCheckedThrowingContinuation(isolation: actor) {
-                (c: CheckedContinuation<Void, any Swift.Error>) in
-                let answer = Answer(c)
+                (continuation: CheckedContinuation<Void, any Swift.Error>) in
+                let answer = Answer(continuation)
                 do { _ = try body { error in answer.give(error) } } catch { answer.give(error) }
             }
         } catch let error as EngineError { throw Realm.Error.thrown(error) }

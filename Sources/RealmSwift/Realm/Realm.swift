@@ -231,8 +231,8 @@ public struct Realm: Equatable {
         }
         return must { () throws(EngineError) in
             let value = try core.value(key, for: managed.info.properties[primaryKey], managed.info)
-            let found = try value.withMixed { (m) throws(EngineError) in
-                try engine.inside { () throws(EngineError) in try engine.find(managed.table, primaryKey: m) }
+            let found = try value.withMixed { (mixed) throws(EngineError) in
+                try engine.inside { () throws(EngineError) in try engine.find(managed.table, primaryKey: mixed) }
             }
             return found.map { unsafeDowncast(managed.object($0), to: Element.self) }
         }

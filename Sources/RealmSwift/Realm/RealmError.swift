@@ -41,22 +41,22 @@ extension Realm {
             engineCode = 0
         }
 
-        init(_ e: EngineError) {
-            code = Self.code(e.code)
-            message = e.message
-            fileURL = e.path.map { URL(fileURLWithPath: $0) }
-            engineCode = e.code.rawValue
+        init(_ error: EngineError) {
+            code = Self.code(error.code)
+            message = error.message
+            fileURL = error.path.map { URL(fileURLWithPath: $0) }
+            engineCode = error.code.rawValue
         }
 
         /// Converts an engine error for a function that throws. A call from a wrong thread is misuse and ends the
         /// program even in functions that throw, because `try?` would silently drop a write.
-        static func thrown(_ e: EngineError) -> Error {
-            if e.code == .wrongThread { misuse(e) }
-            return Error(e)
+        static func thrown(_ error: EngineError) -> Error {
+            if error.code == .wrongThread { misuse(error) }
+            return Error(error)
         }
 
-        private static func code(_ c: EngineError.Code) -> Code {
-            switch c {
+        private static func code(_ error: EngineError.Code) -> Code {
+            switch error {
             case .outOfDiskSpace: .outOfDiskSpace
             case .addressSpaceExhausted: .addressSpaceExhausted
             case .incompatibleSession: .incompatibleSession

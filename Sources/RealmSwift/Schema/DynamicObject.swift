@@ -42,7 +42,7 @@ extension ObjectBase {
         return Map(collection(property.index, .dictionary, dynamicElement(property)))
     }
 
-    private func dynamicElement(_ p: PropertyInfo) -> _PropertyShape { _PropertyShape(p.shape.type) }
+    private func dynamicElement(_ property: PropertyInfo) -> _PropertyShape { _PropertyShape(property.shape.type) }
 }
 
 extension Realm {
@@ -64,8 +64,8 @@ extension Realm {
         guard let primaryKey = managed.info.primaryKey else { misuse("\(typeName) does not have a primary key") }
         return must { () throws(EngineError) in
             let value = try core.value(key, for: managed.info.properties[primaryKey], managed.info)
-            let found = try value.withMixed { (m) throws(EngineError) in
-                try engine.inside { () throws(EngineError) in try engine.find(managed.table, primaryKey: m) }
+            let found = try value.withMixed { (mixed) throws(EngineError) in
+                try engine.inside { () throws(EngineError) in try engine.find(managed.table, primaryKey: mixed) }
             }
             return found.map { unsafeDowncast(managed.object($0), to: DynamicObject.self) }
         }
@@ -131,10 +131,10 @@ extension ClassInfo {
         self.init(dynamic: schema.name.text, isEmbedded: schema.kind == .embedded, properties)
     }
 
-    private static func access(_ p: EngineProperty) -> any PropertyAccess.Type {
-        if p.isComputed { return Persisted<LinkingObjects<DynamicObject>>.self }
+    private static func access(_ property: EngineProperty) -> any PropertyAccess.Type {
+        if property.isComputed { return Persisted<LinkingObjects<DynamicObject>>.self }
         func access<T: RealmCollectionValue & _Persistable>(_: T.Type) -> any PropertyAccess.Type {
-            switch (p.collection, p.isNullable) {
+            switch (property.collection, property.isNullable) {
             case (.none, false): Persisted<T>.self
             case (.none, true): Persisted<T?>.self
             case (.list, false): Persisted<List<T>>.self
@@ -145,7 +145,7 @@ extension ClassInfo {
             case (.dictionary, true): Persisted<Map<String, T?>>.self
             }
         }
-        switch p.type {
+        switch property.type {
         case .int: return access(Int.self)
         case .bool: return access(Bool.self)
         case .string: return access(String.self)
@@ -157,14 +157,14 @@ extension ClassInfo {
         case .objectId: return access(ObjectId.self)
         case .uuid: return access(UUID.self)
         case .mixed:
-            switch p.collection {
+            switch property.collection {
             case .none: return Persisted<AnyRealmValue>.self
             case .list: return Persisted<List<AnyRealmValue>>.self
             case .set: return Persisted<MutableSet<AnyRealmValue>>.self
             case .dictionary: return Persisted<Map<String, AnyRealmValue>>.self
             }
         case .object, .linkingObjects:
-            switch p.collection {
+            switch property.collection {
             case .none: return Persisted<DynamicObject?>.self
             case .list: return Persisted<List<DynamicObject>>.self
             case .set: return Persisted<MutableSet<DynamicObject>>.self

@@ -69,19 +69,19 @@ public struct Property: CustomStringConvertible, Equatable, Sendable {
     /// For linking objects, the name of the property whose links are collected.
     private let originName: String?
 
-    init(_ p: EngineProperty, name: String? = nil) {
-        self.name = name ?? (p.publicName.isEmpty ? p.name.text : p.publicName.text)
-        columnName = p.name.text
-        type = PropertyType(p.type)
-        isArray = p.collection == .list
-        isSet = p.collection == .set
-        isMap = p.collection == .dictionary
-        isIndexed = p.isIndexed || p.isPrimary
+    init(_ property: EngineProperty, name: String? = nil) {
+        self.name = name ?? (property.publicName.isEmpty ? property.name.text : property.publicName.text)
+        columnName = property.name.text
+        type = PropertyType(property.type)
+        isArray = property.collection == .list
+        isSet = property.collection == .set
+        isMap = property.collection == .dictionary
+        isIndexed = property.isIndexed || property.isPrimary
         // A value of any type represents null itself.
-        isOptional = p.isNullable && p.type != .mixed
-        isPrimary = p.isPrimary
-        objectClassName = p.linkTarget.isEmpty ? nil : p.linkTarget.text
-        originName = p.linkOrigin.isEmpty ? nil : p.linkOrigin.text
+        isOptional = property.isNullable && property.type != .mixed
+        isPrimary = property.isPrimary
+        objectClassName = property.linkTarget.isEmpty ? nil : property.linkTarget.text
+        originName = property.linkOrigin.isEmpty ? nil : property.linkOrigin.text
     }
 
     public var description: String {
@@ -123,12 +123,12 @@ public struct ObjectSchema: CustomStringConvertible, Equatable {
     /// Returns the property with a name; nil if it does not exist.
     public subscript(propertyName: String) -> Property? { properties.first { $0.name == propertyName } }
 
-    init(_ c: EngineObjectSchema, _ type: ObjectBase.Type, names: ClassInfo? = nil) {
-        className = c.name.text
-        isEmbedded = c.kind == .embedded
+    init(_ schema: EngineObjectSchema, _ type: ObjectBase.Type, names: ClassInfo? = nil) {
+        className = schema.name.text
+        isEmbedded = schema.kind == .embedded
         objectClass = type
-        properties = c.properties.map { p in
-            Property(p, name: names?.properties.first { Name($0.column) == p.name }?.name)
+        properties = schema.properties.map { property in
+            Property(property, name: names?.properties.first { Name($0.column) == property.name }?.name)
         }
     }
 

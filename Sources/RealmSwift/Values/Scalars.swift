@@ -291,10 +291,10 @@ extension UUID: _Scalar, _PrimaryKey, _Indexable {
 
 extension UUIDValue {
     init(_ id: UUID) {
-        self = withUnsafeBytes(of: id.uuid) { b in
+        self = withUnsafeBytes(of: id.uuid) { bytes in
             UUIDValue(
-                high: b.loadUnaligned(as: UInt64.self).bigEndian,
-                low: b.loadUnaligned(fromByteOffset: 8, as: UInt64.self).bigEndian)
+                high: bytes.loadUnaligned(as: UInt64.self).bigEndian,
+                low: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self).bigEndian)
         }
     }
 

@@ -228,21 +228,21 @@ extension _Place {
         if addition.onlyChanges, try holds(m) { return }
         do throws(EngineError) { try store(m) } catch { try store(try core.fail(error, storing: m)) }
     }
-    private func store(_ m: Mixed) throws(EngineError) {
+    private func store(_ value: Mixed) throws(EngineError) {
         let realm = core.realm
         switch target {
         case .property(let table, let object, let column):
-            try realm.inside(.object) { () throws(EngineError) in try realm.set(table, object.key, column, m) }
+            try realm.inside(.object) { () throws(EngineError) in try realm.set(table, object.key, column, value) }
         case .insertion(let path, let index):
-            try realm.inside(.collection) { () throws(EngineError) in try realm.insert(m, at: index, in: path) }
+            try realm.inside(.collection) { () throws(EngineError) in try realm.insert(value, at: index, in: path) }
         case .element(let path, let index):
-            try realm.inside(.collection) { () throws(EngineError) in try realm.set(m, at: index, in: path) }
+            try realm.inside(.collection) { () throws(EngineError) in try realm.set(value, at: index, in: path) }
         case .member(let path):
-            try realm.inside(.collection) { () throws(EngineError) in _ = try realm.insertIntoSet(m, path) }
+            try realm.inside(.collection) { () throws(EngineError) in _ = try realm.insertIntoSet(value, path) }
         case .entry(let path, let key):
             try Array(key.utf8).withBytes { (name) throws(EngineError) in
                 _ = try realm.inside(.collection) { () throws(EngineError) in
-                    try realm.setValue(m, forKey: name, in: path)
+                    try realm.setValue(value, forKey: name, in: path)
                 }
             }
         }
@@ -258,9 +258,9 @@ extension _Place {
         }
         return (try makeEmbedded().1, true)
     }
-    private func holds(_ m: Mixed) throws(EngineError) -> Bool {
+    private func holds(_ value: Mixed) throws(EngineError) -> Bool {
         let realm = core.realm
-        return try realm.inside(.object) { () throws(EngineError) in try current()?.isEqual(to: m) ?? false }
+        return try realm.inside(.object) { () throws(EngineError) in try current()?.isEqual(to: value) ?? false }
     }
     /// Returns the stored value at this place; nil for a place that is about to be inserted. Called inside the engine's
     /// entry point.
