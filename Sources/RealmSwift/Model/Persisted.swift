@@ -1,4 +1,4 @@
-/// A property that is stored in Realms.
+/// A property wrapper that makes a property of a model persistent.
 ///
 ///     @Persisted(primaryKey: true) var id: ObjectId
 ///     @Persisted(indexed: true) var name: String
