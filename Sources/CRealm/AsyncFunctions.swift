@@ -1,21 +1,21 @@
 import CRealmHeaders
 import CoreEngine
 
-/// Writes that wait for their turn, and commits that are told when they are on the disk.
+/// Asynchronous write transactions, and commits that report when the changes are on disk.
 
 @_cdecl("realm_async_begin_write")
 public func realm_async_begin_write(
-    _ r: OpaquePointer?, _ callback: realm_async_begin_write_func_t?, _ userdata: UnsafeMutableRawPointer?,
+    _ realm: OpaquePointer?, _ callback: realm_async_begin_write_func_t?, _ userdata: UnsafeMutableRawPointer?,
     _ free: realm_free_userdata_func_t?,
     _ notifyOnly: Bool, _ id: UnsafeMutablePointer<UInt32>?
 ) -> Bool {
     let data = UserData(userdata, free)
-    return inside(.realm, r) { (_, realm) throws(RealmError) in
+    return inside(.realm, realm) { (_, realm) throws(RealmError) in
         guard let callback else { throw nullArgument() }
         let path = realm.configuration.path
         let number = try realm.beginWriteAsync(notifyOnly: notifyOnly) { error in
             guard let error else { return callback(data.pointer) }
-            // The callback can be told of nothing.
+            // The callback has no error argument, so the error can only be logged.
             Log.write(.transaction, .error, "An asynchronous write of '\(path)' did not begin: \(error.message)")
         }
         id?.pointee = number
@@ -24,12 +24,12 @@ public func realm_async_begin_write(
 
 @_cdecl("realm_async_commit")
 public func realm_async_commit(
-    _ r: OpaquePointer?, _ callback: realm_async_commit_func_t?, _ userdata: UnsafeMutableRawPointer?,
+    _ realm: OpaquePointer?, _ callback: realm_async_commit_func_t?, _ userdata: UnsafeMutableRawPointer?,
     _ free: realm_free_userdata_func_t?,
     _ allowGrouping: Bool, _ id: UnsafeMutablePointer<UInt32>?
 ) -> Bool {
     let data = UserData(userdata, free)
-    return inside(.realm, r, outcomeStands: true) { (_, realm) throws(RealmError) in
+    return inside(.realm, realm, outcomeStands: true) { (_, realm) throws(RealmError) in
         let number = try realm.commitWriteAsync(allowsGrouping: allowGrouping) { error in
             guard let callback else { return withExtendedLifetime(data) {} }
             if let error {
@@ -43,8 +43,9 @@ public func realm_async_commit(
 }
 
 @_cdecl("realm_async_cancel")
-public func realm_async_cancel(_ r: OpaquePointer?, _ id: UInt32, _ cancelled: UnsafeMutablePointer<Bool>?) -> Bool {
-    inside(.realm, r) { (_, realm) throws(RealmError) in
+public func realm_async_cancel(_ realm: OpaquePointer?, _ id: UInt32, _ cancelled: UnsafeMutablePointer<Bool>?) -> Bool
+{
+    inside(.realm, realm) { (_, realm) throws(RealmError) in
         let did = try realm.cancelAsync(id)
         cancelled?.pointee = did
     }

@@ -1,12 +1,12 @@
 /// # CRealm
 ///
-/// The C skin: one exported function for each of the API, none of which does more than translate arguments, pass the
-/// door, and translate the outcome. See docs/architecture.md, "The C skin".
+/// The C layer: one exported function for each function of the API. Each function only converts its arguments, calls an
+/// entry point, and converts the result. See docs/architecture.md, "The C skin".
 ///
 /// Promise
-/// 1. Every function has an answer for every argument; what fails becomes the thread's last error.
-/// 2. What stands behind a handle is reached through `Boundary/Door.swift` and in no other way.
-/// 3. No node, leaf or tree is seen from here.
+/// 1. Every function has a defined result for every argument. A failure becomes the last error of the thread.
+/// 2. `Boundary/Door.swift` is the only way to the object behind a handle.
+/// 3. This layer does not access nodes, leaves or trees.
 ///
 /// May use: Rescue, Columns, Examination, Inspection, ObjectStore, Notifications, Query, Transactions, Tables, Values,
 /// Crypto, Platform, Basics.

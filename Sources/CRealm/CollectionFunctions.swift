@@ -5,130 +5,137 @@ import CoreEngine
 
 private typealias Place = Door<CollectionHandle>
 
-/// Asking is no failure: the last error stays as it was.
-private func isValid(_ door: Place, _ p: OpaquePointer?) -> Bool {
-    guard p != nil else { return false }
-    return anywhere(door, p, false) { (h) throws(RealmError) in
-        (try? h.visit { (_) throws(RealmError) in try h.isThere() }) ?? false
+/// Returns whether a collection exists. The result false is not a failure, so the last error does not change.
+private func isValid(_ door: Place, _ pointer: OpaquePointer?) -> Bool {
+    guard pointer != nil else { return false }
+    return anywhere(door, pointer, false) { (handle) throws(RealmError) in
+        (try? handle.visit { (_) throws(RealmError) in try handle.isThere() }) ?? false
     }
 }
 
-private func size(_ door: Place, _ p: OpaquePointer?, _ out: UnsafeMutablePointer<Int>?) -> Bool {
-    inside(door, p) { (h, _) throws(RealmError) in
-        let n = try h.size()
-        out?.pointee = n
+private func size(_ door: Place, _ pointer: OpaquePointer?, _ out: UnsafeMutablePointer<Int>?) -> Bool {
+    inside(door, pointer) { (handle, _) throws(RealmError) in
+        let count = try handle.size()
+        out?.pointee = count
     }
 }
 
-private func property(_ door: Place, _ p: OpaquePointer?, _ out: UnsafeMutablePointer<realm_property_info_t>?) -> Bool {
-    inside(door, p) { (h, realm) throws(RealmError) in
+private func property(_ door: Place, _ pointer: OpaquePointer?, _ out: UnsafeMutablePointer<realm_property_info_t>?)
+    -> Bool
+{
+    inside(door, pointer) { (handle, realm) throws(RealmError) in
         guard out != nil else { throw nullArgument() }
-        _ = try h.contents()
-        try fillProperty(h.box, realm.schema, h.path.table, h.path.column, out)
+        _ = try handle.contents()
+        try fillProperty(handle.box, realm.schema, handle.path.table, handle.path.column, out)
     }
 }
 
-func report(_ i: Int?, _ index: UnsafeMutablePointer<Int>?, _ found: UnsafeMutablePointer<Bool>?) {
+func report(_ position: Int?, _ index: UnsafeMutablePointer<Int>?, _ found: UnsafeMutablePointer<Bool>?) {
     // The C API's "not found" is the largest size_t, which has the bits of −1.
-    index?.pointee = i ?? -1
-    found?.pointee = i != nil
+    index?.pointee = position ?? -1
+    found?.pointee = position != nil
 }
 
 // MARK: Lists
 
 @_cdecl("realm_list_is_valid")
-public func realm_list_is_valid(_ l: OpaquePointer?) -> Bool { isValid(.list, l) }
+public func realm_list_is_valid(_ list: OpaquePointer?) -> Bool { isValid(.list, list) }
 
 @_cdecl("realm_list_size")
-public func realm_list_size(_ l: OpaquePointer?, _ out: UnsafeMutablePointer<Int>?) -> Bool { size(.list, l, out) }
+public func realm_list_size(_ list: OpaquePointer?, _ out: UnsafeMutablePointer<Int>?) -> Bool {
+    size(.list, list, out)
+}
 
 @_cdecl("realm_list_get_property")
-public func realm_list_get_property(_ l: OpaquePointer?, _ out: UnsafeMutablePointer<realm_property_info_t>?) -> Bool {
-    property(.list, l, out)
+public func realm_list_get_property(_ list: OpaquePointer?, _ out: UnsafeMutablePointer<realm_property_info_t>?) -> Bool
+{
+    property(.list, list, out)
 }
 
 @_cdecl("realm_list_get")
-public func realm_list_get(_ l: OpaquePointer?, _ index: Int, _ out: UnsafeMutablePointer<realm_value_t>?) -> Bool {
-    inside(.list, l) { (h, _) throws(RealmError) in try h.element(index, out) }
+public func realm_list_get(_ list: OpaquePointer?, _ index: Int, _ out: UnsafeMutablePointer<realm_value_t>?) -> Bool {
+    inside(.list, list) { (handle, _) throws(RealmError) in try handle.element(index, out) }
 }
 
 @_cdecl("realm_list_find")
 public func realm_list_find(
-    _ l: OpaquePointer?, _ value: UnsafePointer<realm_value_t>?, _ index: UnsafeMutablePointer<Int>?,
+    _ list: OpaquePointer?, _ value: UnsafePointer<realm_value_t>?, _ index: UnsafeMutablePointer<Int>?,
     _ found: UnsafeMutablePointer<Bool>?
 ) -> Bool {
     report(nil, index, found)
-    return inside(.list, l) { (h, realm) throws(RealmError) in
+    return inside(.list, list) { (handle, realm) throws(RealmError) in
         guard let value else { throw nullArgument() }
-        let v = try load(value.pointee)
-        let elements = try h.list()
-        try realm.checkElement(v, of: h.path)
-        report(try elements.find(v), index, found)
+        let wanted = try load(value.pointee)
+        let elements = try handle.list()
+        try realm.checkElement(wanted, of: handle.path)
+        report(try elements.find(wanted), index, found)
     }
 }
 
-/// The nested collection at a list index, with a path that stays right when the list shifts.
-private func nested(_ h: CollectionHandle, _ realm: Realm, _ index: Int, _ kind: Handle.Kind) throws(RealmError)
+/// Returns the nested collection at a list index. Its path stays valid when the elements of the list move.
+private func nested(_ handle: CollectionHandle, _ realm: Realm, _ index: Int, _ kind: Handle.Kind) throws(RealmError)
     -> Handle?
 {
-    let l = try h.list()
-    _ = try l.get(index)
-    guard try realm.isMixed(h.path) else {
+    let list = try handle.list()
+    _ = try list.get(index)
+    guard try realm.isMixed(handle.path) else {
         throw RealmError(.illegalOperation, "Only collections of Mixed values hold collections")
     }
-    // An element of another kind gives a handle that is not valid.
-    var path = h.path
-    path.steps.append(.salt(try l.nestedKey(index)))
-    return CollectionHandle(kind, h.box, path)
+    // If the element is of another kind, the handle is not valid.
+    var path = handle.path
+    path.steps.append(.salt(try list.nestedKey(index)))
+    return CollectionHandle(kind, handle.box, path)
 }
 
 @_cdecl("realm_list_get_list")
-public func realm_list_get_list(_ l: OpaquePointer?, _ index: Int) -> OpaquePointer? {
-    handle(.list, l) { (h, realm) throws(RealmError) in try nested(h, realm, index, .list) }
+public func realm_list_get_list(_ list: OpaquePointer?, _ index: Int) -> OpaquePointer? {
+    handle(.list, list) { (handle, realm) throws(RealmError) in try nested(handle, realm, index, .list) }
 }
 
 @_cdecl("realm_list_get_dictionary")
-public func realm_list_get_dictionary(_ l: OpaquePointer?, _ index: Int) -> OpaquePointer? {
-    handle(.list, l) { (h, realm) throws(RealmError) in try nested(h, realm, index, .dictionary) }
+public func realm_list_get_dictionary(_ list: OpaquePointer?, _ index: Int) -> OpaquePointer? {
+    handle(.list, list) { (handle, realm) throws(RealmError) in try nested(handle, realm, index, .dictionary) }
 }
 
 @_cdecl("realm_list_get_linked_object")
-public func realm_list_get_linked_object(_ l: OpaquePointer?, _ index: Int) -> OpaquePointer? {
-    from(.list, l) { (h, _) throws(RealmError) in
-        guard case .typedLink(let t, let k) = try h.list().get(index) else { return nil }
-        return ObjectHandle.make(h.box, t, k)
+public func realm_list_get_linked_object(_ list: OpaquePointer?, _ index: Int) -> OpaquePointer? {
+    from(.list, list) { (handle, _) throws(RealmError) in
+        guard case .typedLink(let table, let key) = try handle.list().get(index) else { return nil }
+        return ObjectHandle.make(handle.box, table, key)
     }
 }
 
-/// Runs a change that makes an object.
+/// Runs a change that creates an object.
 private func make(
-    _ door: Place, _ p: OpaquePointer?, _ body: (CollectionHandle, Realm) throws(RealmError) -> (TableKey, ObjKey)
+    _ door: Place, _ pointer: OpaquePointer?, _ body: (CollectionHandle, Realm) throws(RealmError) -> (TableKey, ObjKey)
 ) -> OpaquePointer? {
-    from(door, p) { (h, realm) throws(RealmError) in
-        let (t, k) = try body(h, realm)
-        return ObjectHandle.make(h.box, t, k)
+    from(door, pointer) { (handle, realm) throws(RealmError) in
+        let (table, key) = try body(handle, realm)
+        return ObjectHandle.make(handle.box, table, key)
     }
 }
 
-/// Runs a change that makes a nested collection.
+/// Runs a change that creates a nested collection.
 private func makeNested(
-    _ door: Place, _ p: OpaquePointer?, _ kind: Handle.Kind,
+    _ door: Place, _ pointer: OpaquePointer?, _ kind: Handle.Kind,
     _ body: (CollectionHandle, Realm) throws(RealmError) -> CollectionPath
 ) -> OpaquePointer? {
-    handle(door, p) { (h, realm) throws(RealmError) in CollectionHandle(kind, h.box, try body(h, realm)) }
+    handle(door, pointer) { (handle, realm) throws(RealmError) in
+        CollectionHandle(kind, handle.box, try body(handle, realm))
+    }
 }
 
 private func resolve(
-    _ door: Place, _ p: OpaquePointer?, _ target: OpaquePointer?, _ out: UnsafeMutablePointer<OpaquePointer?>?
+    _ door: Place, _ pointer: OpaquePointer?, _ target: OpaquePointer?, _ out: UnsafeMutablePointer<OpaquePointer?>?
 ) -> Bool {
-    inside(door, p) { (h, _) throws(RealmError) in
+    inside(door, pointer) { (handle, _) throws(RealmError) in
         guard let out else { throw nullArgument() }
         out.pointee = nil
-        // A collection that is gone here leads nowhere, wherever its path may lead by now.
-        let isHere = try h.isThere()
-        try visit(.realm, target) { (r, _) throws(RealmError) in
-            let copy = CollectionHandle(h.kind, r.box, h.path)
-            // Whatever comes of it, the other Realm has been asked: it begins to read.
+        // A collection that does not exist in this Realm is not resolved, even if its path is valid in the other Realm.
+        let isHere = try handle.isThere()
+        try visit(.realm, target) { (realmHandle, _) throws(RealmError) in
+            let copy = CollectionHandle(handle.kind, realmHandle.box, handle.path)
+            // The call always reads the other Realm, so that it begins to read.
             let isThere = try copy.isThere()
             if isHere && isThere { out.pointee = copy.out() }
         }
@@ -136,250 +143,259 @@ private func resolve(
 }
 
 @_cdecl("realm_list_insert")
-public func realm_list_insert(_ l: OpaquePointer?, _ index: Int, _ value: realm_value_t) -> Bool {
-    inside(.list, l) { (h, _) throws(RealmError) in try h.insert(try load(value), index) }
+public func realm_list_insert(_ list: OpaquePointer?, _ index: Int, _ value: realm_value_t) -> Bool {
+    inside(.list, list) { (handle, _) throws(RealmError) in try handle.insert(try load(value), index) }
 }
 
 @_cdecl("realm_list_set")
-public func realm_list_set(_ l: OpaquePointer?, _ index: Int, _ value: realm_value_t) -> Bool {
-    inside(.list, l) { (h, realm) throws(RealmError) in try realm.set(try load(value), at: index, in: h.path) }
+public func realm_list_set(_ list: OpaquePointer?, _ index: Int, _ value: realm_value_t) -> Bool {
+    inside(.list, list) { (handle, realm) throws(RealmError) in
+        try realm.set(try load(value), at: index, in: handle.path)
+    }
 }
 
 @_cdecl("realm_list_move")
-public func realm_list_move(_ l: OpaquePointer?, _ from: Int, _ to: Int) -> Bool {
-    inside(.list, l) { (h, realm) throws(RealmError) in try realm.move(from, to: to, in: h.path) }
+public func realm_list_move(_ list: OpaquePointer?, _ from: Int, _ to: Int) -> Bool {
+    inside(.list, list) { (handle, realm) throws(RealmError) in try realm.move(from, to: to, in: handle.path) }
 }
 
 @_cdecl("realm_list_erase")
-public func realm_list_erase(_ l: OpaquePointer?, _ index: Int) -> Bool {
-    inside(.list, l) { (h, realm) throws(RealmError) in try realm.erase(at: index, in: h.path) }
+public func realm_list_erase(_ list: OpaquePointer?, _ index: Int) -> Bool {
+    inside(.list, list) { (handle, realm) throws(RealmError) in try realm.erase(at: index, in: handle.path) }
 }
 
 @_cdecl("realm_list_clear")
-public func realm_list_clear(_ l: OpaquePointer?) -> Bool {
-    inside(.list, l) { (h, realm) throws(RealmError) in try realm.clear(h.path, .list) }
+public func realm_list_clear(_ list: OpaquePointer?) -> Bool {
+    inside(.list, list) { (handle, realm) throws(RealmError) in try realm.clear(handle.path, .list) }
 }
 
 @_cdecl("realm_list_remove_all")
-public func realm_list_remove_all(_ l: OpaquePointer?) -> Bool {
-    inside(.list, l) { (h, realm) throws(RealmError) in try realm.removeAll(h.path, .list) }
+public func realm_list_remove_all(_ list: OpaquePointer?) -> Bool {
+    inside(.list, list) { (handle, realm) throws(RealmError) in try realm.removeAll(handle.path, .list) }
 }
 
 @_cdecl("realm_list_insert_list")
-public func realm_list_insert_list(_ l: OpaquePointer?, _ index: Int) -> OpaquePointer? {
-    makeNested(.list, l, .list) { (h, realm) throws(RealmError) in
-        try realm.insertCollection(.list, at: index, in: h.path)
+public func realm_list_insert_list(_ list: OpaquePointer?, _ index: Int) -> OpaquePointer? {
+    makeNested(.list, list, .list) { (handle, realm) throws(RealmError) in
+        try realm.insertCollection(.list, at: index, in: handle.path)
     }
 }
 
 @_cdecl("realm_list_insert_dictionary")
-public func realm_list_insert_dictionary(_ l: OpaquePointer?, _ index: Int) -> OpaquePointer? {
-    makeNested(.list, l, .dictionary) { (h, realm) throws(RealmError) in
-        try realm.insertCollection(.dictionary, at: index, in: h.path)
+public func realm_list_insert_dictionary(_ list: OpaquePointer?, _ index: Int) -> OpaquePointer? {
+    makeNested(.list, list, .dictionary) { (handle, realm) throws(RealmError) in
+        try realm.insertCollection(.dictionary, at: index, in: handle.path)
     }
 }
 
 @_cdecl("realm_list_set_list")
-public func realm_list_set_list(_ l: OpaquePointer?, _ index: Int) -> OpaquePointer? {
-    makeNested(.list, l, .list) { (h, realm) throws(RealmError) in try realm.setCollection(.list, at: index, in: h.path)
+public func realm_list_set_list(_ list: OpaquePointer?, _ index: Int) -> OpaquePointer? {
+    makeNested(.list, list, .list) { (handle, realm) throws(RealmError) in
+        try realm.setCollection(.list, at: index, in: handle.path)
     }
 }
 
 @_cdecl("realm_list_set_dictionary")
-public func realm_list_set_dictionary(_ l: OpaquePointer?, _ index: Int) -> OpaquePointer? {
-    makeNested(.list, l, .dictionary) { (h, realm) throws(RealmError) in
-        try realm.setCollection(.dictionary, at: index, in: h.path)
+public func realm_list_set_dictionary(_ list: OpaquePointer?, _ index: Int) -> OpaquePointer? {
+    makeNested(.list, list, .dictionary) { (handle, realm) throws(RealmError) in
+        try realm.setCollection(.dictionary, at: index, in: handle.path)
     }
 }
 
 @_cdecl("realm_list_insert_embedded")
-public func realm_list_insert_embedded(_ l: OpaquePointer?, _ index: Int) -> OpaquePointer? {
-    make(.list, l) { (h, realm) throws(RealmError) in try realm.insertNewObject(at: index, in: h.path) }
+public func realm_list_insert_embedded(_ list: OpaquePointer?, _ index: Int) -> OpaquePointer? {
+    make(.list, list) { (handle, realm) throws(RealmError) in try realm.insertNewObject(at: index, in: handle.path) }
 }
 
 @_cdecl("realm_list_set_embedded")
-public func realm_list_set_embedded(_ l: OpaquePointer?, _ index: Int) -> OpaquePointer? {
-    make(.list, l) { (h, realm) throws(RealmError) in try realm.setNewObject(at: index, in: h.path) }
+public func realm_list_set_embedded(_ list: OpaquePointer?, _ index: Int) -> OpaquePointer? {
+    make(.list, list) { (handle, realm) throws(RealmError) in try realm.setNewObject(at: index, in: handle.path) }
 }
 
 @_cdecl("realm_list_resolve_in")
 public func realm_list_resolve_in(
-    _ l: OpaquePointer?, _ target: OpaquePointer?, _ out: UnsafeMutablePointer<OpaquePointer?>?
+    _ list: OpaquePointer?, _ target: OpaquePointer?, _ out: UnsafeMutablePointer<OpaquePointer?>?
 ) -> Bool {
-    resolve(.list, l, target, out)
+    resolve(.list, list, target, out)
 }
 
 @_cdecl("realm_list_to_results")
-public func realm_list_to_results(_ l: OpaquePointer?) -> OpaquePointer? { elements(.list, l) }
+public func realm_list_to_results(_ list: OpaquePointer?) -> OpaquePointer? { elements(.list, list) }
 
-/// Live results over a list, a set or the values of a dictionary.
-private func elements(_ door: Place, _ p: OpaquePointer?) -> OpaquePointer? {
-    handle(door, p) { (h, realm) throws(RealmError) in
-        _ = try h.contents()
-        return ResultsHandle(h.box, try ResultSet(realm, .collection(h.path)))
+/// Returns live results over a list, a set or the values of a dictionary.
+private func elements(_ door: Place, _ pointer: OpaquePointer?) -> OpaquePointer? {
+    handle(door, pointer) { (handle, realm) throws(RealmError) in
+        _ = try handle.contents()
+        return ResultsHandle(handle.box, try ResultSet(realm, .collection(handle.path)))
     }
 }
 
 // MARK: Sets
 
 @_cdecl("realm_set_is_valid")
-public func realm_set_is_valid(_ s: OpaquePointer?) -> Bool { isValid(.set, s) }
+public func realm_set_is_valid(_ set: OpaquePointer?) -> Bool { isValid(.set, set) }
 
 @_cdecl("realm_set_size")
-public func realm_set_size(_ s: OpaquePointer?, _ out: UnsafeMutablePointer<Int>?) -> Bool { size(.set, s, out) }
+public func realm_set_size(_ set: OpaquePointer?, _ out: UnsafeMutablePointer<Int>?) -> Bool { size(.set, set, out) }
 
 @_cdecl("realm_set_get_property")
-public func realm_set_get_property(_ s: OpaquePointer?, _ out: UnsafeMutablePointer<realm_property_info_t>?) -> Bool {
-    property(.set, s, out)
+public func realm_set_get_property(_ set: OpaquePointer?, _ out: UnsafeMutablePointer<realm_property_info_t>?) -> Bool {
+    property(.set, set, out)
 }
 
 @_cdecl("realm_set_get")
-public func realm_set_get(_ s: OpaquePointer?, _ index: Int, _ out: UnsafeMutablePointer<realm_value_t>?) -> Bool {
-    inside(.set, s) { (h, _) throws(RealmError) in try h.element(index, out) }
+public func realm_set_get(_ set: OpaquePointer?, _ index: Int, _ out: UnsafeMutablePointer<realm_value_t>?) -> Bool {
+    inside(.set, set) { (handle, _) throws(RealmError) in try handle.element(index, out) }
 }
 
 @_cdecl("realm_set_find")
 public func realm_set_find(
-    _ s: OpaquePointer?, _ value: realm_value_t, _ index: UnsafeMutablePointer<Int>?,
+    _ set: OpaquePointer?, _ value: realm_value_t, _ index: UnsafeMutablePointer<Int>?,
     _ found: UnsafeMutablePointer<Bool>?
 ) -> Bool {
-    inside(.set, s) { (h, _) throws(RealmError) in report(try h.list().find(try load(value)), index, found) }
+    inside(.set, set) { (handle, _) throws(RealmError) in report(try handle.list().find(try load(value)), index, found)
+    }
 }
 
 @_cdecl("realm_set_insert")
 public func realm_set_insert(
-    _ s: OpaquePointer?, _ value: realm_value_t, _ index: UnsafeMutablePointer<Int>?,
+    _ set: OpaquePointer?, _ value: realm_value_t, _ index: UnsafeMutablePointer<Int>?,
     _ inserted: UnsafeMutablePointer<Bool>?
 ) -> Bool {
-    inside(.set, s) { (h, realm) throws(RealmError) in
-        let result = try realm.insertIntoSet(try load(value), h.path)
+    inside(.set, set) { (handle, realm) throws(RealmError) in
+        let result = try realm.insertIntoSet(try load(value), handle.path)
         index?.pointee = result.index
         inserted?.pointee = result.inserted
     }
 }
 
 @_cdecl("realm_set_erase")
-public func realm_set_erase(_ s: OpaquePointer?, _ value: realm_value_t, _ erased: UnsafeMutablePointer<Bool>?) -> Bool
+public func realm_set_erase(_ set: OpaquePointer?, _ value: realm_value_t, _ erased: UnsafeMutablePointer<Bool>?)
+    -> Bool
 {
-    inside(.set, s) { (h, realm) throws(RealmError) in
-        let did = try realm.eraseFromSet(try load(value), h.path)
+    inside(.set, set) { (handle, realm) throws(RealmError) in
+        let did = try realm.eraseFromSet(try load(value), handle.path)
         erased?.pointee = did
     }
 }
 
 @_cdecl("realm_set_clear")
-public func realm_set_clear(_ s: OpaquePointer?) -> Bool {
-    inside(.set, s) { (h, realm) throws(RealmError) in try realm.clear(h.path, .set) }
+public func realm_set_clear(_ set: OpaquePointer?) -> Bool {
+    inside(.set, set) { (handle, realm) throws(RealmError) in try realm.clear(handle.path, .set) }
 }
 
 @_cdecl("realm_set_remove_all")
-public func realm_set_remove_all(_ s: OpaquePointer?) -> Bool {
-    inside(.set, s) { (h, realm) throws(RealmError) in try realm.removeAll(h.path, .set) }
+public func realm_set_remove_all(_ set: OpaquePointer?) -> Bool {
+    inside(.set, set) { (handle, realm) throws(RealmError) in try realm.removeAll(handle.path, .set) }
 }
 
 @_cdecl("realm_set_resolve_in")
 public func realm_set_resolve_in(
-    _ s: OpaquePointer?, _ target: OpaquePointer?, _ out: UnsafeMutablePointer<OpaquePointer?>?
+    _ set: OpaquePointer?, _ target: OpaquePointer?, _ out: UnsafeMutablePointer<OpaquePointer?>?
 ) -> Bool {
-    resolve(.set, s, target, out)
+    resolve(.set, set, target, out)
 }
 
 @_cdecl("realm_set_to_results")
-public func realm_set_to_results(_ s: OpaquePointer?) -> OpaquePointer? { elements(.set, s) }
+public func realm_set_to_results(_ set: OpaquePointer?) -> OpaquePointer? { elements(.set, set) }
 
 // MARK: Dictionaries
 
 @_cdecl("realm_dictionary_is_valid")
-public func realm_dictionary_is_valid(_ d: OpaquePointer?) -> Bool { isValid(.dictionary, d) }
+public func realm_dictionary_is_valid(_ dictionary: OpaquePointer?) -> Bool { isValid(.dictionary, dictionary) }
 
 @_cdecl("realm_dictionary_size")
-public func realm_dictionary_size(_ d: OpaquePointer?, _ out: UnsafeMutablePointer<Int>?) -> Bool {
-    size(.dictionary, d, out)
+public func realm_dictionary_size(_ dictionary: OpaquePointer?, _ out: UnsafeMutablePointer<Int>?) -> Bool {
+    size(.dictionary, dictionary, out)
 }
 
 @_cdecl("realm_dictionary_get_property")
-public func realm_dictionary_get_property(_ d: OpaquePointer?, _ out: UnsafeMutablePointer<realm_property_info_t>?)
+public func realm_dictionary_get_property(
+    _ dictionary: OpaquePointer?, _ out: UnsafeMutablePointer<realm_property_info_t>?
+)
     -> Bool
 {
-    property(.dictionary, d, out)
+    property(.dictionary, dictionary, out)
 }
 
-private func find(_ d: ElementDictionary, _ key: realm_value_t) throws(RealmError) -> Int? {
+private func find(_ dictionary: ElementDictionary, _ key: realm_value_t) throws(RealmError) -> Int? {
     guard case .string(let name) = try load(key) else { return nil }
-    return try d.find(name)
+    return try dictionary.find(name)
 }
 
 @_cdecl("realm_dictionary_find")
 public func realm_dictionary_find(
-    _ d: OpaquePointer?, _ key: realm_value_t, _ out: UnsafeMutablePointer<realm_value_t>?,
+    _ dictionary: OpaquePointer?, _ key: realm_value_t, _ out: UnsafeMutablePointer<realm_value_t>?,
     _ found: UnsafeMutablePointer<Bool>?
 ) -> Bool {
-    inside(.dictionary, d) { (h, _) throws(RealmError) in
-        let content = try h.dictionary()
-        let i = try find(content, key)
-        if let i, let out { store(try content.value(i), out) }
-        found?.pointee = i != nil
+    inside(.dictionary, dictionary) { (handle, _) throws(RealmError) in
+        let content = try handle.dictionary()
+        let index = try find(content, key)
+        if let index, let out { store(try content.value(index), out) }
+        found?.pointee = index != nil
     }
 }
 
 @_cdecl("realm_dictionary_get")
 public func realm_dictionary_get(
-    _ d: OpaquePointer?, _ index: Int, _ key: UnsafeMutablePointer<realm_value_t>?,
+    _ dictionary: OpaquePointer?, _ index: Int, _ key: UnsafeMutablePointer<realm_value_t>?,
     _ value: UnsafeMutablePointer<realm_value_t>?
 ) -> Bool {
-    inside(.dictionary, d) { (h, _) throws(RealmError) in
-        let content = try h.dictionary()
-        let k = try content.key(index), v = try content.value(index)
-        if let key { store(k, key) }
-        if let value { store(v, value) }
+    inside(.dictionary, dictionary) { (handle, _) throws(RealmError) in
+        let content = try handle.dictionary()
+        let keyValue = try content.key(index), entryValue = try content.value(index)
+        if let key { store(keyValue, key) }
+        if let value { store(entryValue, value) }
     }
 }
 
-private func nested(_ d: OpaquePointer?, _ key: realm_value_t, _ kind: Handle.Kind) -> OpaquePointer? {
-    handle(.dictionary, d) { (h, realm) throws(RealmError) in
+private func nested(_ dictionary: OpaquePointer?, _ key: realm_value_t, _ kind: Handle.Kind) -> OpaquePointer? {
+    handle(.dictionary, dictionary) { (handle, realm) throws(RealmError) in
         guard case .string(let name) = try load(key) else {
             throw RealmError(.invalidArgument, "Dictionary keys are strings")
         }
-        _ = try h.dictionary()
-        guard try realm.isMixed(h.path) else {
+        _ = try handle.dictionary()
+        guard try realm.isMixed(handle.path) else {
             throw RealmError(.invalidProperty, "Only collections of Mixed values hold collections")
         }
-        var path = h.path
+        var path = handle.path
         path.steps.append(.name(Array(name)))
-        // An absent key, or a value of another kind, gives a handle that is not valid.
-        return CollectionHandle(kind, h.box, path)
+        // If the key does not exist or its value is of another kind, the handle is not valid.
+        return CollectionHandle(kind, handle.box, path)
     }
 }
 
 @_cdecl("realm_dictionary_get_list")
-public func realm_dictionary_get_list(_ d: OpaquePointer?, _ key: realm_value_t) -> OpaquePointer? {
-    nested(d, key, .list)
+public func realm_dictionary_get_list(_ dictionary: OpaquePointer?, _ key: realm_value_t) -> OpaquePointer? {
+    nested(dictionary, key, .list)
 }
 
 @_cdecl("realm_dictionary_get_dictionary")
-public func realm_dictionary_get_dictionary(_ d: OpaquePointer?, _ key: realm_value_t) -> OpaquePointer? {
-    nested(d, key, .dictionary)
+public func realm_dictionary_get_dictionary(_ dictionary: OpaquePointer?, _ key: realm_value_t) -> OpaquePointer? {
+    nested(dictionary, key, .dictionary)
 }
 
 @_cdecl("realm_dictionary_get_linked_object")
-public func realm_dictionary_get_linked_object(_ d: OpaquePointer?, _ key: realm_value_t) -> OpaquePointer? {
-    from(.dictionary, d) { (h, _) throws(RealmError) in
+public func realm_dictionary_get_linked_object(_ dictionary: OpaquePointer?, _ key: realm_value_t) -> OpaquePointer? {
+    from(.dictionary, dictionary) { (handle, _) throws(RealmError) in
         guard case .string(let name) = try load(key) else {
             throw RealmError(.invalidArgument, "Dictionary keys are strings")
         }
-        let content = try h.dictionary()
-        guard let i = try content.find(name), case .typedLink(let t, let k) = try content.value(i) else { return nil }
-        return ObjectHandle.make(h.box, t, k)
+        let content = try handle.dictionary()
+        guard let index = try content.find(name), case .typedLink(let table, let key) = try content.value(index) else {
+            return nil
+        }
+        return ObjectHandle.make(handle.box, table, key)
     }
 }
 
 @_cdecl("realm_dictionary_contains_key")
 public func realm_dictionary_contains_key(
-    _ d: OpaquePointer?, _ key: realm_value_t, _ found: UnsafeMutablePointer<Bool>?
+    _ dictionary: OpaquePointer?, _ key: realm_value_t, _ found: UnsafeMutablePointer<Bool>?
 ) -> Bool {
-    inside(.dictionary, d) { (h, _) throws(RealmError) in
+    inside(.dictionary, dictionary) { (handle, _) throws(RealmError) in
         guard let found else { throw nullArgument() }
-        let content = try h.dictionary()
+        let content = try handle.dictionary()
         if key.type != RLM_TYPE_STRING { throw RealmError(.invalidArgument, "Dictionary keys are strings") }
         found.pointee = try find(content, key) != nil
     }
@@ -387,15 +403,15 @@ public func realm_dictionary_contains_key(
 
 @_cdecl("realm_dictionary_contains_value")
 public func realm_dictionary_contains_value(
-    _ d: OpaquePointer?, _ value: realm_value_t, _ index: UnsafeMutablePointer<Int>?
+    _ dictionary: OpaquePointer?, _ value: realm_value_t, _ index: UnsafeMutablePointer<Int>?
 ) -> Bool {
-    inside(.dictionary, d) { (h, _) throws(RealmError) in
+    inside(.dictionary, dictionary) { (handle, _) throws(RealmError) in
         guard let index else { throw nullArgument() }
-        report(try h.dictionary().findValue(try load(value)), index, nil)
+        report(try handle.dictionary().findValue(try load(value)), index, nil)
     }
 }
 
-/// The key of a new pair: 3000 unless a string, 3011 for a null one.
+/// Returns the key of a new entry. Throws 3000 if it is not a string, and 3011 if it is null.
 private func name(_ key: realm_value_t) throws(RealmError) -> Bytes {
     if key.type == RLM_TYPE_STRING, key.string.data == nil {
         throw RealmError(.invalidDictionaryKey, "Dictionary::insert: key cannot be null")
@@ -408,72 +424,78 @@ private func name(_ key: realm_value_t) throws(RealmError) -> Bytes {
 
 @_cdecl("realm_dictionary_insert")
 public func realm_dictionary_insert(
-    _ d: OpaquePointer?, _ key: realm_value_t, _ value: realm_value_t, _ index: UnsafeMutablePointer<Int>?,
+    _ dictionary: OpaquePointer?, _ key: realm_value_t, _ value: realm_value_t, _ index: UnsafeMutablePointer<Int>?,
     _ inserted: UnsafeMutablePointer<Bool>?
 ) -> Bool {
-    inside(.dictionary, d) { (h, realm) throws(RealmError) in
-        let result = try realm.setValue(try load(value), forKey: try name(key), in: h.path)
+    inside(.dictionary, dictionary) { (handle, realm) throws(RealmError) in
+        let result = try realm.setValue(try load(value), forKey: try name(key), in: handle.path)
         index?.pointee = result.index
         inserted?.pointee = result.inserted
     }
 }
 
 @_cdecl("realm_dictionary_insert_embedded")
-public func realm_dictionary_insert_embedded(_ d: OpaquePointer?, _ key: realm_value_t) -> OpaquePointer? {
-    make(.dictionary, d) { (h, realm) throws(RealmError) in try realm.setNewObject(forKey: try name(key), in: h.path) }
+public func realm_dictionary_insert_embedded(_ dictionary: OpaquePointer?, _ key: realm_value_t) -> OpaquePointer? {
+    make(.dictionary, dictionary) { (handle, realm) throws(RealmError) in
+        try realm.setNewObject(forKey: try name(key), in: handle.path)
+    }
 }
 
 @_cdecl("realm_dictionary_insert_list")
-public func realm_dictionary_insert_list(_ d: OpaquePointer?, _ key: realm_value_t) -> OpaquePointer? {
-    makeNested(.dictionary, d, .list) { (h, realm) throws(RealmError) in
-        try realm.setCollection(.list, forKey: try name(key), in: h.path)
+public func realm_dictionary_insert_list(_ dictionary: OpaquePointer?, _ key: realm_value_t) -> OpaquePointer? {
+    makeNested(.dictionary, dictionary, .list) { (handle, realm) throws(RealmError) in
+        try realm.setCollection(.list, forKey: try name(key), in: handle.path)
     }
 }
 
 @_cdecl("realm_dictionary_insert_dictionary")
-public func realm_dictionary_insert_dictionary(_ d: OpaquePointer?, _ key: realm_value_t) -> OpaquePointer? {
-    makeNested(.dictionary, d, .dictionary) { (h, realm) throws(RealmError) in
-        try realm.setCollection(.dictionary, forKey: try name(key), in: h.path)
+public func realm_dictionary_insert_dictionary(_ dictionary: OpaquePointer?, _ key: realm_value_t) -> OpaquePointer? {
+    makeNested(.dictionary, dictionary, .dictionary) { (handle, realm) throws(RealmError) in
+        try realm.setCollection(.dictionary, forKey: try name(key), in: handle.path)
     }
 }
 
 @_cdecl("realm_dictionary_erase")
-public func realm_dictionary_erase(_ d: OpaquePointer?, _ key: realm_value_t, _ erased: UnsafeMutablePointer<Bool>?)
+public func realm_dictionary_erase(
+    _ dictionary: OpaquePointer?, _ key: realm_value_t, _ erased: UnsafeMutablePointer<Bool>?
+)
     -> Bool
 {
-    inside(.dictionary, d) { (h, realm) throws(RealmError) in
+    inside(.dictionary, dictionary) { (handle, realm) throws(RealmError) in
         var did = false
         if case .string(let name) = try load(key) {
-            did = try realm.eraseKey(name, in: h.path)
+            did = try realm.eraseKey(name, in: handle.path)
         } else {
-            try realm.checkWritable(h.path)
+            try realm.checkWritable(handle.path)
         }
         erased?.pointee = did
     }
 }
 
 @_cdecl("realm_dictionary_clear")
-public func realm_dictionary_clear(_ d: OpaquePointer?) -> Bool {
-    inside(.dictionary, d) { (h, realm) throws(RealmError) in try realm.clear(h.path, .dictionary) }
+public func realm_dictionary_clear(_ dictionary: OpaquePointer?) -> Bool {
+    inside(.dictionary, dictionary) { (handle, realm) throws(RealmError) in try realm.clear(handle.path, .dictionary) }
 }
 
 @_cdecl("realm_dictionary_get_keys")
 public func realm_dictionary_get_keys(
-    _ d: OpaquePointer?, _ size: UnsafeMutablePointer<Int>?, _ keys: UnsafeMutablePointer<OpaquePointer?>?
+    _ dictionary: OpaquePointer?, _ size: UnsafeMutablePointer<Int>?, _ keys: UnsafeMutablePointer<OpaquePointer?>?
 ) -> Bool {
-    inside(.dictionary, d) { (h, realm) throws(RealmError) in
+    inside(.dictionary, dictionary) { (handle, realm) throws(RealmError) in
         guard let size, let keys else { throw nullArgument() }
-        size.pointee = try h.dictionary().count
-        keys.pointee = ResultsHandle(h.box, try ResultSet(realm, .keys(h.path))).out()
+        size.pointee = try handle.dictionary().count
+        keys.pointee = ResultsHandle(handle.box, try ResultSet(realm, .keys(handle.path))).out()
     }
 }
 
 @_cdecl("realm_dictionary_resolve_in")
 public func realm_dictionary_resolve_in(
-    _ d: OpaquePointer?, _ target: OpaquePointer?, _ out: UnsafeMutablePointer<OpaquePointer?>?
+    _ dictionary: OpaquePointer?, _ target: OpaquePointer?, _ out: UnsafeMutablePointer<OpaquePointer?>?
 ) -> Bool {
-    resolve(.dictionary, d, target, out)
+    resolve(.dictionary, dictionary, target, out)
 }
 
 @_cdecl("realm_dictionary_to_results")
-public func realm_dictionary_to_results(_ d: OpaquePointer?) -> OpaquePointer? { elements(.dictionary, d) }
+public func realm_dictionary_to_results(_ dictionary: OpaquePointer?) -> OpaquePointer? {
+    elements(.dictionary, dictionary)
+}

@@ -1,26 +1,27 @@
 import CRealmHeaders
 import CoreEngine
 
-/// Compaction, copies, changes of key.
+/// Compaction, copies, and changes of the encryption key.
 
 @_cdecl("realm_compact")
-public func realm_compact(_ r: OpaquePointer?, _ didCompact: UnsafeMutablePointer<Bool>?) -> Bool {
-    inside(.realm, r, outcomeStands: true) { (_, realm) throws(RealmError) in
+public func realm_compact(_ realm: OpaquePointer?, _ didCompact: UnsafeMutablePointer<Bool>?) -> Bool {
+    inside(.realm, realm, outcomeStands: true) { (_, realm) throws(RealmError) in
         let done = try realm.compact()
         didCompact?.pointee = done
     }
 }
 
 @_cdecl("realm_convert_with_config")
-public func realm_convert_with_config(_ r: OpaquePointer?, _ c: OpaquePointer?, _ merge: Bool) -> Bool {
-    inside(.realm, r) { (_, realm) throws(RealmError) in try realm.convert(to: try settings(c), merging: merge) }
+public func realm_convert_with_config(_ realm: OpaquePointer?, _ config: OpaquePointer?, _ merge: Bool) -> Bool {
+    inside(.realm, realm) { (_, realm) throws(RealmError) in try realm.convert(to: try settings(config), merging: merge)
+    }
 }
 
 @_cdecl("realm_convert_with_path")
 public func realm_convert_with_path(
-    _ r: OpaquePointer?, _ path: UnsafePointer<CChar>?, _ key: realm_binary_t, _ merge: Bool
+    _ realm: OpaquePointer?, _ path: UnsafePointer<CChar>?, _ key: realm_binary_t, _ merge: Bool
 ) -> Bool {
-    inside(.realm, r) { (_, realm) throws(RealmError) in
+    inside(.realm, realm) { (_, realm) throws(RealmError) in
         var target = RealmConfiguration(path: try text(path))
         if let data = key.data {
             guard key.size == 64 else { throw RealmError(.invalidEncryptionKey, "Encryption key must be 64 bytes.") }
@@ -31,8 +32,8 @@ public func realm_convert_with_path(
 }
 
 @_cdecl("crealm_change_key")
-public func crealm_change_key(_ r: OpaquePointer?, _ c: OpaquePointer?) -> Bool {
-    inside(.realm, r, outcomeStands: true) { (_, realm) throws(RealmError) in
-        try realm.changeKey(to: try settings(c).encryption())
+public func crealm_change_key(_ realm: OpaquePointer?, _ config: OpaquePointer?) -> Bool {
+    inside(.realm, realm, outcomeStands: true) { (_, realm) throws(RealmError) in
+        try realm.changeKey(to: try settings(config).encryption())
     }
 }

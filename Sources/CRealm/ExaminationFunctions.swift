@@ -1,16 +1,16 @@
 import CRealmHeaders
 import CoreEngine
 
-/// What a file says of itself, and whether it is sound, without opening it; where a value lies in it.
+/// File information and verification without opening the file, and the location of values in it.
 
 @_cdecl("crealm_file_info")
 public func crealm_file_info(
-    _ c: OpaquePointer?, _ out: UnsafeMutablePointer<UnsafeMutablePointer<crealm_file_info_t>?>?
+    _ config: OpaquePointer?, _ out: UnsafeMutablePointer<UnsafeMutablePointer<crealm_file_info_t>?>?
 ) -> Bool {
     out?.pointee = nil
-    return anywhere(.config, c, false) { (c) throws(RealmError) in
+    return anywhere(.config, config, false) { (config) throws(RealmError) in
         guard let out else { throw nullArgument() }
-        let settings = c.value
+        let settings = config.value
         let facts = try FileFacts.read(path: try settings.checkedPath(), try settings.encryption())
         out.pointee = try OwnBlock.make { info(facts, &$0) }
         return true
@@ -19,12 +19,12 @@ public func crealm_file_info(
 
 @_cdecl("crealm_check")
 public func crealm_check(
-    _ c: OpaquePointer?, _ max: Int, _ out: UnsafeMutablePointer<UnsafeMutablePointer<crealm_check_t>?>?
+    _ config: OpaquePointer?, _ max: Int, _ out: UnsafeMutablePointer<UnsafeMutablePointer<crealm_check_t>?>?
 ) -> Bool {
     out?.pointee = nil
-    return anywhere(.config, c, false) { (c) throws(RealmError) in
+    return anywhere(.config, config, false) { (config) throws(RealmError) in
         guard let out else { throw nullArgument() }
-        let settings = c.value
+        let settings = config.value
         let found = try FileCheck(
             path: try settings.checkedPath(), try settings.encryption(), isSnapshot: settings.isSnapshot,
             limit: max < 0 ? .max : max,
@@ -36,11 +36,12 @@ public func crealm_check(
 
 private func check(_ found: FileCheck, _ block: inout OwnBlock) -> crealm_check_t {
     let facts = block.array([found.facts]) { info($1, &$0) }
-    let versions = block.array(found.versions) { _, v in
+    let versions = block.array(found.versions) { _, listed in
         crealm_checked_version_t(
-            state: crealm_version_state_e(rawValue: v.state.rawValue), slot: Int32(v.slot ?? -1), is_newest: v.isNewest,
-            version: v.number,
-            num_faults: v.faultCount)
+            state: crealm_version_state_e(rawValue: listed.state.rawValue), slot: Int32(listed.slot ?? -1),
+            is_newest: listed.isNewest,
+            version: listed.number,
+            num_faults: listed.faultCount)
     }
     let faults = block.array(found.faults) { block, f in
         crealm_file_fault_t(fault: fault(f.fault, &block), slot: Int32(f.slot ?? -1))
@@ -53,49 +54,50 @@ private func check(_ found: FileCheck, _ block: inout OwnBlock) -> crealm_check_
         total_faults: found.total, report: block.text(found.report), json: block.text(found.json))
 }
 
-private func fault(_ f: Fault, _ block: inout OwnBlock) -> crealm_fault_t {
+private func fault(_ fault: Fault, _ block: inout OwnBlock) -> crealm_fault_t {
     crealm_fault_t(
-        kind: crealm_fault_kind_e(rawValue: UInt32(f.kind.rawValue)), offset: UInt64(f.offset),
-        class_name: block.text(f.table?.text),
-        property: block.text(f.property?.text), object: f.object?.raw ?? -1, message: block.text(f.message))
+        kind: crealm_fault_kind_e(rawValue: UInt32(fault.kind.rawValue)), offset: UInt64(fault.offset),
+        class_name: block.text(fault.table?.text),
+        property: block.text(fault.property?.text), object: fault.object?.raw ?? -1, message: block.text(fault.message))
 }
 
-private func info(_ f: FileFacts, _ block: inout OwnBlock) -> crealm_file_info_t {
+private func info(_ facts: FileFacts, _ block: inout OwnBlock) -> crealm_file_info_t {
     var info = crealm_file_info_t()
-    info.path = block.text(f.path)
-    info.kind = crealm_file_kind_e(rawValue: f.kind.rawValue)
-    info.encryption = crealm_file_encryption_e(rawValue: f.form.rawValue)
-    info.cipher = f.cipher.map { $0.rawValue } ?? -1
-    info.wants_passphrase = f.wantsPassphrase
-    info.use = crealm_file_use_e(rawValue: f.use.rawValue)
-    info.file_size = UInt64(f.fileSize)
-    info.data_size = UInt64(f.dataSize)
-    info.is_streaming = f.isStreaming
-    info.selected_slot = Int32(f.selectedSlot ?? -1)
-    info.slots = (slot(f.slots[0], &block), slot(f.slots[1], &block))
-    info.newest = slot(f.newest, &block)
-    info.writer = block.text(f.writer)
-    info.problem = block.text(f.problem)
+    info.path = block.text(facts.path)
+    info.kind = crealm_file_kind_e(rawValue: facts.kind.rawValue)
+    info.encryption = crealm_file_encryption_e(rawValue: facts.form.rawValue)
+    info.cipher = facts.cipher.map { $0.rawValue } ?? -1
+    info.wants_passphrase = facts.wantsPassphrase
+    info.use = crealm_file_use_e(rawValue: facts.use.rawValue)
+    info.file_size = UInt64(facts.fileSize)
+    info.data_size = UInt64(facts.dataSize)
+    info.is_streaming = facts.isStreaming
+    info.selected_slot = Int32(facts.selectedSlot ?? -1)
+    info.slots = (slot(facts.slots[0], &block), slot(facts.slots[1], &block))
+    info.newest = slot(facts.newest, &block)
+    info.writer = block.text(facts.writer)
+    info.problem = block.text(facts.problem)
     return info
 }
 
-private func slot(_ s: FileFacts.Slot, _ block: inout OwnBlock) -> crealm_slot_info_t {
+private func slot(_ facts: FileFacts.Slot, _ block: inout OwnBlock) -> crealm_slot_info_t {
     crealm_slot_info_t(
-        state: crealm_slot_state_e(rawValue: s.state.rawValue), format: UInt32(s.format), top_ref: s.topRef,
-        version: s.version,
-        logical_size: UInt64(s.logicalSize), history_type: UInt32(truncatingIfNeeded: s.historyType),
-        history_schema_version: UInt32(truncatingIfNeeded: s.historySchemaVersion), problem: block.text(s.problem))
+        state: crealm_slot_state_e(rawValue: facts.state.rawValue), format: UInt32(facts.format), top_ref: facts.topRef,
+        version: facts.version,
+        logical_size: UInt64(facts.logicalSize), history_type: UInt32(truncatingIfNeeded: facts.historyType),
+        history_schema_version: UInt32(truncatingIfNeeded: facts.historySchemaVersion),
+        problem: block.text(facts.problem))
 }
 
 @_cdecl("crealm_value_location")
 public func crealm_value_location(
-    _ o: OpaquePointer?, _ property: Int64, _ index: Int,
+    _ object: OpaquePointer?, _ property: Int64, _ index: Int,
     _ out: UnsafeMutablePointer<UnsafeMutablePointer<crealm_value_location_t>?>?
 ) -> Bool {
     out?.pointee = nil
-    return inside(.object, o) { (o, realm) throws(RealmError) in
+    return inside(.object, object) { (handle, realm) throws(RealmError) in
         guard let out else { throw nullArgument() }
-        let found = try realm.location(o.table, o.key, ColKey(property), index: index == -1 ? nil : index)
+        let found = try realm.location(handle.table, handle.key, ColKey(property), index: index == -1 ? nil : index)
         out.pointee = try OwnBlock.make { location(found, &$0) }
     }
 }

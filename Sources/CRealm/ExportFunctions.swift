@@ -1,9 +1,9 @@
 import CRealmHeaders
 import CoreEngine
 
-/// Columns out of the database, as Arrow streams.
+/// Export of columns as Arrow streams.
 
-/// The paths of a C array; nil for none.
+/// Returns the paths of a C array; nil for NULL.
 private func names(_ paths: UnsafePointer<UnsafePointer<CChar>?>?, _ count: Int) throws(RealmError) -> [Name]? {
     guard let paths else { return nil }
     guard count >= 0, count <= 1 << 20 else {
@@ -16,10 +16,10 @@ private func names(_ paths: UnsafePointer<UnsafePointer<CChar>?>?, _ count: Int)
 
 @_cdecl("crealm_results_export_arrow")
 public func crealm_results_export_arrow(
-    _ r: OpaquePointer?, _ paths: UnsafePointer<UnsafePointer<CChar>?>?, _ count: Int, _ rows: Int,
+    _ results: OpaquePointer?, _ paths: UnsafePointer<UnsafePointer<CChar>?>?, _ count: Int, _ rows: Int,
     _ out: UnsafeMutablePointer<ArrowArrayStream>?
 ) -> Bool {
-    inside(.results, r) { (_, results) throws(RealmError) in
+    inside(.results, results) { (_, results) throws(RealmError) in
         guard let out else { throw nullArgument() }
         try results.exportColumns(try names(paths, count), rows: rows < 0 ? .max : rows, to: out)
     }
@@ -27,23 +27,25 @@ public func crealm_results_export_arrow(
 
 @_cdecl("crealm_results_fetch_arrow")
 public func crealm_results_fetch_arrow(
-    _ r: OpaquePointer?, _ first: Int, _ count: Int, _ paths: UnsafePointer<UnsafePointer<CChar>?>?, _ n: Int,
+    _ results: OpaquePointer?, _ first: Int, _ count: Int, _ paths: UnsafePointer<UnsafePointer<CChar>?>?,
+    _ pathCount: Int,
     _ schema: UnsafeMutablePointer<ArrowSchema>?, _ array: UnsafeMutablePointer<ArrowArray>?
 ) -> Bool {
-    inside(.results, r) { (_, results) throws(RealmError) in
+    inside(.results, results) { (_, results) throws(RealmError) in
         guard let array else { throw nullArgument() }
-        // A size_t beyond the largest Int asks for no row, or for all.
+        // A size_t above the largest Int means "no row" for `first` and "all rows" for `count`.
         try results.exportRows(
-            first < 0 ? .max : first, count < 0 ? .max : count, try names(paths, n), schema: schema, array: array)
+            first < 0 ? .max : first, count < 0 ? .max : count, try names(paths, pathCount), schema: schema,
+            array: array)
     }
 }
 
 @_cdecl("crealm_class_export_arrow")
 public func crealm_class_export_arrow(
-    _ r: OpaquePointer?, _ table: UInt32, _ paths: UnsafePointer<UnsafePointer<CChar>?>?, _ count: Int, _ rows: Int,
+    _ realm: OpaquePointer?, _ table: UInt32, _ paths: UnsafePointer<UnsafePointer<CChar>?>?, _ count: Int, _ rows: Int,
     _ out: UnsafeMutablePointer<ArrowArrayStream>?
 ) -> Bool {
-    inside(.realm, r) { (_, realm) throws(RealmError) in
+    inside(.realm, realm) { (_, realm) throws(RealmError) in
         guard let out else { throw nullArgument() }
         _ = try realm.tableName(TableKey(table))
         let all = try ResultSet(realm, .table(TableKey(table)))

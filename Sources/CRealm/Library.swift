@@ -4,7 +4,7 @@ import CoreEngine
 
 /// Version, memory, identity, logging.
 
-/// A text of the program's, with a zero byte behind.
+/// Returns a C string for a literal, which ends with a zero byte.
 func constant(_ text: StaticString) -> UnsafePointer<CChar> {
     UnsafeRawPointer(text.utf8Start).assumingMemoryBound(to: CChar.self)
 }
@@ -27,20 +27,20 @@ public func realm_get_library_version_numbers(
 public func realm_free(_ buffer: UnsafeMutableRawPointer?) { CMemory.release(buffer) }
 
 @_cdecl("realm_release")
-public func realm_release(_ p: UnsafeMutableRawPointer?) {
-    guard let p else { return }
-    let u = Unmanaged<Handle>.fromOpaque(p)
-    if u._withUnsafeGuaranteedRef({ $0.isInherited }) { return }
-    if u._withUnsafeGuaranteedRef({ $0.kind == .object }) { return ObjectHandle.recycle(.fromOpaque(p)) }
-    u.release()
+public func realm_release(_ pointer: UnsafeMutableRawPointer?) {
+    guard let pointer else { return }
+    let handle = Unmanaged<Handle>.fromOpaque(pointer)
+    if handle._withUnsafeGuaranteedRef({ $0.isInherited }) { return }
+    if handle._withUnsafeGuaranteedRef({ $0.kind == .object }) { return ObjectHandle.recycle(.fromOpaque(pointer)) }
+    handle.release()
 }
 
 @_cdecl("realm_clone")
-public func realm_clone(_ p: UnsafeRawPointer?) -> UnsafeMutableRawPointer? {
-    guard let p else { return fail(nullArgument()) }
-    let h = Unmanaged<Handle>.fromOpaque(p).takeUnretainedValue()
-    guard !h.isInherited else { return fail(Realm.inheritedError()) }
-    guard let copy = h.clonedPointer() else {
+public func realm_clone(_ pointer: UnsafeRawPointer?) -> UnsafeMutableRawPointer? {
+    guard let pointer else { return fail(nullArgument()) }
+    let handle = Unmanaged<Handle>.fromOpaque(pointer).takeUnretainedValue()
+    guard !handle.isInherited else { return fail(Realm.inheritedError()) }
+    guard let copy = handle.clonedPointer() else {
         return fail(RealmError(.notClonable, "Handles of this kind cannot be cloned"))
     }
     return UnsafeMutableRawPointer(copy)
@@ -56,9 +56,9 @@ public func realm_equals(_ a: UnsafeRawPointer?, _ b: UnsafeRawPointer?) -> Bool
 }
 
 @_cdecl("realm_is_frozen")
-public func realm_is_frozen(_ p: UnsafeRawPointer?) -> Bool {
-    guard let p else { return false }
-    return Unmanaged<Handle>.fromOpaque(p)._withUnsafeGuaranteedRef { !$0.isInherited && $0.isFrozen }
+public func realm_is_frozen(_ pointer: UnsafeRawPointer?) -> Bool {
+    guard let pointer else { return false }
+    return Unmanaged<Handle>.fromOpaque(pointer)._withUnsafeGuaranteedRef { !$0.isInherited && $0.isFrozen }
 }
 
 // MARK: Logging
@@ -84,10 +84,10 @@ public func realm_set_log_callback(
 
 @_cdecl("realm_set_log_level")
 public func realm_set_log_level(_ level: realm_log_level_e) {
-    guard let l = LogLevel(rawValue: Int(level.rawValue)) else {
+    guard let known = LogLevel(rawValue: Int(level.rawValue)) else {
         return setLastError(RealmError(.invalidArgument, "Unknown log level \(level.rawValue)"))
     }
-    _ = Log.setLevel(l, for: .realm)
+    _ = Log.setLevel(known, for: .realm)
 }
 
 @_cdecl("realm_set_log_level_category")
@@ -95,13 +95,13 @@ public func realm_set_log_level_category(_ category: UnsafePointer<CChar>?, _ le
     -> realm_log_level_e
 {
     do throws(RealmError) {
-        guard let c = LogCategory(rawValue: try text(category)) else {
+        guard let found = LogCategory(rawValue: try text(category)) else {
             throw RealmError(.invalidArgument, "Unknown log category")
         }
-        guard let l = LogLevel(rawValue: Int(level.rawValue)) else {
+        guard let known = LogLevel(rawValue: Int(level.rawValue)) else {
             throw RealmError(.invalidArgument, "Unknown log level \(level.rawValue)")
         }
-        return realm_log_level_e(rawValue: UInt32(Log.setLevel(l, for: c).rawValue))
+        return realm_log_level_e(rawValue: UInt32(Log.setLevel(known, for: found).rawValue))
     } catch {
         setLastError(error)
         return realm_log_level_e(rawValue: 0)
@@ -111,10 +111,10 @@ public func realm_set_log_level_category(_ category: UnsafePointer<CChar>?, _ le
 @_cdecl("realm_get_log_level_category")
 public func realm_get_log_level_category(_ category: UnsafePointer<CChar>?) -> realm_log_level_e {
     do throws(RealmError) {
-        guard let c = LogCategory(rawValue: try text(category)) else {
+        guard let known = LogCategory(rawValue: try text(category)) else {
             throw RealmError(.invalidArgument, "Unknown log category")
         }
-        return realm_log_level_e(rawValue: UInt32(Log.level(of: c).rawValue))
+        return realm_log_level_e(rawValue: UInt32(Log.level(of: known).rawValue))
     } catch {
         setLastError(error)
         return realm_log_level_e(rawValue: 0)
@@ -124,12 +124,12 @@ public func realm_get_log_level_category(_ category: UnsafePointer<CChar>?) -> r
 @_cdecl("realm_get_category_names")
 public func realm_get_category_names(_ count: Int, _ out: UnsafeMutablePointer<UnsafePointer<CChar>?>?) -> Int {
     guard count > 0, let out else { return count == 0 ? categoryNames.count : 0 }
-    let n = min(count, categoryNames.count)
-    for i in 0..<n { out[i] = UnsafePointer(bitPattern: categoryNames[i]) }
-    return n
+    let most = min(count, categoryNames.count)
+    for i in 0..<most { out[i] = UnsafePointer(bitPattern: categoryNames[i]) }
+    return most
 }
 
-// MARK: Our own additions
+// MARK: Additions to the API of Realm
 
 @_cdecl("crealm_abi_version")
 public func crealm_abi_version() -> UInt32 { UInt32(CREALM_ABI_VERSION) }
@@ -181,7 +181,8 @@ public func crealm_find_faults(
     }
 }
 
-/// Structs and the texts they refer to in one block of memory, which `realm_free` gives back; nil: out of memory.
+/// Returns structs and the strings that they refer to in one block of memory, which `realm_free` releases; nil if there
+/// is not enough memory.
 private func listed<Element, Struct>(
     _ elements: [Element], texts: (Element) -> [String?], element: (Element, [UnsafePointer<CChar>?]) -> Struct
 ) -> UnsafeMutablePointer<Struct>? {
@@ -201,7 +202,7 @@ private func listed<Element, Struct>(
         at += 1
         return UnsafePointer(start)
     }
-    for (i, e) in elements.enumerated() { (list + i).initialize(to: element(e, texts(e).map(keep))) }
+    for (i, entry) in elements.enumerated() { (list + i).initialize(to: element(entry, texts(entry).map(keep))) }
     return list
 }
 

@@ -1,265 +1,276 @@
 import CRealmHeaders
 import CoreEngine
 
-/// Objects: finding, creating, reading, writing.
+/// Finding, creating, reading and writing objects.
 
 @_cdecl("realm_get_num_objects")
-public func realm_get_num_objects(_ r: OpaquePointer?, _ table: UInt32, _ out: UnsafeMutablePointer<Int>?) -> Bool {
-    inside(.realm, r) { (_, realm) throws(RealmError) in
-        let n = try realm.objectCount(TableKey(table))
-        out?.pointee = n
+public func realm_get_num_objects(_ realm: OpaquePointer?, _ table: UInt32, _ out: UnsafeMutablePointer<Int>?) -> Bool {
+    inside(.realm, realm) { (_, realm) throws(RealmError) in
+        let found = try realm.objectCount(TableKey(table))
+        out?.pointee = found
     }
 }
 
 @_cdecl("realm_get_object")
-public func realm_get_object(_ r: OpaquePointer?, _ table: UInt32, _ key: Int64) -> OpaquePointer? {
-    from(.realm, r) { (r, realm) throws(RealmError) in
-        let t = TableKey(table), k = ObjKey(key)
-        guard try realm.objectExists(t, k) else {
-            throw RealmError(.noSuchObject, "No object with key '\(key)' in '\(try realm.tableName(t))'")
+public func realm_get_object(_ realm: OpaquePointer?, _ table: UInt32, _ key: Int64) -> OpaquePointer? {
+    from(.realm, realm) { (handle, realm) throws(RealmError) in
+        let tableKey = TableKey(table), objectKey = ObjKey(key)
+        guard try realm.objectExists(tableKey, objectKey) else {
+            throw RealmError(.noSuchObject, "No object with key '\(key)' in '\(try realm.tableName(tableKey))'")
         }
-        return ObjectHandle.make(r.box, t, k)
+        return ObjectHandle.make(handle.box, tableKey, objectKey)
     }
 }
 
 @_cdecl("realm_object_get_parent")
 public func realm_object_get_parent(
-    _ o: OpaquePointer?, _ parent: UnsafeMutablePointer<OpaquePointer?>?, _ table: UnsafeMutablePointer<UInt32>?
+    _ object: OpaquePointer?, _ parent: UnsafeMutablePointer<OpaquePointer?>?, _ table: UnsafeMutablePointer<UInt32>?
 ) -> Bool {
-    inside(.object, o) { (o, realm) throws(RealmError) in
-        guard let (t, k) = try realm.parent(o.table, o.key) else {
+    inside(.object, object) { (handle, realm) throws(RealmError) in
+        guard let (parentTable, parentKey) = try realm.parent(handle.table, handle.key) else {
             throw RealmError(.invalidDatabase, "An embedded object without parent")
         }
-        parent?.pointee = ObjectHandle.make(o.box, t, k)
-        table?.pointee = t.raw
+        parent?.pointee = ObjectHandle.make(handle.box, parentTable, parentKey)
+        table?.pointee = parentTable.raw
     }
 }
 
 @_cdecl("realm_object_find_with_primary_key")
 public func realm_object_find_with_primary_key(
-    _ r: OpaquePointer?, _ table: UInt32, _ pk: realm_value_t, _ found: UnsafeMutablePointer<Bool>?
+    _ realm: OpaquePointer?, _ table: UInt32, _ pk: realm_value_t, _ found: UnsafeMutablePointer<Bool>?
 ) -> OpaquePointer? {
     found?.pointee = false
-    return from(.realm, r) { (r, realm) throws(RealmError) in
+    return from(.realm, realm) { (handle, realm) throws(RealmError) in
         guard let key = try realm.find(TableKey(table), primaryKey: try load(pk)) else { return nil }
         found?.pointee = true
-        return ObjectHandle.make(r.box, TableKey(table), key)
+        return ObjectHandle.make(handle.box, TableKey(table), key)
     }
 }
 
 @_cdecl("realm_object_create")
-public func realm_object_create(_ r: OpaquePointer?, _ table: UInt32) -> OpaquePointer? {
-    from(.realm, r) { (r, realm) throws(RealmError) in
-        ObjectHandle.make(r.box, TableKey(table), try realm.create(TableKey(table)))
+public func realm_object_create(_ realm: OpaquePointer?, _ table: UInt32) -> OpaquePointer? {
+    from(.realm, realm) { (handle, realm) throws(RealmError) in
+        ObjectHandle.make(handle.box, TableKey(table), try realm.create(TableKey(table)))
     }
 }
 
 @_cdecl("realm_object_create_with_primary_key")
-public func realm_object_create_with_primary_key(_ r: OpaquePointer?, _ table: UInt32, _ pk: realm_value_t)
+public func realm_object_create_with_primary_key(_ realm: OpaquePointer?, _ table: UInt32, _ pk: realm_value_t)
     -> OpaquePointer?
 {
-    from(.realm, r) { (r, realm) throws(RealmError) in
+    from(.realm, realm) { (handle, realm) throws(RealmError) in
         ObjectHandle.make(
-            r.box, TableKey(table), try realm.create(TableKey(table), primaryKey: try load(pk), mustBeNew: true).0)
+            handle.box, TableKey(table), try realm.create(TableKey(table), primaryKey: try load(pk), mustBeNew: true).0)
     }
 }
 
 @_cdecl("realm_object_get_or_create_with_primary_key")
 public func realm_object_get_or_create_with_primary_key(
-    _ r: OpaquePointer?, _ table: UInt32, _ pk: realm_value_t, _ didCreate: UnsafeMutablePointer<Bool>?
+    _ realm: OpaquePointer?, _ table: UInt32, _ pk: realm_value_t, _ didCreate: UnsafeMutablePointer<Bool>?
 ) -> OpaquePointer? {
-    from(.realm, r) { (r, realm) throws(RealmError) in
+    from(.realm, realm) { (handle, realm) throws(RealmError) in
         let (key, new) = try realm.create(TableKey(table), primaryKey: try load(pk), mustBeNew: false)
         didCreate?.pointee = new
-        return ObjectHandle.make(r.box, TableKey(table), key)
+        return ObjectHandle.make(handle.box, TableKey(table), key)
     }
 }
 
 @_cdecl("realm_object_delete")
-public func realm_object_delete(_ o: OpaquePointer?) -> Bool {
-    inside(.object, o) { (o, realm) throws(RealmError) in try realm.delete(o.table, o.key) }
+public func realm_object_delete(_ object: OpaquePointer?) -> Bool {
+    inside(.object, object) { (handle, realm) throws(RealmError) in try realm.delete(handle.table, handle.key) }
 }
 
 @_cdecl("realm_object_resolve_in")
 public func realm_object_resolve_in(
-    _ o: OpaquePointer?, _ target: OpaquePointer?, _ out: UnsafeMutablePointer<OpaquePointer?>?
+    _ object: OpaquePointer?, _ target: OpaquePointer?, _ out: UnsafeMutablePointer<OpaquePointer?>?
 ) -> Bool {
-    inside(.object, o) { (o, realm) throws(RealmError) in
+    inside(.object, object) { (handle, realm) throws(RealmError) in
         guard let out else { throw nullArgument() }
         out.pointee = nil
-        // An object that is gone here leads nowhere, wherever its key may lead by now.
-        let isHere = try realm.isAlive(o.table, o.key)
-        try visit(.realm, target) { (r, other) throws(RealmError) in
-            // Whatever comes of it, the other Realm has been asked: it begins to read.
-            let isThere = try other.isAlive(o.table, o.key)
-            if isHere && isThere { out.pointee = ObjectHandle.make(r.box, o.table, o.key) }
+        // An object that does not exist in this Realm is not resolved, even if its key is valid in the other Realm.
+        let isHere = try realm.isAlive(handle.table, handle.key)
+        try visit(.realm, target) { (realmHandle, other) throws(RealmError) in
+            // The call always reads the other Realm, so that it begins to read.
+            let isThere = try other.isAlive(handle.table, handle.key)
+            if isHere && isThere { out.pointee = ObjectHandle.make(realmHandle.box, handle.table, handle.key) }
         }
     }
 }
 
 @_cdecl("realm_object_add_int")
-public func realm_object_add_int(_ o: OpaquePointer?, _ property: Int64, _ value: Int64) -> Bool {
-    inside(.object, o) { (o, realm) throws(RealmError) in try realm.addInteger(o.table, o.key, ColKey(property), value)
+public func realm_object_add_int(_ object: OpaquePointer?, _ property: Int64, _ value: Int64) -> Bool {
+    inside(.object, object) { (handle, realm) throws(RealmError) in
+        try realm.addInteger(handle.table, handle.key, ColKey(property), value)
     }
 }
 
 @_cdecl("realm_object_is_valid")
-public func realm_object_is_valid(_ o: OpaquePointer?) -> Bool {
-    anywhere(.object, o, false) { (o) throws(RealmError) in o.isValid }
+public func realm_object_is_valid(_ object: OpaquePointer?) -> Bool {
+    anywhere(.object, object, false) { (object) throws(RealmError) in object.isValid }
 }
 
 @_cdecl("realm_object_get_key")
-public func realm_object_get_key(_ o: OpaquePointer?) -> Int64 {
-    anywhere(.object, o, -1) { (o) throws(RealmError) in o.named.made.raw }
+public func realm_object_get_key(_ object: OpaquePointer?) -> Int64 {
+    anywhere(.object, object, -1) { (object) throws(RealmError) in object.named.made.raw }
 }
 
 @_cdecl("realm_object_get_table")
-public func realm_object_get_table(_ o: OpaquePointer?) -> UInt32 {
-    anywhere(.object, o, TableKey.null.raw) { (o) throws(RealmError) in o.table.raw }
+public func realm_object_get_table(_ object: OpaquePointer?) -> UInt32 {
+    anywhere(.object, object, TableKey.null.raw) { (object) throws(RealmError) in object.table.raw }
 }
 
 @_cdecl("realm_object_as_link")
-public func realm_object_as_link(_ o: OpaquePointer?) -> realm_link_t {
-    anywhere(.object, o, realm_link_t(target_table: TableKey.null.raw, target: -1)) { (o) throws(RealmError) in
-        realm_link_t(target_table: o.table.raw, target: o.named.made.raw)
+public func realm_object_as_link(_ object: OpaquePointer?) -> realm_link_t {
+    anywhere(.object, object, realm_link_t(target_table: TableKey.null.raw, target: -1)) {
+        (object) throws(RealmError) in
+        realm_link_t(target_table: object.table.raw, target: object.named.made.raw)
     }
 }
 
 // MARK: Values
 
 @_cdecl("realm_get_value")
-public func realm_get_value(_ o: OpaquePointer?, _ property: Int64, _ out: UnsafeMutablePointer<realm_value_t>?) -> Bool
+public func realm_get_value(_ object: OpaquePointer?, _ property: Int64, _ out: UnsafeMutablePointer<realm_value_t>?)
+    -> Bool
 {
     do throws(RealmError) {
-        let v = try readProperty(o, property)
-        if let out { store(v, out) }
+        let value = try readProperty(object, property)
+        if let out { store(value, out) }
         return true
     } catch { return failed(error) }
 }
 
 @_cdecl("realm_get_values")
 public func realm_get_values(
-    _ o: OpaquePointer?, _ count: Int, _ properties: UnsafePointer<Int64>?, _ out: UnsafeMutablePointer<realm_value_t>?
+    _ object: OpaquePointer?, _ count: Int, _ properties: UnsafePointer<Int64>?,
+    _ out: UnsafeMutablePointer<realm_value_t>?
 ) -> Bool {
-    inside(.object, o) { (o, realm) throws(RealmError) in
+    inside(.object, object) { (handle, realm) throws(RealmError) in
         guard count >= 0, count == 0 || properties != nil else { throw nullArgument() }
         guard let properties else { return }
         for i in 0..<count {
-            let v = try realm.value(o.table, o.key, ColKey(properties[i]))
-            if let out { store(v, out + i) }
+            let value = try realm.value(handle.table, handle.key, ColKey(properties[i]))
+            if let out { store(value, out + i) }
         }
     }
 }
 
 @_cdecl("realm_set_value")
-public func realm_set_value(_ o: OpaquePointer?, _ property: Int64, _ value: realm_value_t, _ isDefault: Bool) -> Bool {
+public func realm_set_value(_ object: OpaquePointer?, _ property: Int64, _ value: realm_value_t, _ isDefault: Bool)
+    -> Bool
+{
     if isDefault {
-        return inside(.object, o) { (o, realm) throws(RealmError) in
-            try realm.setDefault(o.table, o.key, ColKey(property), try load(value))
+        return inside(.object, object) { (handle, realm) throws(RealmError) in
+            try realm.setDefault(handle.table, handle.key, ColKey(property), try load(value))
         }
     }
     do throws(RealmError) {
-        try writeProperty(o, property, value)
+        try writeProperty(object, property, value)
         return true
     } catch { return failed(error) }
 }
 
 @_cdecl("realm_set_values")
 public func realm_set_values(
-    _ o: OpaquePointer?, _ count: Int, _ properties: UnsafePointer<Int64>?, _ values: UnsafePointer<realm_value_t>?,
+    _ object: OpaquePointer?, _ count: Int, _ properties: UnsafePointer<Int64>?,
+    _ values: UnsafePointer<realm_value_t>?,
     _ isDefault: Bool
 ) -> Bool {
-    inside(.object, o) { (o, realm) throws(RealmError) in
+    inside(.object, object) { (handle, realm) throws(RealmError) in
         guard count >= 0, count == 0 || (properties != nil && values != nil) else { throw nullArgument() }
-        try realm.verifyAlive(o.table, o.key)
+        try realm.verifyAlive(handle.table, handle.key)
         guard let properties, let values else { return }
-        // All are checked before the first is written.
-        for i in 0..<count { try realm.checkValue(o.table, o.key, ColKey(properties[i]), try load(values[i])) }
+        // All values are checked before the first is written.
+        for i in 0..<count {
+            try realm.checkValue(handle.table, handle.key, ColKey(properties[i]), try load(values[i]))
+        }
         for i in 0..<count {
             if isDefault {
-                try realm.setDefault(o.table, o.key, ColKey(properties[i]), try load(values[i]))
+                try realm.setDefault(handle.table, handle.key, ColKey(properties[i]), try load(values[i]))
             } else {
-                try realm.set(o.table, o.key, ColKey(properties[i]), try load(values[i]))
+                try realm.set(handle.table, handle.key, ColKey(properties[i]), try load(values[i]))
             }
         }
     }
 }
 
 @_cdecl("realm_get_linked_object")
-public func realm_get_linked_object(_ o: OpaquePointer?, _ property: Int64) -> OpaquePointer? {
-    from(.object, o) { (o, realm) throws(RealmError) in
-        guard let (t, k) = try realm.linkedObject(o.table, o.key, ColKey(property)) else { return nil }
-        return ObjectHandle.make(o.box, t, k)
+public func realm_get_linked_object(_ object: OpaquePointer?, _ property: Int64) -> OpaquePointer? {
+    from(.object, object) { (handle, realm) throws(RealmError) in
+        guard let (table, key) = try realm.linkedObject(handle.table, handle.key, ColKey(property)) else { return nil }
+        return ObjectHandle.make(handle.box, table, key)
     }
 }
 
 // MARK: Collections of an object
 
-private func collection(_ o: OpaquePointer?, _ property: Int64, _ shape: CollectionShape, _ kind: Handle.Kind)
+private func collection(_ object: OpaquePointer?, _ property: Int64, _ shape: CollectionShape, _ kind: Handle.Kind)
     -> OpaquePointer?
 {
-    handle(.object, o) { (o, realm) throws(RealmError) in
-        try realm.checkCollection(o.table, o.key, ColKey(property), as: shape)
-        return CollectionHandle(kind, o.box, CollectionPath(table: o.table, owner: o.named, column: ColKey(property)))
+    handle(.object, object) { (handle, realm) throws(RealmError) in
+        try realm.checkCollection(handle.table, handle.key, ColKey(property), as: shape)
+        return CollectionHandle(
+            kind, handle.box, CollectionPath(table: handle.table, owner: handle.named, column: ColKey(property)))
     }
 }
 
 @_cdecl("realm_get_list")
-public func realm_get_list(_ o: OpaquePointer?, _ property: Int64) -> OpaquePointer? {
-    collection(o, property, .list, .list)
+public func realm_get_list(_ object: OpaquePointer?, _ property: Int64) -> OpaquePointer? {
+    collection(object, property, .list, .list)
 }
 
 @_cdecl("realm_get_set")
-public func realm_get_set(_ o: OpaquePointer?, _ property: Int64) -> OpaquePointer? {
-    collection(o, property, .set, .set)
+public func realm_get_set(_ object: OpaquePointer?, _ property: Int64) -> OpaquePointer? {
+    collection(object, property, .set, .set)
 }
 
 @_cdecl("realm_get_dictionary")
-public func realm_get_dictionary(_ o: OpaquePointer?, _ property: Int64) -> OpaquePointer? {
-    collection(o, property, .dictionary, .dictionary)
+public func realm_get_dictionary(_ object: OpaquePointer?, _ property: Int64) -> OpaquePointer? {
+    collection(object, property, .dictionary, .dictionary)
 }
 
 // MARK: Embedded objects, collections in Mixed values, JSON
 
 @_cdecl("realm_set_embedded")
-public func realm_set_embedded(_ o: OpaquePointer?, _ property: Int64) -> OpaquePointer? {
-    from(.object, o) { (o, realm) throws(RealmError) in
-        let (t, k) = try realm.setNewObject(o.table, o.key, ColKey(property))
-        return ObjectHandle.make(o.box, t, k)
+public func realm_set_embedded(_ object: OpaquePointer?, _ property: Int64) -> OpaquePointer? {
+    from(.object, object) { (handle, realm) throws(RealmError) in
+        let (table, key) = try realm.setNewObject(handle.table, handle.key, ColKey(property))
+        return ObjectHandle.make(handle.box, table, key)
     }
 }
 
-private func setCollection(_ o: OpaquePointer?, _ property: Int64, _ shape: CollectionShape, _ kind: Handle.Kind)
+private func setCollection(_ object: OpaquePointer?, _ property: Int64, _ shape: CollectionShape, _ kind: Handle.Kind)
     -> OpaquePointer?
 {
-    handle(.object, o) { (o, realm) throws(RealmError) in
-        try realm.setCollection(shape, o.table, o.key, ColKey(property))
-        return CollectionHandle(kind, o.box, CollectionPath(table: o.table, owner: o.named, column: ColKey(property)))
+    handle(.object, object) { (handle, realm) throws(RealmError) in
+        try realm.setCollection(shape, handle.table, handle.key, ColKey(property))
+        return CollectionHandle(
+            kind, handle.box, CollectionPath(table: handle.table, owner: handle.named, column: ColKey(property)))
     }
 }
 
 @_cdecl("realm_set_list")
-public func realm_set_list(_ o: OpaquePointer?, _ property: Int64) -> OpaquePointer? {
-    setCollection(o, property, .list, .list)
+public func realm_set_list(_ object: OpaquePointer?, _ property: Int64) -> OpaquePointer? {
+    setCollection(object, property, .list, .list)
 }
 
 @_cdecl("realm_set_dictionary")
-public func realm_set_dictionary(_ o: OpaquePointer?, _ property: Int64) -> OpaquePointer? {
-    setCollection(o, property, .dictionary, .dictionary)
+public func realm_set_dictionary(_ object: OpaquePointer?, _ property: Int64) -> OpaquePointer? {
+    setCollection(object, property, .dictionary, .dictionary)
 }
 
 @_cdecl("realm_set_json")
-public func realm_set_json(_ o: OpaquePointer?, _ property: Int64, _ json: UnsafePointer<CChar>?) -> Bool {
-    inside(.object, o) { (o, realm) throws(RealmError) in
+public func realm_set_json(_ object: OpaquePointer?, _ property: Int64, _ json: UnsafePointer<CChar>?) -> Bool {
+    inside(.object, object) { (handle, realm) throws(RealmError) in
         guard let json else { throw nullArgument() }
-        try realm.setJSON(o.table, o.key, ColKey(property), Bytes(start: json, count: CMemory.length(json)))
+        try realm.setJSON(handle.table, handle.key, ColKey(property), Bytes(start: json, count: CMemory.length(json)))
     }
 }
 
 @_cdecl("realm_object_to_string")
-public func realm_object_to_string(_ o: OpaquePointer?) -> UnsafeMutablePointer<CChar>? {
-    from(.object, o) { (o, realm) throws(RealmError) in
-        let text = try realm.json(o.table, o.key)
+public func realm_object_to_string(_ object: OpaquePointer?) -> UnsafeMutablePointer<CChar>? {
+    from(.object, object) { (handle, realm) throws(RealmError) in
+        let text = try realm.json(handle.table, handle.key)
         guard let copy = CMemory.copy(text) else {
             throw RealmError(.outOfMemory, "No memory for the text of an object")
         }

@@ -3,20 +3,22 @@ import CoreEngine
 
 /// Queries.
 
-private func arguments(_ n: Int, _ args: UnsafePointer<realm_query_arg_t>?) throws(RealmError) -> [QueryArgument] {
-    guard n >= 0, n <= 1 << 20, n == 0 || args != nil else { throw nullArgument() }
+private func arguments(_ count: Int, _ args: UnsafePointer<realm_query_arg_t>?) throws(RealmError) -> [QueryArgument] {
+    guard count >= 0, count <= 1 << 20, count == 0 || args != nil else { throw nullArgument() }
     var all: [QueryArgument] = []
     guard let args else { return all }
-    for i in 0..<n {
-        let a = args[i]
-        guard a.nb_args >= 0, a.nb_args <= 1 << 24, a.nb_args == 0 || a.arg != nil else { throw nullArgument() }
-        if a.is_list {
+    for i in 0..<count {
+        let argument = args[i]
+        guard argument.nb_args >= 0, argument.nb_args <= 1 << 24, argument.nb_args == 0 || argument.arg != nil else {
+            throw nullArgument()
+        }
+        if argument.is_list {
             var values: [Mixed] = []
-            for j in 0..<a.nb_args { if let p = a.arg { values.append(try load(p[j])) } }
+            for j in 0..<argument.nb_args { if let elements = argument.arg { values.append(try load(elements[j])) } }
             all.append(.list(values))
         } else {
-            guard let p = a.arg else { throw nullArgument() }
-            all.append(.value(try load(p.pointee)))
+            guard let element = argument.arg else { throw nullArgument() }
+            all.append(.value(try load(element.pointee)))
         }
     }
     return all
@@ -24,68 +26,69 @@ private func arguments(_ n: Int, _ args: UnsafePointer<realm_query_arg_t>?) thro
 
 @_cdecl("realm_query_parse")
 public func realm_query_parse(
-    _ r: OpaquePointer?, _ table: UInt32, _ text_: UnsafePointer<CChar>?, _ n: Int,
+    _ realm: OpaquePointer?, _ table: UInt32, _ text_: UnsafePointer<CChar>?, _ count: Int,
     _ args: UnsafePointer<realm_query_arg_t>?
 ) -> OpaquePointer? {
-    handle(.realm, r) { (r, realm) throws(RealmError) in
-        QueryHandle(r.box, try ObjectQuery(realm, TableKey(table), try text(text_), try arguments(n, args)))
+    handle(.realm, realm) { (handle, realm) throws(RealmError) in
+        QueryHandle(handle.box, try ObjectQuery(realm, TableKey(table), try text(text_), try arguments(count, args)))
     }
 }
 
 @_cdecl("realm_query_get_description")
-public func realm_query_get_description(_ q: OpaquePointer?) -> UnsafePointer<CChar>? {
-    from(.query, q) { (q, query) throws(RealmError) in q.show(try query.text()) }
+public func realm_query_get_description(_ query: OpaquePointer?) -> UnsafePointer<CChar>? {
+    from(.query, query) { (handle, query) throws(RealmError) in handle.show(try query.text()) }
 }
 
 @_cdecl("realm_query_append_query")
 public func realm_query_append_query(
-    _ q: OpaquePointer?, _ text_: UnsafePointer<CChar>?, _ n: Int, _ args: UnsafePointer<realm_query_arg_t>?
+    _ query: OpaquePointer?, _ text_: UnsafePointer<CChar>?, _ count: Int, _ args: UnsafePointer<realm_query_arg_t>?
 ) -> OpaquePointer? {
-    handle(.query, q) { (q, query) throws(RealmError) in
-        QueryHandle(q.box, try query.appending(try text(text_), try arguments(n, args)))
+    handle(.query, query) { (handle, query) throws(RealmError) in
+        QueryHandle(handle.box, try query.appending(try text(text_), try arguments(count, args)))
     }
 }
 
 private func parse(
-    in door: Door<CollectionHandle>, _ p: OpaquePointer?, _ text_: UnsafePointer<CChar>?, _ n: Int,
+    in door: Door<CollectionHandle>, _ pointer: OpaquePointer?, _ text_: UnsafePointer<CChar>?, _ count: Int,
     _ args: UnsafePointer<realm_query_arg_t>?
 ) -> OpaquePointer? {
-    handle(door, p) { (c, realm) throws(RealmError) in
-        _ = try c.contents()
-        return QueryHandle(c.box, try ObjectQuery(in: c.path, realm, try text(text_), try arguments(n, args)))
+    handle(door, pointer) { (collection, realm) throws(RealmError) in
+        _ = try collection.contents()
+        return QueryHandle(
+            collection.box, try ObjectQuery(in: collection.path, realm, try text(text_), try arguments(count, args)))
     }
 }
 
 @_cdecl("realm_query_parse_for_list")
 public func realm_query_parse_for_list(
-    _ l: OpaquePointer?, _ text: UnsafePointer<CChar>?, _ n: Int, _ args: UnsafePointer<realm_query_arg_t>?
-) -> OpaquePointer? { parse(in: .list, l, text, n, args) }
+    _ list: OpaquePointer?, _ text: UnsafePointer<CChar>?, _ count: Int, _ args: UnsafePointer<realm_query_arg_t>?
+) -> OpaquePointer? { parse(in: .list, list, text, count, args) }
 
 @_cdecl("realm_query_parse_for_set")
 public func realm_query_parse_for_set(
-    _ s: OpaquePointer?, _ text: UnsafePointer<CChar>?, _ n: Int, _ args: UnsafePointer<realm_query_arg_t>?
-) -> OpaquePointer? { parse(in: .set, s, text, n, args) }
+    _ set: OpaquePointer?, _ text: UnsafePointer<CChar>?, _ count: Int, _ args: UnsafePointer<realm_query_arg_t>?
+) -> OpaquePointer? { parse(in: .set, set, text, count, args) }
 
 @_cdecl("realm_query_parse_for_results")
 public func realm_query_parse_for_results(
-    _ r: OpaquePointer?, _ text_: UnsafePointer<CChar>?, _ n: Int, _ args: UnsafePointer<realm_query_arg_t>?
+    _ results: OpaquePointer?, _ text_: UnsafePointer<CChar>?, _ count: Int, _ args: UnsafePointer<realm_query_arg_t>?
 ) -> OpaquePointer? {
-    handle(.results, r) { (r, results) throws(RealmError) in
-        return QueryHandle(r.box, try ObjectQuery(of: results, try text(text_), try arguments(n, args)))
+    handle(.results, results) { (handle, results) throws(RealmError) in
+        return QueryHandle(handle.box, try ObjectQuery(of: results, try text(text_), try arguments(count, args)))
     }
 }
 
 @_cdecl("realm_query_count")
-public func realm_query_count(_ q: OpaquePointer?, _ out: UnsafeMutablePointer<Int>?) -> Bool {
-    inside(.query, q) { (_, query) throws(RealmError) in
+public func realm_query_count(_ query: OpaquePointer?, _ out: UnsafeMutablePointer<Int>?) -> Bool {
+    inside(.query, query) { (_, query) throws(RealmError) in
         guard let out else { throw nullArgument() }
         out.pointee = try query.count()
     }
 }
 
 @_cdecl("crealm_query_explain")
-public func crealm_query_explain(_ q: OpaquePointer?, _ out: UnsafeMutablePointer<crealm_query_plan_t>?) -> Bool {
-    inside(.query, q) { (_, query) throws(RealmError) in
+public func crealm_query_explain(_ query: OpaquePointer?, _ out: UnsafeMutablePointer<crealm_query_plan_t>?) -> Bool {
+    inside(.query, query) { (_, query) throws(RealmError) in
         guard let out else { throw nullArgument() }
         let plan = try query.plan()
         out.pointee.access = crealm_access_e(rawValue: plan.access.rawValue)
@@ -96,21 +99,21 @@ public func crealm_query_explain(_ q: OpaquePointer?, _ out: UnsafeMutablePointe
 
 @_cdecl("realm_query_find_first")
 public func realm_query_find_first(
-    _ q: OpaquePointer?, _ out: UnsafeMutablePointer<realm_value_t>?, _ found: UnsafeMutablePointer<Bool>?
+    _ query: OpaquePointer?, _ out: UnsafeMutablePointer<realm_value_t>?, _ found: UnsafeMutablePointer<Bool>?
 ) -> Bool {
-    inside(.query, q) { (_, query) throws(RealmError) in
+    inside(.query, query) { (_, query) throws(RealmError) in
         let first = try query.first()
-        if let (t, k) = first, let out { store(.typedLink(t, k), out) }
+        if let (table, key) = first, let out { store(.typedLink(table, key), out) }
         found?.pointee = first != nil
     }
 }
 
 @_cdecl("realm_query_find_all")
-public func realm_query_find_all(_ q: OpaquePointer?) -> OpaquePointer? {
-    handle(.query, q) { (q, query) throws(RealmError) in ResultsHandle(q.box, try query.results()) }
+public func realm_query_find_all(_ query: OpaquePointer?) -> OpaquePointer? {
+    handle(.query, query) { (handle, query) throws(RealmError) in ResultsHandle(handle.box, try query.results()) }
 }
 
 @_cdecl("realm_query_delete_all")
-public func realm_query_delete_all(_ q: OpaquePointer?) -> Bool {
-    inside(.query, q) { (_, query) throws(RealmError) in try query.deleteAll() }
+public func realm_query_delete_all(_ query: OpaquePointer?) -> Bool {
+    inside(.query, query) { (_, query) throws(RealmError) in try query.deleteAll() }
 }

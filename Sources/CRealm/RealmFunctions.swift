@@ -4,8 +4,10 @@ import CoreEngine
 /// Opening, closing, transactions, versions.
 
 @_cdecl("realm_open")
-public func realm_open(_ c: OpaquePointer?) -> OpaquePointer? {
-    anywhere(.config, c, nil) { (c) throws(RealmError) in RealmHandle(RealmBox(try Realm.open(c.value))).out() }
+public func realm_open(_ config: OpaquePointer?) -> OpaquePointer? {
+    anywhere(.config, config, nil) { (config) throws(RealmError) in
+        RealmHandle(RealmBox(try Realm.open(config.value))).out()
+    }
 }
 
 @_cdecl("realm_delete_files")
@@ -21,78 +23,78 @@ public func realm_delete_files(_ path: UnsafePointer<CChar>?, _ didDelete: Unsaf
 }
 
 @_cdecl("crealm_set_lock_timeout")
-public func crealm_set_lock_timeout(_ r: OpaquePointer?, _ milliseconds: Int64) -> Bool {
-    inside(.realm, r) { (_, realm) throws(RealmError) in
+public func crealm_set_lock_timeout(_ realm: OpaquePointer?, _ milliseconds: Int64) -> Bool {
+    inside(.realm, realm) { (_, realm) throws(RealmError) in
         try realm.setLockTimeout(milliseconds < 0 ? nil : Double(milliseconds) / 1000)
     }
 }
 
 @_cdecl("crealm_interrupt")
-public func crealm_interrupt(_ r: OpaquePointer?) -> Bool {
-    anywhere(.realm, r, false) { (realm) throws(RealmError) in
+public func crealm_interrupt(_ realm: OpaquePointer?) -> Bool {
+    anywhere(.realm, realm, false) { (realm) throws(RealmError) in
         realm.interrupt()
         return true
     }
 }
 
 @_cdecl("realm_close")
-public func realm_close(_ r: OpaquePointer?) -> Bool {
-    anywhere(.realm, r, false) { (r) throws(RealmError) in
-        r.close()
+public func realm_close(_ realm: OpaquePointer?) -> Bool {
+    anywhere(.realm, realm, false) { (realm) throws(RealmError) in
+        realm.close()
         return true
     }
 }
 
 @_cdecl("realm_is_closed")
-public func realm_is_closed(_ r: OpaquePointer?) -> Bool {
-    anywhere(.realm, r, false) { (r) throws(RealmError) in r.isClosed }
+public func realm_is_closed(_ realm: OpaquePointer?) -> Bool {
+    anywhere(.realm, realm, false) { (realm) throws(RealmError) in realm.isClosed }
 }
 
 @_cdecl("realm_begin_read")
-public func realm_begin_read(_ r: OpaquePointer?) -> Bool {
-    inside(.realm, r) { (_, realm) throws(RealmError) in try realm.beginRead() }
+public func realm_begin_read(_ realm: OpaquePointer?) -> Bool {
+    inside(.realm, realm) { (_, realm) throws(RealmError) in try realm.beginRead() }
 }
 
 @_cdecl("realm_begin_write")
-public func realm_begin_write(_ r: OpaquePointer?) -> Bool {
-    inside(.realm, r) { (_, realm) throws(RealmError) in try realm.beginWrite() }
+public func realm_begin_write(_ realm: OpaquePointer?) -> Bool {
+    inside(.realm, realm) { (_, realm) throws(RealmError) in try realm.beginWrite() }
 }
 
 @_cdecl("realm_is_writable")
-public func realm_is_writable(_ r: OpaquePointer?) -> Bool {
-    anywhere(.realm, r, false) { (r) throws(RealmError) in r.isWriting }
+public func realm_is_writable(_ realm: OpaquePointer?) -> Bool {
+    anywhere(.realm, realm, false) { (realm) throws(RealmError) in realm.isWriting }
 }
 
 @_cdecl("realm_commit")
-public func realm_commit(_ r: OpaquePointer?) -> Bool {
-    inside(.realm, r, outcomeStands: true) { (_, realm) throws(RealmError) in try realm.commitWrite() }
+public func realm_commit(_ realm: OpaquePointer?) -> Bool {
+    inside(.realm, realm, outcomeStands: true) { (_, realm) throws(RealmError) in try realm.commitWrite() }
 }
 
 @_cdecl("realm_rollback")
-public func realm_rollback(_ r: OpaquePointer?) -> Bool {
-    inside(.realm, r) { (_, realm) throws(RealmError) in try realm.cancelWrite() }
+public func realm_rollback(_ realm: OpaquePointer?) -> Bool {
+    inside(.realm, realm) { (_, realm) throws(RealmError) in try realm.cancelWrite() }
 }
 
 @_cdecl("realm_refresh")
-public func realm_refresh(_ r: OpaquePointer?, _ did: UnsafeMutablePointer<Bool>?) -> Bool {
-    inside(.realm, r) { (_, realm) throws(RealmError) in
+public func realm_refresh(_ realm: OpaquePointer?, _ did: UnsafeMutablePointer<Bool>?) -> Bool {
+    inside(.realm, realm) { (_, realm) throws(RealmError) in
         let moved = try realm.refresh()
         did?.pointee = moved
     }
 }
 
 @_cdecl("realm_freeze")
-public func realm_freeze(_ r: OpaquePointer?) -> OpaquePointer? {
-    handle(.realm, r) { (_, realm) throws(RealmError) in RealmHandle(RealmBox(try realm.freeze())) }
+public func realm_freeze(_ realm: OpaquePointer?) -> OpaquePointer? {
+    handle(.realm, realm) { (_, realm) throws(RealmError) in RealmHandle(RealmBox(try realm.freeze())) }
 }
 
 @_cdecl("realm_add_realm_changed_callback")
 public func realm_add_realm_changed_callback(
-    _ r: OpaquePointer?, _ callback: realm_on_realm_change_func_t?, _ userdata: UnsafeMutableRawPointer?,
+    _ realm: OpaquePointer?, _ callback: realm_on_realm_change_func_t?, _ userdata: UnsafeMutableRawPointer?,
     _ free: realm_free_userdata_func_t?
 ) -> OpaquePointer? {
     let data = UserData(userdata, free)
-    return handle(.realm, r) { (_, realm) throws(RealmError) in
+    return handle(.realm, realm) { (_, realm) throws(RealmError) in
         guard let callback else { throw nullArgument() }
         let id = try realm.addChangedCallback { callback(data.pointer) }
         return TokenHandle(realm, id)
@@ -101,11 +103,11 @@ public func realm_add_realm_changed_callback(
 
 @_cdecl("realm_add_realm_refresh_callback")
 public func realm_add_realm_refresh_callback(
-    _ r: OpaquePointer?, _ callback: realm_on_realm_refresh_func_t?, _ userdata: UnsafeMutableRawPointer?,
+    _ realm: OpaquePointer?, _ callback: realm_on_realm_refresh_func_t?, _ userdata: UnsafeMutableRawPointer?,
     _ free: realm_free_userdata_func_t?
 ) -> OpaquePointer? {
     let data = UserData(userdata, free)
-    return handle(.realm, r) { (_, realm) throws(RealmError) in
+    return handle(.realm, realm) { (_, realm) throws(RealmError) in
         guard let callback else { throw nullArgument() }
         return realm.addRefreshCallback({ callback(data.pointer) }).map { TokenHandle(realm, $0) }
     }
@@ -113,29 +115,29 @@ public func realm_add_realm_refresh_callback(
 
 @_cdecl("realm_get_version_id")
 public func realm_get_version_id(
-    _ r: OpaquePointer?, _ found: UnsafeMutablePointer<Bool>?, _ out: UnsafeMutablePointer<realm_version_id_t>?
+    _ realm: OpaquePointer?, _ found: UnsafeMutablePointer<Bool>?, _ out: UnsafeMutablePointer<realm_version_id_t>?
 ) -> Bool {
-    anywhere(.realm, r, false) { (r) throws(RealmError) in
-        let v = r.isClosed ? nil : try r.visit { (realm) throws(RealmError) in try realm.readVersion() }
-        found?.pointee = v != nil
-        out?.pointee = realm_version_id_t(version: v ?? 0, index: 0)
+    anywhere(.realm, realm, false) { (realm) throws(RealmError) in
+        let version = realm.isClosed ? nil : try realm.visit { (realm) throws(RealmError) in try realm.readVersion() }
+        found?.pointee = version != nil
+        out?.pointee = realm_version_id_t(version: version ?? 0, index: 0)
         return true
     }
 }
 
 @_cdecl("crealm_versions")
 public func crealm_versions(
-    _ r: OpaquePointer?, _ out: UnsafeMutablePointer<crealm_pinned_version_t>?, _ max: Int,
+    _ realm: OpaquePointer?, _ out: UnsafeMutablePointer<crealm_pinned_version_t>?, _ max: Int,
     _ count: UnsafeMutablePointer<Int>?
 ) -> Bool {
-    inside(.realm, r) { (_, realm) throws(RealmError) in
+    inside(.realm, realm) { (_, realm) throws(RealmError) in
         let versions = try realm.pinnedVersions()
-        for (i, v) in versions.enumerated() where i < max {
+        for (i, version) in versions.enumerated() where i < max {
             out?[i] = crealm_pinned_version_t(
-                version: v.version,
-                since: realm_timestamp_t(seconds: v.since.seconds, nanoseconds: v.since.nanoseconds),
-                process_id: UInt64(v.processId), thread_id: UInt64(v.threadId),
-                held_bytes: UInt64(clamping: v.heldBytes))
+                version: version.version,
+                since: realm_timestamp_t(seconds: version.since.seconds, nanoseconds: version.since.nanoseconds),
+                process_id: UInt64(version.processId), thread_id: UInt64(version.threadId),
+                held_bytes: UInt64(clamping: version.heldBytes))
         }
         count?.pointee = versions.count
     }
@@ -145,8 +147,8 @@ public func crealm_versions(
 public func crealm_set_pin_warning(_ bytes: UInt64) { PinWarning.limit = Int(clamping: bytes) }
 
 @_cdecl("realm_get_num_versions")
-public func realm_get_num_versions(_ r: OpaquePointer?, _ out: UnsafeMutablePointer<UInt64>?) -> Bool {
-    inside(.realm, r) { (_, realm) throws(RealmError) in
+public func realm_get_num_versions(_ realm: OpaquePointer?, _ out: UnsafeMutablePointer<UInt64>?) -> Bool {
+    inside(.realm, realm) { (_, realm) throws(RealmError) in
         out?.pointee = realm.versionCount
     }
 }

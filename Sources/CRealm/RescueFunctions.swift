@@ -1,15 +1,15 @@
 import CRealmHeaders
 import CoreEngine
 
-/// What damaged files still hold, and what deleted objects left.
+/// Recovery of data from damaged files, and of the remains of deleted objects.
 
 @_cdecl("crealm_salvage")
 public func crealm_salvage(
     _ source: OpaquePointer?, _ target: OpaquePointer?, _ report: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
 ) -> Bool {
     report?.pointee = nil
-    return anywhere(.config, source, false) { (c) throws(RealmError) in
-        let found = try Salvage.run(c.value, to: try settings(target))
+    return anywhere(.config, source, false) { (config) throws(RealmError) in
+        let found = try Salvage.run(config.value, to: try settings(target))
         guard let report else { return true }
         guard let text = CMemory.copy(found.json) else {
             throw RealmError(.outOfMemory, "Not enough memory for the report")
@@ -24,9 +24,9 @@ public func crealm_recover_deleted(_ source: OpaquePointer?, _ out: UnsafeMutabl
     -> Bool
 {
     out?.pointee = nil
-    return anywhere(.config, source, false) { (c) throws(RealmError) in
+    return anywhere(.config, source, false) { (config) throws(RealmError) in
         guard let out else { throw nullArgument() }
-        guard let text = CMemory.copy(try Remains.run(c.value)) else {
+        guard let text = CMemory.copy(try Remains.run(config.value)) else {
             throw RealmError(.outOfMemory, "Not enough memory for the remains")
         }
         out.pointee = text

@@ -1,75 +1,81 @@
 import CRealmHeaders
 import CoreEngine
 
-/// Results: rows that follow the data.
+/// Live results.
 
-/// Runs `body` on results and makes a handle of the results it returns.
-private func derive(_ p: OpaquePointer?, _ body: (ResultSet) throws(RealmError) -> ResultSet) -> OpaquePointer? {
-    handle(.results, p) { (r, results) throws(RealmError) in ResultsHandle(r.box, try body(results)) }
+/// Runs `body` on results and returns a handle of the new results.
+private func derive(_ results: OpaquePointer?, _ body: (ResultSet) throws(RealmError) -> ResultSet) -> OpaquePointer? {
+    handle(.results, results) { (handle, results) throws(RealmError) in ResultsHandle(handle.box, try body(results)) }
 }
 
 @_cdecl("realm_object_find_all")
-public func realm_object_find_all(_ r: OpaquePointer?, _ table: UInt32) -> OpaquePointer? {
-    handle(.realm, r) { (r, realm) throws(RealmError) in
+public func realm_object_find_all(_ realm: OpaquePointer?, _ table: UInt32) -> OpaquePointer? {
+    handle(.realm, realm) { (handle, realm) throws(RealmError) in
         _ = try realm.tableName(TableKey(table))
-        return ResultsHandle(r.box, try ResultSet(realm, .table(TableKey(table))))
+        return ResultsHandle(handle.box, try ResultSet(realm, .table(TableKey(table))))
     }
 }
 
 @_cdecl("realm_get_backlinks")
-public func realm_get_backlinks(_ o: OpaquePointer?, _ table: UInt32, _ property: Int64) -> OpaquePointer? {
-    handle(.object, o) { (o, realm) throws(RealmError) in
-        _ = try realm.backlinks(o.table, o.key, from: TableKey(table), ColKey(property))
+public func realm_get_backlinks(_ object: OpaquePointer?, _ table: UInt32, _ property: Int64) -> OpaquePointer? {
+    handle(.object, object) { (handle, realm) throws(RealmError) in
+        _ = try realm.backlinks(handle.table, handle.key, from: TableKey(table), ColKey(property))
         return ResultsHandle(
-            o.box, try ResultSet(realm, .backlinks(of: o.table, o.key, from: TableKey(table), ColKey(property))))
+            handle.box,
+            try ResultSet(realm, .backlinks(of: handle.table, handle.key, from: TableKey(table), ColKey(property))))
     }
 }
 
 // MARK: Reading
 
 @_cdecl("realm_results_is_valid")
-public func realm_results_is_valid(_ r: OpaquePointer?, _ out: UnsafeMutablePointer<Bool>?) -> Bool {
-    anywhere(.results, r, false) { (r) throws(RealmError) in
-        let isValid = r.isClosed ? false : try r.visit { (results) throws(RealmError) in try results.isValid() }
+public func realm_results_is_valid(_ results: OpaquePointer?, _ out: UnsafeMutablePointer<Bool>?) -> Bool {
+    anywhere(.results, results, false) { (results) throws(RealmError) in
+        let isValid =
+            results.isClosed ? false : try results.visit { (results) throws(RealmError) in try results.isValid() }
         out?.pointee = isValid
         return true
     }
 }
 
 @_cdecl("realm_results_count")
-public func realm_results_count(_ r: OpaquePointer?, _ out: UnsafeMutablePointer<Int>?) -> Bool {
-    inside(.results, r) { (_, results) throws(RealmError) in
-        let n = try results.count()
-        out?.pointee = n
+public func realm_results_count(_ results: OpaquePointer?, _ out: UnsafeMutablePointer<Int>?) -> Bool {
+    inside(.results, results) { (_, results) throws(RealmError) in
+        let found = try results.count()
+        out?.pointee = found
     }
 }
 
 @_cdecl("realm_results_get")
-public func realm_results_get(_ r: OpaquePointer?, _ index: Int, _ out: UnsafeMutablePointer<realm_value_t>?) -> Bool {
-    inside(.results, r) { (_, results) throws(RealmError) in
-        let v = try results.value(index)
-        if let out { store(v, out) }
+public func realm_results_get(_ results: OpaquePointer?, _ index: Int, _ out: UnsafeMutablePointer<realm_value_t>?)
+    -> Bool
+{
+    inside(.results, results) { (_, results) throws(RealmError) in
+        let value = try results.value(index)
+        if let out { store(value, out) }
     }
 }
 
 @_cdecl("realm_results_get_object")
-public func realm_results_get_object(_ r: OpaquePointer?, _ index: Int) -> OpaquePointer? {
-    do throws(RealmError) { return try readObject(r, index) } catch { return fail(error) }
+public func realm_results_get_object(_ results: OpaquePointer?, _ index: Int) -> OpaquePointer? {
+    do throws(RealmError) { return try readObject(results, index) } catch { return fail(error) }
 }
 
 @_cdecl("crealm_results_fetch")
 public func crealm_results_fetch(
-    _ r: OpaquePointer?, _ first: Int, _ count: Int, _ properties: UnsafePointer<Int64>?, _ n: Int,
+    _ results: OpaquePointer?, _ first: Int, _ count: Int, _ properties: UnsafePointer<Int64>?, _ propertyCount: Int,
     _ values: UnsafeMutablePointer<realm_value_t>?,
     _ objects: UnsafeMutablePointer<realm_link_t>?, _ outCount: UnsafeMutablePointer<Int>?
 ) -> Bool {
-    inside(.results, r) { (_, results) throws(RealmError) in
-        guard n >= 0, n <= 1 << 20, properties != nil || n == 0 else { throw nullArgument() }
-        let columns = UnsafeBufferPointer(start: properties, count: n)
+    inside(.results, results) { (_, results) throws(RealmError) in
+        guard propertyCount >= 0, propertyCount <= 1 << 20, properties != nil || propertyCount == 0 else {
+            throw nullArgument()
+        }
+        let columns = UnsafeBufferPointer(start: properties, count: propertyCount)
         let found = try results.fetch(
-            // A size_t beyond the largest Int asks for no row, or for all.
+            // A size_t above the largest Int means "no row" for `first` and "all rows" for `count`.
             first < 0 ? .max : first, count < 0 ? .max : count, columns,
-            value: { row, column, v in if let values { store(v, values + (row &* n &+ column)) } },
+            value: { row, column, value in if let values { store(value, values + (row &* propertyCount &+ column)) } },
             object: { row, table, key in
                 if let objects { objects[row] = realm_link_t(target_table: table.raw, target: key.raw) }
             })
@@ -77,31 +83,33 @@ public func crealm_results_fetch(
     }
 }
 
-private func nested(_ r: OpaquePointer?, _ index: Int, _ kind: Handle.Kind) -> OpaquePointer? {
-    handle(.results, r) { (r, results) throws(RealmError) in
+private func nested(_ results: OpaquePointer?, _ index: Int, _ kind: Handle.Kind) -> OpaquePointer? {
+    handle(.results, results) { (handle, results) throws(RealmError) in
         guard let path = try results.nestedPath(index) else { return nil }
         switch (try results.value(index), kind) {
-        case (.list, .list), (.dictionary, .dictionary): return CollectionHandle(kind, r.box, path)
+        case (.list, .list), (.dictionary, .dictionary): return CollectionHandle(kind, handle.box, path)
         default: return nil
         }
     }
 }
 
 @_cdecl("realm_results_get_list")
-public func realm_results_get_list(_ r: OpaquePointer?, _ index: Int) -> OpaquePointer? { nested(r, index, .list) }
+public func realm_results_get_list(_ results: OpaquePointer?, _ index: Int) -> OpaquePointer? {
+    nested(results, index, .list)
+}
 
 @_cdecl("realm_results_get_dictionary")
-public func realm_results_get_dictionary(_ r: OpaquePointer?, _ index: Int) -> OpaquePointer? {
-    nested(r, index, .dictionary)
+public func realm_results_get_dictionary(_ results: OpaquePointer?, _ index: Int) -> OpaquePointer? {
+    nested(results, index, .dictionary)
 }
 
 @_cdecl("realm_results_find")
 public func realm_results_find(
-    _ r: OpaquePointer?, _ value: UnsafeMutablePointer<realm_value_t>?, _ index: UnsafeMutablePointer<Int>?,
+    _ results: OpaquePointer?, _ value: UnsafeMutablePointer<realm_value_t>?, _ index: UnsafeMutablePointer<Int>?,
     _ found: UnsafeMutablePointer<Bool>?
 ) -> Bool {
     report(nil, index, found)
-    return inside(.results, r) { (_, results) throws(RealmError) in
+    return inside(.results, results) { (_, results) throws(RealmError) in
         guard let value else { throw nullArgument() }
         report(try results.find(try load(value.pointee)), index, found)
     }
@@ -109,48 +117,49 @@ public func realm_results_find(
 
 @_cdecl("realm_results_find_object")
 public func realm_results_find_object(
-    _ r: OpaquePointer?, _ o: OpaquePointer?, _ index: UnsafeMutablePointer<Int>?, _ found: UnsafeMutablePointer<Bool>?
+    _ results: OpaquePointer?, _ object: OpaquePointer?, _ index: UnsafeMutablePointer<Int>?,
+    _ found: UnsafeMutablePointer<Bool>?
 ) -> Bool {
     report(nil, index, found)
-    return inside(.results, r) { (_, results) throws(RealmError) in
-        let (t, k) = try visit(.object, o) { (o, _) throws(RealmError) in (o.table, o.key) }
-        report(try results.find(t, k), index, found)
+    return inside(.results, results) { (_, results) throws(RealmError) in
+        let (table, key) = try visit(.object, object) { (handle, _) throws(RealmError) in (handle.table, handle.key) }
+        report(try results.find(table, key), index, found)
     }
 }
 
-// MARK: Making others
+// MARK: Derived results
 
 @_cdecl("realm_results_filter")
-public func realm_results_filter(_ r: OpaquePointer?, _ q: OpaquePointer?) -> OpaquePointer? {
-    derive(r) { (r) throws(RealmError) in
-        try visit(.query, q) { (_, query) throws(RealmError) in try r.filtered(query) }
+public func realm_results_filter(_ results: OpaquePointer?, _ query: OpaquePointer?) -> OpaquePointer? {
+    derive(results) { (results) throws(RealmError) in
+        try visit(.query, query) { (_, query) throws(RealmError) in try results.filtered(query) }
     }
 }
 
 @_cdecl("realm_results_sort")
-public func realm_results_sort(_ r: OpaquePointer?, _ sort: UnsafePointer<CChar>?) -> OpaquePointer? {
-    derive(r) { (r) throws(RealmError) in try r.sorted(try text(sort)) }
+public func realm_results_sort(_ results: OpaquePointer?, _ sort: UnsafePointer<CChar>?) -> OpaquePointer? {
+    derive(results) { (results) throws(RealmError) in try results.sorted(try text(sort)) }
 }
 
 @_cdecl("realm_results_distinct")
-public func realm_results_distinct(_ r: OpaquePointer?, _ distinct: UnsafePointer<CChar>?) -> OpaquePointer? {
-    derive(r) { (r) throws(RealmError) in try r.distinct(try text(distinct)) }
+public func realm_results_distinct(_ results: OpaquePointer?, _ distinct: UnsafePointer<CChar>?) -> OpaquePointer? {
+    derive(results) { (results) throws(RealmError) in try results.distinct(try text(distinct)) }
 }
 
 @_cdecl("realm_results_limit")
-public func realm_results_limit(_ r: OpaquePointer?, _ n: Int) -> OpaquePointer? {
-    // A size_t beyond the largest Int limits nothing.
-    derive(r) { (r) throws(RealmError) in try r.limited(n < 0 ? .max : n) }
+public func realm_results_limit(_ results: OpaquePointer?, _ count: Int) -> OpaquePointer? {
+    // A size_t above the largest Int means "no limit".
+    derive(results) { (results) throws(RealmError) in try results.limited(count < 0 ? .max : count) }
 }
 
 @_cdecl("realm_results_snapshot")
-public func realm_results_snapshot(_ r: OpaquePointer?) -> OpaquePointer? {
-    derive(r) { (r) throws(RealmError) in try r.snapshot() }
+public func realm_results_snapshot(_ results: OpaquePointer?) -> OpaquePointer? {
+    derive(results) { (results) throws(RealmError) in try results.snapshot() }
 }
 
 @_cdecl("realm_results_resolve_in")
-public func realm_results_resolve_in(_ r: OpaquePointer?, _ target: OpaquePointer?) -> OpaquePointer? {
-    handle(.results, r) { (_, results) throws(RealmError) in
+public func realm_results_resolve_in(_ results: OpaquePointer?, _ target: OpaquePointer?) -> OpaquePointer? {
+    handle(.results, results) { (_, results) throws(RealmError) in
         try results.verifyOwner()
         return try visit(.realm, target) { (target, realm) throws(RealmError) in
             ResultsHandle(target.box, try results.resolved(in: realm))
@@ -159,22 +168,24 @@ public func realm_results_resolve_in(_ r: OpaquePointer?, _ target: OpaquePointe
 }
 
 @_cdecl("realm_results_get_query")
-public func realm_results_get_query(_ r: OpaquePointer?) -> OpaquePointer? {
-    handle(.results, r) { (r, results) throws(RealmError) in QueryHandle(r.box, try results.objectQuery()) }
+public func realm_results_get_query(_ results: OpaquePointer?) -> OpaquePointer? {
+    handle(.results, results) { (handle, results) throws(RealmError) in
+        QueryHandle(handle.box, try results.objectQuery())
+    }
 }
 
 @_cdecl("realm_results_delete_all")
-public func realm_results_delete_all(_ r: OpaquePointer?) -> Bool {
-    inside(.results, r) { (_, results) throws(RealmError) in try results.deleteAll() }
+public func realm_results_delete_all(_ results: OpaquePointer?) -> Bool {
+    inside(.results, results) { (_, results) throws(RealmError) in try results.deleteAll() }
 }
 
 // MARK: Aggregates
 
 private func aggregate(
-    _ r: OpaquePointer?, _ kind: AggregateKind, _ property: Int64, _ out: UnsafeMutablePointer<realm_value_t>?,
+    _ results: OpaquePointer?, _ kind: AggregateKind, _ property: Int64, _ out: UnsafeMutablePointer<realm_value_t>?,
     _ found: UnsafeMutablePointer<Bool>?
 ) -> Bool {
-    inside(.results, r) { (_, results) throws(RealmError) in
+    inside(.results, results) { (_, results) throws(RealmError) in
         let result = try results.aggregate(kind, ColKey(property))
         if let out { store(result.value, out) }
         found?.pointee = result.found
@@ -183,28 +194,32 @@ private func aggregate(
 
 @_cdecl("realm_results_min")
 public func realm_results_min(
-    _ r: OpaquePointer?, _ p: Int64, _ out: UnsafeMutablePointer<realm_value_t>?, _ found: UnsafeMutablePointer<Bool>?
+    _ results: OpaquePointer?, _ property: Int64, _ out: UnsafeMutablePointer<realm_value_t>?,
+    _ found: UnsafeMutablePointer<Bool>?
 ) -> Bool {
-    aggregate(r, .min, p, out, found)
+    aggregate(results, .min, property, out, found)
 }
 
 @_cdecl("realm_results_max")
 public func realm_results_max(
-    _ r: OpaquePointer?, _ p: Int64, _ out: UnsafeMutablePointer<realm_value_t>?, _ found: UnsafeMutablePointer<Bool>?
+    _ results: OpaquePointer?, _ property: Int64, _ out: UnsafeMutablePointer<realm_value_t>?,
+    _ found: UnsafeMutablePointer<Bool>?
 ) -> Bool {
-    aggregate(r, .max, p, out, found)
+    aggregate(results, .max, property, out, found)
 }
 
 @_cdecl("realm_results_sum")
 public func realm_results_sum(
-    _ r: OpaquePointer?, _ p: Int64, _ out: UnsafeMutablePointer<realm_value_t>?, _ found: UnsafeMutablePointer<Bool>?
+    _ results: OpaquePointer?, _ property: Int64, _ out: UnsafeMutablePointer<realm_value_t>?,
+    _ found: UnsafeMutablePointer<Bool>?
 ) -> Bool {
-    aggregate(r, .sum, p, out, found)
+    aggregate(results, .sum, property, out, found)
 }
 
 @_cdecl("realm_results_average")
 public func realm_results_average(
-    _ r: OpaquePointer?, _ p: Int64, _ out: UnsafeMutablePointer<realm_value_t>?, _ found: UnsafeMutablePointer<Bool>?
+    _ results: OpaquePointer?, _ property: Int64, _ out: UnsafeMutablePointer<realm_value_t>?,
+    _ found: UnsafeMutablePointer<Bool>?
 ) -> Bool {
-    aggregate(r, .average, p, out, found)
+    aggregate(results, .average, property, out, found)
 }

@@ -1,8 +1,8 @@
 import CRealmHeaders
 import CoreEngine
 
-/// A scheduler made of C functions.
-// Immutable but for the queue, which has its own lock.
+/// A scheduler that calls C functions.
+// Sendable: immutable except for the queue, which has its own lock.
 final class CallbackScheduler: EngineScheduler, @unchecked Sendable {
     let data: UserData
     private let notify: realm_scheduler_notify_func_t?
@@ -29,16 +29,16 @@ final class CallbackScheduler: EngineScheduler, @unchecked Sendable {
     var threadCheckContext: UnsafeMutableRawPointer? { data.pointer }
 
     func isSame(as other: any Scheduler) -> Bool {
-        guard let o = other as? CallbackScheduler else { return false }
-        if o === self { return true }
-        guard (notify == nil) == (o.notify == nil),
-            unsafeBitCast(notify, to: UInt.self) == unsafeBitCast(o.notify, to: UInt.self),
-            unsafeBitCast(onThread, to: UInt.self) == unsafeBitCast(o.onThread, to: UInt.self),
-            unsafeBitCast(same, to: UInt.self) == unsafeBitCast(o.same, to: UInt.self),
-            unsafeBitCast(deliver, to: UInt.self) == unsafeBitCast(o.deliver, to: UInt.self)
+        guard let peer = other as? CallbackScheduler else { return false }
+        if peer === self { return true }
+        guard (notify == nil) == (peer.notify == nil),
+            unsafeBitCast(notify, to: UInt.self) == unsafeBitCast(peer.notify, to: UInt.self),
+            unsafeBitCast(onThread, to: UInt.self) == unsafeBitCast(peer.onThread, to: UInt.self),
+            unsafeBitCast(same, to: UInt.self) == unsafeBitCast(peer.same, to: UInt.self),
+            unsafeBitCast(deliver, to: UInt.self) == unsafeBitCast(peer.deliver, to: UInt.self)
         else { return false }
-        if data.pointer == o.data.pointer { return true }
-        return same?(data.pointer, o.data.pointer) ?? false
+        if data.pointer == peer.data.pointer { return true }
+        return same?(data.pointer, peer.data.pointer) ?? false
     }
 
     var canDeliver: Bool { deliver?(data.pointer) ?? false }
@@ -56,17 +56,17 @@ final class CallbackScheduler: EngineScheduler, @unchecked Sendable {
     }
 }
 
-/// Work waiting for a C scheduler's thread.
+/// Work that waits for the thread of a C scheduler.
 ///
-/// A client may hold its pointer after everything else went: a queue that `notify` was told of stays, empty in the end,
-/// as long as the process.
-final class WorkQueue: Handle, @unchecked Sendable {  // What changes is behind locks.
+/// A client may keep the pointer after the scheduler is released. So a queue whose pointer was passed to `notify` is
+/// never released. It is empty after the end of its scheduler.
+final class WorkQueue: Handle, @unchecked Sendable {  // The mutable state is behind locks.
     private let items = Lock(initial: WorkList())
     private let isHandedOut = Lock(initial: false)
 
     init() { super.init(.workQueue) }
 
-    /// The pointer for `notify`.
+    /// Returns the pointer for `notify`.
     func handedOut() -> OpaquePointer {
         let isFirst = isHandedOut.with { was in
             defer { was = true }
@@ -75,7 +75,7 @@ final class WorkQueue: Handle, @unchecked Sendable {  // What changes is behind 
         return isFirst ? out() : OpaquePointer(Unmanaged.passUnretained(self).toOpaque())
     }
 
-    /// The scheduler is gone: what waits can never run.
+    /// Drops all work after the scheduler was released, because it can never run.
     func empty() {
         let gone = items.with { $0.take() }
         withExtendedLifetime(gone) {}
@@ -86,7 +86,7 @@ final class WorkQueue: Handle, @unchecked Sendable {  // What changes is behind 
         withExtendedLifetime(gone) {}
     }
 
-    /// Runs what is queued now; what is added meanwhile waits.
+    /// Runs the queued work. Work that is added meanwhile runs in the next call.
     func run() { for work in items.with({ $0.take() }) { work() } }
 }
 
@@ -127,12 +127,12 @@ public func realm_scheduler_get_frozen() -> OpaquePointer? { nil }
 
 @_cdecl("crealm_scheduler_get_fd")
 public func crealm_scheduler_get_fd(_ scheduler: OpaquePointer?, _ out: UnsafeMutablePointer<Int32>?) -> Bool {
-    anywhere(.scheduler, scheduler, false) { (h) throws(RealmError) in
+    anywhere(.scheduler, scheduler, false) { (schedulerHandle) throws(RealmError) in
         guard let out else { throw nullArgument() }
-        guard let s = h.scheduler as? ThreadScheduler else {
+        guard let scheduler = schedulerHandle.scheduler as? ThreadScheduler else {
             throw RealmError(.notSupported, "Only a default scheduler has a descriptor")
         }
-        out.pointee = s.descriptor
+        out.pointee = scheduler.descriptor
         return true
     }
 }
@@ -141,12 +141,14 @@ public func crealm_scheduler_get_fd(_ scheduler: OpaquePointer?, _ out: UnsafeMu
 public func crealm_scheduler_run(_ scheduler: OpaquePointer?, _ timeout: Int32, _ didWork: UnsafeMutablePointer<Bool>?)
     -> Bool
 {
-    anywhere(.scheduler, scheduler, false) { (h) throws(RealmError) in
-        guard let s = h.scheduler as? ThreadScheduler else {
+    anywhere(.scheduler, scheduler, false) { (schedulerHandle) throws(RealmError) in
+        guard let scheduler = schedulerHandle.scheduler as? ThreadScheduler else {
             throw RealmError(.notSupported, "Only a default scheduler can be run")
         }
-        guard s.isOnThread else { throw RealmError(.wrongThread, "A scheduler runs on the thread it was made on") }
-        let did = s.runPending(timeout: timeout)
+        guard scheduler.isOnThread else {
+            throw RealmError(.wrongThread, "A scheduler runs on the thread it was made on")
+        }
+        let did = scheduler.runPending(timeout: timeout)
         didWork?.pointee = did
         return true
     }

@@ -16,34 +16,34 @@ final class SchemaHandle: Handle {
     override func cloned() -> Handle? { SchemaHandle(schema) }
 }
 
-/// The schema behind a second handle of a function.
-private func schema(_ s: OpaquePointer?) throws(RealmError) -> Schema {
-    try borrow(.schema, s) { (s) throws(RealmError) in s.schema }
+/// Returns the schema behind an additional handle of a function.
+private func schema(_ schema: OpaquePointer?) throws(RealmError) -> Schema {
+    try borrow(.schema, schema) { (schema) throws(RealmError) in schema.schema }
 }
 
 private let flagNullable: Int32 = 1, flagPrimary: Int32 = 2, flagIndexed: Int32 = 4, flagFullText: Int32 = 8
 
-private func nameArgument(_ p: UnsafePointer<CChar>?) throws(RealmError) -> Name { Name(try text(p)) }
+private func nameArgument(_ start: UnsafePointer<CChar>?) throws(RealmError) -> Name { Name(try text(start)) }
 
-private func optionalNameArgument(_ p: UnsafePointer<CChar>?) throws(RealmError) -> Name {
-    p == nil ? "" : try nameArgument(p)
+private func optionalNameArgument(_ start: UnsafePointer<CChar>?) throws(RealmError) -> Name {
+    start == nil ? "" : try nameArgument(start)
 }
 
-private func property(_ i: realm_property_info_t) throws(RealmError) -> Property {
-    let name = try nameArgument(i.name)
-    guard let type = PropertyType(rawValue: Int32(truncatingIfNeeded: i.type.rawValue)) else {
-        throw RealmError(.invalidArgument, "Property '\(name)' has an unknown type (\(i.type.rawValue))")
+private func property(_ info: realm_property_info_t) throws(RealmError) -> Property {
+    let name = try nameArgument(info.name)
+    guard let type = PropertyType(rawValue: Int32(truncatingIfNeeded: info.type.rawValue)) else {
+        throw RealmError(.invalidArgument, "Property '\(name)' has an unknown type (\(info.type.rawValue))")
     }
-    guard let collection = CollectionKind(rawValue: Int32(truncatingIfNeeded: i.collection_type.rawValue)) else {
+    guard let collection = CollectionKind(rawValue: Int32(truncatingIfNeeded: info.collection_type.rawValue)) else {
         throw RealmError(
-            .invalidArgument, "Property '\(name)' has an unknown collection type (\(i.collection_type.rawValue))")
+            .invalidArgument, "Property '\(name)' has an unknown collection type (\(info.collection_type.rawValue))")
     }
     return Property(
-        name, type, nullable: i.flags & flagNullable != 0, collection: collection,
-        target: try optionalNameArgument(i.link_target),
-        origin: try optionalNameArgument(i.link_origin_property_name), primary: i.flags & flagPrimary != 0,
-        indexed: i.flags & flagIndexed != 0,
-        fullText: i.flags & flagFullText != 0, publicName: try optionalNameArgument(i.public_name))
+        name, type, nullable: info.flags & flagNullable != 0, collection: collection,
+        target: try optionalNameArgument(info.link_target),
+        origin: try optionalNameArgument(info.link_origin_property_name), primary: info.flags & flagPrimary != 0,
+        indexed: info.flags & flagIndexed != 0,
+        fullText: info.flags & flagFullText != 0, publicName: try optionalNameArgument(info.public_name))
 }
 
 @_cdecl("realm_schema_new")
@@ -59,73 +59,75 @@ public func realm_schema_new(
         var all: [ObjectSchema] = []
         for i in 0..<count {
             guard let classes, let properties else { break }
-            let c = classes[i]
-            let name = try nameArgument(c.name)
-            let n = c.num_properties, computed = c.num_computed_properties
-            guard n >= 0, computed >= 0, n <= 1 << 20, computed <= 1 << 20 else {
+            let info = classes[i]
+            let name = try nameArgument(info.name)
+            let stored = info.num_properties, computed = info.num_computed_properties
+            guard stored >= 0, computed >= 0, stored <= 1 << 20, computed <= 1 << 20 else {
                 throw RealmError(.invalidArgument, "Class '\(name)' has an impossible number of properties")
             }
-            guard n + computed == 0 || properties[i] != nil else { throw nullArgument() }
-            guard let kind = ObjectSchema.Kind(rawValue: c.flags & 3) else {
-                throw RealmError(.invalidArgument, "Class '\(name)' has unknown flags (\(c.flags))")
+            guard stored + computed == 0 || properties[i] != nil else { throw nullArgument() }
+            guard let kind = ObjectSchema.Kind(rawValue: info.flags & 3) else {
+                throw RealmError(.invalidArgument, "Class '\(name)' has unknown flags (\(info.flags))")
             }
             var list: [Property] = []
-            for j in 0..<(n + computed) { if let p = properties[i] { list.append(try property(p[j])) } }
-            let pk = try optionalNameArgument(c.primary_key)
+            for j in 0..<(stored + computed) { if let infos = properties[i] { list.append(try property(infos[j])) } }
+            let pk = try optionalNameArgument(info.primary_key)
             all.append(
                 ObjectSchema(
-                    name: name, kind: kind, primaryKey: pk, persisted: Array(list.prefix(n)),
-                    computed: Array(list.dropFirst(n))))
+                    name: name, kind: kind, primaryKey: pk, persisted: Array(list.prefix(stored)),
+                    computed: Array(list.dropFirst(stored))))
         }
         return SchemaHandle(Schema(all)).out()
     }
 }
 
 @_cdecl("realm_schema_validate")
-public func realm_schema_validate(_ s: OpaquePointer?, _ mode: UInt64) -> Bool {
-    anywhere(.schema, s, false) { (s) throws(RealmError) in
-        try s.schema.validate(Schema.ValidationMode(rawValue: mode))
+public func realm_schema_validate(_ schema: OpaquePointer?, _ mode: UInt64) -> Bool {
+    anywhere(.schema, schema, false) { (schema) throws(RealmError) in
+        try schema.schema.validate(Schema.ValidationMode(rawValue: mode))
         return true
     }
 }
 
 @_cdecl("realm_get_schema")
-public func realm_get_schema(_ r: OpaquePointer?) -> OpaquePointer? {
-    anywhere(.realm, r, nil) { (r) throws(RealmError) in SchemaHandle(r.schema).out() }
+public func realm_get_schema(_ realm: OpaquePointer?) -> OpaquePointer? {
+    anywhere(.realm, realm, nil) { (realm) throws(RealmError) in SchemaHandle(realm.schema).out() }
 }
 
 @_cdecl("realm_get_schema_version")
-public func realm_get_schema_version(_ r: OpaquePointer?) -> UInt64 {
-    anywhere(.realm, r, .max) { (r) throws(RealmError) in r.schemaVersion }
+public func realm_get_schema_version(_ realm: OpaquePointer?) -> UInt64 {
+    anywhere(.realm, realm, .max) { (realm) throws(RealmError) in realm.schemaVersion }
 }
 
 @_cdecl("realm_get_persisted_schema_version")
-public func realm_get_persisted_schema_version(_ c: OpaquePointer?) -> UInt64 {
-    anywhere(.config, c, .max) { (c) throws(RealmError) in try Realm.persistedSchemaVersion(c.value) }
+public func realm_get_persisted_schema_version(_ config: OpaquePointer?) -> UInt64 {
+    anywhere(.config, config, .max) { (config) throws(RealmError) in try Realm.persistedSchemaVersion(config.value) }
 }
 
 // MARK: Views of the live schema
 
-private func fill(_ box: RealmBox, _ c: ObjectSchema, _ out: UnsafeMutablePointer<realm_class_info_t>?) {
+private func fill(_ box: RealmBox, _ objectSchema: ObjectSchema, _ out: UnsafeMutablePointer<realm_class_info_t>?) {
     guard let out else { return }
     out.pointee = realm_class_info_t(
-        name: box.view(c.name), primary_key: box.view(c.primaryKey), num_properties: c.properties.count,
-        num_computed_properties: c.computedProperties.count, key: c.key.raw, flags: c.kind.rawValue)
+        name: box.view(objectSchema.name), primary_key: box.view(objectSchema.primaryKey),
+        num_properties: objectSchema.properties.count,
+        num_computed_properties: objectSchema.computedProperties.count, key: objectSchema.key.raw,
+        flags: objectSchema.kind.rawValue)
 }
 
-private func fill(_ box: RealmBox, _ p: Property, _ out: UnsafeMutablePointer<realm_property_info_t>?) {
+private func fill(_ box: RealmBox, _ property: Property, _ out: UnsafeMutablePointer<realm_property_info_t>?) {
     guard let out else { return }
     var flags: Int32 = 0
-    if p.isNullable { flags |= flagNullable }
-    if p.isPrimary { flags |= flagPrimary }
-    if p.isIndexed { flags |= flagIndexed }
-    if p.isFullTextIndexed { flags |= flagFullText }
+    if property.isNullable { flags |= flagNullable }
+    if property.isPrimary { flags |= flagPrimary }
+    if property.isIndexed { flags |= flagIndexed }
+    if property.isFullTextIndexed { flags |= flagFullText }
     out.pointee = realm_property_info_t(
-        name: box.view(p.name), public_name: box.view(p.publicName),
-        type: realm_property_type_e(rawValue: UInt32(p.type.rawValue)),
-        collection_type: realm_collection_type_e(rawValue: UInt32(p.collection.rawValue)),
-        link_target: box.view(p.linkTarget),
-        link_origin_property_name: box.view(p.linkOrigin), key: p.key.raw, flags: flags)
+        name: box.view(property.name), public_name: box.view(property.publicName),
+        type: realm_property_type_e(rawValue: UInt32(property.type.rawValue)),
+        collection_type: realm_collection_type_e(rawValue: UInt32(property.collection.rawValue)),
+        link_target: box.view(property.linkTarget),
+        link_origin_property_name: box.view(property.linkOrigin), key: property.key.raw, flags: flags)
 }
 
 func fillProperty(
@@ -135,81 +137,82 @@ func fillProperty(
     fill(box, try findProperty(try findClass(schema, table.raw), column.raw), out)
 }
 
-/// 2014 once the Realm is closed.
-private func findClass(_ r: RealmHandle, _ key: UInt32) throws(RealmError) -> ObjectSchema {
-    if r.isClosed { throw RealmError(.closedRealm, "Cannot access realm that has been closed.") }
-    return try findClass(r.schema, key)
+/// Returns a class of the schema. Throws 2014 if the Realm is closed.
+private func findClass(_ handle: RealmHandle, _ key: UInt32) throws(RealmError) -> ObjectSchema {
+    if handle.isClosed { throw RealmError(.closedRealm, "Cannot access realm that has been closed.") }
+    return try findClass(handle.schema, key)
 }
 
 private func findClass(_ schema: Schema, _ key: UInt32) throws(RealmError) -> ObjectSchema {
-    guard let i = schema.index(of: TableKey(key)) else {
+    guard let index = schema.index(of: TableKey(key)) else {
         throw RealmError(.noSuchTable, "No class with key \(key) in the schema")
     }
-    return schema.classes[i]
+    return schema.classes[index]
 }
 
-private func findProperty(_ c: ObjectSchema, _ key: Int64) throws(RealmError) -> Property {
-    // Properties without a column all have the same key, the null key: it finds the first of them.
-    guard let p = (c.properties + c.computedProperties).first(where: { $0.key.raw == key }) else {
-        throw RealmError(.invalidProperty, "Class '\(c.name)' has no property with key \(key)")
+private func findProperty(_ objectSchema: ObjectSchema, _ key: Int64) throws(RealmError) -> Property {
+    // All properties without a column have the null key. For that key the first of them is returned.
+    guard let property = (objectSchema.properties + objectSchema.computedProperties).first(where: { $0.key.raw == key })
+    else {
+        throw RealmError(.invalidProperty, "Class '\(objectSchema.name)' has no property with key \(key)")
     }
-    return p
+    return property
 }
 
 @_cdecl("realm_get_num_classes")
-public func realm_get_num_classes(_ r: OpaquePointer?) -> Int {
-    anywhere(.realm, r, 0) { (r) throws(RealmError) in r.schema.classes.count }
+public func realm_get_num_classes(_ realm: OpaquePointer?) -> Int {
+    anywhere(.realm, realm, 0) { (realm) throws(RealmError) in realm.schema.classes.count }
 }
 
-/// Copies `values` out when there is room for all of them; reports their number.
+/// Copies `values` to `out` if all of them fit, and reports their number.
 private func deliver<T>(_ values: [T], _ out: UnsafeMutablePointer<T>?, _ max: Int, _ count: UnsafeMutablePointer<Int>?)
 {
-    if let out, max >= values.count { for (i, v) in values.enumerated() { out[i] = v } }
+    if let out, max >= values.count { for (i, value) in values.enumerated() { out[i] = value } }
     count?.pointee = values.count
 }
 
 @_cdecl("realm_get_class_keys")
 public func realm_get_class_keys(
-    _ r: OpaquePointer?, _ out: UnsafeMutablePointer<UInt32>?, _ max: Int, _ count: UnsafeMutablePointer<Int>?
+    _ realm: OpaquePointer?, _ out: UnsafeMutablePointer<UInt32>?, _ max: Int, _ count: UnsafeMutablePointer<Int>?
 ) -> Bool {
-    anywhere(.realm, r, false) { (r) throws(RealmError) in
-        deliver(r.schema.classes.map(\.key.raw), out, max, count)
+    anywhere(.realm, realm, false) { (realm) throws(RealmError) in
+        deliver(realm.schema.classes.map(\.key.raw), out, max, count)
         return true
     }
 }
 
 @_cdecl("realm_find_class")
 public func realm_find_class(
-    _ r: OpaquePointer?, _ name: UnsafePointer<CChar>?, _ found: UnsafeMutablePointer<Bool>?,
+    _ realm: OpaquePointer?, _ name: UnsafePointer<CChar>?, _ found: UnsafeMutablePointer<Bool>?,
     _ out: UnsafeMutablePointer<realm_class_info_t>?
 ) -> Bool {
-    anywhere(.realm, r, false) { (r) throws(RealmError) in
-        let c = r.schema[try nameArgument(name)]
-        found?.pointee = c != nil
-        if let c { fill(r.box, c, out) }
+    anywhere(.realm, realm, false) { (realm) throws(RealmError) in
+        let objectSchema = realm.schema[try nameArgument(name)]
+        found?.pointee = objectSchema != nil
+        if let objectSchema { fill(realm.box, objectSchema, out) }
         return true
     }
 }
 
 @_cdecl("realm_get_class")
-public func realm_get_class(_ r: OpaquePointer?, _ key: UInt32, _ out: UnsafeMutablePointer<realm_class_info_t>?)
+public func realm_get_class(_ realm: OpaquePointer?, _ key: UInt32, _ out: UnsafeMutablePointer<realm_class_info_t>?)
     -> Bool
 {
-    anywhere(.realm, r, false) { (r) throws(RealmError) in
-        fill(r.box, try findClass(r, key), out)
+    anywhere(.realm, realm, false) { (realm) throws(RealmError) in
+        fill(realm.box, try findClass(realm, key), out)
         return true
     }
 }
 
 @_cdecl("realm_get_class_properties")
 public func realm_get_class_properties(
-    _ r: OpaquePointer?, _ key: UInt32, _ out: UnsafeMutablePointer<realm_property_info_t>?, _ max: Int,
+    _ realm: OpaquePointer?, _ key: UInt32, _ out: UnsafeMutablePointer<realm_property_info_t>?, _ max: Int,
     _ count: UnsafeMutablePointer<Int>?
 ) -> Bool {
-    anywhere(.realm, r, false) { (r) throws(RealmError) in
-        let c = try findClass(r, key)
-        let all = c.properties + c.computedProperties
-        if let out, max >= all.count { for (i, p) in all.enumerated() { fill(r.box, p, out + i) } }
+    anywhere(.realm, realm, false) { (realm) throws(RealmError) in
+        let found = try findClass(realm, key)
+        let all = found.properties + found.computedProperties
+        if let out, max >= all.count { for (i, property) in all.enumerated() { fill(realm.box, property, out + i) } }
         count?.pointee = all.count
         return true
     }
@@ -217,81 +220,82 @@ public func realm_get_class_properties(
 
 @_cdecl("realm_get_property_keys")
 public func realm_get_property_keys(
-    _ r: OpaquePointer?, _ key: UInt32, _ out: UnsafeMutablePointer<Int64>?, _ max: Int,
+    _ realm: OpaquePointer?, _ key: UInt32, _ out: UnsafeMutablePointer<Int64>?, _ max: Int,
     _ count: UnsafeMutablePointer<Int>?
 ) -> Bool {
-    anywhere(.realm, r, false) { (r) throws(RealmError) in
-        let c = try findClass(r, key)
-        deliver((c.properties + c.computedProperties).map(\.key.raw), out, max, count)
+    anywhere(.realm, realm, false) { (realm) throws(RealmError) in
+        let found = try findClass(realm, key)
+        deliver((found.properties + found.computedProperties).map(\.key.raw), out, max, count)
         return true
     }
 }
 
 @_cdecl("realm_get_property")
 public func realm_get_property(
-    _ r: OpaquePointer?, _ table: UInt32, _ key: Int64, _ out: UnsafeMutablePointer<realm_property_info_t>?
+    _ realm: OpaquePointer?, _ table: UInt32, _ key: Int64, _ out: UnsafeMutablePointer<realm_property_info_t>?
 ) -> Bool {
-    anywhere(.realm, r, false) { (r) throws(RealmError) in
-        fill(r.box, try findProperty(try findClass(r, table), key), out)
+    anywhere(.realm, realm, false) { (realm) throws(RealmError) in
+        fill(realm.box, try findProperty(try findClass(realm, table), key), out)
         return true
     }
 }
 
 @_cdecl("realm_find_property")
 public func realm_find_property(
-    _ r: OpaquePointer?, _ table: UInt32, _ name: UnsafePointer<CChar>?, _ found: UnsafeMutablePointer<Bool>?,
+    _ realm: OpaquePointer?, _ table: UInt32, _ name: UnsafePointer<CChar>?, _ found: UnsafeMutablePointer<Bool>?,
     _ out: UnsafeMutablePointer<realm_property_info_t>?
 ) -> Bool {
-    anywhere(.realm, r, false) { (r) throws(RealmError) in
-        let p = try findClass(r, table).property(named: try nameArgument(name))
-        found?.pointee = p != nil
-        if let p { fill(r.box, p, out) }
+    anywhere(.realm, realm, false) { (realm) throws(RealmError) in
+        let property = try findClass(realm, table).property(named: try nameArgument(name))
+        found?.pointee = property != nil
+        if let property { fill(realm.box, property, out) }
         return true
     }
 }
 
 @_cdecl("realm_find_property_by_public_name")
 public func realm_find_property_by_public_name(
-    _ r: OpaquePointer?, _ table: UInt32, _ name: UnsafePointer<CChar>?, _ found: UnsafeMutablePointer<Bool>?,
+    _ realm: OpaquePointer?, _ table: UInt32, _ name: UnsafePointer<CChar>?, _ found: UnsafeMutablePointer<Bool>?,
     _ out: UnsafeMutablePointer<realm_property_info_t>?
 ) -> Bool {
-    anywhere(.realm, r, false) { (r) throws(RealmError) in
-        let c = try findClass(r, table)
+    anywhere(.realm, realm, false) { (realm) throws(RealmError) in
+        let objectSchema = try findClass(realm, table)
         let wanted = try nameArgument(name)
-        let p = (c.properties + c.computedProperties).first {
+        let property = (objectSchema.properties + objectSchema.computedProperties).first {
             $0.publicName.isEmpty ? $0.name == wanted : $0.publicName == wanted
         }
-        found?.pointee = p != nil
-        if let p { fill(r.box, p, out) }
+        found?.pointee = property != nil
+        if let property { fill(realm.box, property, out) }
         return true
     }
 }
 
 @_cdecl("realm_get_value_by_property_index")
 public func realm_get_value_by_property_index(
-    _ o: OpaquePointer?, _ index: Int, _ out: UnsafeMutablePointer<realm_value_t>?
+    _ object: OpaquePointer?, _ index: Int, _ out: UnsafeMutablePointer<realm_value_t>?
 ) -> Bool {
-    inside(.object, o) { (o, realm) throws(RealmError) in
+    inside(.object, object) { (handle, realm) throws(RealmError) in
         guard let out else { throw nullArgument() }
-        let c = try findClass(realm.schema, o.table.raw)
-        guard index >= 0, index < c.properties.count else {
+        let found = try findClass(realm.schema, handle.table.raw)
+        guard index >= 0, index < found.properties.count else {
             throw RealmError(
                 .indexOutOfBounds,
-                "Property index \(index) is out of range: class '\(c.name)' has \(c.properties.count) properties")
+                "Property index \(index) is out of range: class '\(found.name)' has \(found.properties.count) properties"
+            )
         }
-        store(try realm.value(o.table, o.key, c.properties[index].key), out)
+        store(try realm.value(handle.table, handle.key, found.properties[index].key), out)
     }
 }
 
 @_cdecl("realm_find_primary_key_property")
 public func realm_find_primary_key_property(
-    _ r: OpaquePointer?, _ table: UInt32, _ found: UnsafeMutablePointer<Bool>?,
+    _ realm: OpaquePointer?, _ table: UInt32, _ found: UnsafeMutablePointer<Bool>?,
     _ out: UnsafeMutablePointer<realm_property_info_t>?
 ) -> Bool {
-    anywhere(.realm, r, false) { (r) throws(RealmError) in
-        let p = try findClass(r, table).properties.first(where: \.isPrimary)
-        found?.pointee = p != nil
-        if let p { fill(r.box, p, out) }
+    anywhere(.realm, realm, false) { (realm) throws(RealmError) in
+        let property = try findClass(realm, table).properties.first(where: \.isPrimary)
+        found?.pointee = property != nil
+        if let property { fill(realm.box, property, out) }
         return true
     }
 }
@@ -299,19 +303,22 @@ public func realm_find_primary_key_property(
 // MARK: Changing the schema
 
 @_cdecl("realm_update_schema")
-public func realm_update_schema(_ r: OpaquePointer?, _ s: OpaquePointer?) -> Bool {
-    inside(.realm, r, outcomeStands: true) { (_, realm) throws(RealmError) in try realm.updateSchema(try schema(s)) }
+public func realm_update_schema(_ realm: OpaquePointer?, _ schemaHandle: OpaquePointer?) -> Bool {
+    inside(.realm, realm, outcomeStands: true) { (_, realm) throws(RealmError) in
+        try realm.updateSchema(try schema(schemaHandle))
+    }
 }
 
 @_cdecl("realm_update_schema_advanced")
 public func realm_update_schema_advanced(
-    _ r: OpaquePointer?, _ s: OpaquePointer?, _ version: UInt64, _ migrate: realm_migration_func_t?,
+    _ realm: OpaquePointer?, _ schemaHandle: OpaquePointer?, _ version: UInt64, _ migrate: realm_migration_func_t?,
     _ migrateData: UnsafeMutableRawPointer?,
     _ initialize: realm_data_initialization_func_t?, _ initializeData: UnsafeMutableRawPointer?, _ isInTransaction: Bool
 ) -> Bool {
-    inside(.realm, r, outcomeStands: true) { (_, realm) throws(RealmError) in
+    inside(.realm, realm, outcomeStands: true) { (_, realm) throws(RealmError) in
         try realm.updateSchema(
-            try schema(s), version: version, migrate: migrate.map { migration($0, UserData(migrateData, nil)) },
+            try schema(schemaHandle), version: version,
+            migrate: migrate.map { migration($0, UserData(migrateData, nil)) },
             initialize: initialize.map { initialization($0, UserData(initializeData, nil)) },
             inTransaction: isInTransaction)
     }
@@ -319,21 +326,22 @@ public func realm_update_schema_advanced(
 
 @_cdecl("realm_schema_rename_property")
 public func realm_schema_rename_property(
-    _ r: OpaquePointer?, _ s: OpaquePointer?, _ objectType: UnsafePointer<CChar>?, _ old: UnsafePointer<CChar>?,
+    _ realm: OpaquePointer?, _ schemaHandle: OpaquePointer?, _ objectType: UnsafePointer<CChar>?,
+    _ old: UnsafePointer<CChar>?,
     _ new: UnsafePointer<CChar>?
 ) -> Bool {
-    inside(.realm, r) { (_, realm) throws(RealmError) in
-        _ = try schema(s)
+    inside(.realm, realm) { (_, realm) throws(RealmError) in
+        _ = try schema(schemaHandle)
         try realm.renameProperty(try nameArgument(objectType), from: try nameArgument(old), to: try nameArgument(new))
     }
 }
 
 @_cdecl("realm_remove_table")
 public func realm_remove_table(
-    _ r: OpaquePointer?, _ name: UnsafePointer<CChar>?, _ deleted: UnsafeMutablePointer<Bool>?
+    _ realm: OpaquePointer?, _ name: UnsafePointer<CChar>?, _ deleted: UnsafeMutablePointer<Bool>?
 ) -> Bool {
     deleted?.pointee = false
-    return inside(.realm, r) { (_, realm) throws(RealmError) in
+    return inside(.realm, realm) { (_, realm) throws(RealmError) in
         let did = try realm.removeClass(try nameArgument(name))
         deleted?.pointee = did
     }
@@ -341,14 +349,14 @@ public func realm_remove_table(
 
 @_cdecl("realm_add_schema_changed_callback")
 public func realm_add_schema_changed_callback(
-    _ r: OpaquePointer?, _ callback: realm_on_schema_change_func_t?, _ userdata: UnsafeMutableRawPointer?,
+    _ realm: OpaquePointer?, _ callback: realm_on_schema_change_func_t?, _ userdata: UnsafeMutableRawPointer?,
     _ free: realm_free_userdata_func_t?
 ) -> OpaquePointer? {
     let data = UserData(userdata, free)
-    return handle(.realm, r) { (_, realm) throws(RealmError) in
+    return handle(.realm, realm) { (_, realm) throws(RealmError) in
         guard let callback else { throw nullArgument() }
         let id = try realm.addSchemaCallback { schema in
-            // The handle is borrowed: good inside the call only.
+            // The handle is borrowed, and valid only during the call.
             let handle = SchemaHandle(schema)
             withExtendedLifetime(handle) {
                 callback(data.pointer, OpaquePointer(Unmanaged.passUnretained(handle).toOpaque()))

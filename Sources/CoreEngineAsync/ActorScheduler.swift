@@ -1,52 +1,52 @@
 import CHints
 import CoreEngine
 
-/// Confines a Realm to an actor: it is used in the actor's functions, on whichever thread these run, and what the Realm
-/// tells is told there.
+/// A scheduler that confines a Realm to an actor. The Realm is used in functions of the actor, on whichever thread they
+/// run, and its notifications arrive on the actor.
 ///
 ///     actor Store {
 ///         private var realm: Realm?
 ///         func open(_ configuration: RealmConfiguration) throws { realm = try Realm(configuration, actor: self) }
 ///     }
 ///
-/// The scheduler does not keep the actor alive. When the actor is gone nobody may use the Realm any more, except to
-/// close it.
+/// The scheduler does not keep the actor alive. After the end of the actor, the Realm must not be used any more, except
+/// to close it.
 ///
-/// `MainActor.shared` is an actor like others: on Linux its code moves from thread to thread once `main` has awaited
-/// something, and the Realm stays right.
+/// `MainActor.shared` works like any other actor. On Linux its code moves from thread to thread once `main` has awaited
+/// something, and the Realm still works correctly.
 public final class ActorScheduler: Scheduler, EngineScheduler {
-    /// What is asked whether it is the present one.
+    /// The executor of the actor, which is compared with the current one.
     private let executor: UnownedSerialExecutor
     private weak let actor: (any Actor)?
 
     private struct Pending {
         var work = WorkList()
 
-        /// A task is on its way to the actor.
+        /// Whether a task on the actor is scheduled.
         var isCalled = false
     }
 
     private let pending = Lock(initial: Pending())
 
-    /// Any thread.
+    /// Creates a scheduler for an actor. Any thread.
     public init(_ actor: any Actor) {
         self.actor = actor
         executor = actor.unownedExecutor
     }
 
-    /// Whether the caller is one of the actor's functions.
+    /// A Boolean value that indicates whether the caller runs on the actor.
     public var isOnThread: Bool {
         guard let actor else { return false }
         return withExtendedLifetime(actor) { isCurrent(executor) }
     }
 
-    /// Whether both are of the same actor.
+    /// Returns whether both schedulers belong to the same actor.
     public func isSame(as other: any Scheduler) -> Bool {
         guard let other = other as? ActorScheduler, let actor else { return other === self }
         return other.actor === actor
     }
 
-    /// Whether the actor is still there.
+    /// A Boolean value that indicates whether the actor still exists.
     public var canDeliver: Bool { actor != nil }
 
     /// Runs `work` on the actor, in a task.
@@ -56,21 +56,21 @@ public final class ActorScheduler: Scheduler, EngineScheduler {
 
     private func add(_ owner: AnyObject?, _ work: @escaping @Sendable () -> Void) {
         guard let actor else { return }
-        let (gone, mustCall) = pending.with { p in
-            defer { p.isCalled = true }
-            return (p.work.add(owner, work), !p.isCalled)
+        let (gone, mustCall) = pending.with { property in
+            defer { property.isCalled = true }
+            return (property.work.add(owner, work), !property.isCalled)
         }
         withExtendedLifetime(gone) {}
-        // One task takes all that waits, so that tasks which pass one another change no order.
+        // One task takes all queued work, so that tasks that overtake one another do not change the order.
         if mustCall { Task { [self] in await run(on: actor) } }
     }
 
     private func run(on actor: isolated any Actor) {
-        let work = pending.with { p in
-            p.isCalled = false
-            return p.work.take()
+        let work = pending.with { property in
+            property.isCalled = false
+            return property.work.take()
         }
-        for w in work { w() }
+        for item in work { item() }
     }
 
     package var place: UInt { actor.map { Self.place($0) } ?? 0 }
@@ -84,7 +84,7 @@ public final class ActorScheduler: Scheduler, EngineScheduler {
     package var threadCheckContext: UnsafeMutableRawPointer? { Unmanaged.passUnretained(self).toOpaque() }
 }
 
-/// What `assumeIsolated` asks, which ends the program where the answer is no.
+/// Performs the same check as `assumeIsolated`, which would end the program on failure.
 private func isCurrent(_ executor: UnownedSerialExecutor) -> Bool {
     let (identity, implementation) = unsafeBitCast(
         executor, to: (UnsafeMutableRawPointer?, UnsafeMutableRawPointer?).self)
@@ -92,13 +92,12 @@ private func isCurrent(_ executor: UnownedSerialExecutor) -> Bool {
 }
 
 extension RealmOpening where Self == Realm {
-    /// Opens a Realm, or finds the cached one, for an actor, whose function the caller is.
+    /// Opens a Realm for an actor, or returns the cached one. The caller must run on this actor.
     ///
     /// - Parameters:
-    ///   - configuration: its scheduler does not count.
-    ///   - actor: to which the Realm belongs from now on; in its functions, `self`. `MainActor.shared` for the main
-    ///     actor.
-    /// - Throws: as opening without an actor.
+    ///   - configuration: The configuration. Its scheduler is ignored.
+    ///   - actor: The actor to which the Realm is confined: `self` in functions of the actor, or `MainActor.shared`.
+    /// - Throws: The same errors as opening without an actor.
     public init(_ configuration: RealmConfiguration, actor: isolated any Actor) throws(RealmError) {
         var configuration = configuration
         configuration.scheduler = ActorScheduler(actor)

@@ -1,8 +1,9 @@
-/// Changes as they come, for `for await`. A sequence begins to observe when it is made, and ends when what it observes
-/// is deleted, when its Realm is closed, and when nobody iterates any more. Changes wait in line, each on its own,
-/// while the loop is busy.
+/// Returns changes as an asynchronous sequence, for `for await`. The sequence starts to observe when it is created. It
+/// ends when the observed object is deleted, when its Realm is closed, and when its iteration ends. Changes are
+/// buffered one by one while the loop is busy.
 ///
-/// They are told on the Realm's thread, as with `observe`, and may be awaited anywhere. The first one is empty.
+/// The changes arrive on the Realm's thread, as with `observe`, and may be awaited on any thread. The first change is
+/// empty.
 private func sequence<Change: Sendable>(
     of realm: Realm, isLast: @escaping (Change) -> Bool = { _ in false },
     _ observe: (@escaping (Change) -> Void) throws(RealmError) -> Observation
@@ -12,7 +13,7 @@ private func sequence<Change: Sendable>(
         line.yield(change)
         if isLast(change) { line.finish() }
     }
-    // A Realm that is closed lets go of those who observe it.
+    // A closed Realm releases its observers, which ends the sequence.
     let end = End { line.finish() }
     let closing = try realm.observe { withExtendedLifetime(end) {} }
     line.onTermination = { _ in
@@ -22,7 +23,7 @@ private func sequence<Change: Sendable>(
     return stream
 }
 
-/// Does something when the last one lets go of it.
+/// Calls a function when its last reference is released.
 final class End {
     private let body: () -> Void
 
@@ -32,8 +33,8 @@ final class End {
 }
 
 extension Realm {
-    /// The versions that the Realm moves to: after each of its own commits, and those of others that it takes notice
-    /// of.
+    /// Returns the versions to which the Realm advances: after each of its own commits, and when it advances to commits
+    /// of other writers.
     public func changes() throws(RealmError) -> AsyncStream<UInt64> {
         try sequence(of: self) { (tell) throws(RealmError) in
             try observe { [weak self] in if let version = self?.version { tell(version) } }
@@ -42,7 +43,7 @@ extension Realm {
 }
 
 extension RealmObject {
-    /// What `observe` tells.
+    /// Returns the changes of the object as an asynchronous sequence, with the same content as `observe`.
     public func changes(keyPaths: [String]? = nil) throws(RealmError) -> AsyncStream<ObjectChangeSet> {
         try sequence(of: realm, isLast: { $0.isDeleted }) { (tell) throws(RealmError) in
             try observe(keyPaths: keyPaths, tell)
@@ -51,7 +52,7 @@ extension RealmObject {
 }
 
 extension Results {
-    /// What `observe` tells.
+    /// Returns the changes of the collection as an asynchronous sequence, with the same content as `observe`.
     public func changes(keyPaths: [String]? = nil) throws(RealmError) -> AsyncStream<CollectionChangeSet> {
         try sequence(of: realm, isLast: { $0.isDeleted }) { (tell) throws(RealmError) in
             try observe(keyPaths: keyPaths, tell)
@@ -60,7 +61,7 @@ extension Results {
 }
 
 extension RealmList {
-    /// What `observe` tells.
+    /// Returns the changes of the collection as an asynchronous sequence, with the same content as `observe`.
     public func changes(keyPaths: [String]? = nil) throws(RealmError) -> AsyncStream<CollectionChangeSet> {
         try sequence(of: realm, isLast: { $0.isDeleted }) { (tell) throws(RealmError) in
             try observe(keyPaths: keyPaths, tell)
@@ -69,7 +70,7 @@ extension RealmList {
 }
 
 extension RealmSet {
-    /// What `observe` tells.
+    /// Returns the changes of the collection as an asynchronous sequence, with the same content as `observe`.
     public func changes(keyPaths: [String]? = nil) throws(RealmError) -> AsyncStream<CollectionChangeSet> {
         try sequence(of: realm, isLast: { $0.isDeleted }) { (tell) throws(RealmError) in
             try observe(keyPaths: keyPaths, tell)
@@ -78,7 +79,7 @@ extension RealmSet {
 }
 
 extension RealmDictionary {
-    /// What `observe` tells.
+    /// Returns the changes of the dictionary as an asynchronous sequence, with the same content as `observe`.
     public func changes(keyPaths: [String]? = nil) throws(RealmError) -> AsyncStream<DictionaryChangeSet> {
         try sequence(of: realm, isLast: { $0.isDeleted }) { (tell) throws(RealmError) in
             try observe(keyPaths: keyPaths, tell)

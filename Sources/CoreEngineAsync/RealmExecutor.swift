@@ -1,8 +1,8 @@
 import CoreEngine
 import Synchronization
 
-/// A thread for an actor that owns a Realm: what the actor does and what the Realm tells run there, one after the
-/// other.
+/// An executor with its own thread, for an actor that owns a Realm. The code of the actor and the notifications of the
+/// Realm run on this thread, one after the other.
 ///
 ///     actor Store {
 ///         private let executor: RealmExecutor
@@ -10,21 +10,25 @@ import Synchronization
 ///         private var realm: Realm?
 ///
 ///         init() throws { executor = try RealmExecutor() }
-///         func open(_ path: String) throws { realm = try Realm(RealmConfiguration(path: path, scheduler: executor.scheduler)) }
+///         func open(_ path: String) throws {
+///             realm = try Realm(RealmConfiguration(path: path, scheduler: executor.scheduler))
+///         }
 ///     }
 ///
-/// The thread ends when nobody has the executor any more.
+/// The thread ends when the executor is released.
 public final class RealmExecutor: SerialExecutor {
-    /// For the configuration of a Realm.
+    /// The scheduler for the configuration of the Realm.
     public let scheduler: ThreadScheduler
     private let life: Life
 
-    /// What the thread looks at between its turns.
+    /// The flag that the thread reads between its turns.
     private final class Life: Sendable {
         let isOver = Atomic(false)
     }
 
-    /// - Throws: what the system says when it has no thread.
+    /// Creates an executor and its thread.
+    ///
+    /// - Throws: The error of the operating system if it cannot create a thread.
     public init() throws(RealmError) {
         let life = Life(), made = Monitor<ThreadScheduler?>(nil)
         try Thread.start {
@@ -40,12 +44,12 @@ public final class RealmExecutor: SerialExecutor {
         scheduler.post { [life] in life.isOver.store(true, ordering: .releasing) }
     }
 
-    /// For the runtime: puts a job of the actor into the thread's line.
+    /// Adds a job of the actor to the queue of the thread. The runtime calls this function.
     public func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         scheduler.post { [self] in job.runSynchronously(on: asUnownedSerialExecutor()) }
     }
 
-    /// Whether the caller is on the thread.
+    /// Returns whether the caller runs on the thread of the executor.
     public func isIsolatingCurrentContext() -> Bool? { scheduler.isOnThread }
 }

@@ -1,24 +1,24 @@
 import Synchronization
 
 extension Realm {
-    /// Runs `body` in a write of its own, as soon as it is its turn, and returns what it returned when the changes are
-    /// on the disk. Meanwhile the Realm's thread goes on. Writes that wait together reach the disk together. Rules:
-    /// docs/live-objects.md §4.8.
+    /// Runs `body` in a new write transaction when the write lock is available, and returns its result when the changes
+    /// are on disk. The Realm's thread is free for other work meanwhile. Queued writes are flushed to disk together.
+    /// Rules: docs/live-objects.md §4.8.
     ///
-    /// `body` runs on the Realm's scheduler. If it throws, nothing is changed, and the error arrives here. A write
-    /// whose task was cancelled before its turn does not take place, and throws `CancellationError`; one that was
-    /// committed stays.
+    /// `body` runs on the Realm's scheduler. If it throws, nothing is changed, and this function throws the error. A
+    /// write whose task is cancelled before it begins does not take place, and throws `CancellationError`. A committed
+    /// write stays.
     ///
-    /// Thread rule: that of the Realm. So an actor that calls this owns the Realm; see `RealmExecutor`.
-    /// - Throws: 2005 where nothing can be written; 2014 when the Realm is closed before its turn; what the commit
-    ///   throws.
+    /// Thread rule: that of the Realm. So an actor that calls this function owns the Realm; see `RealmExecutor`.
+    /// - Throws: 2005 if the Realm cannot be written; 2014 if the Realm is closed before the write begins; the errors
+    ///   of the commit.
     @discardableResult
     public func writeAsync<R>(isolation: isolated (any Actor)? = #isolation, _ body: @escaping () throws -> R)
         async throws -> R
     {
         let write = AsyncWrite(self, body), cancellation = write.cancellation
         return try await withTaskCancellationHandler {
-            // A closure belongs to the actor that it names.
+            // The closure is isolated to the actor because it captures `isolation`.
             _ = isolation
             try await withCheckedThrowingContinuation { write.begin($0) }
             return try write.result()
@@ -28,18 +28,18 @@ extension Realm {
     }
 }
 
-/// Any thread.
+/// The request to cancel a write. Any thread.
 private final class Cancellation: Sendable {
     let isWanted = Atomic(false)
 }
 
-/// Thread rule: that of the Realm.
+/// A queued write. Thread rule: that of the Realm.
 private final class AsyncWrite<R> {
     private let realm: Realm
     private let body: () throws -> R
     let cancellation = Cancellation()
 
-    /// Whoever waits; nil once there is an answer.
+    /// The waiting task; nil after the result was given.
     private var waiter: CheckedContinuation<Void, any Error>?
     private var hasRun = false
     private var returned: R?
@@ -51,7 +51,7 @@ private final class AsyncWrite<R> {
 
     func begin(_ waiter: CheckedContinuation<Void, any Error>) {
         self.waiter = waiter
-        // A closed Realm lets go of what waits without a word.
+        // A closed Realm releases queued writes without a call.
         let end = End { [self] in
             if !hasRun { answer(RealmError(.closedRealm, "The Realm was closed before the write began")) }
         }

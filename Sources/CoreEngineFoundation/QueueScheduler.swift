@@ -2,19 +2,21 @@ import CoreEngine
 import Foundation
 import Synchronization
 
-/// Confines a Realm to a serial queue: it is used in blocks of the queue, on whichever thread these run, and what the
-/// Realm tells is told there.
+/// A scheduler that confines a Realm to a serial queue. The Realm is used in blocks of the queue, on whichever thread
+/// they run, and its notifications arrive on the queue.
 ///
-/// The queue is known by a mark on itself, not by its thread: `DispatchQueue.main` is the main queue also after an
-/// asynchronous `main` has given up the main thread, and blocks of queues whose target is this one are its own.
+/// The scheduler identifies the queue by a queue-specific value, not by its thread. `DispatchQueue.main` is still the
+/// main queue after an asynchronous `main` has given up the main thread. Blocks of queues whose target is this queue
+/// count as blocks of this queue.
 ///
-/// The queue must do one thing at a time. The global queues are refused; that a queue of one's own was made concurrent
-/// cannot be seen from here, and is an error like that of two threads which share what is not theirs.
+/// The queue must be serial. Global queues are refused. A concurrent queue of the program cannot be detected. Its use
+/// is an error, like the use of unsynchronized data on two threads.
 public final class QueueScheduler: Scheduler, EngineScheduler {
     private let queue: DispatchQueue
     private let mark: Mark
 
-    /// What makes a queue known: a key of its own, kept under a key that all share.
+    /// The mark of a queue, which is stored in the queue under a key that all marks share. Each mark has its own key to
+    /// identify the queue.
     private final class Mark: Sendable {
         let key = DispatchSpecificKey<Bool>()
         private let isMain: Bool
@@ -33,15 +35,15 @@ public final class QueueScheduler: Scheduler, EngineScheduler {
             }
         }
 
-        /// The main queue is on the main thread for as long as the program has not given that up, and asking for the
-        /// thread costs a fifth. What is run on that thread meanwhile by `sync` of another queue has the main queue
-        /// stand still: it is alone, too.
+        /// Whether the caller runs on the queue. Until the program gives up the main thread, the main queue is on it,
+        /// and the check of the thread takes a fifth of the time. If `sync` of another queue runs a block on the main
+        /// thread, the main queue waits meanwhile, so the access is exclusive too.
         var isHere: Bool { (isMain && Self.isMainThread) || DispatchQueue.getSpecific(key: key) != nil }
 
-        /// The main thread, of the mark of the main queue, once it is known.
+        /// The main thread, for the mark of the main queue, once it is known; otherwise 0.
         var sureThread: UInt {
             guard isMain else { return 0 }
-            // Whoever asks on it makes it known.
+            // A call on the main thread makes it known.
             _ = Self.isMainThread
             return Self.mainThread.load(ordering: .relaxed)
         }
@@ -58,11 +60,11 @@ public final class QueueScheduler: Scheduler, EngineScheduler {
         }
     }
 
-    /// Any thread.
+    /// Creates a scheduler for a serial queue. Any thread.
     ///
-    /// - Throws: 3000 for a global queue, which does many things at a time.
+    /// - Throws: 3000 for a global queue, because it runs several blocks at once.
     public init(_ queue: DispatchQueue) throws(RealmError) {
-        // On Linux no two wrappers of a global queue are the same object.
+        // On Linux, each wrapper of a global queue is a different object, so the label is compared.
         guard !queue.label.hasPrefix("com.apple.root.") else {
             throw RealmError(
                 .invalidArgument, "A Realm belongs to a serial queue: a global queue does many things at a time")
@@ -71,13 +73,13 @@ public final class QueueScheduler: Scheduler, EngineScheduler {
         mark = Mark.of(queue)
     }
 
-    /// Whether the caller is a block of the queue.
+    /// A Boolean value that indicates whether the caller runs in a block of the queue.
     public var isOnThread: Bool { mark.isHere }
 
-    /// Whether both are of the same queue.
+    /// Returns whether both schedulers belong to the same queue.
     public func isSame(as other: any Scheduler) -> Bool { (other as? QueueScheduler)?.mark === mark }
 
-    /// Always true: queues run what they have.
+    /// Always true, because queues run all their blocks.
     public var canDeliver: Bool { true }
 
     /// Runs `work` in a block of the queue.
@@ -96,13 +98,13 @@ public final class QueueScheduler: Scheduler, EngineScheduler {
 }
 
 extension RealmOpening where Self == Realm {
-    /// Opens a Realm, or finds the cached one, for a serial queue. Any thread may do that; the Realm is used in blocks
-    /// of the queue.
+    /// Opens a Realm for a serial queue, or returns the cached one. Any thread may call this; the Realm is used in
+    /// blocks of the queue.
     ///
     /// - Parameters:
-    ///   - configuration: its scheduler does not count.
-    ///   - queue: to which the Realm belongs from now on; `.main` for the main queue.
-    /// - Throws: 3000 for a global queue; else as opening without a queue.
+    ///   - configuration: The configuration. Its scheduler is ignored.
+    ///   - queue: The queue to which the Realm is confined; `.main` for the main queue.
+    /// - Throws: 3000 for a global queue; otherwise the same errors as opening without a queue.
     public init(_ configuration: RealmConfiguration, queue: DispatchQueue) throws(RealmError) {
         var configuration = configuration
         configuration.scheduler = try QueueScheduler(queue)

@@ -1,28 +1,28 @@
 import CoreEngine
 import Foundation
 
-/// Confines a Realm to the thread of a run loop: it is used on that thread, until the thread ends, and what the Realm
-/// tells is told in turns of the loop.
+/// A scheduler that confines a Realm to the thread of a run loop. The Realm is used on that thread until the thread
+/// ends, and its notifications arrive in turns of the loop.
 ///
-/// On the main thread of a program that dispatches, `QueueScheduler` of the main queue is right: on Linux the queue may
-/// leave the thread.
-// Run loops take blocks from any thread.
+/// On the main thread of a program that uses dispatch queues, use the `QueueScheduler` of the main queue instead: on
+/// Linux the main queue may leave the thread.
+// Sendable: run loops accept blocks from any thread.
 public final class RunLoopScheduler: Scheduler, EngineScheduler, @unchecked Sendable {
     private let loop: RunLoop
 
-    /// The thread, of which it knows the end, and the line of what waits.
+    /// The scheduler of the thread, which knows the end of the thread and queues the work.
     private let thread = ThreadScheduler.current
 
-    /// The run loop of the calling thread.
+    /// Creates a scheduler for the run loop of the calling thread.
     public init() { loop = RunLoop.current }
 
-    /// Whether the caller is on the loop's thread.
+    /// A Boolean value that indicates whether the caller runs on the thread of the loop.
     public var isOnThread: Bool { thread.isOnThread }
 
-    /// Whether both are of the same thread.
+    /// Returns whether both schedulers belong to the same thread.
     public func isSame(as other: any Scheduler) -> Bool { (other as? RunLoopScheduler)?.thread === thread }
 
-    /// Whether the thread is still there.
+    /// A Boolean value that indicates whether the thread still exists.
     public var canDeliver: Bool { thread.canDeliver }
 
     /// Runs `work` in a turn of the loop.

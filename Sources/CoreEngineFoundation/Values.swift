@@ -2,21 +2,23 @@ import CoreEngine
 import Foundation
 
 extension Date: RealmConvertible {
-    /// As exact as a `Double` of seconds can be: some 100 nanoseconds in our time.
+    /// Creates a date. A `Double` of seconds represents current dates with a precision of about 100 nanoseconds.
     public init?(realmValue: RealmValue) {
-        guard case .date(let t) = realmValue else { return nil }
-        self.init(t)
+        guard case .date(let timestamp) = realmValue else { return nil }
+        self.init(timestamp)
     }
 
     public var realmValue: RealmValue { .date(Timestamp(self)) }
 
-    /// The same point in time.
-    public init(_ t: Timestamp) { self.init(timeIntervalSince1970: Double(t.seconds) + Double(t.nanoseconds) / 1e9) }
+    /// Creates a date for the same point in time.
+    public init(_ timestamp: Timestamp) {
+        self.init(timeIntervalSince1970: Double(timestamp.seconds) + Double(timestamp.nanoseconds) / 1e9)
+    }
 }
 
 extension Timestamp {
-    /// The same point in time, to the nanosecond. What lies outside of the 292 billion years around 1970 becomes their
-    /// end.
+    /// Creates a timestamp for the same point in time, in nanoseconds. A date outside of the 292 billion years around
+    /// 1970 becomes the nearest valid one.
     public init(_ date: Date) {
         let interval = date.timeIntervalSince1970, whole = interval.rounded(.towardZero)
         guard let seconds = Int64(exactly: whole) else {
@@ -24,7 +26,7 @@ extension Timestamp {
             return
         }
         let nanoseconds = ((interval - whole) * 1e9).rounded()
-        // A fraction may round up to a second.
+        // A fraction may round up to a full second.
         if abs(nanoseconds) >= 1e9 {
             self.init(seconds: seconds + (interval < 0 ? -1 : 1), nanoseconds: 0)
         } else {
@@ -44,13 +46,13 @@ extension Data: RealmConvertible {
 
 extension UUID: RealmConvertible {
     public init?(realmValue: RealmValue) {
-        guard case .uuid(let v) = realmValue else { return nil }
-        self.init(v)
+        guard case .uuid(let uuid) = realmValue else { return nil }
+        self.init(uuid)
     }
 
     public var realmValue: RealmValue { .uuid(UUIDValue(self)) }
 
-    /// The same sixteen bytes.
+    /// Creates a UUID with the same sixteen bytes.
     public init(_ value: UUIDValue) {
         var bytes: uuid_t = (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
         withUnsafeMutableBytes(of: &bytes) { if let start = $0.baseAddress { value.copy(to: start) } }
@@ -59,7 +61,7 @@ extension UUID: RealmConvertible {
 }
 
 extension UUIDValue {
-    /// The same sixteen bytes.
+    /// Creates a value with the same sixteen bytes.
     public init(_ uuid: UUID) {
         var bytes = uuid.uuid
         self = withUnsafePointer(to: &bytes) { UUIDValue(bytes: $0) }
@@ -67,9 +69,9 @@ extension UUIDValue {
 }
 
 extension RealmError: LocalizedError {
-    /// The message.
+    /// The message of the error.
     public var errorDescription: String? { message }
 
-    /// The number, as the C API and the documentation have it.
+    /// The error number, as in the C API and the documentation, and the path of the file.
     public var failureReason: String? { "Realm error \(code.rawValue)\(path.map { ", \($0)" } ?? "")" }
 }

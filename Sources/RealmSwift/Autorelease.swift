@@ -1,5 +1,5 @@
 #if !canImport(ObjectiveC)
-    /// Runs `body`: programs for Apple's systems put their loops into such pools. There are none without Objective-C,
-    /// where objects are let go of with their last reference.
+    /// Runs `body`. This function exists for source compatibility: programs for Apple platforms wrap their loops in
+    /// autorelease pools. Without Objective-C there are no such pools; an object is released with its last reference.
     public func autoreleasepool<Result>(invoking body: () throws -> Result) rethrows -> Result { try body() }
 #endif

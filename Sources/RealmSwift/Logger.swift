@@ -1,7 +1,7 @@
 internal import CoreEngine
 import Foundation
 
-/// How much a log tells; each level tells what those behind it in this list tell, too.
+/// The amount of detail in a log. Each level includes the messages of all levels before it in this list.
 public enum LogLevel: UInt, Sendable, CaseIterable {
     case off = 0, fatal, error, warn, info, detail, debug, trace, all
 
@@ -35,22 +35,26 @@ public enum LogLevel: UInt, Sendable, CaseIterable {
     }
 }
 
-/// Gets what Realms of the process have to tell of what they do.
+/// A receiver of the log messages of all Realms in the process.
 ///
 ///     Logger.shared = Logger(level: .debug) { level, message in print("\(level): \(message)") }
 ///
-/// Thread rule: any; the function is called on any thread, also on several at once.
+/// Thread rule: any. The log function is called on any thread, possibly on several threads at once.
 public final class Logger: Sendable {
     private let function: @Sendable (LogLevel, String) -> Void
     private let kept: Lock<LogLevel>
 
-    /// - Parameter logFunction: gets each message of the level and those above it.
+    /// Creates a logger.
+    ///
+    /// - Parameters:
+    ///   - level: The least severe level that is logged.
+    ///   - logFunction: Called with each message of `level` or a more severe level.
     public init(level: LogLevel = .info, logFunction: @escaping @Sendable (LogLevel, String) -> Void) {
         function = logFunction
         kept = Lock(initial: level)
     }
 
-    /// What is logged; of the shared logger, at once.
+    /// The least severe level that is logged. On the shared logger, a new value takes effect at once.
     public var level: LogLevel {
         get { kept.with { $0 } }
         set {
@@ -59,7 +63,7 @@ public final class Logger: Sendable {
         }
     }
 
-    /// Gives a message to the function, where the level asks for it.
+    /// Passes a message to the log function if `level` is at least as severe as the level of the logger.
     public func log(level: LogLevel, message: String) {
         if level != .off, level.rawValue <= self.level.rawValue { function(level, message) }
     }
@@ -69,7 +73,8 @@ public final class Logger: Sendable {
             FileHandle.standardError.write(Data("Realm \(level): \(message)\n".utf8))
         })
 
-    /// The one that is told. At the beginning it writes to standard error what is of level `info` or above.
+    /// The logger that receives all messages. The default logger writes messages of level `info` and more severe ones
+    /// to standard error.
     public static var shared: Logger {
         get { current.with { $0 } }
         set {

@@ -1,14 +1,15 @@
 internal import CoreEngine
 
-/// What is no error of the data but of the program: a managed property written outside of a write transaction, an
-/// object used on another thread than its Realm's, an index out of range. Realm throws an Objective-C exception there,
-/// which ends a Swift program; here `misuse` ends it, with the same sentence.
+/// Errors of the program, as opposed to errors of the data: a write to a managed property outside of a write
+/// transaction, the use of an object on a thread other than its Realm's thread, an index out of range. Realm throws an
+/// Objective-C exception in these cases, which ends a Swift program. RealmSwift ends the program through `misuse`, with
+/// the same message.
 ///
-/// A property cannot throw, and a plausible wrong value would be worse than the end. Where a function throws anyway,
-/// misuse is thrown as `Realm.Error` instead.
+/// A property access cannot throw, and returning a plausible wrong value would be worse than ending the program.
+/// Functions that throw report misuse as a `Realm.Error` instead, except for calls from a wrong thread.
 public enum RealmMisuse {
-    /// Told of the message before the program ends, on the thread that misused something: to log it, or, in tests, to
-    /// never return.
+    /// A function that is called with the message before the program ends, on the thread that caused the error. Use it
+    /// to write a log, or, in tests, to never return.
     public static var handler: (@Sendable (String) -> Void)? {
         get { kept.with { $0 } }
         set { kept.with { $0 = newValue } }
@@ -22,17 +23,19 @@ public enum RealmMisuse {
     fatalError("RealmSwift: \(message)")
 }
 
-/// Of Realms, only those are closed that were invalidated, and those of migrations that ended.
+/// Reports an engine error and ends the program. A closed Realm has been invalidated or belonged to a finished
+/// migration, so `closedRealm` gets the message for invalidated objects.
 @inline(never) func misuse(_ error: EngineError) -> Never {
     misuse(error.code == .closedRealm ? "Object has been deleted or invalidated." : error.message)
 }
 
-/// Runs what can only fail by misuse, or because the file is damaged: nobody can be told but by ending the program.
+/// Runs a function that fails only through misuse or because the file is damaged. The caller cannot throw, so an error
+/// ends the program.
 @inline(__always) func must<R>(_ body: () throws(EngineError) -> R) -> R {
     do throws(EngineError) { return try body() } catch { misuse(error) }
 }
 
-/// An index that no element of a collection has.
+/// Ends the program because `index` is outside of a collection with `count` elements.
 @inline(never) func outOfBounds(_ index: Int, _ count: Int) -> Never {
     misuse(
         (index < 0 ? "Cannot pass a negative value: " : "")

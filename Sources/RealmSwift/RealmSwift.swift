@@ -1,7 +1,7 @@
 /// # RealmSwift
 ///
-/// Realm's Swift API over this engine: models are classes with `@Persisted` properties, and programs that were written
-/// for Realm's own package compile with `import RealmSwift` as it is.
+/// Realm's Swift API on top of CoreEngine: models are classes with `@Persisted` properties. Programs written for
+/// Realm's own package compile unchanged with `import RealmSwift`.
 ///
 ///     class Person: Object {
 ///         @Persisted(primaryKey: true) var id: Int
@@ -13,17 +13,17 @@
 ///     for person in realm.objects(Person.self).where({ $0.name.starts(with: "I") }) { print(person.name) }
 ///
 /// Promise
-/// 1. Names, signatures and behaviour are Realm's; `docs/realmswift.md` lists what is there, what is not, and where
-///    Linux differs.
-/// 2. Every access goes through the door of the engine's Realm: another thread, a closed Realm or a deleted object is
-///    found out before anything is read. What cannot throw ends the program through one function (`misuse`), never with
-///    a plausible value.
-/// 3. Keys of classes and properties are looked up once for each class and Realm. Reading a property is a load of its
-///    number, a call, and the engine's read: no names, no boxes.
-/// 4. Nothing of Objective-C is needed: classes are found in the type records of the program (`ClassScan`), properties
-///    by reflection (`ClassInfo`), names of key paths by recording what a key path reads (`Recorder`).
+/// 1. Names, signatures and behaviour match Realm's. `docs/realmswift.md` lists what is supported, what is missing, and
+///    where Linux differs.
+/// 2. Every access goes through the entry point of the engine's Realm, which detects a wrong thread, a closed Realm or
+///    a deleted object before it reads anything. Code that cannot throw ends the program through one function
+///    (`misuse`); it never returns a plausible value.
+/// 3. Keys of classes and properties are looked up once for each class and Realm. Reading a property loads its number,
+///    makes one call, and performs the engine's read. It uses no names and no boxes.
+/// 4. Objective-C is not needed. Classes are found in the type records of the program (`ClassScan`), properties by
+///    reflection (`ClassInfo`), and the names of key paths by recording what a key path reads (`Recorder`).
 ///
-/// Confinement is decided in `Realm/Confinement.swift`, misuse in `Misuse.swift`, and nowhere else.
+/// Confinement is decided only in `Realm/Confinement.swift`, and misuse only in `Misuse.swift`.
 ///
 /// May use: CoreEngine, through its package interface.
 internal import CoreEngine

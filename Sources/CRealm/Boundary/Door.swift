@@ -1,41 +1,41 @@
 import CRealmHeaders
 import CoreEngine
 
-/// # The door
+/// # Entry points
 ///
-/// Every exported function that takes a handle comes through one of these, and what a handle leads to is visible in
-/// this file only. So there is no way from C to a Realm without these checks: a pointer, of the right kind, to
-/// something whose Realm is open, on the Realm's own thread, in a file that has all its pages; and while the function
-/// runs nobody takes the Realm away.
+/// Every exported function that takes a handle calls one of the functions below (their parameter `door` names the kind
+/// of the handle). Only this file can access the object behind a handle. So C code cannot reach a Realm without these
+/// checks: the pointer is not NULL, the handle has the right kind, its Realm is open, the call is on the Realm's
+/// thread, and the file has all its pages. While the function runs, the Realm cannot be released.
 ///
-///     inside(.list, l) { (list, realm) in … }      bool functions:     what is confined to the Realm's thread
-///     from(.list, l) { (list, realm) in … }        pointer functions:  the same
-///     handle(.list, l) { (list, realm) in … }      … that return a new handle
-///     readProperty, writeProperty, readObject      confined, too: the same checks, in line in the engine
-///     anywhere(.realm, r) { (realm) in … }         what any thread may ask: the handle, and nothing behind it
+///     inside(.list, l) { (list, realm) in … }      bool functions:     confined to the Realm's thread
+///     from(.list, l) { (list, realm) in … }        pointer functions:  confined
+///     handle(.list, l) { (list, realm) in … }      confined; returns a new handle
+///     readProperty, writeProperty, readObject      confined; the engine performs the same checks inline
+///     anywhere(.realm, r) { (realm) in … }         any thread: access only to the handle, not to its Realm
 ///
-/// `Scripts/check_doors.py` compares the door that each function takes with the thread rule that the header states.
+/// `Scripts/check_doors.py` compares the entry point of each function with the thread rule in the header.
 
-/// What a handle keeps alive; only the door opens it.
+/// The object that a handle keeps alive. Only the entry points can access it.
 struct Sealed<Content: AnyObject> {
     fileprivate let content: Unmanaged<Content>
 
     init(_ content: Content) { self.content = .passUnretained(content) }
 }
 
-/// Which kind of handle a pointer is; nil for NULL. For functions that take handles of several kinds.
-func kind(of p: UnsafeRawPointer?) -> Handle.Kind? {
-    p.map { Unmanaged<Handle>.fromOpaque($0)._withUnsafeGuaranteedRef { $0.kind } }
+/// Returns the kind of the handle at a pointer; nil for NULL. For functions that take handles of several kinds.
+func kind(of pointer: UnsafeRawPointer?) -> Handle.Kind? {
+    pointer.map { Unmanaged<Handle>.fromOpaque($0)._withUnsafeGuaranteedRef { $0.kind } }
 }
 
-/// A handle of something in a Realm.
+/// A handle of an object in a Realm.
 protocol Confined: Handle {
     associatedtype Content: AnyObject
 
-    /// Decides how the caller learns that the Realm was closed.
+    /// The kind of access, which determines the error for a closed Realm.
     static var accessor: Realm.Accessor { get }
 
-    /// Callbacks run inside its functions, and may release the handle.
+    /// Whether callbacks run inside functions on this handle. A callback may release the handle.
     static var runsCallbacks: Bool { get }
     var box: RealmBox { get }
     var realm: Sealed<Realm> { get }
@@ -54,29 +54,34 @@ extension Confined where Content == Realm {
     RealmError(.invalidArgument, "A handle of another kind was passed")
 }
 
-/// Runs `body` on the handle without counting a reference: the caller of the C function holds one. For second handles
-/// that lead to no Realm.
-@inline(__always) func borrow<H: Handle, R>(_ door: Door<H>, _ p: OpaquePointer?, _ body: (H) throws(RealmError) -> R)
+/// Runs `body` on the handle without counting a reference, because the caller of the C function holds one. For
+/// additional handles that give no access to a Realm.
+@inline(__always) func borrow<H: Handle, R>(
+    _ door: Door<H>, _ pointer: OpaquePointer?, _ body: (H) throws(RealmError) -> R
+)
     throws(RealmError) -> R
 {
-    guard let p else { throw nullArgument() }
-    return try Unmanaged<H>.fromOpaque(UnsafeRawPointer(p)).borrow { (h: H) throws(RealmError) -> R in
-        guard h.kind == door.kind else { throw otherKind() }
-        return try body(h)
+    guard let pointer else { throw nullArgument() }
+    return try Unmanaged<H>.fromOpaque(UnsafeRawPointer(pointer)).borrow { (handle: H) throws(RealmError) -> R in
+        guard handle.kind == door.kind else { throw otherKind() }
+        return try body(handle)
     }
 }
 
-/// For second handles of a function, and where closed Realms are no error.
+/// Runs `body` on a handle and its content, after the checks of an entry point. For additional handles of a function,
+/// and for functions on which a closed Realm is not an error.
 @inline(__always) func visit<H: Confined, R>(
-    _ door: Door<H>, _ p: OpaquePointer?, outcomeStands: Bool = false, _ body: (H, H.Content) throws(RealmError) -> R
+    _ door: Door<H>, _ pointer: OpaquePointer?, outcomeStands: Bool = false,
+    _ body: (H, H.Content) throws(RealmError) -> R
 ) throws(RealmError) -> R {
-    try borrow(door, p) { (h: H) throws(RealmError) -> R in
-        try h.visit(outcomeStands: outcomeStands) { (content) throws(RealmError) in try body(h, content) }
+    try borrow(door, pointer) { (handle: H) throws(RealmError) -> R in
+        try handle.visit(outcomeStands: outcomeStands) { (content) throws(RealmError) in try body(handle, content) }
     }
 }
 
 extension Confined {
-    /// - Parameter outcomeStands: what was done is done, whatever happens to the file afterwards.
+    /// - Parameter outcomeStands: true if the effect of the call remains valid even if pages of the file are lost
+    ///   afterwards.
     @inline(__always) func visit<R>(outcomeStands: Bool = false, _ body: (Content) throws(RealmError) -> R)
         throws(RealmError) -> R
     {
@@ -90,7 +95,7 @@ extension Confined {
                     try content.content.borrow { (content: Content) throws(RealmError) in try body(content) })
             } catch { result = .failure(error) }
             let anyLost = realm.leave()
-            // Whatever the call found or complained of: it may have read zeros in place of lost pages.
+            // This applies to results and to errors: the call may have read zeros in place of lost pages.
             if anyLost, !outcomeStands { try realm.verifyWhole() }
             return try result.get()
         }
@@ -98,36 +103,39 @@ extension Confined {
 }
 
 @inline(__always) func inside<H: Confined>(
-    _ door: Door<H>, _ p: OpaquePointer?, outcomeStands: Bool = false, _ body: (H, H.Content) throws(RealmError) -> Void
+    _ door: Door<H>, _ pointer: OpaquePointer?, outcomeStands: Bool = false,
+    _ body: (H, H.Content) throws(RealmError) -> Void
 ) -> Bool {
     do throws(RealmError) {
-        try visit(door, p, outcomeStands: outcomeStands, body)
+        try visit(door, pointer, outcomeStands: outcomeStands, body)
         return true
     } catch { return failed(error) }
 }
 
-/// nil without an error is allowed.
+/// Entry point of pointer functions. `body` may return nil without an error.
 @inline(__always) func from<H: Confined, R>(
-    _ door: Door<H>, _ p: OpaquePointer?, _ body: (H, H.Content) throws(RealmError) -> R?
+    _ door: Door<H>, _ pointer: OpaquePointer?, _ body: (H, H.Content) throws(RealmError) -> R?
 ) -> R? {
-    do throws(RealmError) { return try visit(door, p, body) } catch { return fail(error) }
+    do throws(RealmError) { return try visit(door, pointer, body) } catch { return fail(error) }
 }
 
-/// The same, for a new handle.
+/// Entry point of pointer functions that return a new handle.
 @inline(__always) func handle<H: Confined>(
-    _ door: Door<H>, _ p: OpaquePointer?, _ body: (H, H.Content) throws(RealmError) -> Handle?
+    _ door: Door<H>, _ pointer: OpaquePointer?, _ body: (H, H.Content) throws(RealmError) -> Handle?
 ) -> OpaquePointer? {
-    do throws(RealmError) { return try visit(door, p, body)?.out() } catch { return fail(error) }
+    do throws(RealmError) { return try visit(door, pointer, body)?.out() } catch { return fail(error) }
 }
 
-/// - Parameter failure: what the function returns when it fails.
+/// Entry point of functions that may be called on any thread.
+///
+/// - Parameter failure: The result of the function if it fails.
 @inline(__always) func anywhere<H: Handle, R>(
-    _ door: Door<H>, _ p: OpaquePointer?, _ failure: R, _ body: (H) throws(RealmError) -> R
+    _ door: Door<H>, _ pointer: OpaquePointer?, _ failure: R, _ body: (H) throws(RealmError) -> R
 ) -> R {
     do throws(RealmError) {
-        return try borrow(door, p) { (h: H) throws(RealmError) -> R in
-            if h.isInherited { throw Realm.inheritedError() }
-            return try body(h)
+        return try borrow(door, pointer) { (handle: H) throws(RealmError) -> R in
+            if handle.isInherited { throw Realm.inheritedError() }
+            return try body(handle)
         }
     } catch {
         setLastError(error)
@@ -135,41 +143,43 @@ extension Confined {
     }
 }
 
-// What programs call for each object of a loop. The engine makes the checks of the door, in line.
+// Functions that programs call for each object in a loop. The engine performs the checks of the entry point inline.
 
-/// The value of a property.
-@inline(__always) func readProperty(_ o: OpaquePointer?, _ property: Int64) throws(RealmError) -> Mixed {
-    try borrow(.object, o) { (h: ObjectHandle) throws(RealmError) -> Mixed in
-        try h.realm.content.borrow { (realm: Realm) throws(RealmError) in
-            try realm.read(h.table, h.key, ColKey(property))
+/// Reads the value of a property.
+@inline(__always) func readProperty(_ object: OpaquePointer?, _ property: Int64) throws(RealmError) -> Mixed {
+    try borrow(.object, object) { (object: ObjectHandle) throws(RealmError) -> Mixed in
+        try object.realm.content.borrow { (realm: Realm) throws(RealmError) in
+            try realm.read(object.table, object.key, ColKey(property))
         }
     }
 }
 
-@inline(__always) func writeProperty(_ o: OpaquePointer?, _ property: Int64, _ value: realm_value_t) throws(RealmError)
+@inline(__always) func writeProperty(_ object: OpaquePointer?, _ property: Int64, _ value: realm_value_t)
+    throws(RealmError)
 {
-    try borrow(.object, o) { (h: ObjectHandle) throws(RealmError) in
-        try h.realm.content.borrow { (realm: Realm) throws(RealmError) in
-            try realm.write(h.table, h.key, ColKey(property), try load(value))
+    try borrow(.object, object) { (object: ObjectHandle) throws(RealmError) in
+        try object.realm.content.borrow { (realm: Realm) throws(RealmError) in
+            try realm.write(object.table, object.key, ColKey(property), try load(value))
         }
     }
 }
 
-/// A handle of the object in a row of results.
-@inline(__always) func readObject(_ r: OpaquePointer?, _ index: Int) throws(RealmError) -> OpaquePointer {
-    try borrow(.results, r) { (h: ResultsHandle) throws(RealmError) -> OpaquePointer in
-        let (table, named) = try h.realm.content.borrow { (realm: Realm) throws(RealmError) in
-            try h.content.content.borrow { (results: ResultSet) throws(RealmError) in
+/// Returns a handle of the object in a row of results.
+@inline(__always) func readObject(_ results: OpaquePointer?, _ index: Int) throws(RealmError) -> OpaquePointer {
+    try borrow(.results, results) { (results: ResultsHandle) throws(RealmError) -> OpaquePointer in
+        let (table, named) = try results.realm.content.borrow { (realm: Realm) throws(RealmError) in
+            try results.content.content.borrow { (results: ResultSet) throws(RealmError) in
                 try realm.object(of: results, at: index)
             }
         }
-        return ObjectHandle.make(h.box, table, named)
+        return ObjectHandle.make(results.box, table, named)
     }
 }
 
-// MARK: What stands behind it
+// MARK: Handles of a Realm and their content
 
-/// One open Realm and the C strings that its schema's views point to. All handles that came from the Realm hold it.
+/// An open Realm and the C strings that the views of its schema point to. All handles that come from the Realm retain
+/// it.
 final class RealmBox {
     private let kept: Realm
     let realm: Sealed<Realm>
@@ -180,7 +190,7 @@ final class RealmBox {
         self.realm = Sealed(realm)
     }
 
-    /// A C string that lives as long as the Realm.
+    /// Returns a C string that lives as long as the Realm.
     func view(_ text: Name) -> UnsafePointer<CChar> { texts.view(text) }
 }
 
@@ -203,7 +213,7 @@ final class RealmHandle: Handle, Confined {
 
     override func cloned() -> Handle? { RealmHandle(box) }
 
-    // What any thread may ask.
+    // The part of the Realm that any thread may read.
     private var everywhere: Realm { realm.content.takeUnretainedValue() }
     var isClosed: Bool { everywhere.isClosed }
     var isWriting: Bool { everywhere.isWritingOrWaiting }
@@ -217,24 +227,24 @@ final class RealmHandle: Handle, Confined {
     func reference() throws(RealmError) -> ThreadSafeReference { try ThreadSafeReference(everywhere) }
 }
 
-/// An object: its Realm and its keys.
+/// The handle of an object: its Realm and its keys.
 ///
-/// Programs make and release these by the million, so released ones wait in a pool of their thread for the next use. An
-/// object handle is referred to by its C pointer only, never from inside the library; that is what makes recycling it
-/// at release right.
+/// Programs make and release these handles by the million, so each thread keeps released handles in a pool for reuse.
+/// Only C pointers refer to an object handle; no other object of the library retains one. So the handle can be reused
+/// as soon as C releases it.
 final class ObjectHandle: Handle, Confined {
     static var accessor: Realm.Accessor { .object }
 
-    /// Owned; empty while in a pool.
+    /// Retained by this handle; invalid while the handle is in a pool.
     private var ownedBox: Unmanaged<RealmBox>
     private(set) var realm: Sealed<Realm>
     private(set) var table: TableKey
     private(set) var named: BornKey { didSet { birth = named.birth.map { .passUnretained($0) } } }
 
-    /// The object's birth, kept alive by `named`.
+    /// The birth of the object. `named` keeps it alive.
     private var birth: Unmanaged<Birth>?
 
-    /// Null once the transaction that made the object was rolled back.
+    /// The key of the object; null after a rollback of the transaction that made it.
     @inline(__always) var key: ObjKey {
         guard let birth, birth._withUnsafeGuaranteedRef({ $0.isUndone }) else { return named.made }
         return .null
@@ -242,7 +252,7 @@ final class ObjectHandle: Handle, Confined {
 
     private var isPooled = false
 
-    /// Its callbacks end with the handle.
+    /// Its callbacks end when the handle is released.
     var notifier: Notifier?
     var box: RealmBox { ownedBox.takeUnretainedValue() }
 
@@ -260,51 +270,52 @@ final class ObjectHandle: Handle, Confined {
         if !isPooled { ownedBox.release() }
     }
 
-    /// A handle, for C to own; made inside the Realm's door.
+    /// Makes a handle that C owns. Called inside an entry point of the Realm.
     @inline(__always) static func make(_ box: RealmBox, _ table: TableKey, _ key: ObjKey) -> OpaquePointer {
         make(box, table, BornKey(key, box.realm.content._withUnsafeGuaranteedRef { $0.birth(table, key) }))
     }
 
     @inline(__always) static func make(_ box: RealmBox, _ table: TableKey, _ named: BornKey) -> OpaquePointer {
-        if let u = ObjectPool.current?.pop() {
-            u._withUnsafeGuaranteedRef { h in
-                // One reference is counted; passing it on would count another one for the way.
-                h.realm = box.realm
-                h.ownedBox = Unmanaged.passUnretained(box).retain()
-                h.table = table
-                h.named = named
-                h.generation = ForkGuard.generation
-                h.isPooled = false
+        if let pooled = ObjectPool.current?.pop() {
+            pooled._withUnsafeGuaranteedRef { handle in
+                // The reference is counted manually, because passing it as an argument would count a second one.
+                handle.realm = box.realm
+                handle.ownedBox = Unmanaged.passUnretained(box).retain()
+                handle.table = table
+                handle.named = named
+                handle.generation = ForkGuard.generation
+                handle.isPooled = false
             }
-            return OpaquePointer(u.toOpaque())
+            return OpaquePointer(pooled.toOpaque())
         }
         return ObjectHandle(box, table, named).out()
     }
 
-    /// C gives its reference back.
-    @inline(__always) static func recycle(_ u: Unmanaged<ObjectHandle>) {
-        guard u._withUnsafeGuaranteedRef({ $0.notifier == nil }), let pool = ObjectPool.current, pool.hasRoom else {
-            return u.release()
+    /// Takes back the reference of C.
+    @inline(__always) static func recycle(_ object: Unmanaged<ObjectHandle>) {
+        guard object._withUnsafeGuaranteedRef({ $0.notifier == nil }), let pool = ObjectPool.current, pool.hasRoom
+        else {
+            return object.release()
         }
-        u._withUnsafeGuaranteedRef { h in
-            h.ownedBox.release()
-            h.named = BornKey(.null, nil)
-            h.isPooled = true
+        object._withUnsafeGuaranteedRef { handle in
+            handle.ownedBox.release()
+            handle.named = BornKey(.null, nil)
+            handle.isPooled = true
         }
-        // The last reference to a Realm may have gone, and functions of the program with it, which released other
-        // objects.
-        guard pool.hasRoom else { return u.release() }
-        pool.push(u)
+        // The release may have destroyed the Realm and called functions of the program, which may have put other
+        // handles into the pool.
+        guard pool.hasRoom else { return object.release() }
+        pool.push(object)
     }
 
     override func isEqual(to other: Handle) -> Bool {
-        guard let o = other as? ObjectHandle else { return false }
-        return o.realm.content.toOpaque() == realm.content.toOpaque() && o.table == table && o.named == named
+        guard let peer = other as? ObjectHandle else { return false }
+        return peer.realm.content.toOpaque() == realm.content.toOpaque() && peer.table == table && peer.named == named
     }
 
     override var isFrozen: Bool { realm.content.takeUnretainedValue().isFrozen }
 
-    /// On a foreign thread it only tells that the Realm is open.
+    /// Whether the object exists. On a thread other than the Realm's, only whether the Realm is open.
     var isValid: Bool {
         let realm = realm.content.takeUnretainedValue()
         return realm.isOnThread ? realm.isValid(table, key) : !realm.isClosed
@@ -313,8 +324,9 @@ final class ObjectHandle: Handle, Confined {
     override func clonedPointer() -> OpaquePointer? { ObjectHandle.make(box, table, named) }
 }
 
-/// A list, set or dictionary: where it stands. What was resolved is kept while the Realm's state does not change; that
-/// of a frozen Realm is kept by the readers of the threads, since all of them may use the handle at once.
+/// The handle of a list, set or dictionary, which holds its path. The resolved content is cached while the state of the
+/// Realm does not change. For a frozen Realm the readers of the threads cache it, because all threads may use the
+/// handle at the same time.
 final class CollectionHandle: Handle, Confined {
     static var accessor: Realm.Accessor { .collection }
     let box: RealmBox
@@ -325,10 +337,10 @@ final class CollectionHandle: Handle, Confined {
     private var entries: ElementDictionary?
     private var resolvedAt = UInt64.max
 
-    /// Index of the last insertion: the next one behind it makes it worth to keep the list open.
+    /// The index of the last insertion. If the next insertion follows it directly, keeping the list open saves time.
     private var lastInserted = -2
 
-    /// Its callbacks end with the handle.
+    /// Its callbacks end when the handle is released.
     var notifier: Notifier?
 
     deinit { notifier?.end() }
@@ -342,9 +354,9 @@ final class CollectionHandle: Handle, Confined {
     }
 
     override var isFrozen: Bool { isOfFrozen }
-    // What follows is for calls inside the Realm's door.
+    // The following functions are called inside an entry point of the Realm.
 
-    /// Brings `elements` or `entries` to the present version; 2010 when the collection is gone.
+    /// Resolves `elements` or `entries` at the current version. Throws 2010 if the collection does not exist any more.
     @inline(__always) private func resolve() throws(RealmError) {
         try realm.content.borrow { (realm: Realm) throws(RealmError) in
             if resolvedAt != realm.stateCount { try resolveAnew(realm) }
@@ -355,16 +367,16 @@ final class CollectionHandle: Handle, Confined {
         (elements, entries) = (nil, nil)
         resolvedAt = .max
         switch try found(realm) {
-        case .list(let l): elements = l
-        case .dictionary(let d): entries = d
+        case .list(let list): elements = list
+        case .dictionary(let dictionary): entries = dictionary
         }
         resolvedAt = realm.stateCount
     }
 
     private func found(_ realm: Realm) throws(RealmError) -> CollectionContent {
         switch try realm.collection(path) {
-        case .list(let l)? where kind != .dictionary: return .list(l)
-        case .dictionary(let d)? where kind == .dictionary: return .dictionary(d)
+        case .list(let list)? where kind != .dictionary: return .list(list)
+        case .dictionary(let dictionary)? where kind == .dictionary: return .dictionary(dictionary)
         default: throw gone()
         }
     }
@@ -373,7 +385,7 @@ final class CollectionHandle: Handle, Confined {
         RealmError(.invalidatedObject, "The collection has been deleted or replaced")
     }
 
-    /// Whether the collection is there at the present version; an error where that cannot be asked.
+    /// Returns whether the collection exists at the current version. Throws an error if this cannot be determined.
     func isThere() throws(RealmError) -> Bool {
         guard
             try realm.content.borrow({ (realm: Realm) throws(RealmError) in try realm.isAlive(path.table, path.object) }
@@ -386,7 +398,7 @@ final class CollectionHandle: Handle, Confined {
         return true
     }
 
-    /// The collection at the present version; 2010 when it is gone.
+    /// Returns the collection at the current version. Throws 2010 if it does not exist any more.
     func contents() throws(RealmError) -> CollectionContent {
         if isOfFrozen { return try realm.content.borrow { (realm: Realm) throws(RealmError) in try found(realm) } }
         try resolve()
@@ -396,20 +408,20 @@ final class CollectionHandle: Handle, Confined {
     }
 
     func list() throws(RealmError) -> ElementList {
-        guard case .list(let l) = try contents() else { throw gone() }
-        return l
+        guard case .list(let list) = try contents() else { throw gone() }
+        return list
     }
 
     func dictionary() throws(RealmError) -> ElementDictionary {
-        guard case .dictionary(let d) = try contents() else { throw gone() }
-        return d
+        guard case .dictionary(let dictionary) = try contents() else { throw gone() }
+        return dictionary
     }
 
     @inline(__always) func size() throws(RealmError) -> Int {
         if isOfFrozen {
             switch try contents() {
-            case .list(let l): return l.count
-            case .dictionary(let d): return d.count
+            case .list(let list): return list.count
+            case .dictionary(let dictionary): return dictionary.count
             }
         }
         try resolve()
@@ -417,44 +429,44 @@ final class CollectionHandle: Handle, Confined {
         return entries?.count ?? 0
     }
 
-    /// Element of a list or set.
-    @inline(__always) func element(_ i: Int, _ out: UnsafeMutablePointer<realm_value_t>?) throws(RealmError) {
-        let v: Mixed
+    /// Reads an element of a list or set.
+    @inline(__always) func element(_ index: Int, _ out: UnsafeMutablePointer<realm_value_t>?) throws(RealmError) {
+        let value: Mixed
         if isOfFrozen {
-            v = try list().get(i)
+            value = try list().get(index)
         } else {
             try resolve()
             guard let elements else { throw gone() }
-            v = try elements.get(i)
+            value = try elements.get(index)
         }
-        if let out { store(v, out) }
+        if let out { store(value, out) }
     }
 
-    func insert(_ v: Mixed, _ i: Int) throws(RealmError) {
+    func insert(_ value: Mixed, _ index: Int) throws(RealmError) {
         try realm.content.borrow { (realm: Realm) throws(RealmError) in
-            if isOfFrozen { return try realm.insert(v, at: i, in: path) }
-            if i == lastInserted &+ 1, resolvedAt != realm.stateCount { try resolve() }
-            lastInserted = i
-            if resolvedAt == realm.stateCount, let elements, i == elements.count,
-                try realm.appendInPlace(v, to: elements, path)
+            if isOfFrozen { return try realm.insert(value, at: index, in: path) }
+            if index == lastInserted &+ 1, resolvedAt != realm.stateCount { try resolve() }
+            lastInserted = index
+            if resolvedAt == realm.stateCount, let elements, index == elements.count,
+                try realm.appendInPlace(value, to: elements, path)
             {
                 resolvedAt = realm.stateCount
                 return
             }
-            try realm.insert(v, at: i, in: path)
+            try realm.insert(value, at: index, in: path)
         }
     }
 
     override func isEqual(to other: Handle) -> Bool {
-        guard let o = other as? CollectionHandle else { return false }
-        guard o.kind == kind, o.realm.content.toOpaque() == realm.content.toOpaque() else { return false }
-        return o.path.table == path.table && o.path.object == path.object && o.path.column == path.column
+        guard let peer = other as? CollectionHandle else { return false }
+        guard peer.kind == kind, peer.realm.content.toOpaque() == realm.content.toOpaque() else { return false }
+        return peer.path.table == path.table && peer.path.object == path.object && peer.path.column == path.column
     }
 
     override func cloned() -> Handle? { CollectionHandle(kind, box, path) }
 }
 
-/// Results: rows that follow the data.
+/// The handle of live results.
 final class ResultsHandle: Handle, Confined {
     static var accessor: Realm.Accessor { .results }
     let box: RealmBox
@@ -462,7 +474,7 @@ final class ResultsHandle: Handle, Confined {
     let content: Sealed<ResultSet>
     private let kept: ResultSet
 
-    /// Its callbacks end with the handle.
+    /// Its callbacks end when the handle is released.
     var notifier: Notifier?
 
     deinit { notifier?.end() }
@@ -488,7 +500,7 @@ final class QueryHandle: Handle, Confined {
     let content: Sealed<ObjectQuery>
     private let kept: ObjectQuery
 
-    /// The text handed out last; replaced by the next call where that may say something else.
+    /// The text that was returned last. The next call replaces it, unless the text cannot change.
     private let description = Lock(initial: UnsafeMutablePointer<CChar>?.none)
 
     init(_ box: RealmBox, _ query: ObjectQuery) {
@@ -509,11 +521,11 @@ final class QueryHandle: Handle, Confined {
             if isFixed, let last { return UnsafePointer(last) }
             let bytes = text.utf8
             last?.deallocate()
-            let p = UnsafeMutablePointer<CChar>.allocate(capacity: bytes.count + 1)
-            for (i, b) in bytes.enumerated() { p[i] = CChar(bitPattern: b) }
-            p[bytes.count] = 0
-            last = p
-            return UnsafePointer(p)
+            let copy = UnsafeMutablePointer<CChar>.allocate(capacity: bytes.count + 1)
+            for (i, byte) in bytes.enumerated() { copy[i] = CChar(bitPattern: byte) }
+            copy[bytes.count] = 0
+            last = copy
+            return UnsafePointer(copy)
         }
     }
 }

@@ -1,11 +1,11 @@
 import CRealmHeaders
 import CoreEngine
 
-/// What a pointer handed to C refers to. One final class per kind; the base carries the kind, so that a handle of
-/// another kind is told apart without trusting its class.
+/// The object behind a pointer in C. Each kind of handle has one final class. The base class holds the kind, so that a
+/// handle of a wrong kind is detected without trusting its class.
 ///
-/// A handle is retained once when it goes out (`out()`) and released by `realm_release`. Using a pointer after its
-/// release is undefined, as the header says.
+/// A handle is retained once when it is passed to C (`out()`), and released by `realm_release`. The use of a pointer
+/// after its release is undefined, as the header says.
 class Handle {
     enum Kind: UInt32 {
         case asyncError = 0x43_52_01, config, schema, scheduler, realm, object, list, set, dictionary, results, token,
@@ -13,7 +13,8 @@ class Handle {
             objectChanges
         case collectionChanges, dictionaryChanges, notificationToken, reference
 
-        /// Errors, configurations, schemas, key paths and change sets are values; all else ends with the process.
+        /// Whether the handle is invalid in a forked child. Errors, configurations, schemas, key paths and change sets
+        /// are plain values and stay valid.
         var isProcessBound: Bool {
             switch self {
             case .asyncError, .config, .schema, .keyPaths, .objectChanges, .collectionChanges, .dictionaryChanges: false
@@ -24,39 +25,40 @@ class Handle {
 
     let kind: Kind
 
-    /// Under which number of the fork guard it was handed out.
+    /// The generation of the fork guard when the handle was made.
     final var generation = ForkGuard.generation
 
     init(_ kind: Kind) { self.kind = kind }
 
-    /// Whether the handle belongs to something that the parent process opened, and that this forked child must leave
-    /// alone.
+    /// Whether the parent process opened the object behind the handle. A forked child must not use it.
     final var isInherited: Bool { generation != ForkGuard.generation && kind.isProcessBound }
 
-    /// The pointer for C, owning one reference.
+    /// Returns the pointer for C, which owns one reference.
     @inline(__always) final func out() -> OpaquePointer { OpaquePointer(Unmanaged.passRetained(self).toOpaque()) }
 
     func isEqual(to other: Handle) -> Bool { self === other }
 
-    /// Whether what it leads to never changes, and may be read on any thread.
+    /// Whether the content never changes and may be read on any thread.
     var isFrozen: Bool { false }
 
-    /// A new handle to the same thing; nil for kinds that cannot be cloned.
+    /// Returns a new handle to the same object; nil for kinds that cannot be cloned.
     func cloned() -> Handle? { nil }
 
     func clonedPointer() -> OpaquePointer? { cloned()?.out() }
 }
 
-/// Released object handles of one thread.
+/// The released object handles of one thread.
 struct ObjectPool {
     private static let capacity = 64
 
-    /// Word 0: how many; then the handles.
+    /// Word 0 is the number of handles; the handles follow.
     private let words: UnsafeMutablePointer<UInt>
 
     static var current: ObjectPool? {
         @inline(__always) get {
-            if let p = ThreadSlots.objectPool.pointer { return ObjectPool(words: p.assumingMemoryBound(to: UInt.self)) }
+            if let pool = ThreadSlots.objectPool.pointer {
+                return ObjectPool(words: pool.assumingMemoryBound(to: UInt.self))
+            }
             return make()
         }
     }
@@ -73,26 +75,26 @@ struct ObjectPool {
 
     @inline(__always) var hasRoom: Bool { words[0] < UInt(Self.capacity) }
 
-    @inline(__always) func push(_ u: Unmanaged<ObjectHandle>) {
+    @inline(__always) func push(_ object: Unmanaged<ObjectHandle>) {
         words[0] &+= 1
-        words[Int(words[0])] = UInt(bitPattern: u.toOpaque())
+        words[Int(words[0])] = UInt(bitPattern: object.toOpaque())
     }
 
     @inline(__always) func pop() -> Unmanaged<ObjectHandle>? {
-        guard words[0] > 0, let p = UnsafeRawPointer(bitPattern: words[Int(words[0])]) else { return nil }
+        guard words[0] > 0, let object = UnsafeRawPointer(bitPattern: words[Int(words[0])]) else { return nil }
         words[0] &-= 1
-        return Unmanaged.fromOpaque(p)
+        return Unmanaged.fromOpaque(object)
     }
 
-    /// The thread ends.
-    static func destroy(_ p: UnsafeMutableRawPointer) {
-        let pool = ObjectPool(words: p.assumingMemoryBound(to: UInt.self))
-        while let u = pool.pop() { u.release() }
+    /// Releases the pool when the thread ends.
+    static func destroy(_ pointer: UnsafeMutableRawPointer) {
+        let pool = ObjectPool(words: pointer.assumingMemoryBound(to: UInt.self))
+        while let object = pool.pop() { object.release() }
         pool.words.deallocate()
     }
 }
 
-/// Registered callbacks are taken away when the token goes.
+/// A token of registered callbacks. The callbacks are removed when the token is released.
 final class TokenHandle: Handle {
     private weak var realm: Realm?
     private let id: Int
@@ -107,7 +109,7 @@ final class TokenHandle: Handle {
 }
 
 /// A C user-data pointer with its free function, which runs exactly once.
-// Changes only while it is set up; the client decides on which threads its pointer may be used.
+// Sendable: it changes only while it is set up. The client decides on which threads its pointer may be used.
 final class UserData: @unchecked Sendable {
     let pointer: UnsafeMutableRawPointer?
     private var free: realm_free_userdata_func_t?
@@ -119,11 +121,11 @@ final class UserData: @unchecked Sendable {
 
     deinit { free?(pointer) }
 
-    /// Somebody else frees this pointer.
+    /// Disables the free function, because another owner frees the pointer.
     func forgetFree() { free = nil }
 }
 
-/// A kind of handle, and its class.
+/// A kind of handle, with its class.
 struct Door<H: Handle> { let kind: Handle.Kind }
 
 extension Door where H == RealmHandle { static var realm: Self { Self(kind: .realm) } }

@@ -1,11 +1,11 @@
 import CRealmHeaders
 import CoreEngine
 
-/// The error slot of a thread: the failure that happened last. A successful call leaves it alone.
+/// The error slot of a thread, which holds its last failure. A successful call does not change it.
 final class ErrorSlot {
     let code: Int32
 
-    /// nil: there was no memory for it.
+    /// nil if there was no memory for the message.
     let message: UnsafeMutablePointer<CChar>?
     let path: UnsafeMutablePointer<CChar>?
     let userCode: UnsafeMutableRawPointer?
@@ -33,7 +33,7 @@ final class ErrorSlot {
     }
 }
 
-/// Category bits of an error number, as the C API groups them.
+/// Returns the category bits of an error number, as the C API groups them.
 func categories(of code: Int32) -> UInt32 {
     let runtime: UInt32 = 0x4, logic: UInt32 = 0x2, invalid: UInt32 = 0x8, file: UInt32 = 0x10, system: UInt32 = 0x20
     switch code {
@@ -47,17 +47,17 @@ func categories(of code: Int32) -> UInt32 {
     }
 }
 
-/// What the library keeps for each thread.
+/// The state that the library keeps for each thread.
 enum ThreadSlots {
-    private static let error = ThreadSlot { p in
-        if let p { Unmanaged<ErrorSlot>.fromOpaque(p).release() }
+    private static let error = ThreadSlot { slot in
+        if let slot { Unmanaged<ErrorSlot>.fromOpaque(slot).release() }
     }
 
-    static let objectPool = ThreadSlot { p in
-        if let p { ObjectPool.destroy(p) }
+    static let objectPool = ThreadSlot { words in
+        if let words { ObjectPool.destroy(words) }
     }
 
-    /// The pointer that a callback registered just before it failed; the program's.
+    /// The pointer that a callback registered just before it failed. It belongs to the program.
     static let userCode = ThreadSlot()
 
     static var current: ErrorSlot? { error.pointer.map { Unmanaged<ErrorSlot>.fromOpaque($0).takeUnretainedValue() } }
@@ -73,31 +73,31 @@ enum ThreadSlots {
     }
 
     static func takeUserCode() -> UnsafeMutableRawPointer? {
-        let p = userCode.pointer
+        let place = userCode.pointer
         userCode.set(nil)
-        return p
+        return place
     }
 }
 
-@inline(never) func setLastError(_ e: RealmError) {
+@inline(never) func setLastError(_ error: RealmError) {
     var path: String?
-    if categories(of: e.code.rawValue) & 0x10 != 0 { path = e.path ?? "" }
-    let user = e.code == .callback ? ThreadSlots.takeUserCode() : nil
-    ThreadSlots.set(ErrorSlot(code: e.code.rawValue, message: e.message, path: path, userCode: user))
+    if categories(of: error.code.rawValue) & 0x10 != 0 { path = error.path ?? "" }
+    let user = error.code == .callback ? ThreadSlots.takeUserCode() : nil
+    ThreadSlots.set(ErrorSlot(code: error.code.rawValue, message: error.message, path: path, userCode: user))
 }
 
 /// Sets the last error and returns nil or false.
-@inline(never) func fail<T>(_ e: RealmError) -> T? {
-    setLastError(e)
+@inline(never) func fail<T>(_ error: RealmError) -> T? {
+    setLastError(error)
     return nil
 }
 
-@inline(never) func failed(_ e: RealmError) -> Bool {
-    setLastError(e)
+@inline(never) func failed(_ error: RealmError) -> Bool {
+    setLastError(error)
     return false
 }
 
-/// For functions without a handle, as `inside` and `from` are for those with one.
+/// The entry point of functions without a handle, like `inside` and `from` for functions with one.
 @inline(__always) func attempt(_ body: () throws(RealmError) -> Void) -> Bool {
     do throws(RealmError) {
         try body()
@@ -118,8 +118,8 @@ final class AsyncErrorHandle: Handle {
     }
 
     override func isEqual(to other: Handle) -> Bool {
-        guard let o = other as? AsyncErrorHandle else { return false }
-        return o.slot.code == slot.code && Name(o.slot.text) == Name(slot.text)
+        guard let peer = other as? AsyncErrorHandle else { return false }
+        return peer.slot.code == slot.code && Name(peer.slot.text) == Name(slot.text)
     }
 
     override func cloned() -> Handle? { AsyncErrorHandle(slot) }
@@ -141,17 +141,19 @@ public func realm_clear_last_error() -> Bool {
 
 @_cdecl("realm_get_last_error_as_async_error")
 public func realm_get_last_error_as_async_error() -> OpaquePointer? {
-    guard let s = ThreadSlots.current else { return nil }
+    guard let slots = ThreadSlots.current else { return nil }
     return AsyncErrorHandle(
-        ErrorSlot(code: s.code, message: s.text, path: s.path.map { String(cString: $0) }, userCode: s.userCode)
+        ErrorSlot(
+            code: slots.code, message: slots.text, path: slots.path.map { String(cString: $0) },
+            userCode: slots.userCode)
     ).out()
 }
 
 @_cdecl("realm_get_async_error")
 public func realm_get_async_error(_ error: OpaquePointer?, _ out: UnsafeMutablePointer<realm_error_t>?) -> Bool {
     guard error != nil else { return false }
-    return anywhere(.asyncError, error, false) { (h) throws(RealmError) in
-        if let out { h.slot.fill(out) }
+    return anywhere(.asyncError, error, false) { (error) throws(RealmError) in
+        if let out { error.slot.fill(out) }
         return true
     }
 }

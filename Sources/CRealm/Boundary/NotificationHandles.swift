@@ -1,7 +1,7 @@
 import CRealmHeaders
 import CoreEngine
 
-/// Key paths for a callback.
+/// The key paths of a callback.
 final class KeyPathsHandle: Handle {
     let paths: [KeyPath]
 
@@ -13,7 +13,7 @@ final class KeyPathsHandle: Handle {
 
 extension Door where H == KeyPathsHandle { static var keyPaths: Self { Self(kind: .keyPaths) } }
 
-/// A callback of a notifier; it is taken away when the token goes, on whatever thread.
+/// The registration of a callback with a notifier. The callback is removed when the token is released, on any thread.
 final class NotificationToken: Handle {
     private(set) weak var notifier: Notifier?
     let id: Int
@@ -29,9 +29,9 @@ final class NotificationToken: Handle {
 
 extension Door where H == NotificationToken { static var notificationToken: Self { Self(kind: .notificationToken) } }
 
-/// What a callback is given: good until it returns, or as long as a clone.
+/// The argument of a callback. It is valid until the callback returns; a clone is valid until its release.
 class ChangesHandle: Handle {
-    /// What changed did so after the first of these and up to the last.
+    /// The changes happened after the first of these versions, up to and including the last.
     final let versions: ClosedRange<UInt64>
 
     fileprivate init(_ kind: Kind, _ versions: ClosedRange<UInt64>) {
@@ -45,7 +45,7 @@ class ChangesHandle: Handle {
         return true
     }
 
-    /// A pointer without a reference: the caller keeps the handle for as long as it is used.
+    /// Passes a pointer without a reference to `body`. The caller keeps the handle alive meanwhile.
     final func lend(_ body: (OpaquePointer) -> Void) {
         body(OpaquePointer(Unmanaged.passUnretained(self).toOpaque()))
         withExtendedLifetime(self) {}
@@ -80,7 +80,7 @@ extension Door where H == CollectionChangesHandle {
     static var collectionChanges: Self { Self(kind: .collectionChanges) }
 }
 
-/// The keys are copied into memory of its own, which the values point to.
+/// The changes of a dictionary. The keys are copied into memory of the handle, and the values point to it.
 final class DictionaryChangesHandle: ChangesHandle {
     let deletions: [realm_value_t], insertions: [realm_value_t], modifications: [realm_value_t]
     let isCleared: Bool, isDeleted: Bool
@@ -101,9 +101,9 @@ final class DictionaryChangesHandle: ChangesHandle {
                 }
                 text.storeBytes(of: 0, toByteOffset: key.count, as: UInt8.self)
                 at += key.count + 1
-                var v = realm_value_t()
-                store(.string(Bytes(start: text, count: key.count)), &v)
-                return v
+                var value = realm_value_t()
+                store(.string(Bytes(start: text, count: key.count)), &value)
+                return value
             }
         }
         self.texts = texts

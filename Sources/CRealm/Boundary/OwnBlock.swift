@@ -1,10 +1,10 @@
 import CoreEngine
 
-/// A struct with the arrays and texts that it refers to, in one block of memory, which `realm_free` gives back.
+/// A struct with the arrays and strings that it refers to, in one block of memory that `realm_free` releases.
 ///
-/// What makes the struct runs twice: first to add up how much room it takes, then to fill the block.
+/// The function that makes the struct runs twice: first to compute the size of the block, then to fill it.
 struct OwnBlock {
-    /// nil while the room is added up.
+    /// nil while the size is computed.
     private let base: UnsafeMutableRawPointer?
     private var size = 0
 
@@ -31,7 +31,7 @@ struct OwnBlock {
         return base.map { ($0 + at).bindMemory(to: T.self, capacity: count) }
     }
 
-    /// A text with a zero byte behind it; NULL for nil.
+    /// Copies a string with a terminating zero byte; NULL for nil.
     mutating func text(_ text: String?) -> UnsafePointer<CChar>? {
         guard let text else { return nil }
         let start = room(CChar.self, text.utf8.count + 1)
@@ -45,7 +45,7 @@ struct OwnBlock {
         return UnsafePointer(start)
     }
 
-    /// NULL for none.
+    /// Copies an array; NULL for an empty one.
     mutating func array<Element, T>(_ elements: [Element], _ make: (inout OwnBlock, Element) -> T)
         -> UnsafeMutablePointer<T>?
     {

@@ -1,7 +1,7 @@
 import CoreEngine
 
-/// C strings that live as long as the pool: what views point to, however many threads ask for them. Each text is there
-/// once.
+/// C strings that live as long as the pool, for views to point to. Any number of threads may use the pool. Each text is
+/// stored once.
 final class TextPool: Sendable {
     private let texts = Lock(initial: [Name: UnsafeMutablePointer<CChar>]())
 
@@ -9,13 +9,13 @@ final class TextPool: Sendable {
         texts.with { all in
             if let known = all[text] { return UnsafePointer(known) }
             let bytes = text.utf8
-            let p = UnsafeMutablePointer<CChar>.allocate(capacity: bytes.count + 1)
-            for (i, b) in bytes.enumerated() { p[i] = CChar(bitPattern: b) }
-            p[bytes.count] = 0
-            all[text] = p
-            return UnsafePointer(p)
+            let copy = UnsafeMutablePointer<CChar>.allocate(capacity: bytes.count + 1)
+            for (i, byte) in bytes.enumerated() { copy[i] = CChar(bitPattern: byte) }
+            copy[bytes.count] = 0
+            all[text] = copy
+            return UnsafePointer(copy)
         }
     }
 
-    deinit { for p in texts.with({ $0 }).values { p.deallocate() } }
+    deinit { for text in texts.with({ $0 }).values { text.deallocate() } }
 }

@@ -1,16 +1,16 @@
 internal import CoreEngine
 import Foundation
 
-/// What can be compared, added and sorted: the constraints of aggregates, with Realm's names. They are about what is
-/// stored, so that enums and types of the program come in through their stored type.
+/// The constraints of aggregates and sorting, with Realm's names. They apply to the persisted type, so enums and custom
+/// types conform through their persisted type.
 
-/// Values that have a least and a greatest one.
+/// Types with a minimum and a maximum.
 public protocol MinMaxType {}
 
-/// Values that have a sum and an average.
+/// Types with a sum and an average.
 public protocol AddableType {}
 
-/// Values that are sorted by.
+/// Types that can be sorted.
 public protocol SortableType {}
 
 extension Int: MinMaxType, AddableType, SortableType {}
@@ -50,7 +50,7 @@ extension Optional: AddableType where Wrapped: AddableType {}
 extension Optional: SortableType where Wrapped: SortableType {}
 
 extension _HasPersistedType {
-    /// The sum of nothing.
+    /// The sum of an empty collection.
     static var emptySum: Self {
         guard let sum = _rlmLoad(_StoredValue(.int(0), nil)) else { misuse("\(Self.self) has no sum") }
         return sum
@@ -58,8 +58,8 @@ extension _HasPersistedType {
 }
 
 extension _HasPersistedType {
-    /// An aggregate as this type; nil for none. Averages of integers, which are no integers, are cut where one is asked
-    /// for. Of a sum beyond 64 bits an integer is the nearest one; `Decimal128` and `Double` hold it.
+    /// Converts an aggregate to this type; nil if there is none. The average of integers is truncated if the type is an
+    /// integer. A sum that exceeds 64 bits becomes the nearest integer; `Decimal128` and `Double` represent it.
     static func aggregate(_ value: EngineValue) -> Self? {
         switch value {
         case .null: nil
@@ -74,22 +74,22 @@ extension _HasPersistedType {
 }
 
 extension RealmCollection {
-    /// The least value of a property; nil when no element has one.
+    /// Returns the minimum of a property; nil if no element has a value.
     public func min<T: _HasPersistedType>(ofProperty property: String) -> T? where T.PersistedType: MinMaxType {
         aggregate(.min, property)
     }
 
-    /// The greatest value of a property; nil when no element has one.
+    /// Returns the maximum of a property; nil if no element has a value.
     public func max<T: _HasPersistedType>(ofProperty property: String) -> T? where T.PersistedType: MinMaxType {
         aggregate(.max, property)
     }
 
-    /// The sum of a property; 0 of none.
+    /// Returns the sum of a property; 0 if no element has a value.
     public func sum<T: _HasPersistedType>(ofProperty property: String) -> T where T.PersistedType: AddableType {
         aggregate(.sum, property) ?? T.emptySum
     }
 
-    /// The average of a property; nil when no element has one.
+    /// Returns the average of a property; nil if no element has a value.
     public func average<T: _HasPersistedType>(ofProperty property: String) -> T? where T.PersistedType: AddableType {
         aggregate(.average, property)
     }
@@ -104,25 +104,25 @@ extension RealmCollection {
 }
 
 extension RealmCollection where Element: ObjectBase {
-    /// The least value of a property; nil when no element has one.
+    /// Returns the minimum of a property; nil if no element has a value.
     public func min<T: _HasPersistedType>(of keyPath: Swift.KeyPath<Element, T>) -> T?
     where T.PersistedType: MinMaxType {
         min(ofProperty: nameOfStored(keyPath))
     }
 
-    /// The greatest value of a property; nil when no element has one.
+    /// Returns the maximum of a property; nil if no element has a value.
     public func max<T: _HasPersistedType>(of keyPath: Swift.KeyPath<Element, T>) -> T?
     where T.PersistedType: MinMaxType {
         max(ofProperty: nameOfStored(keyPath))
     }
 
-    /// The sum of a property; 0 of none.
+    /// Returns the sum of a property; 0 if no element has a value.
     public func sum<T: _HasPersistedType>(of keyPath: Swift.KeyPath<Element, T>) -> T
     where T.PersistedType: AddableType {
         sum(ofProperty: nameOfStored(keyPath))
     }
 
-    /// The average of a property; nil when no element has one.
+    /// Returns the average of a property; nil if no element has a value.
     public func average<T: _HasPersistedType>(of keyPath: Swift.KeyPath<Element, T>) -> T?
     where T.PersistedType: AddableType {
         average(ofProperty: nameOfStored(keyPath))
@@ -130,26 +130,26 @@ extension RealmCollection where Element: ObjectBase {
 }
 
 extension RealmCollection where Element.PersistedType: MinMaxType {
-    /// The least value; nil when there are none.
+    /// Returns the minimum; nil if the collection has no values.
     public func min() -> Element? { aggregateOfValues(.min) }
 
-    /// The greatest value; nil when there are none.
+    /// Returns the maximum; nil if the collection has no values.
     public func max() -> Element? { aggregateOfValues(.max) }
 }
 
 extension RealmCollection where Element.PersistedType: AddableType {
-    /// The sum of the values.
+    /// Returns the sum of the values.
     public func sum() -> Element {
         let sum: Element = aggregateOfValues(.sum) ?? Element.emptySum
         return realm == nil && !isEmpty ? decimal(sum) : sum
     }
 
-    /// The average of the values; nil when there are none.
+    /// Returns the average of the values; nil if the collection has no values.
     public func average<T: _HasPersistedType>() -> T? where T.PersistedType: AddableType { aggregateOfValues(.average) }
 }
 
 extension RealmCollection {
-    /// Of an unmanaged collection computed here.
+    /// Returns an aggregate of the values. For an unmanaged collection it is computed in memory.
     private func aggregateOfValues<T: _HasPersistedType>(_ kind: AggregateKind) -> T? {
         if realm != nil { return _rlmRows().aggregate(kind, .null) }
         return AggregateOfValues(lazy.compactMap { $0._rlmValue()?.value }).result(kind).flatMap { T.aggregate($0) }
@@ -157,17 +157,17 @@ extension RealmCollection {
 }
 
 extension RealmCollection where Element.PersistedType: SortableType {
-    /// The values in their order.
+    /// Returns the values, sorted.
     public func sorted(ascending: Bool = true) -> Results<Element> { sorted(byKeyPath: "self", ascending: ascending) }
 }
 
 extension RealmCollection where Element: _RealmStorable {
-    /// Each value once.
+    /// Returns the values without duplicates.
     public func distinct() -> Results<Element> { distinct(by: ["self"]) }
 }
 
 extension RealmCollection where Element: ObjectBase {
-    /// Sorted by a property.
+    /// Returns the objects, sorted by a property.
     public func sorted<T: _HasPersistedType>(
         by keyPath: Swift.KeyPath<Element, T>, ascending: Bool = true
     ) -> Results<Element> where T.PersistedType: SortableType {
@@ -175,7 +175,7 @@ extension RealmCollection where Element: ObjectBase {
     }
 }
 
-/// Aggregates of values in memory, as the engine computes them of stored ones: nulls are left out.
+/// Computes aggregates of values in memory, with the same results as the engine: nulls are ignored.
 struct AggregateOfValues {
     private let values: [EngineValue]
 
@@ -183,7 +183,7 @@ struct AggregateOfValues {
         self.values = values.filter { if case .null = $0 { false } else { true } }
     }
 
-    /// The values of a property of objects that no Realm manages.
+    /// Creates the aggregates of a property of unmanaged objects.
     init(_ property: String, of objects: some Sequence) {
         self.init(
             objects.compactMap { object in
@@ -203,9 +203,9 @@ struct AggregateOfValues {
     }
 
     private func extreme(_ isBetter: (Int) -> Bool) -> EngineValue? {
-        values.reduce(nil) { best, v in
-            guard let best else { return v }
-            return isBetter(order(v, best)) ? v : best
+        values.reduce(nil) { best, value in
+            guard let best else { return value }
+            return isBetter(order(value, best)) ? value : best
         }
     }
 
@@ -222,7 +222,7 @@ struct AggregateOfValues {
             return .decimal(asAverage ? sum / CoreEngine.Decimal128(Int64(count)) : sum)
         }
         if !asAverage, values.allSatisfy({ if case .int = $0 { true } else { false } }) {
-            // Exact: no number of values in memory has a sum of more than 34 digits.
+            // The sum is exact, because the sum of all values that fit in memory has at most 34 digits.
             let sum = values.reduce(CoreEngine.Decimal128(0)) { $0 + CoreEngine.Decimal128($1.integer) }
             return sum.truncatedInt64.map { .int($0) } ?? .decimal(sum)
         }
@@ -232,29 +232,29 @@ struct AggregateOfValues {
 }
 
 extension EngineValue {
-    fileprivate var integer: Int64 { if case .int(let v) = self { v } else { 0 } }
+    fileprivate var integer: Int64 { if case .int(let value) = self { value } else { 0 } }
 
     fileprivate var double: Double {
         switch self {
-        case .int(let v): Double(v)
-        case .float(let v): Double(v)
-        case .double(let v): v
-        case .decimal(let v): v.double
+        case .int(let value): Double(value)
+        case .float(let value): Double(value)
+        case .double(let value): value
+        case .decimal(let value): value.double
         default: 0
         }
     }
 
     fileprivate var decimal: CoreEngine.Decimal128 {
         switch self {
-        case .int(let v): CoreEngine.Decimal128(v)
-        case .decimal(let v): v
+        case .int(let value): CoreEngine.Decimal128(value)
+        case .decimal(let value): value
         default: Decimal128(double).value
         }
     }
 }
 
-/// A sum of values of any type is a decimal number, as the engine computes it of stored ones.
+/// Converts a sum of values of any type to a decimal number, as the engine does.
 func decimal<Value>(_ sum: Value) -> Value {
-    guard let any = sum as? AnyRealmValue, case .int(let v) = any else { return sum }
-    return AnyRealmValue.decimal128(Decimal128(v)) as? Value ?? sum
+    guard let any = sum as? AnyRealmValue, case .int(let value) = any else { return sum }
+    return AnyRealmValue.decimal128(Decimal128(value)) as? Value ?? sum
 }

@@ -1,4 +1,4 @@
-/// A collection of a Realm whose kind is of no concern.
+/// A type-erased collection of a Realm.
 public struct AnyRealmCollection<Element: RealmCollectionValue>: RealmCollection {
     private let rows: () -> _Rows
     private let place: (Element) -> Int?
@@ -10,13 +10,16 @@ public struct AnyRealmCollection<Element: RealmCollectionValue>: RealmCollection
     private let carried: () -> _Carried?
     fileprivate let base: any SameByIdentity
 
-    /// The Realm that manages it.
+    /// The Realm that manages the collection; nil for an unmanaged one.
     public let realm: Realm?
 
-    /// Whether it shows one version for good, for all threads.
+    /// A Boolean value that indicates whether the collection is frozen. A frozen collection shows one version and may
+    /// be used on any thread.
     public let isFrozen: Bool
 
-    /// - Parameter base: which is shown.
+    /// Creates a collection that shows another one.
+    ///
+    /// - Parameter base: The collection to show.
     public init<C: RealmCollection>(_ base: C) where C.Element == Element {
         rows = { base._rlmRows() }
         place = { base.index(of: $0) }
@@ -36,19 +39,19 @@ public struct AnyRealmCollection<Element: RealmCollectionValue>: RealmCollection
 
     public func _rlmCarried() -> _Carried? { carried() }
 
-    /// Whether its owner was deleted, or the Realm closed.
+    /// A Boolean value that indicates whether the collection's owner was deleted or its Realm was closed.
     public var isInvalidated: Bool { isGone() }
 
-    /// Number of elements now.
+    /// The current number of elements.
     public var count: Int { number() }
 
-    /// The element at an index; misuse where there is none.
+    /// Accesses the element at an index. An invalid index is misuse.
     public subscript(position: Int) -> Element { element(position) }
 
-    /// Goes over the elements that there are now.
+    /// Returns an iterator over the current elements.
     public func makeIterator() -> RLMIterator<Element> { all() }
 
-    /// Index of the first equal element.
+    /// Returns the index of the first equal element; nil if there is none.
     public func index(of element: Element) -> Int? { place(element) }
 }
 
@@ -58,7 +61,7 @@ extension AnyRealmCollection: SameByIdentity {
     }
 }
 
-/// Of a collection that says nothing of what it is the same as.
+/// The identity of a collection whose type does not define one. It is the same only as itself.
 private final class OnlyItself: SameByIdentity {
     func isSame(as other: any SameByIdentity) -> Bool { other as? OnlyItself === self }
 }

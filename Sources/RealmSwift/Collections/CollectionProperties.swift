@@ -1,23 +1,24 @@
 internal import CoreEngine
 
-/// What lists, sets and maps have in common as properties. Assigning one takes over its elements: the property keeps
-/// the collection that it has.
+/// The common base of lists, sets and maps as properties. An assignment copies the elements: the property keeps its
+/// collection.
 public protocol _PropertyCollection: AnyObject, _Persistable, _DefaultConstructible, ThreadConfined {
-    /// nil for an unmanaged collection.
+    /// The place of the collection; nil for an unmanaged collection.
     var _rlmPlace: _CollectionPlace? { get }
-    /// Takes the elements of another collection in place of its own.
+    /// Replaces the elements with those of another collection.
     func _rlmAssign(_ other: Self)
 }
 
-/// Where a managed collection lies.
+/// The place of a managed collection.
 public struct _CollectionPlace { let managed: ManagedCollection }
 
 extension _PropertyCollection {
-    /// The Realm that manages it; nil for an unmanaged one.
+    /// The Realm that manages the collection; nil for an unmanaged one.
     public var realm: Realm? { _rlmPlace.map { Realm($0.managed.core) } }
-    /// Whether its owner was deleted, or the Realm closed.
+    /// A Boolean value that indicates whether the collection's owner was deleted or its Realm was closed.
     public var isInvalidated: Bool { _rlmPlace.map { !$0.managed.isThere } ?? false }
-    /// Whether it shows one version for good, for all threads.
+    /// A Boolean value that indicates whether the collection is frozen. A frozen collection shows one version and may
+    /// be used on any thread.
     public var isFrozen: Bool { _rlmPlace?.managed.core.realm.isFrozen ?? false }
 
     public static func _rlmDefault() -> Self { Self() }
@@ -31,12 +32,12 @@ extension _PropertyCollection {
     }
 }
 
-/// The same, as this module sees it.
+/// The common base of lists, sets and maps, with the requirements that are internal to this module.
 protocol PropertyCollection: _PropertyCollection {
     static var kind: CollectionShape { get }
     var managed: ManagedCollection? { get set }
 
-    /// Of a stand-in.
+    /// The recorder of a stand-in; nil for other collections.
     var recorder: _Recording? { get set }
 }
 
@@ -46,9 +47,9 @@ extension MutableSet: PropertyCollection { static var kind: CollectionShape { .s
 
 extension Map: PropertyCollection { static var kind: CollectionShape { .dictionary } }
 
-/// How collections come out of properties and into them.
+/// Collections in properties of objects.
 extension ObjectBase {
-    /// The collection in a property of a managed object.
+    /// Returns the collection in a property of a managed object.
     final func collection(_ index: Int16, _ shape: CollectionShape, _ element: _PropertyShape) -> ManagedCollection {
         guard let managed else { misuse("The object is not managed") }
         must { () throws(EngineError) in
@@ -61,10 +62,11 @@ extension ObjectBase {
             shape, element)
     }
 
-    /// The collection that was asked for last: a managed object gives the same instance each time. What the model or
-    /// the program put there before is not that: a default value, or the collection of another object.
+    /// Returns the collection that was read last, so that a managed object returns the same instance each time. A
+    /// collection that the model or the program assigned earlier is not returned: it is a default value, or belongs to
+    /// another object.
     final func kept<C: PropertyCollection>(_ index: Int16) -> C? {
-        // The field is written where the Realm lives: whoever reads it elsewhere is stopped first.
+        // The field is written where the Realm is confined, so a read from a wrong thread must be detected first.
         must { () throws(EngineError) in try core?.realm.inside(.object) { () in } }
         guard let kept = wrapper(index)?.pointee.value as C?, let place = kept.managed, let managed,
             place.core === core, place.path.steps.isEmpty,
@@ -75,12 +77,12 @@ extension ObjectBase {
     }
 
     final func keep<C: _Persistable>(_ index: Int16, _ collection: C) -> C {
-        // A frozen object may be read by several threads at once.
+        // Several threads may read a frozen object at the same time.
         if !isFrozen { wrapper(index)?.pointee.value = collection }
         return collection
     }
 
-    /// nil where the object has no model.
+    /// Returns the wrapper of a property; nil if the object has no model.
     private func wrapper<C: _Persistable>(_ index: Int16) -> UnsafeMutablePointer<Persisted<C>>? {
         guard dynamicClass == nil, let offset = managed?.info.properties[Int(index)].offset else { return nil }
         return (UnsafeMutableRawPointer(Unmanaged.passUnretained(self).toOpaque()) + offset).assumingMemoryBound(
@@ -89,7 +91,7 @@ extension ObjectBase {
 }
 
 extension _Place {
-    /// The collection that this place, a property, is.
+    /// Returns the collection at this place; nil if the place is not a property.
     func collection(_ shape: CollectionShape, _ element: _PropertyShape) -> ManagedCollection? {
         guard case .property(let table, let object, let column) = target else { return nil }
         return ManagedCollection(core, CollectionPath(table: table, owner: object, column: column), shape, element)
@@ -99,12 +101,12 @@ extension _Place {
 extension ManagedCollection {
     func clear() { change { (realm, path) throws(EngineError) in try realm.clear(path, shape) } }
 
-    /// Stores elements in place of those that a list or set has. Where only changes are stored, those of a list one by
-    /// one: an embedded object stays the one that it was.
+    /// Replaces the elements of a list or set. If only changes are stored, the elements of a list are replaced one by
+    /// one, so that embedded objects keep their identity.
     func replace<E>(with elements: [E], _ addition: Addition, _ store: (E, _Place) throws -> Void) throws {
         let isKept = addition.onlyChanges && shape == .list, before = isKept ? count : 0
         let all = independent(elements)
-        // A new object has none.
+        // The collection of a new object is already empty.
         if !isKept, addition.update != .error { clear() }
         for (i, element) in all.enumerated() {
             let target: _Place.Target =
@@ -116,7 +118,7 @@ extension ManagedCollection {
         }
     }
 
-    /// The same with what stands for elements; false where something stands for none.
+    /// Replaces the elements with converted values. Returns false if a value cannot be converted.
     func replace<Element: _RealmStorable>(withAny elements: [Any], _ type: Element.Type, _ addition: Addition) throws
         -> Bool
     {
@@ -130,8 +132,8 @@ extension ManagedCollection {
         } catch is IsNoElement { return false }
     }
 
-    /// Takes the entries out of a map whose keys are not among those to be stored; all of them, unless only changes are
-    /// stored.
+    /// Removes entries of a map before new ones are stored. If only changes are stored, entries with one of the new
+    /// keys stay; otherwise all entries are removed.
     func makeRoom(for keys: [String], _ addition: Addition) {
         guard addition.update != .error else { return }
         guard addition.onlyChanges else { return clear() }

@@ -1,7 +1,7 @@
 internal import CoreEngine
 
-/// The objects that link to this one through a property: `@Persisted(originProperty: "dogs") var owners:
-/// LinkingObjects<Person>`. Live, and computed: nothing of it is stored.
+/// The objects that link to this object through a property: `@Persisted(originProperty: "dogs") var owners:
+/// LinkingObjects<Person>`. The collection is live. It is computed and not stored.
 public struct LinkingObjects<Element: ObjectBase & RealmCollectionValue> {
     private let found: _Rows?
     var rows: _Rows? { found ?? plain?.rows }
@@ -9,10 +9,12 @@ public struct LinkingObjects<Element: ObjectBase & RealmCollectionValue> {
     private let noted: _Recording?
     fileprivate var recorder: _Recording? { noted ?? plain?.recorder }
 
-    /// Of a field of a model without `@Persisted`, whose object is known later.
+    /// Set for a field of a model without `@Persisted`, whose object is attached later.
     private let plain: PlainLinks?
 
-    /// - Parameter propertyName: the property of the other class.
+    /// Creates linking objects.
+    ///
+    /// - Parameter propertyName: The property of the other class.
     public init(fromType _: Element.Type, property propertyName: String) {
         (found, originProperty, noted, plain) = (nil, propertyName, nil, PlainLinks())
     }
@@ -30,33 +32,34 @@ extension LinkingObjects: RealmCollection {
         return rows
     }
 
-    /// The Realm that manages it; nil for an unmanaged one.
+    /// The Realm that manages the collection; nil for an unmanaged one.
     public var realm: Realm? { rows.map { Realm($0.core) } }
 
-    /// Whether its owner was deleted, or the Realm closed.
+    /// A Boolean value that indicates whether the collection's owner was deleted or its Realm was closed.
     public var isInvalidated: Bool { rows.map { !$0.isValid } ?? false }
 
-    /// Whether it shows one version for good, for all threads.
+    /// A Boolean value that indicates whether the collection is frozen. A frozen collection shows one version and may
+    /// be used on any thread.
     public var isFrozen: Bool { rows?.core.realm.isFrozen ?? false }
 
-    /// Number of elements now.
+    /// The current number of elements.
     public var count: Int { rows.map { isInvalidated ? 0 : $0.count } ?? 0 }
 
-    /// The element at an index; misuse where there is none.
+    /// Accesses the element at an index. An invalid index is misuse.
     public subscript(position: Int) -> Element {
         if let recorder { return Element._rlmStandIn(recorder) }
         guard let rows else { misuse("Index \(position) is out of bounds (must be less than 0).") }
         return rows.element(position, Element.self)
     }
 
-    /// Goes over the elements that there are now.
+    /// Returns an iterator over the current elements.
     public func makeIterator() -> RLMIterator<Element> { rows.map { RLMIterator($0) } ?? RLMIterator([]) }
 
-    /// Index of the first equal element.
+    /// Returns the index of the first equal element; nil if there is none.
     public func index(of element: Element) -> Int? { rows.flatMap { Results<Element>($0).index(of: element) } }
 }
 
-/// What linking objects of a model without `@Persisted` show.
+/// The content of linking objects in a model without `@Persisted`.
 private final class PlainLinks {
     var rows: _Rows?
     var recorder: _Recording?
@@ -117,8 +120,10 @@ extension LinkingObjects: _LinkingObjects {
             return found
         }
         let origin = managed.core.managed(Element.self), name = managed.info.properties[Int(index)].origin
-        guard let p = origin.info.property(name) else { misuse("'\(origin.info.name)' has no property '\(name)'") }
-        return (origin, origin.columns[Int(p.index)])
+        guard let property = origin.info.property(name) else {
+            misuse("'\(origin.info.name)' has no property '\(name)'")
+        }
+        return (origin, origin.columns[Int(property.index)])
     }
 
     public static func _rlmSet(_ object: ObjectBase, _ index: Int16, _ value: LinkingObjects<Element>) {

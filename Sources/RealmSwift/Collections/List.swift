@@ -3,19 +3,19 @@ import Foundation
 
 /// An ordered collection in a property: `@Persisted var dogs: List<Dog>`.
 ///
-/// A list of an unmanaged object holds its elements itself, and becomes managed with the object. Changing a managed one
+/// An unmanaged list holds its elements itself, and becomes managed together with its object. Changing a managed list
 /// outside of a write transaction is misuse.
 public final class List<Element: RealmCollectionValue> {
-    /// Of an unmanaged list.
+    /// The elements of an unmanaged list.
     private var values: [Element] = []
 
-    /// Of a managed one.
+    /// The collection of a managed list; nil otherwise.
     var managed: ManagedCollection?
 
-    /// Of a stand-in.
+    /// The recorder of a stand-in; nil otherwise.
     var recorder: _Recording?
 
-    /// An empty unmanaged list.
+    /// Creates an empty unmanaged list.
     public init() {}
 
     init(_ managed: ManagedCollection) { self.managed = managed }
@@ -24,10 +24,10 @@ public final class List<Element: RealmCollectionValue> {
 
     // MARK: Reading
 
-    /// Number of elements now.
+    /// The current number of elements.
     public var count: Int { managed?.count ?? values.count }
 
-    /// The element at an index; misuse where there is none.
+    /// Accesses the element at an index. An invalid index is misuse.
     public subscript(position: Int) -> Element {
         get {
             if let recorder { return Element._rlmStandIn(recorder) }
@@ -47,7 +47,7 @@ public final class List<Element: RealmCollectionValue> {
         }
     }
 
-    /// The elements of a range; what is assigned takes their place, and may be more or fewer.
+    /// Accesses the elements of a range. The number of assigned elements may differ from the length of the range.
     public subscript(bounds: Range<Int>) -> Slice<List<Element>> {
         get {
             guard bounds.lowerBound >= 0, bounds.upperBound <= count else {
@@ -56,7 +56,7 @@ public final class List<Element: RealmCollectionValue> {
             return Slice(base: self, bounds: bounds)
         }
         set {
-            // A change of one element in the slice is one in this very list already.
+            // A change of an element in the slice has already changed this list.
             if newValue.base === self, newValue.startIndex == bounds.lowerBound, newValue.endIndex == bounds.upperBound
             {
                 return
@@ -69,7 +69,7 @@ public final class List<Element: RealmCollectionValue> {
         guard index >= 0, index < limit else { outOfBounds(index, limit) }
     }
 
-    /// Index of the first equal element.
+    /// Returns the index of the first equal element; nil if there is none.
     public func index(of element: Element) -> Int? {
         guard let managed else { return values.firstIndex(of: element) }
         return element._rlmValue().flatMap { managed.index(of: $0.value) }
@@ -77,15 +77,15 @@ public final class List<Element: RealmCollectionValue> {
 
     // MARK: Changing
 
-    /// Adds an element at the end.
+    /// Appends an element.
     public func append(_ object: Element) { insert(object, at: count) }
 
-    /// Adds elements at the end.
+    /// Appends several elements.
     public func append<S: Sequence>(objectsIn objects: S) where S.Iterator.Element == Element {
         for object in Array(objects) { append(object) }
     }
 
-    /// Inserts before the element at an index; at `count` it appends.
+    /// Inserts an element before the element at an index. If the index is `count`, the element is appended.
     public func insert(_ object: Element, at index: Int) {
         guard let managed else {
             verify(index, values.count + 1)
@@ -94,12 +94,12 @@ public final class List<Element: RealmCollectionValue> {
         managed.store(object, .insertion(managed.path, index))
     }
 
-    /// Inserts elements before the one at an index.
+    /// Inserts several elements before the element at an index.
     public func insert<C: Swift.Collection>(contentsOf newElements: C, at i: Int) where C.Iterator.Element == Element {
         for (offset, element) in Array(newElements).enumerated() { insert(element, at: i + offset) }
     }
 
-    /// Takes an element out; an embedded object is deleted, another one stays in the Realm.
+    /// Removes an element. An embedded object is deleted; any other object stays in the Realm.
     public func remove(at index: Int) {
         guard let managed else {
             verify(index, values.count)
@@ -110,38 +110,38 @@ public final class List<Element: RealmCollectionValue> {
         managed.change { (realm, path) throws(EngineError) in try realm.erase(at: index, in: path) }
     }
 
-    /// Takes the elements at some places out.
+    /// Removes the elements at several indices.
     public func remove(atOffsets offsets: Foundation.IndexSet) {
         for i in offsets.reversed() { remove(at: i) }
     }
 
-    /// Takes the first elements out.
+    /// Removes the first elements.
     public func removeFirst(_ number: Int = 1) {
         verify(number, count + 1)
         for i in (0..<number).reversed() { remove(at: i) }
     }
 
-    /// Takes the last elements out.
+    /// Removes the last elements.
     public func removeLast(_ number: Int = 1) {
         verify(number, count + 1)
         for _ in 0..<number { remove(at: count - 1) }
     }
 
-    /// Takes the elements of a range out.
+    /// Removes the elements of a range.
     public func removeSubrange<R: RangeExpression>(_ bounds: R) where R.Bound == Int {
         for i in bounds.relative(to: self).reversed() { remove(at: i) }
     }
 
-    /// Takes all elements out; embedded objects are deleted, others stay in the Realm.
+    /// Removes all elements. Embedded objects are deleted; other objects stay in the Realm.
     public func removeAll() {
         guard let managed else { return values.removeAll() }
         managed.change { (realm, path) throws(EngineError) in try realm.clear(path, .list) }
     }
 
-    /// Puts an element in place of another.
+    /// Replaces an element.
     public func replace(index: Int, object: Element) { self[index] = object }
 
-    /// Puts elements in place of those of a range.
+    /// Replaces the elements of a range.
     public func replaceSubrange<C: Swift.Collection, R: RangeExpression>(_ subrange: R, with newElements: C)
     where C.Iterator.Element == Element, R.Bound == Int {
         let range = subrange.relative(to: self), elements = independent(Array(newElements))
@@ -149,7 +149,7 @@ public final class List<Element: RealmCollectionValue> {
         insert(contentsOf: elements, at: range.lowerBound)
     }
 
-    /// Moves an element so that it ends up at `to`.
+    /// Moves an element to the index `to`.
     public func move(from: Int, to: Int) {
         guard let managed else {
             verify(from, values.count)
@@ -161,7 +161,7 @@ public final class List<Element: RealmCollectionValue> {
         managed.change { (realm, path) throws(EngineError) in try realm.move(from, to: to, in: path) }
     }
 
-    /// Moves elements before the one at an offset, as lists on the screen tell it.
+    /// Moves several elements before the element at an offset, as list views of user interfaces request it.
     public func move(fromOffsets offsets: Foundation.IndexSet, toOffset destination: Int) {
         var target = destination
         for (done, from) in offsets.filter({ $0 < destination }).reversed().enumerated() {
@@ -176,7 +176,7 @@ public final class List<Element: RealmCollectionValue> {
         }
     }
 
-    /// Exchanges two elements.
+    /// Swaps two elements.
     public func swapAt(_ i: Int, _ j: Int) {
         guard let managed else {
             verify(i, values.count)
@@ -193,7 +193,7 @@ public final class List<Element: RealmCollectionValue> {
         }
     }
 
-    /// Deletes the objects of the list.
+    /// Deletes the objects in the list.
     func deleteObjects() {
         guard let managed else { return values.removeAll() }
         managed.change { (realm, path) throws(EngineError) in try realm.removeAll(path, .list) }
@@ -206,7 +206,7 @@ extension List: RealmCollection {
         return managed.rows()
     }
 
-    /// Goes over the elements that there are now.
+    /// Returns an iterator over the current elements.
     public func makeIterator() -> RLMIterator<Element> { managed.map { RLMIterator($0.rows()) } ?? RLMIterator(values) }
 }
 
@@ -243,7 +243,7 @@ extension List: _PropertyCollection {
         List(recording: object.recording(index))
     }
 
-    /// Takes the elements of another collection in place of its own.
+    /// Replaces the elements with those of another list.
     public func _rlmAssign(_ other: List<Element>) {
         guard other !== self, !isSame(as: other) else { return }
         let elements = independent(Array(other))
@@ -270,15 +270,16 @@ extension List: _PropertyCollection {
     public static func _rlmConvertProperty(_ any: Any) -> List<Element>? {
         guard let elements = sequence(in: any) else { return nil }
         let list = List()
-        for e in elements {
-            guard Element.isElement(e), let element = Element._rlmConvert(e) else { return nil }
+        for given in elements {
+            guard Element.isElement(given), let element = Element._rlmConvert(given) else { return nil }
             list.append(element)
         }
         return list
     }
 }
 
-/// What can stand for a list or a set: sequences, and nothing for an empty one.
+/// Returns the elements of a value that can be converted to a list or a set: any sequence, or nil, which becomes an
+/// empty sequence. Returns nil for other values.
 func sequence(in any: Any) -> [Any]? {
     guard let inside = unwrapped(any) else { return [] }
     guard !(inside is [String: Any]), !(inside is String) else { return nil }
@@ -288,18 +289,18 @@ func sequence(in any: Any) -> [Any]? {
 extension Sequence { fileprivate var boxed: [Any] { map { $0 as Any } } }
 
 extension List: Decodable where Element: Decodable {
-    /// From an array of elements; of a map, from a dictionary.
+    /// Creates a list by decoding an array of elements.
     public convenience init(from decoder: any Decoder) throws {
         self.init()
-        var c = try decoder.unkeyedContainer()
-        while !c.isAtEnd { append(try c.decode(Element.self)) }
+        var container = try decoder.unkeyedContainer()
+        while !container.isAtEnd { append(try container.decode(Element.self)) }
     }
 }
 
 extension List: Encodable where Element: Encodable {
-    /// As an array of elements; a map as a dictionary.
+    /// Encodes the list as an array of elements.
     public func encode(to encoder: any Encoder) throws {
-        var c = encoder.unkeyedContainer()
-        for element in self { try c.encode(element) }
+        var container = encoder.unkeyedContainer()
+        for element in self { try container.encode(element) }
     }
 }

@@ -1,6 +1,6 @@
 internal import CoreEngine
 
-/// A collection in a file: where it lies, and what of it was opened at the present state of the Realm.
+/// A collection in a file: its path, and the content that was opened for the current state of the Realm.
 ///
 /// Thread rule: that of the Realm.
 final class ManagedCollection {
@@ -8,7 +8,7 @@ final class ManagedCollection {
     let path: CollectionPath
     let shape: CollectionShape
 
-    /// The class of its objects, which the Realm keeps; nil for values.
+    /// The class of the objects, which the Realm keeps alive; nil for a collection of values.
     unowned(unsafe) let elements: ManagedClass?
     private var content: CollectionContent?
     private var contentAt = UInt64.max
@@ -20,7 +20,7 @@ final class ManagedCollection {
         elements = element.target.flatMap { $0 == DynamicObject.self ? nil : core.managed($0) }
     }
 
-    // MARK: Inside the Realm's door
+    // MARK: Calls inside the entry point of the engine
 
     private func opened() throws(EngineError) -> CollectionContent {
         let realm = core.realm
@@ -33,26 +33,26 @@ final class ManagedCollection {
     }
 
     func list() throws(EngineError) -> ElementList {
-        guard case .list(let l) = try opened(), shape != .dictionary else {
+        guard case .list(let list) = try opened(), shape != .dictionary else {
             throw EngineError(.invalidatedObject, "The collection is no list any more")
         }
-        return l
+        return list
     }
 
     func dictionary() throws(EngineError) -> ElementDictionary {
-        guard case .dictionary(let d) = try opened(), shape == .dictionary else {
+        guard case .dictionary(let dictionary) = try opened(), shape == .dictionary else {
             throw EngineError(.invalidatedObject, "The collection is no map any more")
         }
-        return d
+        return dictionary
     }
 
-    // MARK: For collections
+    // MARK: Operations of collections
 
     func inside<R>(_ body: () throws(EngineError) -> R) -> R {
         must { () throws(EngineError) in try core.realm.inside(.collection, body) }
     }
 
-    /// Whether the collection and its owner are there.
+    /// Whether the collection and its owner exist.
     var isThere: Bool {
         guard !core.realm.isClosed else { return false }
         return core.isThere { () throws(EngineError) in
@@ -71,74 +71,81 @@ final class ManagedCollection {
 
     func place(_ target: _Place.Target) -> _Place { _Place(core, target) }
 
-    /// A value of the collection with its Realm; called inside the door.
-    func stored(_ v: Mixed, nested: () throws(EngineError) -> CollectionPath?) throws(EngineError) -> _StoredValue {
-        switch v {
-        case .list, .dictionary: _StoredValue(v.owned, core, try nested())
-        default: _StoredValue(v.owned, core)
+    /// Returns a value of the collection with its Realm. Called inside the engine's entry point.
+    func stored(_ value: Mixed, nested: () throws(EngineError) -> CollectionPath?) throws(EngineError) -> _StoredValue {
+        switch value {
+        case .list, .dictionary: _StoredValue(value.owned, core, try nested())
+        default: _StoredValue(value.owned, core)
         }
     }
 
-    /// The element of a list or set; misuse when there is none.
+    /// Returns the element of a list or set at an index. An invalid index is misuse.
     func stored(at i: Int) -> _StoredValue {
         inside { () throws(EngineError) in
-            let l = try list()
-            guard i >= 0, i < l.count else { outOfBounds(i, l.count) }
-            return try stored(try l.get(i)) { () throws(EngineError) in path.appending(.salt(try l.nestedKey(i))) }
+            let elements = try list()
+            guard i >= 0, i < elements.count else { outOfBounds(i, elements.count) }
+            return try stored(try elements.get(i)) { () throws(EngineError) in
+                path.appending(.salt(try elements.nestedKey(i)))
+            }
         }
     }
 
-    /// The entry of a map at a place.
+    /// Returns the entry of a map at an index.
     func entry(at i: Int) -> (key: String, value: _StoredValue) {
         inside { () throws(EngineError) in
-            let d = try dictionary()
-            guard i >= 0, i < d.count else { outOfBounds(i, d.count) }
-            guard case .string(let name) = try d.key(i) else { throw EngineError(.invalidDatabase, "A key is no text") }
+            let entries = try dictionary()
+            guard i >= 0, i < entries.count else { outOfBounds(i, entries.count) }
+            guard case .string(let name) = try entries.key(i) else {
+                throw EngineError(.invalidDatabase, "A key is no text")
+            }
             let key = String(decoding: name, as: UTF8.self), bytes = Array(name)
-            return (key, try stored(try d.value(i)) { () in path.appending(.name(bytes)) })
+            return (key, try stored(try entries.value(i)) { () in path.appending(.name(bytes)) })
         }
     }
 
     func value(forKey key: String) -> _StoredValue? {
         inside { () throws(EngineError) in
-            let d = try dictionary(), bytes = Array(key.utf8)
-            guard let i = try bytes.withBytes({ (b) throws(EngineError) in try d.find(b) }) else { return nil }
-            return try stored(try d.value(i)) { () in path.appending(.name(bytes)) }
+            let entries = try dictionary(), bytes = Array(key.utf8)
+            guard let index = try bytes.withBytes({ (b) throws(EngineError) in try entries.find(b) }) else {
+                return nil
+            }
+            return try stored(try entries.value(index)) { () in path.appending(.name(bytes)) }
         }
     }
 
-    /// Index of a value, nil when it is no element.
+    /// Returns the index of a value; nil if it is not an element.
     func index(of value: EngineValue) -> Int? {
         inside { () throws(EngineError) in
-            let l = try list()
-            return try value.withMixed { (m) throws(EngineError) in try l.find(m) }
+            let elements = try list()
+            return try value.withMixed { (m) throws(EngineError) in try elements.find(m) }
         }
     }
 
-    /// Changes of the collection: misuse outside of a write transaction.
+    /// Changes the collection. A call outside of a write transaction is misuse.
     func change<R>(_ body: (EngineRealm, CollectionPath) throws(EngineError) -> R) -> R {
         inside { () throws(EngineError) in try body(core.realm, path) }
     }
 
-    /// Stores a value; what is refused is misuse.
+    /// Stores a value. A value that the engine refuses is misuse.
     func store(_ value: some _RealmStorable, _ target: _Place.Target, _ addition: Addition? = nil) {
         do { try value._rlmStore(at: _Place(core, target, addition)) } catch {
             guard let error = error as? EngineError else { misuse("\(error)") }
             switch target {
-            case .insertion(_, let i) where error.code == .indexOutOfBounds: outOfBounds(i, count + 1)
-            case .element(_, let i) where error.code == .indexOutOfBounds: outOfBounds(i, count)
+            case .insertion(_, let index) where error.code == .indexOutOfBounds: outOfBounds(index, count + 1)
+            case .element(_, let index) where error.code == .indexOutOfBounds: outOfBounds(index, count)
             default: misuse(error)
             }
         }
     }
 
-    /// Misuse for an index that no element has. For what is about to change the collection, which costs more than this.
+    /// Verifies an index; an invalid index is misuse. Only functions that change the collection call this, because they
+    /// cost more than the check.
     func verify(_ index: Int) {
-        let n = inside { () throws(EngineError) in try opened().count }
-        guard index >= 0, index < n else { outOfBounds(index, n) }
+        let count = inside { () throws(EngineError) in try opened().count }
+        guard index >= 0, index < count else { outOfBounds(index, count) }
     }
 
-    /// The elements as rows.
+    /// Returns the elements as rows.
     func rows() -> _Rows {
         let found = inside { () throws(EngineError) in try ResultSet(core.realm, .collection(path)) }
         return _Rows(core, found, elements ?? found.table.flatMap { core.dynamicClass(of: $0) })

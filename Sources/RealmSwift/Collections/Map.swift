@@ -1,6 +1,6 @@
 internal import CoreEngine
 
-/// What may be a key of a `Map`.
+/// The types of keys of a `Map`.
 public protocol _MapKey: RealmCollectionValue {
     var _rlmKey: String { get }
     init(_rlmKey: String)
@@ -12,15 +12,15 @@ extension String: _MapKey {
     public init(_rlmKey: String) { self = _rlmKey }
 }
 
-/// A dictionary in a property: `@Persisted var friends: Map<String, Person?>`. Keys are in the order of their bytes;
-/// they hold no point, and no dollar sign at their beginning.
+/// A dictionary in a property: `@Persisted var friends: Map<String, Person?>`. The keys are sorted by their bytes. A
+/// key must not contain a dot or start with a dollar sign.
 public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
-    /// Of an unmanaged map, in the order of keys.
+    /// The entries of an unmanaged map, sorted by key.
     private(set) var entries: [(key: Name, value: Value)] = []
     var managed: ManagedCollection?
     var recorder: _Recording?
 
-    /// An empty unmanaged map.
+    /// Creates an empty unmanaged map.
     public init() {}
 
     init(_ managed: ManagedCollection) { self.managed = managed }
@@ -29,24 +29,24 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
 
     // MARK: Reading
 
-    /// Number of elements now.
+    /// The current number of entries.
     public var count: Int { managed?.count ?? entries.count }
 
-    /// Whether there is no entry.
+    /// A Boolean value that indicates whether the map has no entries.
     public var isEmpty: Bool { count == 0 }
 
-    /// Whether any entry meets a condition.
+    /// Returns whether any entry satisfies a condition.
     public func contains(where predicate: (_ key: Key, _ value: Value) throws -> Bool) rethrows -> Bool {
         try asKeyValueSequence().contains { try predicate($0.key, $0.value) }
     }
 
-    /// The keys in their order.
+    /// The keys, sorted.
     public var keys: [Key] { map(\.key) }
 
-    /// The values in the order of their keys.
+    /// The values, in the order of their keys.
     public var values: [Value] { map(\.value) }
 
-    /// The value of a key; nil for none. nil takes a key out.
+    /// Accesses the value for a key; nil if the key does not exist. Assigning nil removes the key.
     public subscript(key: Key) -> Value? {
         get {
             if let recorder { return Value._rlmStandIn(recorder) }
@@ -59,7 +59,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
         }
     }
 
-    /// The value of a key; nil for none.
+    /// Returns the value for a key; nil if the key does not exist.
     public func object(forKey key: Key) -> Value? { self[key] }
 
     private func index(of key: Key) -> Int? { entries.firstIndex { $0.key == Name(key._rlmKey) } }
@@ -69,8 +69,8 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
     private func store(_ value: Value, _ key: Key) {
         guard let managed else {
             let name = Name(key._rlmKey)
-            if let i = index(of: key) {
-                entries[i].value = value
+            if let place = index(of: key) {
+                entries[place].value = value
                 return
             }
             return entries.insert((name, value), at: entries.firstIndex { name < $0.key } ?? entries.count)
@@ -78,10 +78,10 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
         managed.store(value, .entry(managed.path, key._rlmKey))
     }
 
-    /// Puts a value under a key.
+    /// Stores a value for a key.
     public func updateValue(_ value: Value, forKey key: Key) { store(value, key) }
 
-    /// The value of a key; as for sets of objects, `@count` and aggregates of a property of the values.
+    /// Returns the value for a key; nil if the key does not exist.
     public func value(forKey key: Key) -> Any? { self[key].map { $0 as Any } }
 
     public func value(forKeyPath keyPath: String) -> Any? {
@@ -92,7 +92,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
         return parts.count == 1 ? value : (value.flatMap(unwrapped) as? ObjectBase)?.value(forKeyPath: parts[1])
     }
 
-    /// Puts what stands for a value under a key; nil takes the key out.
+    /// Converts a value and stores it for a key. nil removes the key.
     public func setValue(_ value: Any?, forKey key: Key) {
         guard let value else { return removeObject(for: key) }
         guard let converted = Value._rlmConvert(value) else {
@@ -101,16 +101,16 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
         store(converted, key)
     }
 
-    /// Takes entries over; where a key is there already, `combine` says what its value becomes.
+    /// Stores the entries of a sequence. For existing keys, `combine` returns the new value.
     public func merge<S: Sequence>(_ sequence: S, uniquingKeysWith combine: (Value, Value) throws -> Value) rethrows
     where S.Element == (key: Key, value: Value) {
         for (key, value) in Array(sequence) { store(try self[key].map { try combine($0, value) } ?? value, key) }
     }
 
-    /// Takes a key out, where it is there.
+    /// Removes a key if it exists.
     public func removeObject(for key: Key) {
         guard let managed else {
-            if let i = index(of: key) { entries.remove(at: i) }
+            if let place = index(of: key) { entries.remove(at: place) }
             return
         }
         managed.change { (realm, path) throws(EngineError) in
@@ -118,7 +118,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
         }
     }
 
-    /// Takes all elements out.
+    /// Removes all entries.
     public func removeAll() {
         guard let managed else { return entries.removeAll() }
         managed.clear()
@@ -134,31 +134,31 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
         return managed.rows()
     }
 
-    func entry(_ i: Int) -> (key: Key, value: Value) {
-        guard let managed else { return (Key(_rlmKey: entries[i].key.text), entries[i].value) }
-        let (key, stored) = managed.entry(at: i)
+    func entry(_ index: Int) -> (key: Key, value: Value) {
+        guard let managed else { return (Key(_rlmKey: entries[index].key.text), entries[index].value) }
+        let (key, stored) = managed.entry(at: index)
         return (Key(_rlmKey: key), Value.element(stored))
     }
 }
 
-/// One entry of a map, as loops see it.
+/// An entry of a map, as loops return it.
 public struct SingleMapEntry<Key: _MapKey, Value: RealmCollectionValue>: Hashable {
-    /// The key.
+    /// The key of the entry.
     public let key: Key
 
-    /// The value.
+    /// The value of the entry.
     public let value: Value
 }
 
 extension Map: Sequence {
-    /// The entries that there were when it was made.
+    /// Returns an iterator over the current entries.
     public func makeIterator() -> RLMMapIterator<Key, Value> { RLMMapIterator((0..<count).map { entry($0) }) }
 
-    /// The entries as pairs.
+    /// Returns the entries as pairs of key and value.
     public func asKeyValueSequence() -> [(key: Key, value: Value)] { (0..<count).map { entry($0) } }
 }
 
-/// Goes over the entries of a map.
+/// An iterator over the entries of a map.
 public struct RLMMapIterator<Key: _MapKey, Value: RealmCollectionValue>: IteratorProtocol {
     private var rest: Array<(key: Key, value: Value)>.Iterator
 
@@ -199,7 +199,7 @@ extension Map: _PropertyCollection {
         object.kept(index) ?? object.keep(index, Map(object.collection(index, .dictionary, Value._rlmShape)))
     }
 
-    /// Takes the entries of another map in place of its own.
+    /// Replaces the entries with those of another map.
     public func _rlmAssign(_ other: Map) {
         guard self != other else { return }
         let entries = other.asKeyValueSequence(), values = independent(entries.map(\.value))
@@ -239,8 +239,8 @@ extension Map: _PropertyCollection {
     public static func _rlmConvertProperty(_ any: Any) -> Map? {
         guard let pairs = pairs(any) else { return nil }
         let map = Map()
-        for (key, v) in pairs {
-            guard let value = Value._rlmConvert(v) else { return nil }
+        for (key, given) in pairs {
+            guard let value = Value._rlmConvert(given) else { return nil }
             map.store(value, Key(_rlmKey: key))
         }
         return map
@@ -250,14 +250,14 @@ extension Map: _PropertyCollection {
         switch unwrapped(any) {
         case nil: []
         case let map as any AnyEntries: map.allEntries
-        case let d as [String: Any]: d.map { ($0.key, $0.value) }
+        case let dictionary as [String: Any]: dictionary.map { ($0.key, $0.value) }
         default: nil
         }
     }
 }
 
 extension Map: Decodable where Value: Decodable {
-    /// From an array of elements; of a map, from a dictionary.
+    /// Creates a map by decoding a dictionary.
     public convenience init(from decoder: any Decoder) throws {
         self.init()
         for (key, value) in try decoder.singleValueContainer().decode([String: Value].self) {
@@ -267,9 +267,10 @@ extension Map: Decodable where Value: Decodable {
 }
 
 extension Map: Encodable where Value: Encodable {
-    /// As an array of elements; a map as a dictionary.
+    /// Encodes the map as a dictionary.
     public func encode(to encoder: any Encoder) throws {
-        var c = encoder.singleValueContainer()
-        try c.encode(Dictionary(asKeyValueSequence().map { ($0.key._rlmKey, $0.value) }, uniquingKeysWith: { $1 }))
+        var container = encoder.singleValueContainer()
+        try container.encode(
+            Dictionary(asKeyValueSequence().map { ($0.key._rlmKey, $0.value) }, uniquingKeysWith: { $1 }))
     }
 }

@@ -1,70 +1,70 @@
 internal import CoreEngine
 import Foundation
 
-/// Maps, for what is said of them in general.
+/// The common protocol of maps.
 public protocol RealmKeyedCollection: Sequence, ThreadConfined, CustomStringConvertible {
     associatedtype Key: _MapKey
     associatedtype Value: RealmCollectionValue
 
-    /// Number of entries now.
+    /// The current number of entries.
     var count: Int { get }
 
-    /// The keys in their order.
+    /// The keys, sorted.
     var keys: [Key] { get }
 
-    /// The values in the order of their keys.
+    /// The values, in the order of their keys.
     var values: [Value] { get }
 
-    /// The value of a key; nil for none. nil takes a key out.
+    /// Accesses the value for a key; nil if the key does not exist. Assigning nil removes the key.
     subscript(key: Key) -> Value? { get set }
 
-    /// Puts a value under a key.
+    /// Stores a value for a key.
     func updateValue(_ value: Value, forKey key: Key)
 
-    /// Takes a key out, where it is there.
+    /// Removes a key if it exists.
     func removeObject(for key: Key)
 
-    /// Takes all entries out.
+    /// Removes all entries.
     func removeAll()
 }
 
 extension Map: RealmKeyedCollection {}
 
-/// The values of a map as rows of the engine: conditions, order, aggregates.
+/// The values of a map as rows of the engine, for conditions, sorting and aggregates.
 extension Map {
-    /// The values that meet a condition.
+    /// Returns the values that match a condition.
     public func filter(_ predicateFormat: String, _ args: Any...) -> Results<Value> {
         let rows = rows(), query = FormatString(predicateFormat, args)
         return Results(rows.derived { () throws(EngineError) in try query.filtered(rows) })
     }
 
-    /// The values sorted by a property.
+    /// Returns the values, sorted by a property.
     public func sorted(byKeyPath keyPath: String, ascending: Bool = true) -> Results<Value> {
         Results<Value>(rows()).sorted(byKeyPath: keyPath, ascending: ascending)
     }
 
-    /// The values sorted by some properties.
+    /// Returns the values, sorted by several properties.
     public func sorted<S: Sequence>(by sortDescriptors: S) -> Results<Value>
     where S.Iterator.Element == SortDescriptor {
         Results<Value>(rows()).sorted(by: sortDescriptors)
     }
 
-    /// The least value of a property of the values.
+    /// Returns the minimum of a property of the values.
     public func min<T: _HasPersistedType>(ofProperty property: String) -> T? where T.PersistedType: MinMaxType {
         aggregate(.min, property)
     }
 
-    /// The greatest value of a property of the values.
+    /// Returns the maximum of a property of the values.
     public func max<T: _HasPersistedType>(ofProperty property: String) -> T? where T.PersistedType: MinMaxType {
         aggregate(.max, property)
     }
 
-    /// The sum of a property of the values.
+    /// Returns the sum of a property of the values.
     public func sum<T: _HasPersistedType>(ofProperty property: String) -> T where T.PersistedType: AddableType {
         aggregate(.sum, property) ?? T.emptySum
     }
 
-    /// The average of a property of the values.
+    /// Returns the average of a property of the values.
     public func average<T: _HasPersistedType>(ofProperty property: String) -> T? where T.PersistedType: AddableType {
         aggregate(.average, property)
     }
@@ -86,57 +86,57 @@ extension Map {
 }
 
 extension Map where Value.PersistedType: MinMaxType {
-    /// The least value; nil when there are none.
+    /// Returns the minimum of the values; nil if there are none.
     public func min() -> Value? { aggregateOfValues(.min) }
 
-    /// The greatest value; nil when there are none.
+    /// Returns the maximum of the values; nil if there are none.
     public func max() -> Value? { aggregateOfValues(.max) }
 }
 
 extension Map where Value.PersistedType: AddableType {
-    /// The sum of the values.
+    /// Returns the sum of the values.
     public func sum() -> Value {
         if isEmpty { return Value.emptySum }
         let sum: Value = aggregateOfValues(.sum) ?? Value.emptySum
         return managed == nil ? decimal(sum) : sum
     }
 
-    /// The average of the values; nil when there are none.
+    /// Returns the average of the values; nil if there are none.
     public func average<T: _HasPersistedType>() -> T? where T.PersistedType: AddableType { aggregateOfValues(.average) }
 }
 
 extension Map where Value.PersistedType: SortableType {
-    /// The values in their order.
+    /// Returns the values, sorted.
     public func sorted(ascending: Bool = true) -> Results<Value> { sorted(byKeyPath: "self", ascending: ascending) }
 }
 
 extension Map where Value: OptionalProtocol, Value.Wrapped: ObjectBase {
-    /// The values sorted by a property.
+    /// Returns the values, sorted by a property.
     public func sorted<T: _HasPersistedType>(
         by keyPath: Swift.KeyPath<Value.Wrapped, T>, ascending: Bool = true
     ) -> Results<Value> where T.PersistedType: SortableType {
         sorted(byKeyPath: nameOfStored(keyPath), ascending: ascending)
     }
 
-    /// The least value of a property of the values; nil when there are none.
+    /// Returns the minimum of a property of the values; nil if there are none.
     public func min<T: _HasPersistedType>(of keyPath: Swift.KeyPath<Value.Wrapped, T>) -> T?
     where T.PersistedType: MinMaxType {
         min(ofProperty: nameOfStored(keyPath))
     }
 
-    /// The greatest value of a property of the values; nil when there are none.
+    /// Returns the maximum of a property of the values; nil if there are none.
     public func max<T: _HasPersistedType>(of keyPath: Swift.KeyPath<Value.Wrapped, T>) -> T?
     where T.PersistedType: MinMaxType {
         max(ofProperty: nameOfStored(keyPath))
     }
 
-    /// The sum of a property of the values.
+    /// Returns the sum of a property of the values.
     public func sum<T: _HasPersistedType>(of keyPath: Swift.KeyPath<Value.Wrapped, T>) -> T
     where T.PersistedType: AddableType {
         sum(ofProperty: nameOfStored(keyPath))
     }
 
-    /// The average of a property of the values; nil when there are none.
+    /// Returns the average of a property of the values; nil if there are none.
     public func average<T: _HasPersistedType>(of keyPath: Swift.KeyPath<Value.Wrapped, T>) -> T?
     where T.PersistedType: AddableType {
         average(ofProperty: nameOfStored(keyPath))

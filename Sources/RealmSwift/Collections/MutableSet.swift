@@ -1,22 +1,23 @@
 internal import CoreEngine
 
-/// A set in a property: each value once, in the order of values.
+/// A set in a property, which contains each value once. A managed set is sorted by value; an unmanaged set keeps the
+/// order of insertion.
 public final class MutableSet<Element: RealmCollectionValue> {
     private var values: [Element] = []
     var managed: ManagedCollection?
     var recorder: _Recording?
 
-    /// An empty unmanaged set.
+    /// Creates an empty unmanaged set.
     public init() {}
 
     init(_ managed: ManagedCollection) { self.managed = managed }
 
     init(recording: _Recording) { recorder = recording }
 
-    /// Number of elements now.
+    /// The current number of elements.
     public var count: Int { managed?.count ?? values.count }
 
-    /// The element at an index; misuse where there is none.
+    /// Accesses the element at an index. An invalid index is misuse.
     public subscript(position: Int) -> Element {
         if let recorder { return Element._rlmStandIn(recorder) }
         guard let managed else {
@@ -26,26 +27,26 @@ public final class MutableSet<Element: RealmCollectionValue> {
         return Element.element(managed.stored(at: position))
     }
 
-    /// Whether it holds a value.
+    /// Returns whether the set contains a value.
     public func contains(_ object: Element) -> Bool { index(of: object) != nil }
 
-    /// Index of the first equal element.
+    /// Returns the index of an equal element; nil if there is none.
     public func index(of element: Element) -> Int? {
         guard let managed else { return values.firstIndex(of: element) }
         return element._rlmValue().flatMap { managed.index(of: $0.value) }
     }
 
-    /// Whether all values are in another set, too.
+    /// Returns whether another set contains all values of this set.
     public func isSubset(of possibleSuperset: MutableSet<Element>) -> Bool {
         allSatisfy { possibleSuperset.contains($0) }
     }
 
-    /// Whether any value is in another set, too.
+    /// Returns whether another set contains any value of this set.
     public func intersects(_ otherSet: MutableSet<Element>) -> Bool { contains { otherSet.contains($0) } }
 
     // MARK: Changing
 
-    /// Adds a value, unless it is there.
+    /// Inserts a value if the set does not contain it.
     public func insert(_ object: Element) {
         guard let managed else {
             if !values.contains(object) { values.append(object) }
@@ -54,12 +55,12 @@ public final class MutableSet<Element: RealmCollectionValue> {
         managed.store(object, .member(managed.path))
     }
 
-    /// Adds those values that are not there.
+    /// Inserts the values of a sequence that the set does not contain.
     public func insert<S: Sequence>(objectsIn objects: S) where S.Iterator.Element == Element {
         for object in Array(objects) { insert(object) }
     }
 
-    /// Takes a value out, where it is there.
+    /// Removes a value if the set contains it.
     public func remove(_ object: Element) {
         guard let managed else { return values.removeAll { $0 == object } }
         guard let stored = object._rlmValue() else { return }
@@ -68,21 +69,21 @@ public final class MutableSet<Element: RealmCollectionValue> {
         }
     }
 
-    /// Takes all elements out.
+    /// Removes all elements.
     public func removeAll() {
         guard let managed else { return values.removeAll() }
         managed.clear()
     }
 
-    /// Keeps the values that are in another set, too.
+    /// Removes the values that another set does not contain.
     public func formIntersection(_ other: MutableSet<Element>) {
         for element in Array(self) where !other.contains(element) { remove(element) }
     }
 
-    /// Adds the values of another set.
+    /// Inserts the values of another set.
     public func formUnion(_ other: MutableSet<Element>) { insert(objectsIn: other) }
 
-    /// Takes the values of another set out.
+    /// Removes the values of another set.
     public func subtract(_ other: MutableSet<Element>) {
         for element in Array(other) { remove(element) }
     }
@@ -96,7 +97,7 @@ extension MutableSet: RealmCollection {
         return managed.rows()
     }
 
-    /// Goes over the elements that there are now.
+    /// Returns an iterator over the current elements.
     public func makeIterator() -> RLMIterator<Element> { managed.map { RLMIterator($0.rows()) } ?? RLMIterator(values) }
 }
 
@@ -123,7 +124,7 @@ extension MutableSet: _PropertyCollection {
         object.kept(index) ?? object.keep(index, MutableSet(object.collection(index, .set, Element._rlmShape)))
     }
 
-    /// Takes the elements of another set in place of its own.
+    /// Replaces the elements with those of another set.
     public func _rlmAssign(_ other: MutableSet<Element>) {
         guard !isSame(as: other) else { return }
         let elements = Array(other)
@@ -154,8 +155,8 @@ extension MutableSet: _PropertyCollection {
     public static func _rlmConvertProperty(_ any: Any) -> MutableSet<Element>? {
         guard let elements = sequence(in: any) else { return nil }
         let set = MutableSet()
-        for e in elements {
-            guard Element.isElement(e), let element = Element._rlmConvert(e) else { return nil }
+        for given in elements {
+            guard Element.isElement(given), let element = Element._rlmConvert(given) else { return nil }
             set.insert(element)
         }
         return set
@@ -163,18 +164,18 @@ extension MutableSet: _PropertyCollection {
 }
 
 extension MutableSet: Decodable where Element: Decodable {
-    /// From an array of elements; of a map, from a dictionary.
+    /// Creates a set by decoding an array of elements.
     public convenience init(from decoder: any Decoder) throws {
         self.init()
-        var c = try decoder.unkeyedContainer()
-        while !c.isAtEnd { insert(try c.decode(Element.self)) }
+        var container = try decoder.unkeyedContainer()
+        while !container.isAtEnd { insert(try container.decode(Element.self)) }
     }
 }
 
 extension MutableSet: Encodable where Element: Encodable {
-    /// As an array of elements; a map as a dictionary.
+    /// Encodes the set as an array of elements.
     public func encode(to encoder: any Encoder) throws {
-        var c = encoder.unkeyedContainer()
-        for element in self { try c.encode(element) }
+        var container = encoder.unkeyedContainer()
+        for element in self { try container.encode(element) }
     }
 }

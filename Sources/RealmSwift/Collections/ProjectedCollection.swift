@@ -1,8 +1,8 @@
 import Foundation
 
-/// One property of the objects of a collection, as a collection: `person.friends.projectTo.name`.
+/// A collection of the values of one property of the objects in another collection: `person.friends.projectTo.name`.
 ///
-/// Live, as the collection behind it.
+/// It is live, like the original collection.
 public struct ProjectedCollection<Element: RealmCollectionValue>: RandomAccessCollection, CustomStringConvertible,
     ThreadConfined
 {
@@ -20,25 +20,26 @@ public struct ProjectedCollection<Element: RealmCollectionValue>: RandomAccessCo
     public var startIndex: Int { 0 }
     public var endIndex: Int { source.count }
 
-    /// The value of an element; setting it sets the property of that object.
+    /// Accesses the value of an element. An assignment sets the property of that object.
     public subscript(position: Int) -> Element {
         get { value(position) }
         nonmutating set { source.setValue(newValue, property(), at: position) }
     }
 
-    /// Index of the first equal value.
+    /// Returns the index of the first equal value; nil if there is none.
     public func index(of object: Element) -> Int? { firstIndex(of: object) }
 
-    /// Index of the first object that meets a condition.
+    /// Returns the index of the first object that matches a predicate; nil if there is none.
     public func index(matching predicate: NSPredicate) -> Int? { source.index(matching: predicate) }
 
     /// The Realm that manages the collection.
     public var realm: Realm? { source.realm }
 
-    /// Whether the owner of the collection was deleted, or the Realm closed.
+    /// A Boolean value that indicates whether the collection's owner was deleted or its Realm was closed.
     public var isInvalidated: Bool { source.isInvalidated }
 
-    /// Whether it shows one version for good, for all threads.
+    /// A Boolean value that indicates whether the collection is frozen. A frozen collection shows one version and may
+    /// be used on any thread.
     public var isFrozen: Bool { source.isFrozen }
 
     public var description: String {
@@ -49,7 +50,7 @@ public struct ProjectedCollection<Element: RealmCollectionValue>: RandomAccessCo
 
     public func _rlmCarried() -> _Carried? { source.carried() }
 
-    /// Calls `block` once with the collection as it is, then whenever objects of it come, go or are modified.
+    /// Calls `block` once with the initial collection, then whenever its objects are inserted, deleted or modified.
     public func observe(
         keyPaths: [String]? = nil, on queue: DispatchQueue? = nil,
         _ block: @escaping (RealmCollectionChange<ProjectedCollection<Element>>) -> Void
@@ -58,14 +59,15 @@ public struct ProjectedCollection<Element: RealmCollectionValue>: RandomAccessCo
             guard let here = here as? Self else { return }
             switch change {
             case .initial: block(.initial(here))
-            case .update(_, let d, let i, let m): block(.update(here, deletions: d, insertions: i, modifications: m))
+            case .update(_, let deletions, let insertions, let modifications):
+                block(.update(here, deletions: deletions, insertions: insertions, modifications: modifications))
             case .error(let error): block(.error(error))
             }
         }
     }
 }
 
-/// The collection behind a projected one.
+/// The original collection, with an unknown type.
 private protocol ProjectionSource {
     var realm: Realm? { get }
     var isInvalidated: Bool { get }
@@ -108,16 +110,18 @@ private struct Source<C: RealmCollection, Projected>: ProjectionSource where C.E
     ) -> NotificationToken {
         collection.observe(keyPaths: keyPaths, on: queue) { change in
             switch change {
-            case .initial(let c): block(project(c), .initial(()))
-            case .update(let c, let d, let i, let m):
-                block(project(c), .update((), deletions: d, insertions: i, modifications: m))
+            case .initial(let source): block(project(source), .initial(()))
+            case .update(let source, let deletions, let insertions, let modifications):
+                block(
+                    project(source),
+                    .update((), deletions: deletions, insertions: insertions, modifications: modifications))
             case .error(let error): block(project(collection), .error(error))
             }
         }
     }
 }
 
-/// Makes collections of one property: `dogs.projectTo.name`.
+/// A factory for collections of one property: `dogs.projectTo.name`.
 @dynamicMemberLookup
 public struct CollectionElementMapper<C: RealmCollection> where C.Element: ObjectBase {
     fileprivate let collection: C
@@ -129,11 +133,11 @@ public struct CollectionElementMapper<C: RealmCollection> where C.Element: Objec
 }
 
 extension List where Element: ObjectBase {
-    /// Collections of one property of the objects.
+    /// A factory for collections of one property of the objects.
     public var projectTo: CollectionElementMapper<List<Element>> { CollectionElementMapper(collection: self) }
 }
 
 extension MutableSet where Element: ObjectBase {
-    /// Collections of one property of the objects.
+    /// A factory for collections of one property of the objects.
     public var projectTo: CollectionElementMapper<MutableSet<Element>> { CollectionElementMapper(collection: self) }
 }

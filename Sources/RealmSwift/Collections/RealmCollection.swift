@@ -1,44 +1,48 @@
 internal import CoreEngine
 import Foundation
 
-/// What belongs to a Realm, and is used where that is.
+/// A value that belongs to a Realm and is confined to the same thread.
 public protocol ThreadConfined {
-    /// nil for what no Realm manages.
+    /// The Realm that manages the value; nil for an unmanaged one.
     var realm: Realm? { get }
 
-    /// Whether it was deleted, or its Realm closed.
+    /// A Boolean value that indicates whether the value was deleted or its Realm was closed.
     var isInvalidated: Bool { get }
 
-    /// Whether it shows one version for good, for all threads.
+    /// A Boolean value that indicates whether the value is frozen. A frozen value shows one version and may be used on
+    /// any thread.
     var isFrozen: Bool { get }
 
-    /// As it is now, for any thread; inside a write transaction as it was before.
+    /// Returns a frozen copy of the current state, for use on any thread. Inside a write transaction it is the state
+    /// before the transaction.
     func freeze() -> Self
 
-    /// The live one of a frozen one, in a Realm that lives where this is called; nil when it is gone.
+    /// Returns the live version of a frozen value, in a Realm for the current thread; nil if the value does not exist
+    /// any more.
     func thaw() -> Self?
 
-    /// The same in another Realm of the file; nil when it is not there.
+    /// Returns the same value in another Realm of the file; nil if it does not exist in that Realm.
     func _rlmMove(to realm: Realm) -> Self?
 
-    /// For the way to another thread; nil for what no Realm manages.
+    /// Returns the content of a thread-safe reference; nil for an unmanaged value.
     func _rlmCarried() -> _Carried?
 }
 
 extension ObjectBase: ThreadConfined {}
 
-/// Results, lists, sets and linking objects: rows of a Realm in an order.
+/// An ordered collection of a Realm: results, lists, sets and linking objects.
 ///
-/// They are live. A `for` loop goes over the elements that there were when it began, so that it may delete and add;
-/// access by index is to what is there now, and misuse where nothing is. `filter` with a closure, `map` and their like
-/// are lazy, and run in the program, object by object; `filter` with a text and `where` run in the engine.
+/// The collections are live. A `for` loop iterates over the elements that existed when it started, so its body may
+/// insert and delete elements. Access by index reads the current element, and an invalid index is misuse. `filter` with
+/// a closure, `map` and similar functions are lazy and run in the program, object by object. `filter` with a format
+/// string and `where` run in the engine.
 public protocol RealmCollection: RandomAccessCollection, LazyCollectionProtocol, CustomStringConvertible,
     ThreadConfined, Equatable
 where Element: RealmCollectionValue, Index == Int, Iterator == RLMIterator<Element> {
-    /// The rows; misuse for a collection that no Realm manages.
+    /// Returns the rows. An unmanaged collection is misuse.
     func _rlmRows() -> _Rows
 
-    /// Index of the first equal element.
+    /// Returns the index of the first equal element; nil if there is none.
     func index(of element: Element) -> Int?
 }
 
@@ -50,21 +54,21 @@ extension RealmCollection {
 
     public func index(before i: Int) -> Int { i - 1 }
 
-    /// The elements at some places.
+    /// Returns the elements at several indices.
     public func objects(at indexes: Foundation.IndexSet) -> [Element] {
         guard (indexes.last ?? -1) < count else { misuse("Indexes for collection are out of bounds.") }
         return indexes.map { self[$0] }
     }
 
-    /// The first element; nil when there is none.
+    /// The first element; nil if the collection is empty.
     public var first: Element? { isEmpty ? nil : self[0] }
 
-    /// The last element; nil when there is none.
+    /// The last element; nil if the collection is empty.
     public var last: Element? { isEmpty ? nil : self[count - 1] }
 
     // MARK: Filtering and sorting
 
-    /// The elements that meet a condition: `"age > %@ AND name BEGINSWITH %@"`.
+    /// Returns the elements that match a condition, such as `"age > %@ AND name BEGINSWITH %@"`.
     public func filter(_ predicateFormat: String, _ args: Any...) -> Results<Element> {
         filtered(FormatString(predicateFormat, args))
     }
@@ -74,7 +78,7 @@ extension RealmCollection {
         return Results(rows.derived { () throws(EngineError) in try query.filtered(rows) })
     }
 
-    /// Index of the first element that meets a condition.
+    /// Returns the index of the first element that matches a condition; nil if there is none.
     public func index(matching predicateFormat: String, _ args: Any...) -> Int? {
         firstIndex(FormatString(predicateFormat, args))
     }
@@ -84,8 +88,8 @@ extension RealmCollection {
         return filtered(query).first.flatMap { index(of: $0) }
     }
 
-    /// The engine evaluates conditions, and it does so for rows: copies of what no Realm manages become rows of a Realm
-    /// in memory, for this call.
+    /// Searches an unmanaged collection. The engine evaluates conditions only for rows, so this call copies the objects
+    /// to a temporary Realm in memory.
     private func firstUnmanagedIndex(_ query: FormatString) -> Int? {
         guard let type = Element._rlmShape.target, !(type is EmbeddedObject.Type) else {
             misuse(
@@ -110,7 +114,8 @@ extension RealmCollection {
             for (place, element) in enumerated() {
                 guard let object = unwrapped(element) else { continue }
                 copies.append(try core.create(managed, object, Addition(.all, isCopying: true)).named.key)
-                // Objects with one primary key follow each other in one row.
+                // Objects with the same primary key are stored in the same row, so each one is tested before the next
+                // is stored.
                 if managed.info.primaryKey != nil, let last = copies.last, try matching().contains(last) {
                     return place
                 }
@@ -121,22 +126,23 @@ extension RealmCollection {
         }
     }
 
-    /// Sorted by a property: `"name"`, or one behind links, `"best.name"`. Stable: of equal elements the order stays.
+    /// Returns the elements, sorted by a property: `"name"`, or `"best.name"` for a property behind a link. The sort is
+    /// stable.
     public func sorted(byKeyPath keyPath: String, ascending: Bool = true) -> Results<Element> {
         sorted(by: [SortDescriptor(keyPath: keyPath, ascending: ascending)])
     }
 
-    /// Sorted by the first of some properties, where that is equal by the second, and so on.
+    /// Returns the elements, sorted by several properties. A later property decides where the earlier ones are equal.
     public func sorted<S: Sequence>(by sortDescriptors: S) -> Results<Element>
     where S.Iterator.Element == SortDescriptor {
         let rows = _rlmRows(), all = Array(sortDescriptors)
         guard !all.isEmpty else { return Results(rows) }
         if rows.elements == nil {
-            // The sort is stable: the first order is made last.
+            // The sort is stable, so the descriptors are applied in reverse.
             return Results(
                 all.reversed().reduce(rows) { rows, d in rows.ordered(.sort(ascending: d.ascending), d.keyPath) })
         }
-        // A text of its own for each: later orders come before earlier ones.
+        // All descriptors form one order, because a separate later sort would take precedence over an earlier one.
         return Results(
             rows.derived { () throws(EngineError) in
                 try rows.found.sorted(
@@ -144,7 +150,7 @@ extension RealmCollection {
             })
     }
 
-    /// The first of those that are equal in all the given properties.
+    /// Returns the first of the elements that are equal in all given properties.
     public func distinct<S: Sequence>(by keyPaths: S) -> Results<Element> where S.Iterator.Element == String {
         let rows = _rlmRows(), keyPaths = Array(keyPaths)
         for keyPath in keyPaths { rows.verifyIsValue(keyPath) }
@@ -159,7 +165,8 @@ extension RealmCollection {
 
     // MARK: By name
 
-    /// The values of a property, one for each element, of a set each value once; `self` for the elements themselves.
+    /// Returns the values of a property, one for each element; for a set, without duplicates. `self` returns the
+    /// elements themselves.
     public func value(forKey key: String) -> [Any?] {
         values { element in
             if key == "self" { return element }
@@ -168,9 +175,10 @@ extension RealmCollection {
         }
     }
 
-    /// As `value(forKey:)` behind links; `@count`, `@min.age`, `@max.age`, `@sum.age` and `@avg.age` for one value of
-    /// all; `@unionOfObjects.age` for the values that are there, `@distinctUnionOfObjects.age` for each of them once,
-    /// `@unionOfArrays.dogs` and `@distinctUnionOfArrays.dogs` for what the collections of all elements hold.
+    /// Returns the values at a key path through links, like `value(forKey:)`, or the result of an operator. `@count`,
+    /// `@min.age`, `@max.age`, `@sum.age` and `@avg.age` return one value for all elements. `@unionOfObjects.age`
+    /// returns all values that are not nil, and `@distinctUnionOfObjects.age` removes duplicates. `@unionOfArrays.dogs`
+    /// and `@distinctUnionOfArrays.dogs` return the elements of the collections of all elements.
     public func value(forKeyPath keyPath: String) -> Any? {
         guard keyPath.hasPrefix("@") else {
             return values { element in (unwrapped(element) as? ObjectBase).flatMap { $0.value(forKeyPath: keyPath) } }
@@ -210,7 +218,7 @@ extension RealmCollection {
         }
     }
 
-    /// What cannot be compared is another value each time.
+    /// Removes duplicates. Values that cannot be compared count as different.
     private func eachOnce(_ values: [Any]) -> [Any] {
         var seen = Set<AnyHashable>()
         return values.filter { value in (value as? AnyHashable).map { seen.insert($0).inserted } ?? true }
@@ -220,39 +228,40 @@ extension RealmCollection {
         let all = map(value) as [Any?]
         guard self is any EachValueOnce else { return all }
         var seen = Set<AnyHashable?>()
-        // What cannot be compared is another value each time.
-        return all.filter { v in
-            v.map { ($0 as? AnyHashable).map { seen.insert($0).inserted } ?? true } ?? seen.insert(nil).inserted
+        // Values that cannot be compared count as different.
+        return all.filter { value in
+            value.map { ($0 as? AnyHashable).map { seen.insert($0).inserted } ?? true } ?? seen.insert(nil).inserted
         }
     }
 
-    /// Sets a property of all elements; inside a write transaction.
+    /// Sets a property of all elements. Must be called inside a write transaction.
     public func setValue(_ value: Any?, forKey key: String) {
         for element in self { (unwrapped(element) as? ObjectBase)?.setValue(value, forKey: key) }
     }
 
-    /// Sets a property behind links, `best.name`, of all elements.
+    /// Sets the value at a key path through links, such as `best.name`, for all elements.
     public func setValue(_ value: Any?, forKeyPath keyPath: String) {
         for element in self { (unwrapped(element) as? ObjectBase)?.setValue(value, forKeyPath: keyPath) }
     }
 
-    /// Whether both are the same collection, not only equal ones: lists and sets of one property, results of one call.
+    /// Returns whether both are the same collection: lists or sets of the same property, or results of the same call.
+    /// Equal elements are not sufficient.
     public static func == (a: Self, b: Self) -> Bool {
         guard let x = a as? any SameByIdentity, let y = b as? any SameByIdentity else { return a.elementsEqual(b) }
         return x.isSame(as: y)
     }
 }
 
-/// Sets: what is computed of their elements is a set, too.
+/// Sets. The values that are computed from their elements also contain no duplicates.
 protocol EachValueOnce {}
 
-/// Collections that are equal when they are the same collection.
+/// Collections whose equality means identity.
 protocol SameByIdentity { func isSame(as other: any SameByIdentity) -> Bool }
 
 extension RealmCollection {
     public var description: String { text(depth: 0) }
 
-    /// The description, inside that of an object.
+    /// Returns the description for use inside the description of an object.
     public func text(depth: Int) -> String {
         if isInvalidated { return "[invalid \(Self.self)]" }
         let blanks = String(repeating: "\t", count: depth + 1)
@@ -264,7 +273,7 @@ extension RealmCollection {
 }
 
 extension RealmCollection where Element: ObjectBase {
-    /// The first of those that are equal in all the given properties.
+    /// Returns the first of the elements that are equal in all given properties.
     public func distinct<S: Sequence>(by keyPaths: S) -> Results<Element>
     where S.Iterator.Element == PartialKeyPath<Element> {
         distinct(by: keyPaths.map { nameOfStored($0) })
@@ -272,27 +281,28 @@ extension RealmCollection where Element: ObjectBase {
 }
 
 extension _Rows {
-    /// A key path by the names of the file; misuse where it leads nowhere.
+    /// Returns a key path with the names of the file. An invalid key path is misuse.
     func stored(_ keyPath: String) -> String {
         guard let elements else { return keyPath }
         return elements.core.storedPath(keyPath, elements.info)
     }
-    /// Misuse for a key path that leads to an object or to many values: neither is equal to another one.
+    /// Verifies that a key path leads to a single value. A key path to an object or a collection is misuse, because
+    /// these cannot be tested for equality.
     func verifyIsValue(_ keyPath: String) {
         guard let elements else { return }
         var at: ClassInfo? = elements.info
-        for (i, name) in keyPath.split(separator: ".").enumerated() {
-            guard let p = at?.property(String(name)) else { return }
-            let isLast = i == keyPath.split(separator: ".").count - 1
-            guard p.shape.collection == .none, !isLast || p.shape.type != .object else {
+        for (depth, name) in keyPath.split(separator: ".").enumerated() {
+            guard let property = at?.property(String(name)) else { return }
+            let isLast = depth == keyPath.split(separator: ".").count - 1
+            guard property.shape.collection == .none, !isLast || property.shape.type != .object else {
                 misuse(
-                    "Cannot make distinct by '\(keyPath)': it leads to \(p.shape.collection == .none ? "an object" : "a collection")"
+                    "Cannot make distinct by '\(keyPath)': it leads to \(property.shape.collection == .none ? "an object" : "a collection")"
                 )
             }
-            at = p.shape.target == DynamicObject.self ? nil : p.shape.target.map { ClassInfo.of($0) }
+            at = property.shape.target == DynamicObject.self ? nil : property.shape.target.map { ClassInfo.of($0) }
         }
     }
-    /// Values in order; they have no properties that could say which.
+    /// Returns the values in an order. Values have no properties to sort by.
     func ordered(_ ordering: ValueOrdering, _ keyPath: String) -> _Rows {
         guard keyPath == "self" else {
             misuse("Can only be sorted or made distinct by 'self': the collection holds values, not objects")
@@ -304,10 +314,10 @@ extension _Rows {
             if property == "self" { return .null }
             misuse("Values have no property '\(property)'")
         }
-        guard let p = elements.info.property(property) else {
+        guard let found = elements.info.property(property) else {
             misuse("Invalid property name '\(property)' for class '\(elements.info.name)'.")
         }
-        return elements.columns[Int(p.index)]
+        return elements.columns[Int(found.index)]
     }
     func aggregate<T: _HasPersistedType>(_ kind: AggregateKind, _ column: ColKey) -> T? {
         let value = inside { () throws(EngineError) in try found.aggregate(kind, column).value.owned }
@@ -316,16 +326,16 @@ extension _Rows {
 }
 
 extension RealmCore {
-    /// A key path of a class by the names of the file.
+    /// Returns a key path of a class with the names of the file.
     func storedPath(_ keyPath: String, _ start: ClassInfo) -> String {
         var at: ClassInfo? = start
         return keyPath.split(separator: ".", omittingEmptySubsequences: false).map { name in
-            guard let info = at, let p = info.property(String(name)) else {
+            guard let info = at, let property = info.property(String(name)) else {
                 at = nil
                 return String(name)
             }
-            at = p.shape.target.map { ClassInfo.of($0) }
-            return p.column
+            at = property.shape.target.map { ClassInfo.of($0) }
+            return property.column
         }.joined(separator: ".")
     }
 }

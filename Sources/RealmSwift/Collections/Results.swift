@@ -1,12 +1,13 @@
 internal import CoreEngine
 
-/// The objects of a class, or those of them that meet a condition, in an order: live, found when they are asked for.
+/// The objects of a class, or those that match a condition, optionally sorted. Results are live, and the query runs
+/// when they are accessed.
 public struct Results<Element: RealmCollectionValue> {
     @usableFromInline let rows: _Rows
 
     init(_ rows: _Rows) { self.rows = rows }
 
-    /// All objects of a class.
+    /// Creates the results with all objects of a class.
     init(_ core: RealmCore) {
         guard let type = Element.self as? ObjectBase.Type ?? (Element.self as? any AnyProjection.Type)?.root else {
             misuse("\(Element.self) is no class of objects")
@@ -14,7 +15,7 @@ public struct Results<Element: RealmCollectionValue> {
         self.init(core, core.managed(type))
     }
 
-    /// All objects of a class.
+    /// Creates the results with all objects of a class.
     init(_ core: RealmCore, _ managed: ManagedClass) {
         rows = _Rows(
             core,
@@ -31,28 +32,29 @@ public struct Results<Element: RealmCollectionValue> {
 extension Results: RealmCollection {
     public func _rlmRows() -> _Rows { rows }
 
-    /// The Realm that manages it; nil for an unmanaged one.
+    /// The Realm that manages the results.
     public var realm: Realm? { Realm(rows.core) }
 
-    /// Whether its owner was deleted, or the Realm closed.
+    /// A Boolean value that indicates whether the results' owner was deleted or the Realm was closed.
     public var isInvalidated: Bool { !rows.isValid }
 
-    /// Whether it shows one version for good, for all threads.
+    /// A Boolean value that indicates whether the results are frozen. Frozen results show one version and may be used
+    /// on any thread.
     public var isFrozen: Bool { rows.core.realm.isFrozen }
 
-    /// Number of elements now.
+    /// The current number of elements.
     public var count: Int { rows.count }
 
-    // The cast is a matter of the program's own code, where the type is known; the rest knows no types.
+    // The cast is inlined into the program, where the type is known. The other code knows no types.
     @inlinable public subscript(position: Int) -> Element {
         rows.showsObjects(of: Element.self)
             ? unsafeBitCast(rows.object(at: position), to: Element.self) : rows.value(at: position)
     }
 
-    /// Goes over the elements that there are now.
+    /// Returns an iterator over the current elements.
     public func makeIterator() -> RLMIterator<Element> { RLMIterator(rows) }
 
-    /// Index of the first equal element.
+    /// Returns the index of the first equal element; nil if there is none.
     public func index(of element: Element) -> Int? {
         guard let stored = element._rlmValue() else { return nil }
         return rows.inside { () throws(EngineError) in
@@ -68,9 +70,9 @@ extension Results: SameByIdentity {
 }
 
 extension Results: Encodable where Element: Encodable {
-    /// An array of the elements.
+    /// Encodes the results as an array of elements.
     public func encode(to encoder: any Encoder) throws {
-        var c = encoder.unkeyedContainer()
-        for element in self { try c.encode(element) }
+        var container = encoder.unkeyedContainer()
+        for element in self { try container.encode(element) }
     }
 }

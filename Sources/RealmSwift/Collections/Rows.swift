@@ -1,12 +1,12 @@
 internal import CoreEngine
 
-/// What results and collections have in common: rows of the engine, and the class of the program that shows them.
+/// The common base of results and collections: rows of the engine, and the class of the program that shows them.
 public struct _Rows {
     fileprivate let keeper: RealmKeeper
     var core: RealmCore { keeper.core }
     let found: ResultSet
     private let engine: Unmanaged<EngineRealm>
-    /// The class of the objects, which the Realm keeps; nil for values.
+    /// The class of the objects, which the Realm keeps alive; nil for values.
     unowned(unsafe) let elements: ManagedClass?
     @usableFromInline let elementClass: ObjectIdentifier?
 
@@ -29,16 +29,16 @@ public struct _Rows {
     }
     func stored(at i: Int) -> _StoredValue {
         inside { () throws(EngineError) in
-            let n = try found.count()
-            guard i >= 0, i < n else { outOfBounds(i, n) }
-            let v = try found.value(i)
-            switch v {
-            case .list, .dictionary: return _StoredValue(v.owned, core, try found.nestedPath(i))
-            default: return _StoredValue(v.owned, core)
+            let count = try found.count()
+            guard i >= 0, i < count else { outOfBounds(i, count) }
+            let value = try found.value(i)
+            switch value {
+            case .list, .dictionary: return _StoredValue(value.owned, core, try found.nestedPath(i))
+            default: return _StoredValue(value.owned, core)
             }
         }
     }
-    /// Key of the object in a row; misuse when there is none.
+    /// Returns the key of the object in a row. An invalid index is misuse.
     @inline(__always) func key(at i: Int) -> ObjKey {
         do throws(EngineError) {
             let found = found
@@ -48,43 +48,44 @@ public struct _Rows {
             misuse(error)
         }
     }
-    /// Keys of all rows as they are now.
+    /// Returns the current keys of all rows.
     func keys() -> [ObjKey] { inside { () throws(EngineError) in try found.keys() } }
-    /// Whether the rows can be read at all.
+    /// Whether the rows can be read.
     var isValid: Bool {
         guard !core.realm.isClosed else { return false }
         return core.isThere { () throws(EngineError) in try found.isValid() }
     }
-    /// Whether the rows are objects of exactly this class, so that `object` gives elements.
+    /// Returns whether the rows are objects of exactly this class, so that `object` returns elements.
     @inlinable func showsObjects<Element>(of type: Element.Type) -> Bool { ObjectIdentifier(type) == elementClass }
     @usableFromInline func object(at i: Int) -> ObjectBase {
         guard let elements else { misuse("The rows are no objects") }
         return elements.object(key(at: i), .passUnretained(keeper))
     }
     @usableFromInline func value<Element: _RealmStorable>(at i: Int) -> Element { Element.element(stored(at: i)) }
-    func element<Element: _RealmStorable>(_ i: Int, _ type: Element.Type) -> Element {
-        showsObjects(of: type) ? unsafeBitCast(object(at: i), to: Element.self) : value(at: i)
+    func element<Element: _RealmStorable>(_ index: Int, _ type: Element.Type) -> Element {
+        showsObjects(of: type) ? unsafeBitCast(object(at: index), to: Element.self) : value(at: index)
     }
 }
 
-/// Goes over the elements that there were when it was made: what a loop adds and deletes does not disturb it.
+/// An iterator over the elements that existed when it was created. Insertions and deletions in the loop do not affect
+/// it.
 ///
-/// Making an instance and letting go of it is most of what a loop over objects costs. So the instance given last shows
-/// the next row where nobody can tell: nothing in the program refers to it any more, and its class has nothing but what
-/// is stored in the file.
+/// Making and releasing instances is the largest part of the cost of a loop over objects. So the iterator reuses the
+/// last instance for the next row if the program cannot detect it: nothing else refers to the instance, and its class
+/// has only stored properties.
 public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
-    /// Of objects their keys, of values the values.
+    /// The keys, for objects. For values, `values` is used instead.
     private let keys: [ObjKey]
     @usableFromInline let values: [Element]
     @usableFromInline var place = 0
     @usableFromInline let hasObjects: Bool
 
-    /// Keeps the class, and is lent to each object.
+    /// The keeper, which keeps the class alive and is lent to each object.
     private let keeper: RealmKeeper?
     private let lent: Unmanaged<RealmKeeper>?
     private let elements: Unmanaged<ManagedClass>?
 
-    /// The instance given last; nil where each row gets one of its own.
+    /// The last returned instance; nil if each row gets its own instance.
     private var last: ObjectBase?
     private let givesAgain: Bool
 
@@ -94,7 +95,7 @@ public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
         if let elements = rows.elements, rows.showsObjects(of: Element.self) {
             self.elements = .passUnretained(elements)
             hasObjects = true
-            // Frozen objects go to other threads, where tools that look for races could not tell the instances apart.
+            // Frozen objects may move to other threads, where race detectors could not distinguish the reused instance.
             givesAgain = elements.info.isOnlyStored && !rows.core.realm.isFrozen
             keys = rows.keys()
             values = []
@@ -113,10 +114,10 @@ public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
     }
 
     @usableFromInline mutating func nextObject() -> ObjectBase? {
-        let i = place
-        guard let elements, let lent, i < keys.count else { return nil }
-        place = i + 1
-        let key = keys[i]
+        let index = place
+        guard let elements, let lent, index < keys.count else { return nil }
+        place = index + 1
+        let key = keys[index]
         guard givesAgain else { return elements._withUnsafeGuaranteedRef { $0.object(key, lent) } }
         if isNowhereElse(&last), let last, last.showInstead(key) { return last }
         let object = elements._withUnsafeGuaranteedRef { $0.object(key, lent) }
@@ -126,9 +127,9 @@ public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
 
     @inlinable public mutating func next() -> Element? {
         if hasObjects { return unsafeBitCast(nextObject(), to: Element?.self) }
-        let i = place
-        guard i < values.count else { return nil }
-        place = i + 1
-        return values[i]
+        let index = place
+        guard index < values.count else { return nil }
+        place = index + 1
+        return values[index]
     }
 }

@@ -1,18 +1,19 @@
 internal import CoreEngine
 import Foundation
 
-/// Results in sections: the elements that have a key in common, in the order in which the keys come first.
+/// Results in sections. A section contains the elements with the same key. The sections have the order in which their
+/// keys first occur.
 ///
 ///     let people = realm.objects(Person.self).sectioned(by: \.initial)
 ///     for section in people { print(section.key, section.map(\.name)) }
 ///
-/// Live: which sections there are is found out anew when the Realm has moved or was written. A block that gives keys
-/// runs where the Realm lives, once for each element.
+/// The sections are live: they are computed again after the Realm has advanced or was written. A block that returns
+/// keys runs where the Realm is confined, once for each element.
 public final class SectionedResults<Key: _Persistable & Hashable, SectionElement: RealmCollectionValue> {
     fileprivate let results: Results<SectionElement>
     fileprivate let key: (SectionElement) -> Key
 
-    /// The properties that the results are sorted by.
+    /// The properties by which the results are sorted.
     private let order: [String]
     private var layout: SectionLayout<Key>?
     private var layoutAt = UInt64.max
@@ -23,13 +24,14 @@ public final class SectionedResults<Key: _Persistable & Hashable, SectionElement
         self.order = order
     }
 
-    /// The Realm that manages it; nil for an unmanaged one.
+    /// The Realm that manages the results.
     public var realm: Realm? { results.realm }
 
-    /// Whether its owner was deleted, or the Realm closed.
+    /// A Boolean value that indicates whether the results' owner was deleted or the Realm was closed.
     public var isInvalidated: Bool { results.isInvalidated }
 
-    /// Whether it shows one version for good, for all threads.
+    /// A Boolean value that indicates whether the results are frozen. Frozen results show one version and may be used
+    /// on any thread.
     public var isFrozen: Bool { results.isFrozen }
 
     /// The keys of the sections, in their order.
@@ -37,7 +39,7 @@ public final class SectionedResults<Key: _Persistable & Hashable, SectionElement
 
     fileprivate func current() -> SectionLayout<Key> {
         let rows = results.rows
-        // What is kept is not shown elsewhere than where the Realm lives either.
+        // The thread is checked even if a cached layout will be returned.
         _ = rows.core.isThere { () in true }
         let state = rows.core.realm.stateCount
         if let layout, layoutAt == state { return layout }
@@ -46,12 +48,12 @@ public final class SectionedResults<Key: _Persistable & Hashable, SectionElement
         return found
     }
 
-    /// The section of a key, nil when there is none.
+    /// Returns the section with a key; nil if it does not exist.
     public func section(of key: Key) -> ResultsSection<Key, SectionElement>? {
         current().keys.firstIndex(of: key).map { self[$0] }
     }
 
-    /// The element at a place: a section, and an index in it.
+    /// Accesses the element at an index path, which consists of the section and the index in it.
     public subscript(indexPath: IndexPath) -> SectionElement { self[indexPath[0]][indexPath[1]] }
 
     fileprivate func places(_ section: Key) -> [Int] {
@@ -66,7 +68,7 @@ extension SectionedResults: RandomAccessCollection {
     public var startIndex: Int { 0 }
     public var endIndex: Int { current().keys.count }
 
-    /// The element at an index; misuse where there is none.
+    /// Accesses the section at an index. An invalid index is misuse.
     public subscript(position: Int) -> ResultsSection<Key, SectionElement> {
         let keys = current().keys
         guard keys.indices.contains(position) else { outOfBounds(position, keys.count) }
@@ -74,11 +76,11 @@ extension SectionedResults: RandomAccessCollection {
     }
 }
 
-/// One section. Live: a section that no element is in any more is empty.
+/// A section of results. It is live: if no element has its key any more, the section is empty.
 public struct ResultsSection<Key: _Persistable & Hashable, T: RealmCollectionValue>: RandomAccessCollection,
     Identifiable
 {
-    /// What the elements have in common.
+    /// The common key of the elements.
     public let key: Key
     fileprivate let all: SectionedResults<Key, T>
 
@@ -87,7 +89,7 @@ public struct ResultsSection<Key: _Persistable & Hashable, T: RealmCollectionVal
     public var startIndex: Int { 0 }
     public var endIndex: Int { all.places(key).count }
 
-    /// The element at an index; misuse where there is none.
+    /// Accesses the element at an index. An invalid index is misuse.
     public subscript(position: Int) -> T {
         let places = all.places(key)
         guard places.indices.contains(position) else { outOfBounds(position, places.count) }
@@ -95,14 +97,14 @@ public struct ResultsSection<Key: _Persistable & Hashable, T: RealmCollectionVal
     }
 }
 
-/// Which rows are in which section.
+/// The assignment of rows to sections.
 struct SectionLayout<Key: Hashable> {
     private(set) var keys: [Key] = []
 
-    /// Rows of each section.
+    /// The rows of each section.
     private(set) var places: [[Int]] = []
 
-    /// Section and place in it, of each row.
+    /// The section of each row, and the row's index in the section.
     private(set) var paths: [IndexPath] = []
     private let rowKeys: [Key]
 
@@ -121,7 +123,8 @@ struct SectionLayout<Key: Hashable> {
         }
     }
 
-    /// What became of the sections when rows changed: a modified row in another place went and came.
+    /// Returns the change of the sections after a change of rows. A modified row that changed its place counts as
+    /// deleted and inserted.
     func change<C>(
         to new: SectionLayout, _ collection: C, deletions: [Int], insertions: [Int], modifications: [Int]
     ) -> SectionedResultsChange<C> {
@@ -135,26 +138,30 @@ struct SectionLayout<Key: Hashable> {
             sectionsToDelete: Foundation.IndexSet(keys.indices.filter { !after.contains(keys[$0]) }))
     }
 
-    /// The same for one section, by its places before and after; nil when nothing of it changed.
+    /// Returns the change of one section, given its indices before and after; nil if the section did not change.
     func change<C>(
         to new: SectionLayout, _ collection: C, deletions: [Int], insertions: [Int], modifications: [Int],
         section: (before: Int?, after: Int?)
     ) -> SectionedResultsChange<C>? {
         let (gone, came, changed) = moves(to: new, deletions, insertions, modifications)
-        let d = gone.map { paths[$0] }.filter { $0[0] == section.before },
-            i = came.map { new.paths[$0] }.filter { $0[0] == section.after }
-        let m = changed.map { paths[$0] }.filter { $0[0] == section.before }
-        guard !d.isEmpty || !i.isEmpty || !m.isEmpty || (section.before == nil) != (section.after == nil) else {
+        let deletedPaths = gone.map { paths[$0] }.filter { $0[0] == section.before },
+            insertedPaths = came.map { new.paths[$0] }.filter { $0[0] == section.after }
+        let modifiedPaths = changed.map { paths[$0] }.filter { $0[0] == section.before }
+        guard
+            !deletedPaths.isEmpty || !insertedPaths.isEmpty || !modifiedPaths.isEmpty
+                || (section.before == nil) != (section.after == nil)
+        else {
             return nil
         }
         return .update(
-            collection, deletions: section.after == nil ? [] : d, insertions: i, modifications: m,
+            collection, deletions: section.after == nil ? [] : deletedPaths, insertions: insertedPaths,
+            modifications: modifiedPaths,
             sectionsToInsert: section.before == nil ? Foundation.IndexSet(section.after.map { [$0] } ?? []) : [],
             sectionsToDelete: section.after == nil ? Foundation.IndexSet(section.before.map { [$0] } ?? []) : [])
     }
 
-    /// Rows that went, came and were modified: one that was modified and has another place in its section, or another
-    /// section, went and came.
+    /// Returns the deleted, inserted and modified rows. A modified row that changed its section or its index in the
+    /// section counts as deleted and inserted.
     private func moves(
         to new: SectionLayout, _ deletions: [Int], _ insertions: [Int], _ modifications: [Int]
     ) -> (gone: [Int], came: [Int], changed: [Int]) {
@@ -172,15 +179,15 @@ struct SectionLayout<Key: Hashable> {
         return (gone.sorted(), came.sorted(), changed)
     }
 
-    /// Rows that are no others.
+    /// Returns the rows that are not in `others`.
     private func remaining(_ others: [Int], _ count: Int) -> [Int] {
         let others = Set(others)
         return (0..<count).filter { !others.contains($0) }
     }
 }
 
-/// What changed in sections: of a section that went the elements are not told one by one. `deletions`, `modifications`
-/// and `sectionsToDelete` are places before the change, the others after it.
+/// A change of sections. The elements of a deleted section are not reported individually. `deletions`, `modifications`
+/// and `sectionsToDelete` are indices before the change; the others are indices after it.
 @frozen public enum SectionedResultsChange<Collection> {
     case initial(Collection)
     case update(
@@ -189,11 +196,11 @@ struct SectionLayout<Key: Hashable> {
         sectionsToDelete: Foundation.IndexSet)
 }
 
-/// The older name.
+/// The older name of `SectionedResultsChange`.
 public typealias RealmSectionedResultsChange = SectionedResultsChange
 
 extension SectionedResults: Equatable, ThreadConfined {
-    /// Whether both are the same sections, not only equal ones.
+    /// Returns whether both are the same instance. Equal elements are not sufficient.
     public static func == (a: SectionedResults, b: SectionedResults) -> Bool { a === b }
 
     public func _rlmMove(to realm: Realm) -> SectionedResults? {
@@ -205,12 +212,13 @@ extension SectionedResults: Equatable, ThreadConfined {
         return results._rlmCarried()?.map(Results<SectionElement>.self) { SectionedResults($0, key, order) }
     }
 
-    /// Calls `block` once with the sections as they are, then whenever elements come, go, change their section or are
-    /// modified.
+    /// Calls `block` once with the initial sections, then whenever elements are inserted, deleted, modified or moved to
+    /// another section.
     ///
     /// - Parameters:
-    ///   - keyPaths: what counts as a modification of an object, besides what moves it to another section.
-    ///   - queue: a serial queue to run on; nil: where the Realm lives.
+    ///   - keyPaths: Properties whose changes count as a modification of an object, in addition to those that determine
+    ///     its section.
+    ///   - queue: A serial queue on which `block` runs; nil to run it where the Realm is confined.
     public func observe(
         keyPaths: [String]? = nil, on queue: DispatchQueue? = nil,
         _ block: @escaping (SectionedResultsChange<SectionedResults>) -> Void
@@ -224,7 +232,8 @@ extension SectionedResults: Equatable, ThreadConfined {
         }
     }
 
-    /// Told of each change of the results with the sections before and after it, and of the first state without one.
+    /// Calls `block` for each change of the results, with the sections before and after it. For the initial state the
+    /// change is nil.
     fileprivate func observed(
         _ keyPaths: [String]?,
         _ block: @escaping (SectionLayout<Key>, SectionLayout<Key>, ([Int], [Int], [Int])?) -> Void
@@ -234,14 +243,15 @@ extension SectionedResults: Equatable, ThreadConfined {
         return results.rows.observe(keyPaths.map { $0 + sectioningPaths }, results, skip: skip) { [self] change in
             let after = current()
             switch change {
-            case .update(_, let d, let i, let m): block(before, after, (d, i, m))
+            case .update(_, let deletions, let insertions, let modifications):
+                block(before, after, (deletions, insertions, modifications))
             case .initial, .error: block(before, after, nil)
             }
             before = after
         }
     }
 
-    /// The sections as rows are ordered by decide where an object is: what that reads is observed in any case.
+    /// The properties that determine the order of the objects, and so their sections. They are always observed.
     private var sectioningPaths: [String] { order }
 }
 
@@ -251,10 +261,11 @@ extension ResultsSection: Equatable, ThreadConfined, CustomStringConvertible {
     /// The Realm of the elements.
     public var realm: Realm? { all.realm }
 
-    /// Whether the results are gone, or no element is in the section any more.
+    /// A Boolean value that indicates whether the results are invalidated.
     public var isInvalidated: Bool { all.isInvalidated }
 
-    /// Whether it shows one version for good, for all threads.
+    /// A Boolean value that indicates whether the section is frozen. A frozen section shows one version and may be used
+    /// on any thread.
     public var isFrozen: Bool { all.isFrozen }
     public var description: String { "\(key): \(Array(self))" }
 
@@ -267,7 +278,8 @@ extension ResultsSection: Equatable, ThreadConfined, CustomStringConvertible {
         return all._rlmCarried()?.map(SectionedResults<Key, T>.self) { ResultsSection(key: key, of: $0) }
     }
 
-    /// As `observe` of the sections, of this one alone: the first index of each path is that of the section.
+    /// Calls `block` when this section changes. See `SectionedResults.observe`. The first index of each index path is
+    /// that of the section.
     public func observe(
         keyPaths: [String]? = nil, on queue: DispatchQueue? = nil,
         _ block: @escaping (SectionedResultsChange<ResultsSection>) -> Void
@@ -286,7 +298,7 @@ extension ResultsSection: Equatable, ThreadConfined, CustomStringConvertible {
 }
 
 extension SectionedResults where SectionElement: ObjectBase {
-    /// As `observe(keyPaths:on:)`, with key paths that the compiler checks.
+    /// Calls `block` when sections change, with key paths that the compiler checks. See `observe(keyPaths:on:)`.
     public func observe(
         keyPaths: [PartialKeyPath<SectionElement>], on queue: DispatchQueue? = nil,
         _ block: @escaping (SectionedResultsChange<SectionedResults>) -> Void
@@ -296,7 +308,7 @@ extension SectionedResults where SectionElement: ObjectBase {
 }
 
 extension ResultsSection where T: ObjectBase {
-    /// As `observe(keyPaths:on:)`, with key paths that the compiler checks.
+    /// Calls `block` when this section changes, with key paths that the compiler checks. See `observe(keyPaths:on:)`.
     public func observe(
         keyPaths: [PartialKeyPath<T>], on queue: DispatchQueue? = nil,
         _ block: @escaping (SectionedResultsChange<ResultsSection>) -> Void
@@ -306,8 +318,8 @@ extension ResultsSection where T: ObjectBase {
 }
 
 extension RealmCollection where Element: ObjectBase {
-    /// Sorted by a property, a section for each of its values. A computed property is sorted by the stored one that it
-    /// reads.
+    /// Returns the elements sorted by a property, with a section for each of its values. For a computed property, the
+    /// elements are sorted by the stored property that it reads.
     public func sectioned<Key: _Persistable & Hashable>(
         by keyPath: Swift.KeyPath<Element, Key>, ascending: Bool = true
     ) -> SectionedResults<Key, Element> {
@@ -316,7 +328,8 @@ extension RealmCollection where Element: ObjectBase {
         }
     }
 
-    /// Sorted, a section for each value of a property, by which the first descriptor sorts.
+    /// Returns the sorted elements, with a section for each value of a property. The first sort descriptor must sort by
+    /// this property.
     public func sectioned<Key: _Persistable & Hashable>(
         by keyPath: Swift.KeyPath<Element, Key>, sortDescriptors: [SortDescriptor]
     ) -> SectionedResults<Key, Element> {
@@ -324,7 +337,7 @@ extension RealmCollection where Element: ObjectBase {
         return sectioned(sortDescriptors: sortDescriptors) { $0[keyPath: keyPath] }
     }
 
-    /// Sorted, a section for each key that a block gives.
+    /// Returns the sorted elements, with a section for each key that `block` returns.
     public func sectioned<Key: _Persistable & Hashable>(
         by block: @escaping (Element) -> Key, sortDescriptors: [SortDescriptor]
     ) -> SectionedResults<Key, Element> {
@@ -340,7 +353,7 @@ extension RealmCollection {
         guard first.keyPath == name else { misuse("The section key path must match the primary sort descriptor.") }
     }
 
-    /// Sorted, a section for each key that a block gives.
+    /// Returns the sorted elements, with a section for each key that `keyBlock` returns.
     public func sectioned<Key: _Persistable & Hashable>(
         sortDescriptors: [SortDescriptor], _ keyBlock: @escaping (Element) -> Key
     ) -> SectionedResults<Key, Element> {
@@ -350,7 +363,7 @@ extension RealmCollection {
 }
 
 extension RealmCollection where Element: _RealmStorable {
-    /// The values in their order, a section for each key that a block gives.
+    /// Returns the sorted values, with a section for each key that `block` returns.
     public func sectioned<Key: _Persistable & Hashable>(
         by block: @escaping (Element) -> Key, ascending: Bool = true
     ) -> SectionedResults<Key, Element> {
@@ -359,7 +372,8 @@ extension RealmCollection where Element: _RealmStorable {
 }
 
 extension RealmCollection {
-    /// Sorted by a property of the root object, a section for each value of the projected one.
+    /// Returns the projections sorted by a property of the root object, with a section for each value of the projected
+    /// property.
     public func sectioned<Key: _Persistable & Hashable, O: ObjectBase>(
         by keyPath: Swift.KeyPath<Element, Key>, ascending: Bool = true
     ) -> SectionedResults<Key, Element> where Element: Projection<O> {
@@ -368,7 +382,8 @@ extension RealmCollection {
         }
     }
 
-    /// Sorted, a section for each value of a projected property, by which the first descriptor sorts.
+    /// Returns the sorted projections, with a section for each value of a projected property. The first sort descriptor
+    /// must sort by this property.
     public func sectioned<Key: _Persistable & Hashable, O: ObjectBase>(
         by keyPath: Swift.KeyPath<Element, Key>, sortDescriptors: [SortDescriptor]
     ) -> SectionedResults<Key, Element> where Element: Projection<O> {
@@ -376,7 +391,7 @@ extension RealmCollection {
         return sectioned(sortDescriptors: sortDescriptors) { $0[keyPath: keyPath] }
     }
 
-    /// Sorted, a section for each key that a block gives.
+    /// Returns the sorted projections, with a section for each key that `block` returns.
     public func sectioned<Key: _Persistable & Hashable, O: ObjectBase>(
         by block: @escaping (Element) -> Key, sortDescriptors: [SortDescriptor]
     ) -> SectionedResults<Key, Element> where Element: Projection<O> {

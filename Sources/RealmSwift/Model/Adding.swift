@@ -1,9 +1,9 @@
 internal import CoreEngine
 import Foundation
 
-/// How unmanaged objects come into a Realm, with all that they refer to.
+/// Adds unmanaged objects to a Realm, with all objects that they refer to.
 extension RealmCore {
-    /// Makes an object managed; the same instance shows the row from then on.
+    /// Makes an object managed. The same instance shows the row from then on.
     func add(_ object: ObjectBase, _ addition: Addition) throws(EngineError) {
         if let other = object.core {
             if object.isInvalidated { misuse("Adding a deleted or invalidated object to a Realm is not permitted") }
@@ -24,7 +24,7 @@ extension RealmCore {
         try addition.nest { () throws(EngineError) in try self.fill(object, managed, named, addition) }
     }
 
-    /// What a link to an object stores. One that is not managed becomes managed.
+    /// Returns the link value for an object. An unmanaged object becomes managed.
     func link(to object: ObjectBase, _ addition: Addition) throws(EngineError) -> (TableKey, ObjKey) {
         if let (table, named) = addition.known[object.identity] { return (table, named.key) }
         if let managed = object.managed {
@@ -37,7 +37,7 @@ extension RealmCore {
             return (copy.managed?.table ?? .null, copy.named.key)
         }
         if addition.isCopying {
-            // What is created is a copy: the objects it is made of stay unmanaged.
+            // `create` makes copies: the objects that it copies stay unmanaged.
             let copy = try create(type(of: object), object, addition)
             return (copy.managed?.table ?? .null, copy.named.key)
         }
@@ -47,14 +47,15 @@ extension RealmCore {
         return (table, named.key)
     }
 
-    /// Stores an embedded object at a place. One that is managed already is copied.
+    /// Stores an embedded object at a place. A managed object is copied.
     func embed(_ object: ObjectBase, at place: _Place) throws(EngineError) {
         if let managed = object.managed, !place.addition.isCopying {
-            // The place holds this very object: nothing to do. Elsewhere a copy would be made silently.
+            // If the place already holds this object, the call has no effect. At any other place the object would be
+            // copied silently, so that is misuse.
             if case .property(let table, let owner, let column) = place.target, managed.core === self,
-                let (t, k) = try realm.inside(
+                let (linkedTable, linkedKey) = try realm.inside(
                     .object, { () throws(EngineError) in try realm.linkedObject(table, owner.key, column) }),
-                t == managed.table, k == object.named.key
+                linkedTable == managed.table, linkedKey == object.named.key
             {
                 return
             }
@@ -70,7 +71,7 @@ extension RealmCore {
         }
     }
 
-    /// A new embedded object at a place, with values.
+    /// Creates an embedded object with values at a place.
     func embed(_ value: Any, as managed: ManagedClass, at place: _Place) throws(EngineError) {
         let (key, isNew) = try place.embedded()
         try store(
@@ -82,19 +83,21 @@ extension RealmCore {
         _ = try realm.inside { () throws(EngineError) in try realm.writing() }
     }
 
-    /// The row for an object with a primary key: a new one, or one that is there.
+    /// Returns the row for an object: the existing row with the primary key, or a new row.
     private func row(_ managed: ManagedClass, _ primaryKey: Any?, _ addition: Addition) throws(EngineError) -> ObjKey {
         let realm = realm
-        guard let i = managed.info.primaryKey else {
+        guard let index = managed.info.primaryKey else {
             return try realm.inside { () throws(EngineError) in try realm.create(managed.table) }
         }
-        let value = try value(primaryKey, for: managed.info.properties[i], managed.info)
-        let (key, isNew) = try value.withMixed { (m) throws(EngineError) in
+        let value = try value(primaryKey, for: managed.info.properties[index], managed.info)
+        let (key, isNew) = try value.withMixed { (mixed) throws(EngineError) in
             try realm.inside { () throws(EngineError) in
-                do throws(EngineError) { return try realm.create(managed.table, primaryKey: m, mustBeNew: false) } catch
-                {
+                do throws(EngineError) {
+                    return try realm.create(managed.table, primaryKey: mixed, mustBeNew: false)
+                } catch {
                     return (
-                        try realm.create(managed.table, primaryKey: try fail(error, storing: m), mustBeNew: false).0,
+                        try realm.create(managed.table, primaryKey: try fail(error, storing: mixed), mustBeNew: false)
+                            .0,
                         true
                     )
                 }
@@ -111,33 +114,33 @@ extension RealmCore {
     func value(_ any: Any?, for p: PropertyInfo, _ info: ClassInfo) throws(EngineError) -> EngineValue {
         switch any.flatMap(unwrapped) {
         case nil: return .null
-        case let v?:
-            guard let stored = stored(v, as: p.shape.type) else { misuse(p.mismatch(v, info.name)) }
+        case let value?:
+            guard let stored = stored(value, as: p.shape.type) else { misuse(p.mismatch(value, info.name)) }
             return stored
         }
     }
 
-    /// A value of the program as the engine has it.
-    private func stored(_ v: Any, as type: EngineType) -> EngineValue? {
+    /// Converts a value of the program to an engine value.
+    private func stored(_ value: Any, as type: EngineType) -> EngineValue? {
         let typed: (any _RealmStorable)? =
             switch type {
-            case .int: (v as? any PersistableEnum).map { $0 as any _RealmStorable } ?? Int._rlmConvert(v)
-            case .string: (v as? any PersistableEnum).map { $0 as any _RealmStorable } ?? String._rlmConvert(v)
-            case .objectId: ObjectId._rlmConvert(v)
-            case .uuid: UUID._rlmConvert(v)
-            case .bool: Bool._rlmConvert(v)
+            case .int: (value as? any PersistableEnum).map { $0 as any _RealmStorable } ?? Int._rlmConvert(value)
+            case .string: (value as? any PersistableEnum).map { $0 as any _RealmStorable } ?? String._rlmConvert(value)
+            case .objectId: ObjectId._rlmConvert(value)
+            case .uuid: UUID._rlmConvert(value)
+            case .bool: Bool._rlmConvert(value)
             default: nil
             }
-        return (typed ?? v as? any _RealmStorable)?._rlmValue()?.value
+        return (typed ?? value as? any _RealmStorable)?._rlmValue()?.value
     }
 
     /// Stores all properties of an unmanaged object and makes it show the row.
     private func fill(_ object: ObjectBase, _ managed: ManagedClass, _ named: BornKey, _ addition: Addition)
         throws(EngineError)
     {
-        for p in managed.info.properties where !p.isPrimary && !p.shape.isComputed {
-            let place = _Place(self, .property(managed.table, named, managed.columns[Int(p.index)]), addition)
-            do { try p.access.store(object, p, at: place) } catch {
+        for property in managed.info.properties where !property.isPrimary && !property.shape.isComputed {
+            let place = _Place(self, .property(managed.table, named, managed.columns[Int(property.index)]), addition)
+            do { try property.access.store(object, property, at: place) } catch {
                 throw error as? EngineError ?? EngineError(.runtime, "\(error)")
             }
         }
@@ -146,7 +149,7 @@ extension RealmCore {
 
     // MARK: Creating
 
-    /// A managed object out of a dictionary, an array or another object, which stays what it is.
+    /// Creates a managed object from a dictionary, an array or another object. The other object does not change.
     func create(_ type: ObjectBase.Type, _ value: Any, _ addition: Addition) throws(EngineError) -> ObjectBase {
         try verifyWriting()
         let managed = managed(type)
@@ -165,14 +168,16 @@ extension RealmCore {
         let before = realm.isWriting ? managed.info.primaryKey : nil
         var isNew = true
         let key: ObjKey
-        if let i = before {
-            let p = managed.info.properties[i]
+        if let primaryKey = before {
+            let property = managed.info.properties[primaryKey]
             let primary =
-                given[p]
-                ?? fresh(managed).flatMap { fresh in fresh.info.property(p.name).flatMap { $0.access.any(fresh, $0) } }
-            let wanted = try self.value(primary, for: p, managed.info)
-            isNew = try wanted.withMixed { (m) throws(EngineError) in
-                try realm.inside { () throws(EngineError) in try realm.find(managed.table, primaryKey: m) }
+                given[property]
+                ?? fresh(managed).flatMap { fresh in
+                    fresh.info.property(property.name).flatMap { $0.access.any(fresh, $0) }
+                }
+            let wanted = try self.value(primary, for: property, managed.info)
+            isNew = try wanted.withMixed { (mixed) throws(EngineError) in
+                try realm.inside { () throws(EngineError) in try realm.find(managed.table, primaryKey: mixed) }
             }.isNilValue
             key = try row(managed, primary, addition)
         } else {
@@ -185,44 +190,46 @@ extension RealmCore {
         return managed.object(named)
     }
 
-    /// Stores what is given; a new object takes the values of a fresh instance for the rest.
+    /// Stores the given values. A new object takes the remaining values from a new instance of its model.
     private func store(
         _ given: Values, to managed: ManagedClass, _ named: BornKey, _ addition: Addition, isNew: Bool
     ) throws(EngineError) {
         lazy var fresh = fresh(managed)
-        for p in managed.info.properties where !p.isPrimary && !p.shape.isComputed {
-            let place = _Place(self, .property(managed.table, named, managed.columns[Int(p.index)]), addition)
+        for property in managed.info.properties where !property.isPrimary && !property.shape.isComputed {
+            let place = _Place(self, .property(managed.table, named, managed.columns[Int(property.index)]), addition)
             do {
-                if let value = given[p] {
-                    guard try p.access.store(any: value, at: place) else {
-                        misuse(p.mismatch(value, managed.info.name))
+                if let value = given[property] {
+                    guard try property.access.store(any: value, at: place) else {
+                        misuse(property.mismatch(value, managed.info.name))
                     }
                 } else if isNew, let fresh {
-                    try storeDefault(of: fresh, p, at: place)
+                    try storeDefault(of: fresh, property, at: place)
                 }
             } catch { throw error as? EngineError ?? EngineError(.runtime, "\(error)") }
         }
     }
 
-    /// An instance of the model of a class, with the values that its properties begin with; nil where the program has
-    /// none.
+    /// Returns a new instance of the model of a class, with the default values of its properties. Returns nil if the
+    /// program has no model for the class.
     private func fresh(_ managed: ManagedClass) -> ObjectBase? {
         (managed.info.isDynamic ? models[Name(managed.info.name)] : managed.info.type)?.init()
     }
 
-    private func storeDefault(of fresh: ObjectBase, _ p: PropertyInfo, at place: _Place) throws {
-        guard let q = fresh.info.property(p.name) else { return }
-        // While a migration runs the property may be another one yet; there links and collections begin empty.
+    private func storeDefault(of fresh: ObjectBase, _ property: PropertyInfo, at place: _Place) throws {
+        guard let target = fresh.info.property(property.name) else { return }
+        // During a migration the property may have a different type in the file. In that case links and collections
+        // start empty.
         let isSame =
-            q.shape.type == p.shape.type && q.shape.collection == .none && p.shape.collection == .none
-            && p.shape.type != .object
-        if p.access == q.access || isSame { try q.access.store(fresh, q, at: place) }
+            target.shape.type == property.shape.type && target.shape.collection == .none
+            && property.shape.collection == .none
+            && property.shape.type != .object
+        if property.access == target.access || isSame { try target.access.store(fresh, target, at: place) }
     }
 }
 
 extension Optional { fileprivate var isNilValue: Bool { self == nil } }
 
-/// Values of properties as a program gives them: by name, in order, or as those of another object.
+/// Values of properties as the program passes them: by name, in order, or as the values of another object.
 struct Values {
     private let value: Any
     private let info: ClassInfo
@@ -232,19 +239,19 @@ struct Values {
         self.info = info
     }
 
-    /// What is given for a property; nil when nothing is.
+    /// The value for a property; nil if no value was given.
     subscript(p: PropertyInfo) -> Any? {
         switch value {
-        case let d as [String: Any]: return d[p.name] ?? nil
-        case let a as [Any]:
-            guard a.count <= info.properties.count else {
-                misuse("Invalid array input: more values (\(a.count)) than properties (\(info.properties.count)).")
+        case let dictionary as [String: Any]: return dictionary[p.name] ?? nil
+        case let values as [Any]:
+            guard values.count <= info.properties.count else {
+                misuse("Invalid array input: more values (\(values.count)) than properties (\(info.properties.count)).")
             }
-            return a.indices.contains(Int(p.index)) ? a[Int(p.index)] : nil
-        case let o as ObjectBase:
-            guard let q = o.info.property(p.name) else { return nil }
-            // nil is a value, too.
-            return .some(q.access.any(o, q) as Any)
+            return values.indices.contains(Int(p.index)) ? values[Int(p.index)] : nil
+        case let object as ObjectBase:
+            guard let source = object.info.property(p.name) else { return nil }
+            // nil is also a value.
+            return .some(source.access.any(object, source) as Any)
         default:
             return Mirror(reflecting: value).children.first { $0.label == p.name }?.value
         }
@@ -252,21 +259,23 @@ struct Values {
 }
 
 extension ObjectBase {
-    /// A row is the same one in each of its instances.
+    /// The identity of the row, which is the same in all instances, or that of an unmanaged instance.
     final var identity: Addition.Identity {
         managed.map { .row(ObjectIdentifier($0.core), $0.table, named.made) } ?? .instance(ObjectIdentifier(self))
     }
 }
 
-/// Whether something can stand for an object.
+/// Returns whether a value can be converted to an object.
 func isFilling(_ any: Any) -> Bool { any is [String: Any] || any is [Any] || any is ObjectBase }
 
-/// Gives an unmanaged object values; properties that are not named keep theirs, and names that the class does not have
-/// are passed over.
+/// Sets values of an unmanaged object. Properties without a given value keep their values, and unknown names are
+/// ignored.
 func fill(_ object: ObjectBase, from value: Any) {
     let info = object.info, given = Values(value, info)
-    for p in info.properties where !p.shape.isComputed {
-        guard let v = given[p] else { continue }
-        guard p.access.setAny(object, p, v) else { misuse(p.mismatch(unwrapped(v), info.name)) }
+    for property in info.properties where !property.shape.isComputed {
+        guard let value = given[property] else { continue }
+        guard property.access.setAny(object, property, value) else {
+            misuse(property.mismatch(unwrapped(value), info.name))
+        }
     }
 }

@@ -1,21 +1,21 @@
 internal import CoreEngine
 
-/// One property of a model.
+/// A property of a model.
 struct PropertyInfo {
     let name: String
 
-    /// Its name in the file.
+    /// The name of the property in the file.
     let column: String
     let index: Int16
 
-    /// Where the wrapper lies in the object.
+    /// The offset of the wrapper in the object.
     let offset: Int
     let access: any PropertyAccess.Type
     let shape: _PropertyShape
     let isPrimary: Bool
     let isIndexed: Bool
 
-    /// Of linking objects: the property whose links are collected.
+    /// For linking objects, the property whose links are collected; otherwise empty.
     let origin: String
 
     func mismatch(_ value: Any?, _ className: String) -> String {
@@ -34,17 +34,17 @@ struct PropertyInfo {
             indexed: isIndexed, publicName: Name(column == name ? "" : name))
     }
 
-    /// The origin by its name in the file.
+    /// The name of the origin property in the file.
     private var originColumn: String {
         guard !origin.isEmpty, let target = shape.target else { return origin }
         return target.propertiesMapping()[origin] ?? origin
     }
 }
 
-/// What is known of a model class, found out once for each class: its properties with their places, from one instance
-/// and its fields.
+/// The description of a model class: its properties with their offsets. It is made once for each class, from one
+/// instance and its fields.
 ///
-/// Sendable: nothing changes.
+/// Sendable: the fields are immutable.
 final class ClassInfo: @unchecked Sendable {
     let type: ObjectBase.Type
     let name: String
@@ -52,26 +52,26 @@ final class ClassInfo: @unchecked Sendable {
     let properties: [PropertyInfo]
     let primaryKey: Int?
 
-    /// Those that lead to one object.
+    /// Properties that link to one object.
     let links: [PropertyInfo]
 
-    /// Where in an instance the numbers of its wrappers lie.
+    /// The offsets of the wrappers' numbers in an instance.
     private let numbers: UnsafeMutableBufferPointer<Int>
     private let byName: [Name: Int]
 
-    /// The model says `@Persisted` nowhere: its fields are told of their objects one by one.
+    /// Whether the model does not use `@Persisted`. Its fields are then attached to their objects one by one.
     let isPlain: Bool
 
-    /// Instances have nothing but what is stored in the file: each stored property of the class is one of a row.
+    /// Whether instances hold only stored values: each stored Swift property of the class is a property of the row.
     let isOnlyStored: Bool
 
-    /// Made from a file, without a model.
+    /// Whether the description was made from a file, without a model.
     let isDynamic: Bool
 
-    /// What is wrong with the model; nil where it can be used.
+    /// The error in the model; nil if the model is valid.
     let fault: String?
 
-    /// What is known of a class without a model.
+    /// Creates the description of a class without a model.
     init(dynamic name: String, isEmbedded: Bool, _ properties: [PropertyInfo]) {
         type = DynamicObject.self
         isDynamic = true
@@ -121,15 +121,16 @@ final class ClassInfo: @unchecked Sendable {
         primaryKey = properties.firstIndex(where: \.isPrimary)
         links = isPlain ? [] : properties.filter { $0.shape.type == .object && $0.shape.collection == .none }
         numbers = .allocate(capacity: isPlain ? 0 : properties.count)
-        for (i, p) in properties.enumerated() where !isPlain {
-            numbers.initializeElement(at: i, to: p.offset + p.access.numberOffset)
+        for (i, property) in properties.enumerated() where !isPlain {
+            numbers.initializeElement(at: i, to: property.offset + property.access.numberOffset)
         }
         byName = Dictionary(
             properties.enumerated().map { (Name($1.name), $0) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// What is wrong with a field of a model with wrappers that would be a property in one without them: it would be
-    /// part of no file, and lose what it is given. Those that the model ignores are meant to be that.
+    /// Returns an error message for a field without wrapper in a model with wrappers, if the field would be a property
+    /// in a model without wrappers. Such a field would not be stored, and its values would be lost. Fields that the
+    /// model lists in `ignoredProperties()` are allowed.
     private static func unstored(_ type: ObjectBase.Type) -> String? {
         let ignored = Set(type.ignoredProperties())
         let found = fields(of: type).first {
@@ -141,14 +142,16 @@ final class ClassInfo: @unchecked Sendable {
             + "nothing of it would be stored. Write '@Persisted var \(found.name): …', or name it in `ignoredProperties()`."
     }
 
-    /// The fields of a model without wrappers.
+    /// Returns the properties of a model without wrappers.
     private static func plain(_ type: ObjectBase.Type, _ prototype: ObjectBase) -> [PropertyInfo] {
         let mapping = type.propertiesMapping(), indexed = type.indexedProperties(), primary = type.primaryKey(),
             ignored = type.ignoredProperties()
         var origins: [String: String] = [:], mirror: Mirror? = Mirror(reflecting: prototype)
-        while let m = mirror {
-            for c in m.children { origins[c.label ?? ""] = (c.value as? any PlainProperty)?.originProperty }
-            mirror = m.superclassMirror
+        while let level = mirror {
+            for child in level.children {
+                origins[child.label ?? ""] = (child.value as? any PlainProperty)?.originProperty
+            }
+            mirror = level.superclassMirror
         }
         var found: [PropertyInfo] = []
         for field in fields(of: type) where !ignored.contains(field.name) {
@@ -165,22 +168,24 @@ final class ClassInfo: @unchecked Sendable {
         return found
     }
 
-    /// The wrappers of an instance, superclasses first.
+    /// Returns the wrappers of an instance. Those of superclasses come first.
     private static func children(_ object: ObjectBase) -> [(String, any PropertyAccess)] {
         var found: [(String, any PropertyAccess)] = []
         var mirror: Mirror? = Mirror(reflecting: object)
-        while let m = mirror {
+        while let level = mirror {
             found.insert(
-                contentsOf: m.children.compactMap { c in (c.value as? any PropertyAccess).map { (c.label ?? "", $0) } },
+                contentsOf: level.children.compactMap { c in
+                    (c.value as? any PropertyAccess).map { (c.label ?? "", $0) }
+                },
                 at: 0)
-            mirror = m.superclassMirror
+            mirror = level.superclassMirror
         }
         return found
     }
 
     deinit { numbers.deallocate() }
 
-    /// Gives the wrappers of an instance their numbers.
+    /// Sets the numbers of the wrappers of an instance.
     @inline(__always) func number(_ base: UnsafeMutableRawPointer) {
         for i in 0..<numbers.count {
             base.storeBytes(of: Int16(truncatingIfNeeded: i), toByteOffset: numbers[i], as: Int16.self)
@@ -189,7 +194,7 @@ final class ClassInfo: @unchecked Sendable {
 
     func property(_ name: String) -> PropertyInfo? { byName[Name(name)].map { properties[$0] } }
 
-    /// For the engine.
+    /// The schema of the class for the engine.
     var engineSchema: EngineObjectSchema {
         EngineObjectSchema(
             Name(name), kind: isEmbedded ? .embedded : .topLevel, properties: properties.map(\.engineProperty))
@@ -206,8 +211,8 @@ final class ClassInfo: @unchecked Sendable {
 
     private static let known = Lock(initial: Known())
 
-    /// What is known of a class. The first call makes an instance of it, outside of every lock: its initialiser is the
-    /// program's.
+    /// Returns the description of a class. The first call makes an instance of the class, and holds no lock while it
+    /// does, because the initializer is code of the program.
     static func of(_ type: ObjectBase.Type) -> ClassInfo {
         let id = ObjectIdentifier(type)
         if let info = ifKnown(type) { return info }
@@ -221,7 +226,7 @@ final class ClassInfo: @unchecked Sendable {
 
     static func ifKnown(_ type: ObjectBase.Type) -> ClassInfo? { known.with { $0.classes[ObjectIdentifier(type)] } }
 
-    /// The name of a class without its module and the types around it.
+    /// Returns the name of a class without its module and enclosing types.
     static func name(of type: ObjectBase.Type) -> String {
         let id = ObjectIdentifier(type)
         if let name = known.with({ $0.names[id] }) { return name }
@@ -232,7 +237,7 @@ final class ClassInfo: @unchecked Sendable {
 }
 
 extension ObjectBase {
-    /// The class, and those that its properties lead to.
+    /// The class itself and all classes that its properties lead to.
     static var reachable: [ObjectBase.Type] {
         var found: [ObjectBase.Type] = [], seen: Set<ObjectIdentifier> = [], open: [ObjectBase.Type] = [self]
         while let type = open.popLast() {

@@ -1,11 +1,12 @@
-/// All classes of the program that derive from a class, without listing them and without Objective-C: the type records
-/// that the compiler writes into every image are walked, and the superclass references of the classes followed.
+/// Returns all subclasses of `base` in the program, without a list of classes and without Objective-C. The function
+/// walks the type records that the compiler writes into every image, and follows the superclass references of the
+/// classes.
 ///
-/// No code of the program runs for classes that do not derive from the one asked for. What it cannot see: generic
-/// classes, and classes of libraries that are loaded later (a Realm takes those in when it is opened the next time).
+/// The scan runs no code of the program for classes that do not derive from `base`. It does not find generic classes,
+/// nor classes of libraries that are loaded later. (A Realm includes those when it is opened the next time.)
 ///
-/// The layouts are those of the Swift ABI, which is stable where Swift has one: Sections: `MetadataSections`; records
-/// and class descriptors: docs/ABI/TypeMetadata.rst of the Swift project.
+/// The layouts are those of the Swift ABI, which is stable on some platforms. Sections: see `MetadataSections`. Records
+/// and class descriptors: see docs/ABI/TypeMetadata.rst of the Swift project.
 func subclasses(of base: AnyClass) -> [AnyClass] {
     #if os(Linux) || os(Android)
         guard let root = descriptor(of: base) else { return [] }
@@ -28,20 +29,20 @@ func subclasses(of base: AnyClass) -> [AnyClass] {
         _ body: @convention(c) (UnsafeRawPointer?, UnsafeMutableRawPointer?) -> Bool,
         _ context: UnsafeMutableRawPointer?)
 
-    /// The descriptor of a class: what its metadata, behind the pointers to its kind, its superclass and the instance
-    /// sizes, points to.
+    /// Returns the descriptor of a class. The metadata points to it, after the pointers to the kind and the superclass
+    /// and the instance sizes.
     private func descriptor(of type: AnyClass) -> UnsafeRawPointer? {
         unsafeBitCast(type, to: UnsafeRawPointer.self).load(fromByteOffset: 40, as: UnsafeRawPointer?.self)
     }
 
-    /// The metadata of a class, by the accessor function that its descriptor names.
+    /// Returns the metadata of a class, through the accessor function that its descriptor names.
     private func metadata(of descriptor: UnsafeRawPointer) -> AnyClass? {
         typealias Accessor = @convention(thin) (Int) -> (AnyClass, Int)
         guard let accessor = relative(descriptor + 12) else { return nil }
         return unsafeBitCast(accessor, to: Accessor.self)(0).0
     }
 
-    /// Where a relative pointer leads; nil for 0.
+    /// Returns the target of a relative pointer; nil if the pointer is 0.
     private func relative(_ at: UnsafeRawPointer) -> UnsafeRawPointer? {
         let offset = at.loadUnaligned(as: Int32.self)
         return offset == 0 ? nil : at + Int(offset)
@@ -53,7 +54,7 @@ func subclasses(of base: AnyClass) -> [AnyClass] {
 
         init(_ root: UnsafeRawPointer) { self.root = root }
 
-        /// One image: the third of its ranges are the type records, four bytes each.
+        /// Reads one image. The third of its ranges holds the type records, four bytes each.
         func look(_ sections: UnsafeRawPointer) {
             guard let start = sections.load(fromByteOffset: 64, as: UnsafeRawPointer?.self) else { return }
             let length = sections.load(fromByteOffset: 72, as: Int.self)
@@ -63,7 +64,7 @@ func subclasses(of base: AnyClass) -> [AnyClass] {
             }
         }
 
-        /// What a type record points to: directly, or through a pointer.
+        /// Returns the target of a type record, which points to it directly or through another pointer.
         private func context(_ record: UnsafeRawPointer) -> UnsafeRawPointer? {
             let word = record.load(as: Int32.self)
             let to = record + Int(word & ~3)
@@ -74,7 +75,7 @@ func subclasses(of base: AnyClass) -> [AnyClass] {
             }
         }
 
-        /// A class that is not generic.
+        /// Whether the descriptor belongs to a class that is not generic.
         private func isClass(_ descriptor: UnsafeRawPointer) -> Bool {
             let flags = descriptor.load(as: UInt32.self)
             return flags & 0x1F == 16 && flags & 0x80 == 0
@@ -82,7 +83,7 @@ func subclasses(of base: AnyClass) -> [AnyClass] {
 
         private func derives(_ descriptor: UnsafeRawPointer) -> Bool {
             var at = descriptor
-            // No class has that many ancestors: a circle would be damage.
+            // No class has this many ancestors. The limit protects against a circle in damaged records.
             for _ in 0..<64 {
                 guard let next = superclass(at) else { return false }
                 if next == root { return true }
@@ -92,8 +93,8 @@ func subclasses(of base: AnyClass) -> [AnyClass] {
             return false
         }
 
-        /// The descriptor that the mangled name of the superclass refers to; nil for none, and for names that are no
-        /// symbolic reference.
+        /// Returns the superclass descriptor that the mangled name refers to. Returns nil if there is no superclass,
+        /// and for names that are not symbolic references.
         private func superclass(_ descriptor: UnsafeRawPointer) -> UnsafeRawPointer? {
             guard let name = relative(descriptor + 20) else { return nil }
             switch name.load(as: UInt8.self) {

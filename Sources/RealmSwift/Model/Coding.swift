@@ -1,10 +1,10 @@
 import Foundation
 
-/// Objects as JSON and other forms, for models that say `Codable`: the compiler's own `init(from:)` and `encode(to:)`
-/// go over the wrappers, which stand for their values.
+/// Encodes and decodes objects as JSON and in other formats, for models that conform to `Codable`. The `init(from:)`
+/// and `encode(to:)` that the compiler generates visit the wrappers, which encode and decode their values.
 ///
-/// A wrapper does not know its object, so it can be encoded while the object is unmanaged: of a managed one, encode
-/// `detach()`.
+/// A wrapper does not know its object, so it can be encoded only while the object is unmanaged. To encode a managed
+/// object, encode the result of `detach()`.
 extension Persisted: Decodable where Value: Decodable {
     public init(from decoder: any Decoder) throws {
         self.init(wrappedValue: try decoder.singleValueContainer().decode(Value.self))
@@ -20,20 +20,20 @@ extension Persisted: Encodable where Value: Encodable {
                     codingPath: encoder.codingPath,
                     debugDescription: "Objects of a Realm are encoded as copies: object.detach()"))
         }
-        // By a container: encoders have ways of their own with dates and bytes.
-        var c = encoder.singleValueContainer()
-        try c.encode(value ?? Value._rlmDefault())
+        // A container is needed because encoders treat dates and bytes specially.
+        var container = encoder.singleValueContainer()
+        try container.encode(value ?? Value._rlmDefault())
     }
 }
 
 extension KeyedDecodingContainer {
-    /// An optional property may be left out.
+    /// Decodes an optional property. The key may be missing.
     public func decode<Value: Decodable>(_ type: Persisted<Value?>.Type, forKey key: Key) throws -> Persisted<Value?> {
         Persisted(wrappedValue: try decodeIfPresent(Value.self, forKey: key))
     }
 }
 
-/// Copies that no Realm manages.
+/// Objects that can be copied to unmanaged objects.
 public protocol _Detachable {}
 
 extension Object: _Detachable {}
@@ -41,26 +41,28 @@ extension Object: _Detachable {}
 extension EmbeddedObject: _Detachable {}
 
 extension _Detachable where Self: ObjectBase {
-    /// An unmanaged copy with the values of this moment, for any thread.
+    /// Returns an unmanaged copy with the current values, for use on any thread.
     ///
-    /// - Parameter depth: how many links to follow; what lies behind stays out: nil in links, nothing in collections.
-    ///   Embedded objects are always copied. An object that is reached twice is copied once.
+    /// - Parameter depth: The number of links to follow. Objects beyond this depth are left out: links become nil, and
+    ///   collections omit the elements. Embedded objects are always copied. An object that is reached twice is copied
+    ///   once.
     public func detach(depth: Int = .max) -> Self {
         var copies = Copies(depth)
         return unsafeDowncast(copies.all(from: self), to: Self.self)
     }
 }
 
-/// Copies of objects and of what they lead to, nearest first: chains of links may be long, so they are followed without
-/// recursion, and each object is met on the shortest way to it.
+/// Copies objects and the objects that they lead to, nearest first. Chains of links may be long, so the copy does not
+/// use recursion. Each object is reached on its shortest path.
 private struct Copies {
-    /// By what they are of. The originals are kept: another instance could get the identity of one.
+    /// Copies by the identity of their originals. The originals are retained, because another instance could otherwise
+    /// get the identity of a released one.
     private var known: [Addition.Identity: (original: ObjectBase, copy: ObjectBase)] = [:]
 
-    /// Made, and still without values: as many links away as is gone over now, and one more.
+    /// Originals whose copies have no values yet: those at the current depth, and those one link further.
     private var here: [ObjectBase] = [], next: [ObjectBase] = []
 
-    /// Links that may still be followed.
+    /// The number of links that may still be followed.
     private var depth: Int
 
     init(_ depth: Int) { self.depth = depth }
@@ -77,7 +79,7 @@ private struct Copies {
         return first
     }
 
-    /// The copy, which gets its values later.
+    /// Returns the copy of an object. The copy gets its values later.
     private mutating func copy(_ object: ObjectBase, isNext: Bool) -> ObjectBase {
         if let (_, copy) = known[object.identity] { return copy }
         let copy = type(of: object).init()
@@ -87,8 +89,8 @@ private struct Copies {
     }
 
     private mutating func fill(_ copy: ObjectBase, from original: ObjectBase) {
-        for p in original.info.properties where !p.shape.isComputed {
-            _ = p.access.setAny(copy, p, plain(p.access.any(original, p)) as Any)
+        for property in original.info.properties where !property.shape.isComputed {
+            _ = property.access.setAny(copy, property, plain(property.access.any(original, property)) as Any)
         }
     }
 
@@ -96,7 +98,7 @@ private struct Copies {
         switch any.flatMap(unwrapped) {
         case let object as EmbeddedObject: return copy(object, isNext: false)
         case let object as ObjectBase:
-            // What is copied anyway is no further away.
+            // Beyond the depth, only objects that are copied anyway can be linked.
             return depth > 0 ? copy(object, isNext: true) : known[object.identity]?.copy
         case let map as any AnyEntries:
             var values: [String: Any] = [:]
@@ -105,7 +107,7 @@ private struct Copies {
         case let value as AnyRealmValue: return plain(value.any)
         case let value?:
             guard let elements = (value as? any PropertyCollection).flatMap({ sequence(in: $0) }) else { return value }
-            // Values may be nil; objects that stay out leave no gap.
+            // Values may be nil. Objects that are left out leave no gap.
             return elements.compactMap { element -> Any? in
                 let copy = plain(element), value = unwrapped(element)
                 let isNothing = value == nil || (value as? AnyRealmValue).map { $0.any == nil } ?? false
@@ -116,7 +118,7 @@ private struct Copies {
     }
 }
 
-/// Maps whose types are not known.
+/// Maps with unknown types.
 protocol AnyEntries { var allEntries: [(String, Any)] { get } }
 
 extension Map: AnyEntries {

@@ -1,11 +1,11 @@
 internal import CoreEngine
 import Foundation
 
-/// Letting go of unmanaged objects that refer to one another: of a long chain each object would let go of the next one
-/// inside its own end, until the stack is full. So what an object refers to is handed out of it first, and let go of by
-/// whoever lets go of the chain's first object.
+/// Releases unmanaged objects that refer to one another. In a long chain each object would release the next one in its
+/// own deinitializer, until the stack overflows. So the links are first moved out of an object. The deinitializer of
+/// the first object in the chain then releases all objects in a loop.
 enum LettingGo {
-    /// What waits to be let go of on a thread.
+    /// Objects that wait for their release on a thread.
     private final class Waiting {
         var values: [Any] = []
         var isBusy = false
@@ -31,14 +31,14 @@ enum LettingGo {
         return made.takeUnretainedValue()
     }
 
-    /// Called at the end of an unmanaged object, whose fields are still there.
+    /// Moves the links out of an unmanaged object. Called in its deinitializer, while its fields still exist.
     static func links(of object: ObjectBase) {
         guard let info = ClassInfo.ifKnown(type(of: object)), !info.links.isEmpty else { return }
         let base = UnsafeMutableRawPointer(Unmanaged.passUnretained(object).toOpaque())
         var taken: [Any] = []
-        for p in info.links {
-            guard let value = p.access.any(object, p), unwrapped(value) is ObjectBase else { continue }
-            p.access.bind(base + p.offset, -1)
+        for link in info.links {
+            guard let value = link.access.any(object, link), unwrapped(value) is ObjectBase else { continue }
+            link.access.bind(base + link.offset, -1)
             taken.append(value)
         }
         guard !taken.isEmpty, let waiting = ofThread else { return }

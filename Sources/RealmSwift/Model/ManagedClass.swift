@@ -1,23 +1,24 @@
 internal import CoreEngine
 
-/// A class of a Realm: its keys, looked up once.
+/// A class of a Realm, with its keys, which are looked up once.
 ///
-/// Thread rule: that of the Realm. Keys of classes and properties never change while a Realm is open: a schema change
-/// that would take them away is refused by the engine, and the Realm stays at its version. Sendable: nothing changes.
+/// Thread rule: that of the Realm. Keys of classes and properties never change while a Realm is open: the engine
+/// refuses a schema change that would remove them, and the Realm stays at its version. Sendable: the fields are
+/// immutable.
 final class ManagedClass: @unchecked Sendable {
-    /// Which keeps this.
+    /// The owner of this object.
     unowned(unsafe) let core: RealmCore
     let engine: Unmanaged<EngineRealm>
     let info: ClassInfo
     let table: TableKey
 
-    /// Keys in the order of the class's properties; null for linking objects. As many as there are properties.
+    /// Keys in the order of the class's properties; null for linking objects. The count is that of the properties.
     let columns: UnsafePointer<ColKey>
 
-    /// Place of the primary key; −1 for none.
+    /// The index of the primary key; −1 if the class has none.
     let primaryKey: Int16
 
-    /// The class as the file has it, with properties that the model does not name.
+    /// The class as stored in the file, including properties that the model does not name.
     let schema: ObjectSchema
 
     init(_ core: RealmCore, _ info: ClassInfo, _ found: EngineObjectSchema) {
@@ -26,8 +27,8 @@ final class ManagedClass: @unchecked Sendable {
         self.info = info
         table = found.key
         let keys = UnsafeMutablePointer<ColKey>.allocate(capacity: max(info.properties.count, 1))
-        for (i, p) in info.properties.enumerated() {
-            (keys + i).initialize(to: found.properties.first { $0.name == Name(p.column) }?.key ?? .null)
+        for (i, property) in info.properties.enumerated() {
+            (keys + i).initialize(to: found.properties.first { $0.name == Name(property.column) }?.key ?? .null)
         }
         columns = UnsafePointer(keys)
         primaryKey = info.primaryKey.map { Int16($0) } ?? -1
@@ -36,7 +37,7 @@ final class ManagedClass: @unchecked Sendable {
 
     deinit { columns.deallocate() }
 
-    /// An instance for a row.
+    /// Returns an instance for a row.
     func object(_ key: ObjKey) -> ObjectBase {
         let keeper = RealmKeeper(core)
         return withExtendedLifetime(keeper) { object(key, .passUnretained(keeper)) }
@@ -47,7 +48,7 @@ final class ManagedClass: @unchecked Sendable {
         return withExtendedLifetime(keeper) { object(named, .passUnretained(keeper)) }
     }
 
-    /// The same with a keeper that others have, too. It is lent.
+    /// Returns an instance for a row, with a shared keeper. The caller lends the keeper.
     @inline(__always) func object(_ key: ObjKey, _ keeper: Unmanaged<RealmKeeper>) -> ObjectBase {
         // Outside of a write transaction no object is newer than its handle.
         let isWriting = engine._withUnsafeGuaranteedRef { $0.isWriting }

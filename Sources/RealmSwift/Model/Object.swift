@@ -7,31 +7,32 @@ internal import CoreEngine
 ///         @Persisted var name = "nobody"
 ///     }
 ///
-/// An instance that the program makes is unmanaged until it is added to a Realm. Thread rule of a managed one: that of
-/// its Realm, any thread for a frozen one.
+/// An instance that the program creates is unmanaged until it is added to a Realm. Thread rule: a managed object is
+/// confined to the thread of its Realm; a frozen object may be used on any thread.
 open class Object: ObjectBase {
     public required init() {}
 
-    /// An unmanaged object with values: a dictionary by names of properties, an array in their order, or another
-    /// object.
+    /// Creates an unmanaged object with values.
+    ///
+    /// - Parameter value: A dictionary by property names, an array in the order of the properties, or another object.
     public convenience init(value: Any) {
         self.init()
         fill(self, from: value)
     }
 }
 
-/// The base class of models whose objects belong to one other object, and go with it.
+/// The base class of models whose objects belong to exactly one other object and are deleted with it.
 open class EmbeddedObject: ObjectBase {
     public required init() {}
 
-    /// As of `Object`.
+    /// Creates an unmanaged object with values. See `Object.init(value:)`.
     public convenience init(value: Any) {
         self.init()
         fill(self, from: value)
     }
 }
 
-/// What results and collections may consist of.
+/// The types that results and collections can contain.
 public protocol RealmFetchable: RealmCollectionValue {}
 
 extension ObjectBase {
@@ -41,14 +42,14 @@ extension ObjectBase {
         return shape
     }
 
-    /// The object that a stored link leads to.
+    /// Returns the target object of a stored link.
     static func load(_ stored: _StoredValue) -> ObjectBase? {
         guard case .link(let table, let key) = stored.value, let core = stored.core else { return nil }
         return self == DynamicObject.self ? core.dynamic(table, key) : core.object(self, table, key)
     }
 
-    /// A new unmanaged object out of a dictionary, an array or another instance of the class; nil for an object of
-    /// another class.
+    /// Creates an unmanaged object from a dictionary, an array or another instance of the class. Returns nil for an
+    /// object of another class.
     static func made(from any: Any) -> ObjectBase? {
         guard isFilling(any), self == DynamicObject.self || !isOfAnotherClass(any, than: className()) else {
             return nil
@@ -58,7 +59,7 @@ extension ObjectBase {
         return object
     }
 
-    /// Stores what stands for an object of a class at a place.
+    /// Stores a value at a place after converting it to an object of this class.
     static func store(any: Any, at place: _Place) throws -> Bool {
         if let object = any as? ObjectBase, object.managed?.core === place.core || !place.addition.isCopying {
             guard let storable = object as? any _RealmStorable else { return false }
@@ -128,19 +129,20 @@ extension EmbeddedObject: RealmFetchable, _CustomStorage {
     public class func _rlmStandIn(_ recording: _Recording) -> Self { unsafeDowncast(recording.standIn(self), to: self) }
 }
 
-/// Objects with an identity that stays while they live: for lists on screens. Models with an `id` of their own keep
-/// that.
+/// Objects with an identity that is stable while they live, for use in lists of a user interface. Models that declare
+/// their own `id` keep it.
 public protocol ObjectKeyIdentifiable: Identifiable {}
 
 extension ObjectKeyIdentifiable where Self: ObjectBase {
-    /// The same for all instances of one row; of an unmanaged object, for the instance.
+    /// The identity of the object: the same value for all instances of a row. For an unmanaged object it identifies the
+    /// instance.
     public var id: UInt64 { stableId }
 }
 
 extension ObjectBase {
     fileprivate final var stableId: UInt64 {
         guard let managed else { return UInt64(UInt(bitPattern: ObjectIdentifier(self).hashValue)) }
-        // Classes of one Realm are few: their numbers fit above those of rows.
+        // A Realm has few classes, so their numbers fit above the bits of the row keys.
         return UInt64(managed.table.raw) << 48 ^ UInt64(bitPattern: named.made.raw)
     }
 }

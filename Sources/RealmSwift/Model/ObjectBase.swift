@@ -1,43 +1,44 @@
 internal import CoreEngine
 
-/// What `Object` and `EmbeddedObject` have in common: an instance is unmanaged, with values of its own; managed, a row
-/// of a Realm; or a stand-in that notes which properties a key path reads.
+/// The common base class of `Object` and `EmbeddedObject`. An instance is unmanaged and holds its own values, or
+/// managed and shows a row of a Realm, or a stand-in that records which properties a key path reads.
 open class ObjectBase {
     static var managed: UInt8 { 1 }
     @usableFromInline static var unmanaged: UInt8 { 0 }
     static var recording: UInt8 { 2 }
 
-    /// Which of the three. What accessors of properties test first: they are inlined into the program, and read this
-    /// and nothing else.
+    /// The state of the instance: unmanaged, managed or recording. Property accessors are inlined into the program;
+    /// they test this field first and read no other.
     @exclusivity(unchecked)
     @usableFromInline final var _rlmState: UInt8 = 0
 
-    /// Of the Realm, which stays open for as long as its objects live; nil unless managed. Counted by hand, as is the
-    /// next but two: what is nil costs nothing then when an object is made and let go of, which is half of what a loop
-    /// over objects does.
+    /// The keeper of the Realm, which stays open while its objects live; nil unless managed. It is manually retained,
+    /// like `companion`: a nil field then costs nothing when an object is made and released, and these steps take half
+    /// the time of a loop over objects.
     @exclusivity(unchecked)
     private final var keeper: Unmanaged<RealmKeeper>?
     final var core: RealmCore? { keeper?._withUnsafeGuaranteedRef { $0.core } }
 
-    /// The engine's part of it.
+    /// The engine's Realm. It is not retained.
     @exclusivity(unchecked)
     private final var engine: Unmanaged<EngineRealm>?
 
-    /// The class in that Realm, which keeps it.
+    /// The class in that Realm, which keeps it alive.
     @exclusivity(unchecked)
     private final var ofClass: Unmanaged<ManagedClass>?
     final var managed: ManagedClass? { ofClass?.takeUnretainedValue() }
 
-    /// Key of the row.
+    /// The key of the row.
     @exclusivity(unchecked)
     private final var row: Int64 = -1
 
-    /// Of managed objects the write transaction that made the row, where that was open; of stand-ins the recorder.
+    /// For managed objects, the write transaction that made the row, while that transaction is open. For stand-ins, the
+    /// recorder.
     @exclusivity(unchecked)
     private final var companion: Unmanaged<AnyObject>?
     final var named: BornKey { BornKey(ObjKey(row), companion?.takeUnretainedValue() as? Birth) }
 
-    /// The key for the engine; null once the object's making was undone.
+    /// The key for the engine; null if the creation of the object was rolled back.
     @inline(__always) private final var key: ObjKey { companion == nil ? ObjKey(row) : named.key }
 
     final var recorder: _Recording? {
@@ -45,7 +46,7 @@ open class ObjectBase {
         set { accompany(newValue) }
     }
 
-    /// The class of an object without a model, which its Realm keeps.
+    /// The class of an object without a model. Its Realm keeps it alive.
     final unowned(unsafe) var dynamicClass: ClassInfo?
 
     public required init() {}
@@ -62,54 +63,57 @@ open class ObjectBase {
         old?.release()
     }
 
-    /// Instances of this class in a Realm.
+    /// The description of the object's class.
     final var info: ClassInfo { dynamicClass ?? ClassInfo.of(type(of: self)) }
     var isManaged: Bool { _rlmState == Self.managed }
 
     // MARK: For models
 
-    /// The name of the class in files: that of the Swift class, without its module and the types around it.
+    /// Returns the name of the class in files: the name of the Swift class without its module and enclosing types.
     open class func className() -> String { ClassInfo.name(of: self) }
 
-    /// Whether the class is part of Realms whose configuration lists no classes.
+    /// Returns whether the class is part of Realms whose configuration lists no classes.
     open class func shouldIncludeInDefaultSchema() -> Bool { true }
 
-    /// Names in the file of properties whose names differ there.
+    /// Returns the names in the file of properties that have a different name there.
     open class func propertiesMapping() -> [String: String] { [:] }
 
-    /// As `@Persisted(primaryKey: true)`, for models that say it here.
+    /// Returns the name of the primary key. An alternative to `@Persisted(primaryKey: true)`.
     open class func primaryKey() -> String? { nil }
 
-    /// As `@Persisted(indexed: true)`, for models that say it here.
+    /// Returns the names of the indexed properties. An alternative to `@Persisted(indexed: true)`.
     open class func indexedProperties() -> [String] { [] }
 
-    /// Properties that are not stored. Only those with `@Persisted` are.
+    /// Returns the names of properties that are not stored. In a class that uses `@Persisted`, only properties with
+    /// `@Persisted` are stored.
     open class func ignoredProperties() -> [String] { [] }
 
-    /// The class with its properties, as the program has it; nil for the base classes.
+    /// Returns the schema of the class as the program declares it; nil for the base classes.
     public final class func sharedSchema() -> ObjectSchema? {
         self == ObjectBase.self || self == Object.self || self == EmbeddedObject.self || self == DynamicObject.self
             ? nil : ClassInfo.of(self).schema
     }
 
-    // MARK: Where it lives
+    // MARK: Realm and state
 
-    /// The Realm that manages the object, or did until it was deleted; nil for an unmanaged one.
+    /// The Realm that manages the object, or that managed it before it was deleted; nil for an unmanaged object.
     public final var realm: Realm? { managed.map { Realm($0.core) } }
 
-    /// Whether the object was deleted, or its Realm closed. An unmanaged object never is.
+    /// A Boolean value that indicates whether the object was deleted or its Realm was closed. It is always false for an
+    /// unmanaged object.
     public final var isInvalidated: Bool {
         guard let managed else { return false }
         return managed.core.realm.isClosed || !managed.core.realm.isValid(managed.table, named.key)
     }
 
-    /// The class with its properties.
+    /// The schema of the object's class.
     public final var objectSchema: ObjectSchema { managed?.schema ?? info.schema }
 
-    /// Whether the object shows one version for good, for all threads.
+    /// A Boolean value that indicates whether the object is frozen. A frozen object shows one version and may be used
+    /// on any thread.
     public final var isFrozen: Bool { managed?.core.realm.isFrozen ?? false }
 
-    /// Whether both are the same object of the same file.
+    /// Returns whether both objects are the same object of the same file.
     public final func isSameObject(as other: ObjectBase?) -> Bool {
         guard let other else { return false }
         guard let mine = managed, let theirs = other.managed else { return self === other }
@@ -118,20 +122,20 @@ open class ObjectBase {
 
     // MARK: By name
 
-    /// A property by its name. Collections come as `List`, `MutableSet` and `Map`; dates, numbers and texts as Swift's
-    /// types.
+    /// Accesses a property by its name. Collections are returned as `List`, `MutableSet` and `Map`; dates, numbers and
+    /// strings as Swift types.
     public final subscript(key: String) -> Any? {
         get { value(forKey: key) }
         set { setValue(newValue, forKey: key) }
     }
 
-    /// The value of a property; misuse where there is none of that name.
+    /// Returns the value of a property. An unknown name is misuse and ends the program.
     public final func value(forKey key: String) -> Any? {
-        let p = property(key)
-        return p.access.any(self, p).flatMap(unwrapped)
+        let found = property(key)
+        return found.access.any(self, found).flatMap(unwrapped)
     }
 
-    /// The value behind links: `best.name`.
+    /// Returns the value at a key path through links, such as `best.name`.
     public final func value(forKeyPath keyPath: String) -> Any? {
         var at: Any? = self
         for name in keyPath.split(separator: ".") {
@@ -142,14 +146,14 @@ open class ObjectBase {
     }
 
     public final func setValue(_ value: Any?, forKey key: String) {
-        let p = property(key)
-        if isManaged, p.isPrimary, let managed, managed.core.realm.isWriting, !managed.core.isMigrating {
+        let found = property(key)
+        if isManaged, found.isPrimary, let managed, managed.core.realm.isWriting, !managed.core.isMigrating {
             misuse("Primary key can't be changed after an object is inserted.")
         }
-        guard p.access.setAny(self, p, value as Any) else { misuse(p.mismatch(value, info.name)) }
+        guard found.access.setAny(self, found, value as Any) else { misuse(found.mismatch(value, info.name)) }
     }
 
-    /// Sets a property behind links: `best.name`.
+    /// Sets the value at a key path through links, such as `best.name`.
     public final func setValue(_ value: Any?, forKeyPath keyPath: String) {
         let names = keyPath.split(separator: ".").map(String.init)
         guard let last = names.last else { return }
@@ -163,16 +167,18 @@ open class ObjectBase {
     }
 
     private func property(_ name: String) -> PropertyInfo {
-        guard let p = info.property(name) else { misuse("Invalid property name '\(name)' for class '\(info.name)'.") }
-        return p
+        guard let property = info.property(name) else {
+            misuse("Invalid property name '\(name)' for class '\(info.name)'.")
+        }
+        return property
     }
 
     open var description: String { text(depth: 0) }
 }
 
 extension ObjectBase: Hashable, CustomStringConvertible {
-    /// Managed objects with a primary key, and frozen ones, are equal when they are the same row; others when they are
-    /// the same instance.
+    /// Returns whether two objects are equal. Managed objects with a primary key and frozen objects are equal if they
+    /// show the same row. Other objects are equal if they are the same instance.
     public static func == (a: ObjectBase, b: ObjectBase) -> Bool {
         if a === b { return true }
         guard a.isIdentifiedByRow, b.isIdentifiedByRow else { return false }
@@ -183,7 +189,8 @@ extension ObjectBase: Hashable, CustomStringConvertible {
         if isIdentifiedByRow { hashRow(into: &hasher) } else { hasher.combine(ObjectIdentifier(self)) }
     }
 
-    /// The same for all instances of a row; of an unmanaged object, for the instance.
+    /// Hashes the row, with the same result for all instances of the row. For an unmanaged object it hashes the
+    /// instance.
     final func hashRow(into hasher: inout Hasher) {
         guard let managed else { return hasher.combine(ObjectIdentifier(self)) }
         hasher.combine(managed.table)
@@ -195,27 +202,29 @@ extension ObjectBase: Hashable, CustomStringConvertible {
         return managed.info.primaryKey != nil || managed.core.realm.isFrozen
     }
 
-    /// As Realm prints objects: one property a line, links and collections indented.
+    /// Returns the description in Realm's format: one property per line, with links and collections indented.
     final func text(depth: Int) -> String {
         if isInvalidated { return "[invalid object]" }
         if depth > 5 { return "<Maximum depth exceeded>" }
         let blanks = String(repeating: "\t", count: depth + 1)
         var lines = ["\(info.name) {"]
-        for p in info.properties where !p.shape.isComputed {
-            lines.append("\(blanks)\(p.name) = \(describe(p.access.any(self, p).flatMap(unwrapped), depth + 1));")
+        for property in info.properties where !property.shape.isComputed {
+            lines.append(
+                "\(blanks)\(property.name) = \(describe(property.access.any(self, property).flatMap(unwrapped), depth + 1));"
+            )
         }
         lines.append(String(repeating: "\t", count: depth) + "}")
         return lines.joined(separator: "\n")
     }
 }
 
-/// One value in the description of an object.
+/// Returns the text of one value in the description of an object.
 func describe(_ value: Any?, _ depth: Int) -> String {
     switch value {
     case nil: "(null)"
-    case let o as ObjectBase: o.text(depth: depth)
-    case let c as any AnyCollectionText: c.text(depth: depth)
-    case let v?: "\(v)"
+    case let object as ObjectBase: object.text(depth: depth)
+    case let collection as any AnyCollectionText: collection.text(depth: depth)
+    case let value?: "\(value)"
     }
 }
 
@@ -224,45 +233,46 @@ protocol AnyCollectionText { func text(depth: Int) -> String }
 
 extension _PropertyShape { var isComputed: Bool { type == .linkingObjects } }
 
-// MARK: Reading and writing what is stored
+// MARK: Stored values
 
-/// What accessors of properties call when the object is managed. Every one is one call of the engine, through its door.
+/// The functions that property accessors call for managed objects. Each makes one call to the engine, through its entry
+/// point.
 extension ObjectBase {
     final func propertyText(_ index: Int16) -> String { "\(info.name).\(info.properties[Int(index)].name)" }
 
     final func column(_ index: Int16) -> ColKey { managed?.columns[Int(index)] ?? .null }
 
-    /// A value without bytes.
+    /// Reads a value of a type without bytes.
     @inline(__always) private final func mixed(_ index: Int16) -> Mixed {
         reading { (realm, table, columns) throws(EngineError) in try realm.read(table, key, columns[Int(index)]) }
     }
 
     @usableFromInline final func integer(_ index: Int16) -> Int64 {
-        let v = reading { (realm, table, columns) throws(EngineError) in
+        let value = reading { (realm, table, columns) throws(EngineError) in
             try realm.readInteger(table, key, columns[Int(index)])
         }
-        guard let v else { holdsNo("integer", index) }
-        return v
+        guard let value else { holdsNo("integer", index) }
+        return value
     }
 
     @usableFromInline final func double(_ index: Int16) -> Double {
-        let v = reading { (realm, table, columns) throws(EngineError) in
+        let value = reading { (realm, table, columns) throws(EngineError) in
             try realm.readDouble(table, key, columns[Int(index)])
         }
-        guard let v else { holdsNo("Double", index) }
-        return v
+        guard let value else { holdsNo("Double", index) }
+        return value
     }
 
     @usableFromInline final func bool(_ index: Int16) -> Bool {
-        guard case .bool(let v) = mixed(index) else { holdsNo("Bool", index) }
-        return v
+        guard case .bool(let value) = mixed(index) else { holdsNo("Bool", index) }
+        return value
     }
 
     @inline(never) private func holdsNo(_ type: String, _ index: Int16) -> Never {
         misuse("'\(propertyText(index))' holds no \(type)")
     }
 
-    /// Lends the engine's Realm and the keys of the class, without counting references.
+    /// Lends the engine's Realm and the keys of the class to `body`, without reference counting.
     @inline(__always) private func reading<R>(
         _ body: (EngineRealm, TableKey, UnsafePointer<ColKey>) throws(EngineError) -> R
     ) -> R {
@@ -286,14 +296,14 @@ extension ObjectBase {
 
     final func stored(_ index: Int16) -> _StoredValue {
         guard let managed else { misuse("The object is not managed") }
-        let v = must { () throws(EngineError) in
+        let value = must { () throws(EngineError) in
             try managed.core.realm.readOwned(managed.table, named.key, managed.columns[Int(index)])
         }
-        switch v {
+        switch value {
         case .list, .dictionary:
             return _StoredValue(
-                v, managed.core, CollectionPath(table: managed.table, owner: named, column: column(index)))
-        default: return _StoredValue(v, managed.core)
+                value, managed.core, CollectionPath(table: managed.table, owner: named, column: column(index)))
+        default: return _StoredValue(value, managed.core)
         }
     }
 
@@ -303,7 +313,7 @@ extension ObjectBase {
         return _Place(managed.core, .property(managed.table, named, column(index)))
     }
 
-    /// Stores a value whose bytes are good during the call.
+    /// Stores a value whose bytes are valid only during the call.
     final func set(_ index: Int16, _ value: Mixed) {
         if ofClass?._withUnsafeGuaranteedRef({ $0.primaryKey == index }) ?? false { verifyKeyMayChange() }
         reading { (realm, table, columns) throws(EngineError) in
@@ -324,18 +334,18 @@ extension ObjectBase {
         return recorder.reading(info.properties[Int(index)].name, info)
     }
 
-    /// Makes an instance that had values of its own show a row.
+    /// Makes an instance that held its own values show a row.
     final func bind(_ managed: ManagedClass, _ named: BornKey) {
         let base = UnsafeMutableRawPointer(Unmanaged.passUnretained(self).toOpaque())
-        for p in managed.info.properties { p.access.bind(base + p.offset, p.index) }
+        for property in managed.info.properties { property.access.bind(base + property.offset, property.index) }
         let keeper = RealmKeeper(managed.core)
         withExtendedLifetime(keeper) { show(managed, named, .passUnretained(keeper)) }
     }
 
-    /// Makes a new instance show a row. Its wrappers get their numbers and nothing else, without a look at their types:
-    /// that would be the most costly part of making an object.
+    /// Makes a new instance show a row. Only the numbers of its wrappers are set. The function does not read their
+    /// types, because that would be the most expensive part of making an object.
     ///
-    /// - Parameter keeper: lent: the reference of the object is the only one that is counted.
+    /// - Parameter keeper: Lent by the caller. The object takes the only counted reference.
     @inline(__always) final func show(_ managed: ManagedClass, _ named: BornKey, _ keeper: Unmanaged<RealmKeeper>) {
         if managed.info.isDynamic {
             dynamicClass = managed.info
@@ -351,20 +361,20 @@ extension ObjectBase {
         row = named.made.raw
         if let birth = named.birth { accompany(birth) }
         _rlmState = Self.managed
-        if managed.info.isPlain { for p in managed.info.properties { p.access.attach(self, p) } }
+        if managed.info.isPlain { for property in managed.info.properties { property.access.attach(self, property) } }
     }
 
-    /// Makes an instance that nobody else has show another row of its class.
+    /// Makes an instance show another row of its class. The instance must have no other references.
     ///
-    /// - Returns: false where one must be made: in a write transaction, where objects know the transaction that made
-    ///   their rows.
+    /// - Returns: false if a new instance must be made instead. This is the case in a write transaction, where objects
+    ///   know the transaction that made their rows.
     @inline(__always) final func showInstead(_ key: ObjKey) -> Bool {
         guard companion == nil, let engine, !engine._withUnsafeGuaranteedRef({ $0.isWriting }) else { return false }
         row = key.raw
         return true
     }
 
-    /// An object without properties that shows the same row.
+    /// Returns an object without properties that shows the same row.
     final func shadow() -> ObjectBase {
         let other = ObjectBase()
         (other.keeper, other.engine, other.ofClass, other.row) = (keeper?.retain(), engine, ofClass, row)

@@ -1,21 +1,21 @@
-/// A property that is stored in Realms.
+/// A property wrapper that makes a property of a model persistent.
 ///
 ///     @Persisted(primaryKey: true) var id: ObjectId
 ///     @Persisted(indexed: true) var name: String
 ///     @Persisted var dogs: List<Dog>
 ///     @Persisted(originProperty: "dogs") var owners: LinkingObjects<Person>
 ///
-/// How fast a property is read is decided here. The accessors are inlined into the program, where the key path of the
-/// wrapper is a literal, which the optimiser turns into a field's offset. That ends as soon as the key path goes
-/// anywhere, or the field is changed in place: then each access makes a key path and follows it at run time, at thirty
-/// times the cost. So they test one field of the object, read the property's number, and leave the rest to a function.
-/// `GetterTests` looks at the code.
+/// The code of this file decides how fast a property is read. The accessors are inlined into the program, where the key
+/// path of the wrapper is a literal that the optimiser turns into the offset of a field. The optimiser cannot do this
+/// if the key path is passed on, or if the field is changed in place: then each access creates a key path and follows
+/// it at run time, at thirty times the cost. So the accessors test one field of the object, read the number of the
+/// property, and leave the rest to a function. `GetterTests` checks the generated code.
 @propertyWrapper
 public struct Persisted<Value: _Persistable> {
-    /// Of an unmanaged object, once it has one; of a managed one the collection that was asked for last.
+    /// For an unmanaged object, the value once it is set. For a managed object, the collection that was read last.
     @usableFromInline var value: Value?
 
-    /// Place in the class's list of properties.
+    /// The index of the property in the class's list of properties.
     @usableFromInline var index: Int16 = -1
     var isIndexed = false
     var isPrimary = false
@@ -38,7 +38,9 @@ public struct Persisted<Value: _Persistable> {
         isPrimary = primaryKey
     }
 
-    /// - Parameter originProperty: the property of the other class whose links are collected.
+    /// Creates a property of linking objects.
+    ///
+    /// - Parameter originProperty: The property of the other class whose links are collected.
     public init(originProperty: String) where Value: _LinkingObjects {
         value = Value._rlmDefault(origin: originProperty)
     }
@@ -74,35 +76,37 @@ public struct Persisted<Value: _Persistable> {
     }
 }
 
-/// Linking objects, whatever class they come from.
+/// Linking objects of any class.
 public protocol _LinkingObjects: _Persistable {}
 
-/// The wrapper of a property, as the lists of classes know it: by its place in the object.
+/// Access to the wrapper of a property by its offset in the object. The property lists of classes use it.
 protocol PropertyAccess {
     static var shape: _PropertyShape { get }
 
-    /// Where in the wrapper its number lies.
+    /// The offset of the property number in the wrapper.
     static var numberOffset: Int { get }
     var options: (isPrimary: Bool, isIndexed: Bool) { get }
 
-    /// Of linking objects.
+    /// The origin property of linking objects; nil for other properties.
     var origin: String? { get }
 
-    /// Gives the wrapper at an address its number, and takes its value away.
+    /// Sets the number of the wrapper at an address, and removes its value.
     static func bind(_ wrapper: UnsafeMutableRawPointer, _ index: Int16)
 
-    /// Of fields without wrappers: an object was made to show a row, or to record.
+    /// For fields without wrappers: attaches an object that was made to show a row, or to record.
     static func attach(_ object: ObjectBase, _ p: PropertyInfo)
     static func attach(_ object: ObjectBase, _ p: PropertyInfo, recording recorder: _Recording)
     static func any(_ object: ObjectBase, _ p: PropertyInfo) -> Any?
 
-    /// - Returns: false where the value is of no type that the property could hold.
+    /// - Returns: false if the property cannot hold a value of this type.
     static func setAny(_ object: ObjectBase, _ p: PropertyInfo, _ value: Any) -> Bool
 
     /// Stores the value of an unmanaged object.
     static func store(_ object: ObjectBase, _ p: PropertyInfo, at place: _Place) throws
 
-    /// Stores something that stands for a value.
+    /// Stores a value after conversion to the type of the property.
+    ///
+    /// - Returns: false if the value cannot be converted.
     static func store(any: Any, at place: _Place) throws -> Bool
 }
 
@@ -113,40 +117,40 @@ extension Persisted: PropertyAccess {
     var origin: String? { (value as? any LinkingOrigin)?.originProperty }
 
     static func bind(_ wrapper: UnsafeMutableRawPointer, _ index: Int16) {
-        let p = wrapper.assumingMemoryBound(to: Self.self)
-        p.pointee.index = index
-        // Collections become managed with the object.
-        if p.pointee.value != nil, !(Value.self is any PropertyCollection.Type) { p.pointee.value = nil }
+        let pointer = wrapper.assumingMemoryBound(to: Self.self)
+        pointer.pointee.index = index
+        // Collections keep their value and become managed with the object.
+        if pointer.pointee.value != nil, !(Value.self is any PropertyCollection.Type) { pointer.pointee.value = nil }
     }
 
-    private static func wrapper(_ object: ObjectBase, _ p: PropertyInfo) -> UnsafeMutablePointer<Self> {
-        (UnsafeMutableRawPointer(Unmanaged.passUnretained(object).toOpaque()) + p.offset).assumingMemoryBound(
+    private static func wrapper(_ object: ObjectBase, _ property: PropertyInfo) -> UnsafeMutablePointer<Self> {
+        (UnsafeMutableRawPointer(Unmanaged.passUnretained(object).toOpaque()) + property.offset).assumingMemoryBound(
             to: Self.self)
     }
 
-    private static func unmanagedValue(_ object: ObjectBase, _ p: PropertyInfo) -> Value {
-        let wrapper = wrapper(object, p)
+    private static func unmanagedValue(_ object: ObjectBase, _ property: PropertyInfo) -> Value {
+        let wrapper = wrapper(object, property)
         if let value = wrapper.pointee.value { return value }
         let value = Value._rlmDefault()
         wrapper.pointee.value = value
         return value
     }
 
-    static func any(_ object: ObjectBase, _ p: PropertyInfo) -> Any? {
-        object.isManaged ? Value._rlmGetAny(object, p.index) : unmanagedValue(object, p)._rlmAny
+    static func any(_ object: ObjectBase, _ property: PropertyInfo) -> Any? {
+        object.isManaged ? Value._rlmGetAny(object, property.index) : unmanagedValue(object, property)._rlmAny
     }
 
-    /// Where what stands for a value is stored as it is; nil where a value is made of it first, which an object without
-    /// a model cannot be.
-    private static func placeOfAny(_ object: ObjectBase, _ p: PropertyInfo, _ value: Any) -> _Place? {
-        if shape.collection == .none, shape.type != .object { return object.place(p.index) }
+    /// Returns the place at which a convertible value is stored directly. Returns nil if the value must be converted
+    /// first, which is impossible for an object without a model.
+    private static func placeOfAny(_ object: ObjectBase, _ property: PropertyInfo, _ value: Any) -> _Place? {
+        if shape.collection == .none, shape.type != .object { return object.place(property.index) }
         guard shape.target == DynamicObject.self, isFilling(value), !(value is ObjectBase) else { return nil }
-        let place = object.place(p.index)
+        let place = object.place(property.index)
         return _Place(place.core, place.target, Addition(.all))
     }
 
-    static func setAny(_ object: ObjectBase, _ p: PropertyInfo, _ value: Any) -> Bool {
-        if object.isManaged, let place = placeOfAny(object, p, value) {
+    static func setAny(_ object: ObjectBase, _ property: PropertyInfo, _ value: Any) -> Bool {
+        if object.isManaged, let place = placeOfAny(object, property, value) {
             do { return try Value._rlmStoreAnyProperty(value, at: place) } catch {
                 misuse((error as? EngineError)?.message ?? "\(error)")
             }
@@ -157,15 +161,15 @@ extension Persisted: PropertyAccess {
                 ?? persistable(value).flatMap({ Value._rlmConvertProperty($0) })
         else { return false }
         if object.isManaged {
-            Value._rlmSet(object, p.index, value)
+            Value._rlmSet(object, property.index, value)
         } else {
-            wrapper(object, p).pointee.value = Value._rlmAssigned(wrapper(object, p).pointee.value, value)
+            wrapper(object, property).pointee.value = Value._rlmAssigned(wrapper(object, property).pointee.value, value)
         }
         return true
     }
 
-    static func store(_ object: ObjectBase, _ p: PropertyInfo, at place: _Place) throws {
-        try unmanagedValue(object, p)._rlmStoreProperty(at: place)
+    static func store(_ object: ObjectBase, _ property: PropertyInfo, at place: _Place) throws {
+        try unmanagedValue(object, property)._rlmStoreProperty(at: place)
     }
 
     static func store(any: Any, at place: _Place) throws -> Bool {
@@ -173,5 +177,5 @@ extension Persisted: PropertyAccess {
     }
 }
 
-/// Linking objects know their property from the start.
+/// Linking objects know their origin property from the start.
 protocol LinkingOrigin { var originProperty: String { get } }

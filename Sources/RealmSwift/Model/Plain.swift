@@ -1,7 +1,8 @@
 internal import CoreEngine
 
-/// Models without `@Persisted`: fields that hold a collection or a `RealmProperty` are properties, as in models that
-/// were written before there was a wrapper. One `@Persisted` in a class ends that, as in Realm's package.
+/// Models without `@Persisted`. Fields that hold a collection or a `RealmProperty` are properties, as in models that
+/// were written before the wrapper existed. If a class has one `@Persisted` property, its other fields are not
+/// properties, as in Realm's package.
 ///
 ///     class Person: Object {
 ///         let age = RealmProperty<Int?>()
@@ -9,8 +10,8 @@ internal import CoreEngine
 ///         let owners = LinkingObjects(fromType: Club.self, property: "members")
 ///     }
 ///
-/// Such a field has no accessor that could ask the object: what it holds is told which object it belongs to, when that
-/// is made.
+/// Such a field has no accessor that could ask the object. Instead, the value of the field is attached to its object
+/// when the object is made.
 protocol PlainProperty {
     static var _rlmPropertyShape: _PropertyShape { get }
 
@@ -20,14 +21,14 @@ protocol PlainProperty {
     /// Shows a property of a managed object from now on.
     func show(_ object: ObjectBase, _ index: Int16)
 
-    /// Notes what key paths read behind it.
+    /// Records the property when a key path reads something behind it.
     func record(_ recorder: _Recording)
     var plainRecorder: _Recording? { get }
 
-    /// As dynamic access shows it.
+    /// The value in dynamic access.
     var plainValue: Any? { get }
 
-    /// Takes what stands for a value; false where nothing does.
+    /// Sets the value after conversion. Returns false if `any` cannot be converted.
     func setPlain(_ any: Any) -> Bool
 
     /// Stores the value of an unmanaged object.
@@ -39,7 +40,7 @@ extension PlainProperty {
     static var access: any PropertyAccess.Type { Plain<Self>.self }
 }
 
-/// A field of a model without wrappers, as the lists of classes know it.
+/// Access to a field of a model without wrappers. The property lists of classes use it.
 struct Plain<Field: PlainProperty>: PropertyAccess {
     static var shape: _PropertyShape { Field._rlmPropertyShape }
     static var numberOffset: Int { 0 }
@@ -48,35 +49,37 @@ struct Plain<Field: PlainProperty>: PropertyAccess {
 
     static func bind(_ field: UnsafeMutableRawPointer, _ index: Int16) {}
 
-    static func field(_ object: ObjectBase, _ p: PropertyInfo) -> Field {
-        (UnsafeMutableRawPointer(Unmanaged.passUnretained(object).toOpaque()) + p.offset).assumingMemoryBound(
+    static func field(_ object: ObjectBase, _ property: PropertyInfo) -> Field {
+        (UnsafeMutableRawPointer(Unmanaged.passUnretained(object).toOpaque()) + property.offset).assumingMemoryBound(
             to: Field.self
         ).pointee
     }
 
-    static func any(_ object: ObjectBase, _ p: PropertyInfo) -> Any? { field(object, p).plainValue }
+    static func any(_ object: ObjectBase, _ property: PropertyInfo) -> Any? { field(object, property).plainValue }
 
-    static func setAny(_ object: ObjectBase, _ p: PropertyInfo, _ value: Any) -> Bool {
-        field(object, p).setPlain(value)
+    static func setAny(_ object: ObjectBase, _ property: PropertyInfo, _ value: Any) -> Bool {
+        field(object, property).setPlain(value)
     }
 
-    static func store(_ object: ObjectBase, _ p: PropertyInfo, at place: _Place) throws {
-        try field(object, p).storePlain(at: place)
+    static func store(_ object: ObjectBase, _ property: PropertyInfo, at place: _Place) throws {
+        try field(object, property).storePlain(at: place)
     }
 
     static func store(any: Any, at place: _Place) throws -> Bool { try Field._rlmStoreAnyProperty(any, at: place) }
 
-    static func attach(_ object: ObjectBase, _ p: PropertyInfo) { field(object, p).show(object, p.index) }
+    static func attach(_ object: ObjectBase, _ property: PropertyInfo) {
+        field(object, property).show(object, property.index)
+    }
 
-    static func attach(_ object: ObjectBase, _ p: PropertyInfo, recording recorder: _Recording) {
-        field(object, p).record(recorder.later(p.name))
+    static func attach(_ object: ObjectBase, _ property: PropertyInfo, recording recorder: _Recording) {
+        field(object, property).record(recorder.later(property.name))
     }
 }
 
 extension PropertyAccess {
-    static func attach(_ object: ObjectBase, _ p: PropertyInfo) {}
+    static func attach(_ object: ObjectBase, _ property: PropertyInfo) {}
 
-    static func attach(_ object: ObjectBase, _ p: PropertyInfo, recording recorder: _Recording) {}
+    static func attach(_ object: ObjectBase, _ property: PropertyInfo, recording recorder: _Recording) {}
 }
 
 // MARK: Collections
@@ -109,10 +112,10 @@ extension Map: PlainProperty {}
 
 // MARK: Single values
 
-/// What a `RealmProperty` may hold: optionals of numbers and enums, and values of any type.
+/// The types of values in a `RealmProperty`: optional numbers and enums, and values of any type.
 public protocol RealmPropertyType: _RealmStorable, _Persistable {}
 
-/// What a `RealmOptional` may hold.
+/// The types of values in a `RealmOptional`.
 public protocol RealmOptionalType: RealmCollectionValue {}
 
 extension Int: RealmOptionalType {}
@@ -135,11 +138,13 @@ extension AnyRealmValue: RealmPropertyType {}
 
 extension Optional: RealmPropertyType where Wrapped: RealmOptionalType {}
 
-/// A value in a model without `@Persisted`: `let age = RealmProperty<Int?>()`, read and set as `person.age.value`.
+/// A value in a model without `@Persisted`. Declare it as `let age = RealmProperty<Int?>()`, and read and set it as
+/// `person.age.value`.
 public final class RealmProperty<Value: RealmPropertyType> {
     private var kept = Value._rlmDefault()
 
-    /// Of a managed object: an object of its own that shows the same row, as the other one may be gone.
+    /// For a managed object, a separate object that shows the same row, because the original object may be released
+    /// earlier.
     private var shown: (object: ObjectBase, index: Int16)?
     private var recorder: _Recording?
 
@@ -199,12 +204,12 @@ extension RealmProperty: Codable where Value: Codable {
     }
 
     public func encode(to encoder: any Encoder) throws {
-        var c = encoder.singleValueContainer()
-        try c.encode(value)
+        var container = encoder.singleValueContainer()
+        try container.encode(value)
     }
 }
 
-/// An optional value in a model without `@Persisted`: what `RealmProperty<Value?>` is, by its older name.
+/// An optional value in a model without `@Persisted`. This is the older name of `RealmProperty<Value?>`.
 @available(
     *, deprecated, renamed: "RealmProperty",
     message: "RealmOptional<T> has been deprecated, use RealmProperty<T?> instead."
@@ -252,7 +257,7 @@ extension RealmOptional: Codable where Value: Codable {
     }
 
     public func encode(to encoder: any Encoder) throws {
-        var c = encoder.singleValueContainer()
-        try c.encode(value)
+        var container = encoder.singleValueContainer()
+        try container.encode(value)
     }
 }

@@ -1,7 +1,8 @@
 internal import CoreEngine
 import Foundation
 
-/// Chosen properties of one object, under names of their own: what a part of a program needs to see.
+/// A view of chosen properties of one object, under different names. Use it for a part of a program that needs only
+/// some properties of a class.
 ///
 ///     class PersonName: Projection<Person> {
 ///         @Projected(\Person.name) var name
@@ -9,7 +10,7 @@ import Foundation
 ///     }
 ///     for p in realm.objects(PersonName.self) { print(p.name) }
 open class Projection<Root: ObjectBase & RealmCollectionValue>: ThreadConfined {
-    /// The object that is shown.
+    /// The projected object.
     public let rootObject: Root
 
     public required init(projecting object: Root) {
@@ -42,11 +43,11 @@ extension Projection: Hashable, CustomStringConvertible {
         type(of: a) == type(of: b) && a.rootObject.isSameObject(as: b.rootObject)
     }
 
-    /// Equal ones are projections of one row, whatever instances show it.
+    /// Hashes the row. Projections of the same row are equal, even if their objects are different instances.
     public func hash(into hasher: inout Hasher) { rootObject.hashRow(into: &hasher) }
 }
 
-/// A property of a projection: that of the root object behind a key path.
+/// A property of a projection. It shows the property of the root object at a key path.
 @propertyWrapper
 public struct Projected<Root: ObjectBase & RealmCollectionValue, Value>: AnyProjected {
     private let path: Swift.KeyPath<Root, Value>
@@ -72,14 +73,14 @@ public struct Projected<Root: ObjectBase & RealmCollectionValue, Value>: AnyProj
         }
     }
 
-    /// The name of the property behind it.
+    /// The name of the projected property of the root object.
     var originName: String { name(of: path) }
     var isStored: Bool { storedName(of: path) != nil }
 
     func value(_ root: ObjectBase) -> Any? { (root as? Root).map { $0[keyPath: path] as Any } }
 }
 
-/// The property of the root object behind a projected one.
+/// Returns the name of the root object's property that a projected property shows.
 func name<O: ObjectBase, T: Projection<O>>(ofProjected keyPath: PartialKeyPath<T>) -> String {
     let recording = _Recording()
     let standIn = T(projecting: unsafeDowncast(recording.standIn(O.self), to: O.self))
@@ -90,17 +91,17 @@ func name<O: ObjectBase, T: Projection<O>>(ofProjected keyPath: PartialKeyPath<T
     return recording.path.names.joined(separator: ".")
 }
 
-/// A projected property whose types are not known.
+/// A projected property with unknown types.
 protocol AnyProjected {
     var originName: String { get }
 
-    /// Whether a stored property is behind it.
+    /// Whether the projected property is a stored property.
     var isStored: Bool { get }
 
     func value(_ root: ObjectBase) -> Any?
 }
 
-/// Classes whose projected properties were looked at.
+/// Classes whose projected properties have been verified.
 private let verifiedProjections = Lock<Set<ObjectIdentifier>>(initial: [])
 
 extension Projection: RealmFetchable, _RealmStorable, RealmCollectionValue {
@@ -126,7 +127,7 @@ extension Projection: RealmFetchable, _RealmStorable, RealmCollectionValue {
     }
 }
 
-/// Projections, whatever their root.
+/// Projections with any root class.
 protocol AnyProjection { static var root: ObjectBase.Type { get } }
 
 extension Projection: AnyProjection { static var root: ObjectBase.Type { Root.self } }
@@ -140,7 +141,7 @@ extension Projection {
     }
 }
 
-/// The projected properties of an object, by their labels; those of superclasses first.
+/// Returns the projected properties of an object with their labels. Properties of superclasses come first.
 private func projectedProperties(_ projection: Any) -> [(name: String, property: any AnyProjected)] {
     let mirrors = Array(sequence(first: Mirror(reflecting: projection), next: \.superclassMirror))
     return mirrors.reversed().flatMap(\.children).compactMap { child in
@@ -149,12 +150,13 @@ private func projectedProperties(_ projection: Any) -> [(name: String, property:
     }
 }
 
-/// What an observer of a projection is told of its properties.
+/// The state of a projection for its observer.
 private final class ToldProjection {
     private let properties: [(name: String, property: any AnyProjected)]
     private let earlier: Earlier?
 
-    /// What was told last: a computed property may stay the same while those change that it reads.
+    /// The values of the last report. A computed property may keep its value although the properties that it reads have
+    /// changed.
     private var values: [Any?]
     let paths: [String]
 
@@ -167,7 +169,7 @@ private final class ToldProjection {
         earlier = root.isManaged && !root.isFrozen ? Earlier(root, read) : nil
     }
 
-    /// What changed of what is projected, when properties of the root object did.
+    /// Returns the changes of the projected properties after properties of the root object have changed.
     func changes(_ projection: some _ProjectionObservable, _ names: Set<Name>) -> [PropertyChange] {
         properties.indices.compactMap { i in
             guard names.contains(Name(String(paths[i].prefix { $0 != "." }))) else { return nil }
@@ -197,7 +199,8 @@ public protocol _ProjectionObservable: ThreadConfined {
 extension Projection: _ProjectionObservable where Root: _ObservableObject {}
 
 extension Projection {
-    /// As `observe(keyPaths:on:)`, with key paths of the projection that the compiler checks.
+    /// Calls `block` when projected properties change, with key paths of the projection that the compiler checks. See
+    /// `observe(keyPaths:on:)`.
     public func observe<P: Projection>(
         keyPaths: [PartialKeyPath<P>], on queue: DispatchQueue? = nil, _ block: @escaping (ObjectChange<P>) -> Void
     ) -> NotificationToken where Root: _ObservableObject {
@@ -205,7 +208,8 @@ extension Projection {
         return this.observe(keyPaths: keyPaths.map { name(ofProjected: $0) }, on: queue, block)
     }
 
-    /// As `observe(keyPaths:on:)`, on an actor, with key paths of the projection that the compiler checks.
+    /// Calls `block` on an actor when projected properties change, with key paths of the projection that the compiler
+    /// checks. See `observe(keyPaths:on:)`.
     public func observe<P: Projection, A: Actor>(
         keyPaths: [PartialKeyPath<P>], on actor: A, _isolation: isolated (any Actor)? = #isolation,
         _ block: @escaping @Sendable (isolated A, ObjectChange<P>) -> Void
@@ -217,19 +221,19 @@ extension Projection {
 }
 
 extension _ProjectionObservable {
-    /// Calls `block` when projected properties change, and once when the object is deleted. Names are those of the
-    /// projection.
+    /// Calls `block` when projected properties change, and once when the object is deleted. The reported names are
+    /// those of the projection.
     ///
     /// - Parameters:
-    ///   - keyPaths: names of properties of the root object; nil: those of all projected ones.
-    ///   - queue: a serial queue to run on; nil: where the Realm lives.
+    ///   - keyPaths: Names of properties of the root object; nil for all projected properties.
+    ///   - queue: A serial queue on which `block` runs; nil to run it where the Realm is confined.
     public func observe(
         keyPaths: [String]? = nil, on queue: DispatchQueue? = nil, _ block: @escaping (ObjectChange<Self>) -> Void
     ) -> NotificationToken {
         let told = ToldProjection(self)
         return rootObject.observe(keyPaths: keyPaths ?? told.paths, on: queue) { change in
             switch change {
-            case .error(let e): block(.error(e))
+            case .error(let error): block(.error(error))
             case .deleted: block(.deleted)
             case .change(let object, let properties):
                 let projection = Self(projecting: object)
@@ -238,7 +242,7 @@ extension _ProjectionObservable {
             }
         }
     }
-    /// As `observe(keyPaths:on:)`, on an actor.
+    /// Calls `block` on an actor when projected properties change. See `observe(keyPaths:on:)`.
     public func observe<A: Actor>(
         keyPaths: [String]? = nil, on actor: A, _isolation: isolated (any Actor)? = #isolation,
         _ block: @escaping @Sendable (isolated A, ObjectChange<Self>) -> Void

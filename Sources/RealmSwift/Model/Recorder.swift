@@ -1,22 +1,22 @@
 internal import CoreEngine
 import Foundation
 
-/// Names of key paths: Swift has none to ask for, so a stand-in for the object notes which properties the key path
-/// reads.
+/// Finds the names of key paths. Swift cannot return the name of a key path, so a stand-in for the object records the
+/// properties that the key path reads.
 ///
-/// Each stand-in knows how deep in the path it stands, so a property that is computed from two stored ones is found
-/// out: the path is longer than the stand-in's depth when the second one is read.
+/// Each stand-in knows its depth in the path. This detects a property that is computed from two stored ones: the path
+/// is longer than the depth of the stand-in when the second property is read.
 public final class _Recording {
     final class Path {
         var names: [String] = []
 
-        /// A getter read more than one stored property.
+        /// Whether a getter read more than one stored property.
         var isComputed = false
 
-        /// What was handed out last, and the type of the property that it stands for.
+        /// The value that was returned last, and the type of the property that it represents.
         var last: (value: Any, type: Any.Type)?
 
-        /// Which of the sample values stand for those of properties; 0: those that properties begin with.
+        /// The set of sample values that represent properties; 0: the default values of properties.
         let sample: Int
 
         init(sample: Int) { self.sample = sample }
@@ -30,8 +30,8 @@ public final class _Recording {
         (self.path, self.depth, self.pending) = (path, depth, pending)
     }
 
-    /// Of a field without a wrapper, which is read without a call: its name, until something behind it is read, or the
-    /// key path ends there.
+    /// The name of a field without a wrapper, which is read without a call. It is pending until something behind the
+    /// field is read, or until the key path ends.
     private var pending: String?
     func later(_ name: String) -> _Recording { _Recording(path, depth + 1, pending: name) }
     func noteRead() {
@@ -41,17 +41,18 @@ public final class _Recording {
         path.names.append(name)
     }
 
-    /// A stand-in at this depth reads one of its properties.
+    /// Records that a stand-in at this depth reads one of its properties.
     func reading(_ name: String, _ info: ClassInfo) -> _Recording {
         noteRead()
         if path.names.count != depth { path.isComputed = true }
         path.names.append(name)
         return _Recording(path, depth + 1)
     }
-    /// The object behind the property that was read last.
+    /// Returns a stand-in for the target of the property that was read last.
     func standIn(_ type: ObjectBase.Type) -> ObjectBase {
         noteRead()
-        // A property that holds a copy of itself has no end of stand-ins: only what a key path names is made.
+        // A class may have a property of its own type, so stand-ins are made only for the objects that a key path
+        // names.
         let info = ClassInfo.of(type), object = type.init()
         object.bind(recording: self, info)
         return object
@@ -65,19 +66,22 @@ extension ObjectBase {
         info.number(base)
         recorder = recording
         _rlmState = ObjectBase.recording
-        if info.isPlain { for p in info.properties { p.access.attach(self, p, recording: recording) } }
+        if info.isPlain {
+            for property in info.properties { property.access.attach(self, property, recording: recording) }
+        }
     }
 }
 
-/// The name of a key path, as texts name it: `best.name`.
+/// Returns the name of a key path in its text form, such as `best.name`.
 public func _name<T: ObjectBase>(for keyPath: PartialKeyPath<T>) -> String { name(of: keyPath) }
 
 public func _name<O: ObjectBase, T: Projection<O>>(for keyPath: PartialKeyPath<T>) -> String {
     name(ofProjected: keyPath)
 }
 
-/// The name of the property that a key path reads, `best.name`: of a computed one, that of the stored property which it
-/// reads. For those who want to know on what a value depends: observers, sections, projections.
+/// Returns the name of the property that a key path reads, such as `best.name`. For a computed property it returns the
+/// name of the stored property that the getter reads. Observers, sections and projections use it to find the
+/// dependencies of a value.
 func name<Root: ObjectBase>(of keyPath: PartialKeyPath<Root>) -> String {
     guard let name = storedName(of: keyPath) else {
         misuse("The key path reads a property of '\(Root.className())' that is not stored")
@@ -85,7 +89,7 @@ func name<Root: ObjectBase>(of keyPath: PartialKeyPath<Root>) -> String {
     return name
 }
 
-/// nil where no stored property is read, or more than one.
+/// Returns the name of the stored property that a key path reads; nil if it reads no stored property, or more than one.
 func storedName<Root: ObjectBase>(of keyPath: PartialKeyPath<Root>) -> String? {
     let recording = _Recording()
     _ = recording.value(of: keyPath)
@@ -95,17 +99,18 @@ func storedName<Root: ObjectBase>(of keyPath: PartialKeyPath<Root>) -> String? {
 
 // MARK: Stored properties only
 
-/// The name of a stored property, `best.name`. For those who ask the engine for its values: conditions, orders,
-/// aggregates. A computed property has other values than the stored one that it reads, so it is misuse.
+/// Returns the name of a stored property, such as `best.name`. Conditions, orders and aggregates use it to ask the
+/// engine for the values. The values of a computed property differ from the stored ones, so a computed property is
+/// misuse.
 func nameOfStored<Root: ObjectBase>(_ keyPath: PartialKeyPath<Root>) -> String {
     if let name = knownNames.with({ $0[keyPath] }) { return name }
     let name = name(of: keyPath)
-    // What a getter makes of one value may be that value; what it makes of three hardly is three times.
+    // A getter may map one sample value to itself. It hardly does so for three sample values.
     for sample in 0..<3 where !showsStored(keyPath, name, sample) {
         misuse("The key path reads a property of '\(Root.className())' that is not stored, but computed from '\(name)'")
     }
     knownNames.with { names in
-        // Key paths with an index in them are without number.
+        // The number of key paths with an index in them is unlimited.
         if names.count >= 4096 { names = [:] }
         names[keyPath] = name
     }
@@ -114,7 +119,7 @@ func nameOfStored<Root: ObjectBase>(_ keyPath: PartialKeyPath<Root>) -> String {
 
 private let knownNames = Lock<[AnyKeyPath: String]>(initial: [:])
 
-/// Whether a key path gives exactly what stands for the property that it reads.
+/// Whether a key path returns exactly the sample value of the property that it reads.
 private func showsStored<Root: ObjectBase>(_ keyPath: PartialKeyPath<Root>, _ name: String, _ sample: Int) -> Bool {
     let recording = _Recording(sample: sample), path = recording.path
     let value = recording.value(of: keyPath), type = Swift.type(of: keyPath).valueType
@@ -122,7 +127,7 @@ private func showsStored<Root: ObjectBase>(_ keyPath: PartialKeyPath<Root>, _ na
     // A field without a wrapper is the property itself.
     if value is any PlainProperty, path.last == nil || type == Swift.type(of: value) { return true }
     guard let last = path.last else { return false }
-    // One step of the program reads one property. (Of a key path only its description tells the steps.)
+    // Each step of the key path must read one property. Only the description of a key path shows its steps.
     let text = keyPath.debugDescription, parts = text.components(separatedBy: "<computed ").count - 1
     if parts == 1, !text.contains(">?"), !text.contains(">!") {
         guard path.names.count == 1, type == last.type else { return false }
@@ -142,17 +147,17 @@ private func showsStored<Root: ObjectBase>(_ keyPath: PartialKeyPath<Root>, _ na
 }
 
 extension _Recording {
-    /// What a key path of a stand-in gives.
+    /// Returns the value of a key path that starts at a stand-in.
     fileprivate func value<Root: ObjectBase>(of keyPath: PartialKeyPath<Root>) -> Any {
         let value = unsafeDowncast(standIn(Root.self), to: Root.self)[keyPath: keyPath]
-        // A field without a wrapper at the end of the key path.
+        // The key path ends at a field without a wrapper.
         (value as? any PlainProperty)?.plainRecorder?.noteRead()
         return value
     }
 }
 
 extension ObjectBase {
-    /// What a stand-in shows in the place of a property.
+    /// Returns the sample value of a property of a stand-in.
     @usableFromInline final func recorded<Value: _Persistable>(_ index: Int16) -> Value {
         let value = Value._rlmRecord(self, index)
         recorder?.path.last = (value, Value.self)

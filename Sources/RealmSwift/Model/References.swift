@@ -1,15 +1,17 @@
-/// Whether the program has no way to an instance but this variable: no other reference, and no `weak` or `unowned` one,
-/// which `isKnownUniquelyReferenced` leaves out.
+/// Returns whether this variable holds the only reference to the instance. `weak` and `unowned` references also count,
+/// unlike in `isKnownUniquelyReferenced`.
 ///
-/// The one place that looks at the runtime's count of references, the second word of every object. It is compared as a
-/// whole with that of an instance just made, so what its bits mean does not matter: a weak reference that was ever
-/// made, another count and whatever a later runtime keeps there are differences, and then the answer is no.
+/// This is the only code that reads the runtime's reference count, the second word of every object. The word is
+/// compared as a whole with that of a newly made instance, so the meaning of its bits does not matter. An earlier weak
+/// reference, another count, or additional data of a later runtime makes the words differ, and then the result is
+/// false.
 @inline(__always) func isNowhereElse(_ object: inout ObjectBase?) -> Bool {
-    // The first has the memory ordering that the second lacks: what other threads did with the instance is done.
+    // The first call provides the memory ordering that the second lacks: the actions of other threads on the instance
+    // are complete.
     isKnownUniquelyReferenced(&object) && referenceWord(&object) == wordOfOneReference
 }
 
-/// Read through the variable: a value of its own would be another reference.
+/// Reads the word through the variable, because a local copy would be another reference.
 @inline(__always) private func referenceWord<T: AnyObject>(_ object: inout T?) -> UInt {
     withUnsafeBytes(of: &object) { variable in
         let address = variable.loadUnaligned(as: UInt.self)
@@ -20,7 +22,7 @@
 private final class Probe {}
 private let wordOfOneReference = measuredWord()
 
-/// Not optimised: the instance would be made on the stack, where counts begin otherwise.
+/// The optimiser is off because it would make the instance on the stack, where the count starts differently.
 @_optimize(none) private func measuredWord() -> UInt {
     var probe: Probe? = Probe()
     return referenceWord(&probe)

@@ -1,33 +1,33 @@
 import Foundation
 
-/// What changed in an object.
+/// A change of an object.
 @frozen public enum ObjectChange<T> {
     case error(_ error: NSError)
     case change(_ object: T, _ properties: [PropertyChange])
     case deleted
 }
 
-/// A property that changed.
+/// A changed property.
 public struct PropertyChange {
     public let name: String
 
-    /// What it was before the Realm moved to what others wrote. nil for what the Realm wrote itself, and for
-    /// collections. Of a link the object that it led to, which may be deleted by now.
+    /// The value before the Realm advanced to a version that was written elsewhere. It is nil for changes that this
+    /// Realm wrote itself, and for collections. For a link it is the former target object, which may have been deleted.
     public let oldValue: Any?
 
-    /// nil for collections.
+    /// The new value; nil for collections.
     public let newValue: Any?
 }
 
-/// What changed in results, a list, a set or linking objects. `deletions` and `modifications` are places before the
-/// change, `insertions` after it.
+/// A change of results, a list, a set or linking objects. `deletions` and `modifications` are indices before the
+/// change; `insertions` are indices after it.
 @frozen public enum RealmCollectionChange<CollectionType> {
     case initial(CollectionType)
     case update(CollectionType, deletions: [Int], insertions: [Int], modifications: [Int])
     case error(any Error)
 }
 
-/// What changed in a map.
+/// A change of a map.
 @frozen public enum RealmMapChange<MapType: RealmKeyedCollection> {
     case initial(MapType)
     case update(MapType, deletions: [MapType.Key], insertions: [MapType.Key], modifications: [MapType.Key])
@@ -35,11 +35,11 @@ public struct PropertyChange {
 }
 
 extension Realm {
-    /// What a Realm's observers are told.
+    /// The events that observers of a Realm receive.
     @frozen public enum Notification: String, Sendable {
-        /// The Realm shows another version.
+        /// The Realm has advanced to another version.
         case didChange = "RLMRealmDidChangeNotification"
-        /// There is a newer version that the Realm does not show.
+        /// A newer version exists, but the Realm does not show it yet.
         case refreshRequired = "RLMRealmRefreshRequiredNotification"
     }
 }

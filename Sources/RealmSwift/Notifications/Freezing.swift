@@ -1,22 +1,22 @@
 internal import CoreEngine
 import Foundation
 
-/// One version for good, for any thread: `freeze`, and back: `thaw`.
+/// Freezing and thawing: `freeze` keeps one version, for use on any thread; `thaw` returns to the live version.
 
 extension RealmCore {
-    /// This Realm at the version that it shows.
+    /// Returns a frozen copy of this Realm at its current version.
     func frozen() -> RealmCore {
         if realm.isFrozen { return self }
         return must { () throws(EngineError) in RealmCore(try realm.freeze(), configuration) }
     }
 
-    /// The Realm of the file where this is called; nil where it cannot be opened.
+    /// Returns a live Realm of the same file for the current thread; nil if it cannot be opened.
     func thawed() -> RealmCore? {
         guard realm.isFrozen else { return self }
         return try? RealmCore.open(configuration, try Confinement.scheduler(nil))
     }
 
-    /// The object in another Realm of the file; nil when it is not there.
+    /// Returns the same object in another Realm of the file; nil if it does not exist in that Realm.
     func object(_ object: ObjectBase, in other: RealmCore) -> ObjectBase? {
         guard let managed = object.managed, other.realm.isValid(managed.table, object.named.key) else { return nil }
         return managed.info.isDynamic
@@ -24,7 +24,7 @@ extension RealmCore {
             : other.object(managed.info.type, managed.table, object.named.key)
     }
 
-    /// Rows in another Realm of the file.
+    /// Returns the same rows in another Realm of the file.
     func rows(_ rows: _Rows, in other: RealmCore) -> _Rows {
         let recipe = rows.inside { () throws(EngineError) in rows.found.recipe }
         let found = must { () throws(EngineError) in
@@ -36,16 +36,18 @@ extension RealmCore {
         )
     }
 
-    func collection(_ c: ManagedCollection, in other: RealmCore, _ element: _PropertyShape) -> ManagedCollection {
-        ManagedCollection(other, c.path, c.shape, element)
+    func collection(_ collection: ManagedCollection, in other: RealmCore, _ element: _PropertyShape)
+        -> ManagedCollection
+    {
+        ManagedCollection(other, collection.path, collection.shape, element)
     }
 }
 
 extension Realm {
-    /// This Realm as it is now, for any thread.
+    /// Returns a frozen snapshot of this Realm, for use on any thread.
     public func freeze() -> Realm { Realm(core.frozen()) }
 
-    /// The live Realm of a frozen one, where this is called.
+    /// Returns a live Realm of the same file, for the current thread.
     public func thaw() -> Realm {
         guard let live = core.thawed() else { misuse("The Realm of a frozen one cannot be opened") }
         return Realm(live)

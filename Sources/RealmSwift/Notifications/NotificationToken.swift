@@ -1,24 +1,27 @@
 internal import CoreEngine
 
-/// A block is told of changes for as long as somebody has this, or until `invalidate`.
+/// The registration of a notification block. The block receives changes until the token is released or `invalidate` is
+/// called.
 ///
 /// Thread rule: any.
-public final class NotificationToken: @unchecked Sendable {  // What changes is behind a lock.
+public final class NotificationToken: @unchecked Sendable {  // The mutable state is behind a lock.
 
     private struct State {
         var end: (() -> Void)?
         var silenced: (notifier: Notifier, id: Int)?
         var skip: (() -> Void)?
 
-        /// Of an observer of a Realm itself.
+        /// Set if the token belongs to an observer of a Realm itself.
         var observer: RealmObserver?
     }
 
     private let state: Lock<State>
 
+    /// Creates a token.
+    ///
     /// - Parameters:
-    ///   - skip: of an observer that compares states itself; see `skip()`.
-    ///   - end: nil for a token of nothing.
+    ///   - skip: For observers that compare states themselves; see `skip()`.
+    ///   - end: Ends the observation; nil for a token without an observation.
     init(_ silenced: (notifier: Notifier, id: Int)? = nil, skip: (() -> Void)? = nil, _ end: (() -> Void)?) {
         nonisolated(unsafe) let kept = State(end: end, silenced: silenced, skip: skip)
         state = Lock(initial: kept)
@@ -31,9 +34,9 @@ public final class NotificationToken: @unchecked Sendable {  // What changes is 
 
     deinit { invalidate() }
 
-    /// Ends it for good.
+    /// Stops the notifications. The token cannot be used again.
     ///
-    /// - Returns: whether there was something to end.
+    /// - Returns: true if a registration was ended; false if it had ended before.
     @discardableResult
     public func invalidate() -> Bool {
         let end = state.with { s in
@@ -44,11 +47,11 @@ public final class NotificationToken: @unchecked Sendable {  // What changes is 
         return end.value != nil
     }
 
-    /// For commits that this block is not told of.
+    /// The notifier and the identifier of the block, for commits that exclude this block.
     var silenced: (notifier: Notifier, id: Int)? { state.with { Box($0.silenced) }.value }
 
-    /// Called at the end of a transaction that this block is not told of, before the commit: what the next change is
-    /// compared with is then the state that the transaction leaves.
+    /// Records the current state as the base of the next comparison. Called at the end of a transaction that excludes
+    /// this block, before the commit.
     func skip() { state.with { Box($0.skip) }.value?() }
     var observer: RealmObserver? { state.with { $0.observer } }
 

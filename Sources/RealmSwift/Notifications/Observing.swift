@@ -1,15 +1,17 @@
 internal import CoreEngine
 import Foundation
 
-/// How blocks come to hear of changes: in `refresh`, in `beginWrite`, and in turns of the queue where the Realm lives.
-/// With a queue given, what is observed is looked up there, in a Realm of the queue, and the block runs there.
+/// Observation: blocks are called in `refresh`, in `beginWrite`, and in turns of the queue that the Realm belongs to.
+/// If the caller passes a queue, the observed value is looked up in a Realm of that queue, and the block runs on that
+/// queue.
 
 extension Realm {
-    /// Calls `block` whenever the Realm shows another version than now.
+    /// Calls `block` whenever the Realm advances to another version.
     public func observe(_ block: @escaping NotificationBlock) -> NotificationToken {
         let observer = RealmObserver(block), core = core
         must { () throws(EngineError) in
-            // Else the first transaction would begin with the news that the Realm shows a version at all.
+            // Without a read transaction, the first write transaction would report that the Realm shows a version at
+            // all.
             try core.realm.beginRead()
             try observer.observe(core)
         }
@@ -17,9 +19,9 @@ extension Realm {
     }
 }
 
-/// An observer of a Realm itself, which stays one when the Realm is invalidated.
+/// An observer of a Realm itself. It stays registered when the Realm is invalidated.
 ///
-/// Sendable: what changes is behind a lock.
+/// Sendable: the mutable state is behind a lock.
 final class RealmObserver: @unchecked Sendable {
     private let block: NotificationBlock
     private let place = Lock<(core: Weak, id: Int)?>(initial: nil)
@@ -29,7 +31,7 @@ final class RealmObserver: @unchecked Sendable {
         weak var core: RealmCore?
     }
 
-    /// While a commit runs that it is not told of. Used where the Realm lives.
+    /// True during a commit that excludes this observer. Used only where the Realm is confined.
     var isSilent = false
 
     init(_ block: @escaping NotificationBlock) { self.block = block }
@@ -52,7 +54,7 @@ final class RealmObserver: @unchecked Sendable {
         }
         place.with { $0 = (weak, id) }
         core.observers.with { $0[ObjectIdentifier(self)] = self }
-        // Its token may have ended it on another thread meanwhile.
+        // The token may have ended the observation on another thread meanwhile.
         if hasEnded.with({ $0 }) { end() }
     }
 
@@ -68,8 +70,8 @@ extension RealmCore {
     /// Adds an observer.
     ///
     /// - Parameters:
-    ///   - keyPaths: nil for all; by the names of the program.
-    ///   - skip: called where a transaction is not to be told of, at its end.
+    ///   - keyPaths: Key paths with the names of the model; nil for all properties.
+    ///   - skip: Called at the end of a transaction that excludes this observer.
     func observe(
         _ keyPaths: [String]?, of table: TableKey, skip: (() -> Void)? = nil,
         _ make: (Transaction) throws(EngineError) -> Notifier,
@@ -88,14 +90,14 @@ extension RealmCore {
                 return try realm.observe(&kept, paths, make) { changes, _ in call(changes) }
             }
         }
-        // The token is what keeps the notifier.
+        // The token keeps the notifier alive.
         return NotificationToken((notifier, id), skip: skip) { notifier.remove(id) }
     }
 }
 
 // MARK: Objects
 
-/// Objects, for observers: the block gets the object as what it is.
+/// Objects that can be observed. The block gets the object with its own type.
 public protocol _ObservableObject: ThreadConfined {}
 
 extension Object: _ObservableObject {}
@@ -103,11 +105,13 @@ extension Object: _ObservableObject {}
 extension EmbeddedObject: _ObservableObject {}
 
 extension _ObservableObject where Self: ObjectBase & RealmCollectionValue {
-    /// Calls `block` when properties of the object change, and once when it is deleted; not at the beginning.
+    /// Calls `block` when properties of the object change, and once when the object is deleted. The block is not called
+    /// with an initial state.
     ///
     /// - Parameters:
-    ///   - keyPaths: names of properties, `best.name` behind links; nil: all properties of the object itself.
-    ///   - queue: a serial queue to run on; nil: where the Realm lives.
+    ///   - keyPaths: Names of properties, such as `best.name` for a property behind a link; nil for all properties of
+    ///     the object itself.
+    ///   - queue: A serial queue on which `block` runs; nil to run it where the Realm is confined.
     public func observe(
         keyPaths: [String]? = nil, on queue: DispatchQueue? = nil, _ block: @escaping (ObjectChange<Self>) -> Void
     ) -> NotificationToken {
@@ -117,14 +121,15 @@ extension _ObservableObject where Self: ObjectBase & RealmCollectionValue {
         guard let queue else { return observed(managed, keyPaths, block) }
         return onQueue(queue, self, managed.core) { $0.observe(keyPaths: keyPaths, block) }
     }
-    /// As `observe(keyPaths:on:)`, with key paths that the compiler checks.
+    /// Calls `block` when properties of the object change, with key paths that the compiler checks. See
+    /// `observe(keyPaths:on:)`.
     public func observe(
         keyPaths: [PartialKeyPath<Self>], on queue: DispatchQueue? = nil,
         _ block: @escaping (ObjectChange<Self>) -> Void
     ) -> NotificationToken {
         observe(keyPaths: keyPaths.map { name(of: $0) }, on: queue, block)
     }
-    /// For blocks that take any object.
+    /// Calls `block` when properties of the object change. For blocks that take any type of object.
     @_disfavoredOverload
     public func observe(
         keyPaths: [String]? = nil, on queue: DispatchQueue? = nil, _ block: @escaping (ObjectChange<ObjectBase>) -> Void
@@ -145,28 +150,29 @@ extension _ObservableObject where Self: ObjectBase & RealmCollectionValue {
         var isFirst = true
         return managed.core.observe(
             keyPaths, of: table,
-            { (t) throws(EngineError) in
+            { (transaction) throws(EngineError) in
                 try object.core?.realm.checkObject(table, key)
-                return ObjectNotifier(table, key, at: t.version)
+                return ObjectNotifier(table, key, at: transaction.version)
             },
             { changes in
-                guard case .object(let c) = changes else { return }
+                guard case .object(let delta) = changes else { return }
                 defer { isFirst = false }
-                if c.isDeleted { return block(.deleted) }
-                guard !isFirst || !c.properties.isEmpty else { return }
-                let properties = told.changes(c.properties)
-                // Links from classes that the program does not ask for.
-                if !properties.isEmpty || c.properties.isEmpty { block(.change(object, properties)) }
+                if delta.isDeleted { return block(.deleted) }
+                guard !isFirst || !delta.properties.isEmpty else { return }
+                let properties = told.changes(delta.properties)
+                // Changes of links from classes that are not part of the program have no property here and are not
+                // reported.
+                if !properties.isEmpty || delta.properties.isEmpty { block(.change(object, properties)) }
             })
     }
 }
 
-/// What an observer of an object is told of its properties: what they are, and what they were before the Realm moved.
+/// The state of an object for its observer: the current properties, and their values before the Realm advanced.
 private final class Told {
     private let object: ObjectBase
     private let earlier: Earlier
 
-    /// Keys of linking objects, by the places of their properties.
+    /// Column keys of linking objects, with the indices of their properties.
     private var backlinks: [(column: ColKey, place: Int)] = []
 
     init(_ object: ObjectBase) {
@@ -174,14 +180,16 @@ private final class Told {
         earlier = Earlier(object) { object.info.properties.map { Told.value($0, of: object) } }
         guard let managed = object.managed else { return }
         let realm = managed.core.realm, properties = managed.info.properties
-        for p in properties where p.shape.isComputed {
-            let paths = try? realm.inside { () throws(EngineError) in try realm.keyPaths(p.column, of: managed.table) }
-            if let column = paths?.first?.steps.first?.column { backlinks.append((column, Int(p.index))) }
+        for property in properties where property.shape.isComputed {
+            let paths = try? realm.inside { () throws(EngineError) in
+                try realm.keyPaths(property.column, of: managed.table)
+            }
+            if let column = paths?.first?.steps.first?.column { backlinks.append((column, Int(property.index))) }
         }
     }
 
-    private static func value(_ p: PropertyInfo, of object: ObjectBase) -> Any? {
-        p.shape.collection == .none ? p.access.any(object, p).flatMap(unwrapped) : nil
+    private static func value(_ property: PropertyInfo, of object: ObjectBase) -> Any? {
+        property.shape.collection == .none ? property.access.any(object, property).flatMap(unwrapped) : nil
     }
 
     func changes(_ columns: [ColKey]) -> [PropertyChange] {
@@ -191,16 +199,17 @@ private final class Told {
             properties.first { managed.columns[Int($0.index)] == column && column != .null }
                 ?? backlinks.first { $0.column == column }.map { properties[$0.place] }
         }
-        return changed.map { p in
+        return changed.map { property in
             PropertyChange(
-                name: p.name, oldValue: earlier.value(Int(p.index)),
-                newValue: p.shape.isComputed ? p.access.any(object, p) : Told.value(p, of: object))
+                name: property.name, oldValue: earlier.value(Int(property.index)),
+                newValue: property.shape.isComputed
+                    ? property.access.any(object, property) : Told.value(property, of: object))
         }
     }
 }
 
-/// Values of an object as they were before its Realm moved to what others wrote. The Realm's own writes have none: what
-/// they wrote over is not kept.
+/// The values of an object before its Realm advanced to a version that was written elsewhere. The Realm's own writes
+/// have no earlier values, because overwritten values are not kept.
 final class Earlier {
     private let object: ObjectBase
     private let read: () -> [Any?]
@@ -244,22 +253,22 @@ extension _Rows {
         return core.observe(
             keyPaths, of: found.table ?? .null, skip: skip, { (t) throws(EngineError) in try found.makeNotifier(t) },
             { changes in
-                guard case .collection(let c) = changes else { return }
+                guard case .collection(let delta) = changes else { return }
                 if isFirst {
                     isFirst = false
                     return block(.initial(collection))
                 }
                 block(
                     .update(
-                        collection, deletions: c.deletions.indices, insertions: c.insertions.indices,
-                        modifications: c.modifications.indices))
+                        collection, deletions: delta.deletions.indices, insertions: delta.insertions.indices,
+                        modifications: delta.modifications.indices))
             })
     }
 }
 
 extension _Rows {
-    /// Of values in an order of their own the notifier tells that the collection changed; what came and went is found
-    /// by comparing.
+    /// Observes values in a custom order. The notifier only reports that the collection changed, so deletions and
+    /// insertions are found by comparison.
     private func observeOrdered<C>(
         _ keyPaths: [String]?, _ collection: C, skip: (() -> Void)?,
         _ block: @escaping (RealmCollectionChange<C>) -> Void
@@ -282,8 +291,8 @@ extension _Rows {
             var deletions: [Int] = [], insertions: [Int] = []
             for step in now.difference(from: old) {
                 switch step {
-                case .remove(let i, _, _): deletions.append(i)
-                case .insert(let i, _, _): insertions.append(i)
+                case .remove(let index, _, _): deletions.append(index)
+                case .insert(let index, _, _): insertions.append(index)
                 }
             }
             guard !deletions.isEmpty || !insertions.isEmpty else { return }
@@ -294,12 +303,12 @@ extension _Rows {
 }
 
 extension RealmCollection {
-    /// Calls `block` once with the collection as it is, then whenever elements come, go or are modified.
+    /// Calls `block` once with the initial collection, then whenever elements are inserted, deleted or modified.
     ///
     /// - Parameters:
-    ///   - keyPaths: what counts as a modification of an object; nil: its properties, and those of objects behind its
-    ///     links; `[]`: nothing.
-    ///   - queue: a serial queue to run on; nil: where the Realm lives.
+    ///   - keyPaths: Properties whose changes count as a modification of an object; nil for its own properties and
+    ///     those of objects behind its links; `[]` for no properties.
+    ///   - queue: A serial queue on which `block` runs; nil to run it where the Realm is confined.
     public func observe(
         keyPaths: [String]? = nil, on queue: DispatchQueue? = nil,
         _ block: @escaping (RealmCollectionChange<Self>) -> Void
@@ -311,7 +320,7 @@ extension RealmCollection {
 }
 
 extension RealmCollection where Element: ObjectBase {
-    /// As `observe(keyPaths:on:)`, with key paths that the compiler checks.
+    /// Calls `block` when the collection changes, with key paths that the compiler checks. See `observe(keyPaths:on:)`.
     public func observe(
         keyPaths: [PartialKeyPath<Element>], on queue: DispatchQueue? = nil,
         _ block: @escaping (RealmCollectionChange<Self>) -> Void
@@ -321,7 +330,7 @@ extension RealmCollection where Element: ObjectBase {
 }
 
 extension Map {
-    /// Calls `block` once with the map as it is, then whenever entries come, go or change.
+    /// Calls `block` once with the initial map, then whenever entries are inserted, deleted or changed.
     public func observe(
         keyPaths: [String]? = nil, on queue: DispatchQueue? = nil, _ block: @escaping (RealmMapChange<Map>) -> Void
     ) -> NotificationToken {
@@ -332,7 +341,7 @@ extension Map {
             keyPaths, of: managed.elements?.table ?? managed.path.table,
             { (t) throws(EngineError) in try CollectionNotifier(managed.path, .dictionary, t) },
             { changes in
-                guard case .dictionary(let c) = changes else { return }
+                guard case .dictionary(let delta) = changes else { return }
                 if isFirst {
                     isFirst = false
                     return block(.initial(self))
@@ -340,14 +349,14 @@ extension Map {
                 func keys(_ all: [[UInt8]]) -> [Key] { all.map { Key(_rlmKey: String(decoding: $0, as: UTF8.self)) } }
                 block(
                     .update(
-                        self, deletions: keys(c.deletions), insertions: keys(c.insertions),
-                        modifications: keys(c.modifications)))
+                        self, deletions: keys(delta.deletions), insertions: keys(delta.insertions),
+                        modifications: keys(delta.modifications)))
             })
     }
 }
 
 extension Map where Value: OptionalProtocol, Value.Wrapped: ObjectBase {
-    /// As `observe(keyPaths:on:)`, with key paths that the compiler checks.
+    /// Calls `block` when the map changes, with key paths that the compiler checks. See `observe(keyPaths:on:)`.
     public func observe(
         keyPaths: [PartialKeyPath<Value.Wrapped>], on queue: DispatchQueue? = nil,
         _ block: @escaping (RealmMapChange<Map>) -> Void
@@ -358,7 +367,7 @@ extension Map where Value: OptionalProtocol, Value.Wrapped: ObjectBase {
 
 // MARK: On other queues
 
-/// Begins to observe on a queue; the token ends that, whether it has begun or not.
+/// Starts to observe on a queue. The token ends the observation, even before it has started.
 func onQueue<T: ThreadConfined>(
     _ queue: DispatchQueue, _ confined: T, _ core: RealmCore, _ observe: @escaping (T) -> NotificationToken
 ) -> NotificationToken {
@@ -375,8 +384,8 @@ func onQueue<T: ThreadConfined>(
     return NotificationToken { state.end() }
 }
 
-/// An observer that is still to begin.
-private final class Pending: @unchecked Sendable {  // All behind the lock.
+/// An observation that has not started yet.
+private final class Pending: @unchecked Sendable {  // All state is behind the lock.
     private let lock = NSRecursiveLock()
     private var token: NotificationToken?
     private var hasEnded = false

@@ -1,7 +1,7 @@
-/// Observing on actors: what is observed is looked up in a Realm of the actor, and the block runs in the actor, with
-/// what is its own.
+/// Observation on actors: the observed value is looked up in a Realm of the actor, and the block runs on the actor with
+/// access to its state.
 
-/// How to observe. Sendable: it captures names and types.
+/// A function that starts an observation. Sendable: it captures only names and types.
 private struct Function<T, Change>: @unchecked Sendable {
     let call: (T, @escaping (Change) -> Void) -> NotificationToken
 
@@ -9,8 +9,8 @@ private struct Function<T, Change>: @unchecked Sendable {
 }
 
 extension Actor {
-    /// Begins to observe in this actor; nil where the Realm cannot be opened, what is observed is gone, or the task was
-    /// cancelled.
+    /// Starts to observe on this actor. Returns nil if the Realm cannot be opened, if the observed value no longer
+    /// exists, or if the task was cancelled.
     fileprivate func observing<T: ThreadConfined, Change>(
         _ reference: ThreadSafeReference<T>, _ configuration: Realm.Configuration,
         _ observe: Function<T, Change>, _ block: @escaping @Sendable (isolated Self, Change) -> Void
@@ -31,10 +31,10 @@ private func configuration(of confined: some ThreadConfined) -> Realm.Configurat
     return realm.configuration
 }
 
-/// A token of nothing.
+/// Returns a token without an observation.
 private func ended() -> NotificationToken { NotificationToken(nil, nil) }
 
-/// Observes on an actor; a token of nothing where what is observed is gone.
+/// Observes on an actor. Returns a token without an observation if the observed value no longer exists.
 func observing<T: ThreadConfined, A: Actor, Change>(
     _ confined: T, on actor: A, _isolation: isolated (any Actor)? = #isolation,
     _ observe: @escaping (T, @escaping (Change) -> Void) -> NotificationToken,
@@ -45,7 +45,7 @@ func observing<T: ThreadConfined, A: Actor, Change>(
 }
 
 extension RealmCollection {
-    /// As `observe(keyPaths:on:)`, on an actor.
+    /// Calls `block` on an actor when the collection changes. See `observe(keyPaths:on:)`.
     public func observe<A: Actor>(
         keyPaths: [String]? = nil, on actor: A, _isolation: isolated (any Actor)? = #isolation,
         _ block: @escaping @Sendable (isolated A, RealmCollectionChange<Self>) -> Void
@@ -57,7 +57,8 @@ extension RealmCollection {
 }
 
 extension RealmCollection where Element: ObjectBase {
-    /// As `observe(keyPaths:on:)`, on an actor, with key paths that the compiler checks.
+    /// Calls `block` on an actor when the collection changes, with key paths that the compiler checks. See
+    /// `observe(keyPaths:on:)`.
     public func observe<A: Actor>(
         keyPaths: [PartialKeyPath<Element>], on actor: A, _isolation: isolated (any Actor)? = #isolation,
         _ block: @escaping @Sendable (isolated A, RealmCollectionChange<Self>) -> Void
@@ -67,7 +68,7 @@ extension RealmCollection where Element: ObjectBase {
 }
 
 extension Map {
-    /// As `observe(keyPaths:on:)`, on an actor.
+    /// Calls `block` on an actor when the map changes. See `observe(keyPaths:on:)`.
     public func observe<A: Actor>(
         keyPaths: [String]? = nil, on actor: A, _isolation: isolated (any Actor)? = #isolation,
         _ block: @escaping @Sendable (isolated A, RealmMapChange<Map>) -> Void
@@ -79,7 +80,8 @@ extension Map {
 }
 
 extension Map where Value: OptionalProtocol, Value.Wrapped: ObjectBase {
-    /// As `observe(keyPaths:on:)`, on an actor, with key paths that the compiler checks.
+    /// Calls `block` on an actor when the map changes, with key paths that the compiler checks. See
+    /// `observe(keyPaths:on:)`.
     public func observe<A: Actor>(
         keyPaths: [PartialKeyPath<Value.Wrapped>], on actor: A, _isolation: isolated (any Actor)? = #isolation,
         _ block: @escaping @Sendable (isolated A, RealmMapChange<Map>) -> Void
@@ -89,7 +91,7 @@ extension Map where Value: OptionalProtocol, Value.Wrapped: ObjectBase {
 }
 
 extension _ObservableObject where Self: ObjectBase & RealmCollectionValue {
-    /// As `observe(keyPaths:on:)`, on an actor.
+    /// Calls `block` on an actor when the object changes. See `observe(keyPaths:on:)`.
     public func observe<A: Actor>(
         keyPaths: [String]? = nil, on actor: A, _isolation: isolated (any Actor)? = #isolation,
         _ block: @escaping @Sendable (isolated A, ObjectChange<Self>) -> Void
@@ -98,7 +100,8 @@ extension _ObservableObject where Self: ObjectBase & RealmCollectionValue {
         return await actor.observing(reference, configuration, Function { $0.observe(keyPaths: keyPaths, $1) }, block)
             ?? ended()
     }
-    /// As `observe(keyPaths:on:)`, on an actor, with key paths that the compiler checks.
+    /// Calls `block` on an actor when the object changes, with key paths that the compiler checks. See
+    /// `observe(keyPaths:on:)`.
     public func observe<A: Actor>(
         keyPaths: [PartialKeyPath<Self>], on actor: A, _isolation: isolated (any Actor)? = #isolation,
         _ block: @escaping @Sendable (isolated A, ObjectChange<Self>) -> Void

@@ -1,12 +1,12 @@
 internal import CoreEngine
 
-/// Changes as they come, for `for await`. What comes are places and names, which may go to any task; what changed is
-/// looked up where its Realm lives.
+/// Changes as asynchronous sequences, for `for await`. The elements are indices and names, which may go to any task.
+/// The changed values must be looked up where their Realm is confined.
 ///
-/// A sequence begins to observe when it is made, and ends with what it observes and when nobody iterates any more.
-/// Changes wait in line while the loop is busy. The first one, of a collection, is empty.
+/// A sequence starts to observe when it is created. It ends when the observed value is deleted, and when its iteration
+/// ends. Changes are buffered while the loop is busy. The first change of a collection is empty.
 
-/// What changed in a collection: as `RealmCollectionChange`.
+/// A change of a collection. See `RealmCollectionChange`.
 public struct CollectionChange: Sendable, Equatable {
     public let deletions: [Int]
     public let insertions: [Int]
@@ -14,21 +14,21 @@ public struct CollectionChange: Sendable, Equatable {
     public var isEmpty: Bool { deletions.isEmpty && insertions.isEmpty && modifications.isEmpty }
 }
 
-/// What changed in an object: names of properties.
+/// A change of an object, with the names of the changed properties.
 public struct ObjectChangeNames: Sendable, Equatable {
     public let isDeleted: Bool
     public let properties: [String]
 }
 
 extension RealmCollection {
-    /// What `observe` tells.
+    /// Returns the changes of the collection as an asynchronous sequence, with the same content as `observe`.
     public func changes(keyPaths: [String]? = nil) -> AsyncStream<CollectionChange> {
         let (stream, line) = AsyncStream<CollectionChange>.makeStream()
         let token = observe(keyPaths: keyPaths) { change in
             switch change {
             case .initial: line.yield(CollectionChange(deletions: [], insertions: [], modifications: []))
-            case .update(_, let d, let i, let m):
-                line.yield(CollectionChange(deletions: d, insertions: i, modifications: m))
+            case .update(_, let deletions, let insertions, let modifications):
+                line.yield(CollectionChange(deletions: deletions, insertions: insertions, modifications: modifications))
             case .error: line.finish()
             }
         }
@@ -38,7 +38,7 @@ extension RealmCollection {
 }
 
 extension _ObservableObject where Self: ObjectBase & RealmCollectionValue {
-    /// What `observe` tells.
+    /// Returns the changes of the object as an asynchronous sequence, with the same content as `observe`.
     public func changes(keyPaths: [String]? = nil) -> AsyncStream<ObjectChangeNames> {
         let (stream, line) = AsyncStream<ObjectChangeNames>.makeStream()
         let token = observe(keyPaths: keyPaths) { change in

@@ -1,15 +1,19 @@
 internal import CoreEngine
 import Foundation
 
-/// Something of a Realm on its way to another thread or queue: `realm.resolve(reference)` gives it there, once.
+/// A reference that carries a managed value to another thread or queue. `realm.resolve(reference)` returns the value
+/// there, once.
 ///
-/// It keeps the version at which it was made until it is resolved or let go of. A Realm that shows no version yet
-/// begins with that one, one that is behind it moves to the newest, and one that is ahead of it stays. So what was
-/// deleted meanwhile is found where the Realm still shows it, and gone where not.
+/// The reference pins the version at which it was created until it is resolved or released. A Realm that shows no
+/// version yet starts with the pinned one. A Realm that shows an older version advances to the newest. A Realm that
+/// shows a newer version stays at its version. So a value that was deleted meanwhile is found if the Realm still shows
+/// it.
 public final class ThreadSafeReference<Confined: ThreadConfined>: Sendable {
     private let carried: Lock<_Carried?>
 
-    /// - Parameter threadConfined: something that a Realm manages.
+    /// Creates a reference.
+    ///
+    /// - Parameter threadConfined: A value that a Realm manages.
     public init(to threadConfined: Confined) {
         guard !threadConfined.isInvalidated else { misuse("Cannot construct reference to invalidated object") }
         guard threadConfined.realm != nil, let carried = threadConfined._rlmCarried() else {
@@ -18,7 +22,7 @@ public final class ThreadSafeReference<Confined: ThreadConfined>: Sendable {
         self.carried = Lock(initial: carried)
     }
 
-    /// Whether it was resolved.
+    /// A Boolean value that indicates whether the reference was resolved.
     public var isInvalidated: Bool { carried.with { $0 == nil } }
 
     fileprivate func resolve(in realm: Realm) -> Confined? {
@@ -32,15 +36,15 @@ public final class ThreadSafeReference<Confined: ThreadConfined>: Sendable {
 }
 
 extension Realm {
-    /// What a reference leads to, in this Realm; nil when it is not there.
+    /// Returns the referenced value in this Realm; nil if it does not exist in the version of this Realm.
     public func resolve<Confined: ThreadConfined>(_ reference: ThreadSafeReference<Confined>) -> Confined? {
         reference.resolve(in: self)
     }
 }
 
-/// What a reference carries: names in a file, the version that they are good at, and how to show in another Realm what
-/// they name.
-// Functions that know types and the program's own blocks, and no object of any Realm.
+/// The content of a reference: names in a file, the version in which they are valid, and a function that makes the
+/// value in another Realm.
+// Sendable: the functions capture only types and blocks of the program, and no object of any Realm.
 public struct _Carried: @unchecked Sendable {
     private let reference: CoreEngine.ThreadSafeReference
     private let kind: CoreEngine.ThreadSafeReference.Kind
@@ -58,7 +62,7 @@ public struct _Carried: @unchecked Sendable {
     private init(
         _ other: _Carried, _ make: @escaping (CoreEngine.ThreadSafeReference.Target, RealmCore) -> Any?
     ) { (reference, kind, self.make) = (other.reference, other.kind, make) }
-    /// The same, as something that is made of it.
+    /// Returns the same content for a value that is made from the original one.
     func map<T, U>(_ type: T.Type, _ body: @escaping (T) -> U?) -> _Carried {
         let make = make
         return _Carried(self) { target, core in (make(target, core) as? T).flatMap(body) }
@@ -68,7 +72,7 @@ public struct _Carried: @unchecked Sendable {
         do throws(EngineError) {
             target = try core.realm.inside { () throws(EngineError) in try reference.target(kind, in: core.realm) }
         } catch {
-            // A Realm of another file does not have it.
+            // A Realm of another file does not contain the value.
             if error.code == .illegalOperation { return nil }
             misuse(error)
         }
@@ -97,7 +101,7 @@ extension ObjectBase {
 }
 
 extension _Rows {
-    /// - Parameter make: the collection of the program.
+    /// - Parameter make: Makes the public collection type from the rows.
     func carried<T>(_ make: @escaping (_Rows) -> T) -> _Carried {
         let info = elements?.info
         return _Carried(
@@ -120,8 +124,8 @@ extension _Rows {
 
 extension ManagedCollection {
     /// - Parameters:
-    ///   - element: what the collection consists of.
-    ///   - make: the collection of the program.
+    ///   - element: The type of the elements.
+    ///   - make: Makes the public collection type from the managed collection.
     func carried<T>(_ element: _PropertyShape, _ make: @escaping (ManagedCollection) -> T) -> _Carried {
         let realm = core.realm, path = path, shape = shape
         let kind: CoreEngine.ThreadSafeReference.Kind =
@@ -165,14 +169,14 @@ extension Map {
     public func _rlmCarried() -> _Carried? { managed.map { $0.carried(Value._rlmShape) { Map($0) } } }
 }
 
-/// A variable that may be read on any thread: each gets the value in a Realm of its own.
+/// A variable that may be read on any thread. Each thread gets the value in its own Realm.
 ///
 ///     @ThreadSafe var person: Person? = …
 ///     Task.detached { print(person?.name ?? "") }
 ///
-/// Each time it is read, what it refers to is resolved, as with a `ThreadSafeReference`, and referred to anew.
+/// Each read resolves the stored reference, like a `ThreadSafeReference`, and stores a new reference.
 @propertyWrapper
-public final class ThreadSafe<T: ThreadConfined>: @unchecked Sendable {  // What changes is behind a lock.
+public final class ThreadSafe<T: ThreadConfined>: @unchecked Sendable {  // The mutable state is behind a lock.
     private let lock = NSRecursiveLock()
     private var kept: (reference: ThreadSafeReference<T>, configuration: Realm.Configuration)?
 

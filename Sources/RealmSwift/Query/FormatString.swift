@@ -1,11 +1,11 @@
 internal import CoreEngine
 import Foundation
 
-/// A condition as `NSPredicate` formats write it, `"age > %@ AND name BEGINSWITH[c] 'a'"`, turned into the engine's
-/// query language in one pass over its tokens. The two share their grammar; what differs is how arguments stand in the
-/// text, and the spelling of words.
+/// A condition in the format of `NSPredicate`, such as `"age > %@ AND name BEGINSWITH[c] 'a'"`. It is translated to the
+/// engine's query language in one pass over its tokens. Both languages have the same grammar. They differ in the
+/// notation of arguments and in the spelling of words.
 ///
-/// Refused: `MATCHES`, `CAST` and `FUNCTION`. Key paths are checked by the engine.
+/// Not supported: `MATCHES`, `CAST` and `FUNCTION`. The engine checks the key paths.
 public struct FormatString {
     private let text: String
     private let arguments: [EngineValue]
@@ -17,13 +17,13 @@ public struct FormatString {
         self.arguments = translation.values
     }
 
-    /// The rows that meet the condition.
+    /// Returns the rows that match the condition.
     func filtered(_ rows: _Rows) throws(EngineError) -> ResultSet {
         try rows.found.filtered(text, values: arguments, reachingFurther: true)
     }
 }
 
-/// One pass over a format.
+/// The translation of a format in one pass.
 private struct Translation {
     private let source: [UInt8]
     private var at = 0
@@ -32,11 +32,11 @@ private struct Translation {
     private(set) var text = ""
     private(set) var values: [EngineValue] = []
 
-    /// The last word, for what it asks of the argument behind it.
+    /// The last word, which decides how the next argument is written.
     private var lastWord = ""
 
-    /// Whether an operand is to come, and not an operator: what words mean depends on that, as properties may be called
-    /// like any of them.
+    /// Whether an operand is expected, as opposed to an operator. The meaning of a word depends on it, because a
+    /// property may have the same name as any keyword.
     private var wantsOperand = true
 
     init(_ format: String, _ arguments: [Any]) {
@@ -57,25 +57,25 @@ private struct Translation {
             case UInt8(ascii: "#"): quotedWord()
             case UInt8(ascii: "["): bracket()
             case UInt8(ascii: "="), UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "!"): comparison()
-            case let c where isWord(c): word()
-            case let c:
-                if c == UInt8(ascii: "{") { lastWord = "" }
-                if "({,&|+-*/".utf8.contains(c) { wantsOperand = true }
-                if ")}]".utf8.contains(c) { wantsOperand = false }
+            case let character where isWord(character): word()
+            case let character:
+                if character == UInt8(ascii: "{") { lastWord = "" }
+                if "({,&|+-*/".utf8.contains(character) { wantsOperand = true }
+                if ")}]".utf8.contains(character) { wantsOperand = false }
                 copy(1)
             }
         }
         guard next == arguments.count else { fail("\(arguments.count) arguments for \(next) placeholders") }
     }
 
-    private func isWord(_ c: UInt8) -> Bool {
-        (c >= 0x30 && c <= 0x39) || (c | 0x20 >= 0x61 && c | 0x20 <= 0x7A) || c == UInt8(ascii: "_")
-            || c == UInt8(ascii: "$") || c >= 0x80
+    private func isWord(_ byte: UInt8) -> Bool {
+        (byte >= 0x30 && byte <= 0x39) || (byte | 0x20 >= 0x61 && byte | 0x20 <= 0x7A) || byte == UInt8(ascii: "_")
+            || byte == UInt8(ascii: "$") || byte >= 0x80
     }
 
-    private mutating func copy(_ n: Int) {
-        text += String(decoding: source[at..<Swift.min(at + n, source.count)], as: UTF8.self)
-        at += n
+    private mutating func copy(_ count: Int) {
+        text += String(decoding: source[at..<Swift.min(at + count, source.count)], as: UTF8.self)
+        at += count
     }
 
     private mutating func take() -> Any {
@@ -92,7 +92,7 @@ private struct Translation {
 
     // MARK: Arguments
 
-    /// `%@`, `%K`, `%d` and its like, `%%`.
+    /// Translates `%@`, `%K`, `%d` and similar placeholders, and `%%`.
     private mutating func placeholder() {
         at += 1
         guard at < source.count else { fail("a % at the end") }
@@ -121,7 +121,7 @@ private struct Translation {
     private mutating func argument(_ any: Any) {
         wantsOperand = false
         if let shape = any as? any _Geospatial {
-            // The engine has a word of its own where Realm's formats say IN.
+            // The engine uses its own word where Realm's formats use IN.
             if text.hasSuffix("IN ") { text = text.dropLast(3) + "GEOWITHIN " }
             text += shape._rlmText
             return
@@ -132,7 +132,7 @@ private struct Translation {
             return memberwise(object)
         }
         if let object = unwrapped(any) as? EmbeddedObject, !object.isManaged {
-            // No object of the Realm is this one.
+            // An unmanaged object is never equal to an object of the Realm.
             let (_, isEqual, _) = takeComparison()
             text += isEqual ? "FALSEPREDICATE" : "TRUEPREDICATE"
             return
@@ -155,7 +155,7 @@ private struct Translation {
         text += "}"
     }
 
-    /// Takes `path == ` or `path != ` back from the end of the text, with the `ANY` before it.
+    /// Removes `path == ` or `path != ` from the end of the text, with a preceding `ANY`.
     private mutating func takeComparison() -> (path: String, isEqual: Bool, isAny: Bool) {
         let words = text.split(separator: " ", omittingEmptySubsequences: false)
         guard words.count >= 3, words[words.count - 1].isEmpty, ["==", "!="].contains(words[words.count - 2]) else {
@@ -168,26 +168,26 @@ private struct Translation {
         return (path, isEqual, isAny)
     }
 
-    /// An embedded object that no Realm manages, as types of the program are stored: its properties are compared one by
-    /// one.
+    /// Compares an unmanaged embedded object property by property. Custom types of the program are stored as such
+    /// objects.
     private mutating func memberwise(_ object: EmbeddedObject) {
         let (path, isEqual, isAny) = takeComparison()
         if isAny { text += "SUBQUERY(\(path), $member, " }
         text += isEqual ? "(" : "NOT ("
-        for (i, p) in object.info.properties.enumerated() where !p.shape.isComputed {
-            guard p.shape.collection == .none, p.shape.type != .object else {
-                let what = p.shape.collection == .none ? "object links are" : "equality on collections is"
+        for (i, property) in object.info.properties.enumerated() where !property.shape.isComputed {
+            guard property.shape.collection == .none, property.shape.type != .object else {
+                let what = property.shape.collection == .none ? "object links are" : "equality on collections is"
                 misuse(
-                    "Unsupported property '\(object.info.name).\(p.name)' for memberwise equality query: \(what) not implemented."
+                    "Unsupported property '\(object.info.name).\(property.name)' for memberwise equality query: \(what) not implemented."
                 )
             }
-            text += (i == 0 ? "" : " AND ") + (isAny ? "$member" : path) + "." + p.name + " == "
-            argument(p.access.any(object, p) as Any)
+            text += (i == 0 ? "" : " AND ") + (isAny ? "$member" : path) + "." + property.name + " == "
+            argument(property.access.any(object, property) as Any)
         }
         text += isAny ? ")).@count > 0" : ")"
     }
 
-    /// A list or map in a value of any type: the number of its elements is compared, and each of them.
+    /// Compares a list or map in a value of any type: the number of its elements, and each element.
     private mutating func elementwise(_ value: AnyRealmValue) {
         let (path, isEqual, isAny) = takeComparison()
         guard !isAny else { fail("elements of a collection cannot be compared with lists and maps") }
@@ -199,19 +199,20 @@ private struct Translation {
         switch value {
         case .list(let elements):
             text += "(\(path).@type == 'list' AND \(path).@count == \(elements.count)"
-            for (i, e) in elements.enumerated() {
+            for (i, element) in elements.enumerated() {
                 text += " AND "
-                compare("\(path)[\(i)]", with: e)
+                compare("\(path)[\(i)]", with: element)
             }
             text += ")"
         case .dictionary(let map):
             text += "(\(path).@type == 'dictionary' AND \(path).@count == \(map.count)"
-            for (key, e) in map.asKeyValueSequence() {
-                // A key that is not there would be as good as one without a value.
+            for (key, element) in map.asKeyValueSequence() {
+                // A missing key would be equal to a key with the value null, so the existence of the key is tested
+                // first.
                 let name = "$\(values.count)"
                 values.append(.string(key))
                 text += " AND \(path).@keys == \(name) AND "
-                compare("\(path)[\(name)]", with: e)
+                compare("\(path)[\(name)]", with: element)
             }
             text += ")"
         default:
@@ -220,7 +221,7 @@ private struct Translation {
         }
     }
 
-    /// A quoted text: an argument too, as the engine's own literals know no way to write every text.
+    /// Translates a quoted string to an argument, because the engine's literals cannot express every string.
     private mutating func literal(_ quote: UInt8) {
         var bytes: [UInt8] = []
         at += 1
@@ -245,7 +246,7 @@ private struct Translation {
 
     // MARK: Words and signs
 
-    /// `@count`, `@allKeys`.
+    /// Translates `@count`, `@allKeys` and similar operators.
     private mutating func operatorWord() {
         let end = source[(at + 1)...].firstIndex { !isWord($0) } ?? source.count
         let word = String(decoding: source[at..<end], as: UTF8.self)
@@ -254,7 +255,7 @@ private struct Translation {
         text += word == "@allKeys" ? "@keys" : (word == "@allValues" ? "@values" : word)
     }
 
-    /// `[c]` behind an operator, or an index.
+    /// Translates `[c]` after an operator, or an index.
     private mutating func bracket() {
         guard let end = source[at...].firstIndex(of: UInt8(ascii: "]")) else { return copy(1) }
         let inside = source[(at + 1)..<end].filter { $0 != 32 }
@@ -282,10 +283,10 @@ private struct Translation {
         "IN", "BEGINSWITH", "ENDSWITH", "CONTAINS", "LIKE", "BETWEEN", "TEXT", "GEOWITHIN", "MATCHES",
     ]
 
-    /// What stands before an operand.
+    /// Words before an operand.
     private static let prefix: Set<Name> = ["NOT", "ANY", "SOME", "ALL", "NONE"]
 
-    /// Words of the engine's language that a property may be named like.
+    /// Keywords of the engine's language that may also be property names.
     private static let reserved: Set<Name> = infix.union(prefix).union([
         "AND", "OR", "TRUE", "FALSE", "NULL", "NIL", "INF", "INFINITY", "NAN", "OBJ", "SUBQUERY", "TRUEPREDICATE",
         "FALSEPREDICATE", "GEOBOX",
@@ -293,35 +294,36 @@ private struct Translation {
         "BINARY", "FIRST", "LAST", "SIZE",
     ])
 
-    private func isBlank(_ c: UInt8) -> Bool { c == 32 || (c >= 9 && c <= 13) }
+    private func isBlank(_ byte: UInt8) -> Bool { byte == 32 || (byte >= 9 && byte <= 13) }
 
-    /// The sign, or the word in capital letters, behind a place, and where it ends.
+    /// Returns the sign or the uppercased word after a position, and the position after the word.
     private func ahead(_ place: Int) -> (sign: UInt8?, word: Name, end: Int) {
         let rest = source[place...].drop(while: isBlank), word = rest.prefix(while: isWord)
         return (rest.first, Name(String(decoding: word, as: UTF8.self).uppercased()), word.endIndex)
     }
 
-    /// Whether an operand could begin behind a place.
+    /// Returns whether an operand could start after a position.
     private func isOperand(at place: Int) -> Bool {
         let (sign, word, end) = ahead(place)
         guard let sign, isWord(sign) || "\"'%({@#-".utf8.contains(sign) else { return false }
         return !isConnective(word, end)
     }
 
-    /// AND and OR, where they are no names of properties.
+    /// Returns whether the word is AND or OR as a connective, and not a property name.
     private func isConnective(_ word: Name, _ end: Int) -> Bool {
         guard word == "AND" || word == "OR" else { return false }
         if end < source.count, ".[".utf8.contains(source[end]) { return false }
         return !(ahead(end).sign.map { "=<>".utf8.contains($0) } ?? false)
     }
 
-    /// Whether the word before a place is an operand: a sign or word follows that stands behind an operand only.
+    /// Returns whether the word before a position is an operand. It is one if a sign or word follows that occurs only
+    /// after operands.
     private func isName(before place: Int) -> Bool {
         let (sign, word, end) = ahead(place)
         guard let sign else { return true }
         if "=<>!)},&|".utf8.contains(sign) || isConnective(word, end) { return true }
         if place < source.count, ".[".utf8.contains(source[place]) { return true }
-        // ANY contains == 1, but any CONTAINS 'x'.
+        // In `ANY contains == 1` the word is a name; in `any CONTAINS 'x'` it is an operator.
         guard Self.infix.contains(word) else { return false }
         let next = ahead(end).sign
         return next == UInt8(ascii: "[") || (isOperand(at: end) && !Self.infix.contains(ahead(end).word))
@@ -333,13 +335,13 @@ private struct Translation {
         return String(decoding: source[at..<end], as: UTF8.self)
     }
 
-    /// `#any`: the name of a property, whatever it means elsewhere.
+    /// Translates `#any`: the name of a property, even if it is a keyword.
     private mutating func quotedWord() {
         at += 1
         property(takeWord())
     }
 
-    /// A key path, as an argument where the engine would take a part of it for a word of its own.
+    /// Writes a key path. It becomes an argument if the engine would read a part of it as a keyword.
     private mutating func property(_ path: String) {
         lastWord = path
         wantsOperand = false
@@ -348,7 +350,7 @@ private struct Translation {
             text += path
             return
         }
-        // What is behind the last point comes next.
+        // The part after the last dot follows as the next token.
         let name = path.hasSuffix(".") ? String(path.dropLast()) : path
         text += "$K\(values.count)" + path.dropFirst(name.count)
         values.append(.string(name))
@@ -374,7 +376,7 @@ private struct Translation {
         }
     }
 
-    /// Whether an operator follows the word read last.
+    /// Whether an operator follows the word that was read last.
     private var isLeftSide: Bool {
         let (sign, word, _) = ahead(at)
         return Self.infix.contains(word) || sign.map { "=<>!".utf8.contains($0) } ?? false
@@ -393,26 +395,26 @@ private struct Translation {
     }
 }
 
-/// A value of the program as an argument of a query; nil for what cannot be compared.
+/// Converts a value of the program to an argument of a query. Returns nil for values that cannot be compared.
 func engineValue(of any: Any) -> EngineValue? {
     switch unwrapped(any).map(swiftValue) {
     case nil: return .null
-    case let v as ObjectBase:
-        // No object of a Realm is one that no Realm manages.
-        return v.link()?.value ?? .link(.null, ObjKey(.max - 1))
-    case let v as any _RealmStorable: return v._rlmValue()?.value
-    case let v as any BinaryInteger: return Int64(exactly: v).map { .int($0) }
-    case let v as any RangeBounds: return v.bounds.map { .list($0) }
-    case let v as any _Persistable where v is any Sequence: return (v as? any Sequence).flatMap { list($0) }
-    case let v as any Sequence: return list(v)
+    case let value as ObjectBase:
+        // An unmanaged object is never equal to an object of a Realm.
+        return value.link()?.value ?? .link(.null, ObjKey(.max - 1))
+    case let value as any _RealmStorable: return value._rlmValue()?.value
+    case let value as any BinaryInteger: return Int64(exactly: value).map { .int($0) }
+    case let value as any RangeBounds: return value.bounds.map { .list($0) }
+    case let value as any _Persistable where value is any Sequence: return (value as? any Sequence).flatMap { list($0) }
+    case let value as any Sequence: return list(value)
     default: return nil
     }
 }
 
 private func list(_ elements: some Sequence) -> EngineValue? {
     var all: [EngineValue] = []
-    for e in elements {
-        guard let value = engineValue(of: e) else { return nil }
+    for element in elements {
+        guard let value = engineValue(of: element) else { return nil }
         all.append(value)
     }
     return .list(all)

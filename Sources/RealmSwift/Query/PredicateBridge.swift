@@ -1,14 +1,14 @@
 import Foundation
 
-/// `NSPredicate(format:)` where Foundation has none: the format travels inside a block predicate, and is read back by
-/// evaluating that with a probe.
+/// Implements `NSPredicate(format:)` where Foundation does not have it. The format is stored inside a block predicate,
+/// and read back by evaluating the predicate with a probe.
 ///
 ///     results.filter(NSPredicate(format: "age > %@", 3))
 ///
-/// Compound predicates are combined. Of other predicates the program's code would have to look at every object: they
-/// are misuse; `filter` with a closure does that. `NSPredicate(value:)` is all or nothing.
+/// Compound predicates are combined. Other predicates would have to run code of the program for every object, so they
+/// are misuse; use `filter` with a closure for that. `NSPredicate(value:)` matches all objects or none.
 extension NSPredicate {
-    /// As `filter` of results takes it.
+    /// Creates a predicate for `filter` from a format and its arguments.
     public convenience init(format predicateFormat: String, _ args: Any?...) {
         self.init(format: predicateFormat, argumentArray: args.map { $0 as Any })
     }
@@ -32,7 +32,7 @@ extension NSPredicate {
     }
 }
 
-/// What a format predicate leaves its format in.
+/// The object in which a format predicate leaves its format.
 private final class Probe {
     var found: (String, [Any])?
 }
@@ -58,15 +58,15 @@ extension FormatString {
 }
 
 extension RealmCollection {
-    /// The elements that meet a predicate.
+    /// Returns the elements that match a predicate.
     public func filter(_ predicate: NSPredicate) -> Results<Element> { filtered(FormatString(predicate)) }
 
-    /// Index of the first element that meets a predicate.
+    /// Returns the index of the first element that matches a predicate; nil if there is none.
     public func index(matching predicate: NSPredicate) -> Int? { firstIndex(FormatString(predicate)) }
 }
 
 extension Map {
-    /// The values that meet a predicate.
+    /// Returns the values that match a predicate.
     public func filter(_ predicate: NSPredicate) -> Results<Value> {
         let rows = rows(), query = FormatString(predicate)
         return Results(rows.derived { () throws(EngineError) in try query.filtered(rows) })

@@ -1,22 +1,22 @@
 import Foundation
 
-/// A condition on objects, checked by the compiler.
+/// A type-safe condition on objects.
 ///
 ///     realm.objects(Person.self).where { $0.age > 3 && $0.dogs.name.contains("x") }
 ///
-/// The closure runs once, and builds what the engine evaluates: it sees no object. A comparison of a property behind a
-/// list, a set, a map or linking objects holds when it holds for any element. `(… && …).count` counts the elements of
-/// one collection that meet all conditions together.
+/// The closure runs once, without any object, and builds the condition that the engine evaluates. A comparison of a
+/// property behind a list, a set, a map or linking objects is true if it is true for any element. `(… && …).count`
+/// counts the elements of one collection that satisfy all conditions together.
 @dynamicMemberLookup
 public struct Query<T> {
     let node: QueryNode
 
     init(_ node: QueryNode) { self.node = node }
 
-    /// The query that a closure is given.
+    /// Returns the query that closures get as their argument.
     public static func _constructForTesting() -> Query<T> { Query(.path([], collections: nil)) }
 
-    /// The format and arguments that `filter` takes.
+    /// Returns the format and arguments for `filter`.
     public func _constructPredicate() -> (String, [Any]) { node.format }
 
     func compared<U>(_ sign: String, _ value: U) -> Query<Bool> {
@@ -27,7 +27,7 @@ public struct Query<T> {
         Query<Bool>(.comparison(sign, node, other.node))
     }
 
-    /// A property behind this one.
+    /// Returns the query for a property behind this one.
     func property<V>(_ name: String, isCollection: Bool = false) -> Query<V> {
         guard case .path(let names, let collections) = node else { misuse("Cannot apply key path to Map subscripts.") }
         let all = names + name.split(separator: ".").map(String.init)
@@ -53,21 +53,21 @@ extension AnyRealmCollection: QueryManyValues {}
 
 extension Map: QueryManyValues {}
 
-/// An optional, as constraints of queries name it.
+/// An optional type, for use in constraints of queries.
 public protocol OptionalProtocol {
     associatedtype Wrapped
 }
 
 extension Optional: OptionalProtocol {}
 
-// MARK: What can be compared
+// MARK: Comparable types
 
-/// What one can be greater than another of.
+/// Types whose values can be ordered.
 public protocol _QueryOrdered {}
 
 extension Optional: _QueryOrdered where Wrapped: _HasPersistedType, Wrapped.PersistedType: _QueryOrdered {}
 
-/// Numbers, dates and values of any type: what queries put in an order and compute with.
+/// Numbers, dates and values of any type: the types that queries order and compute with.
 public protocol _QueryNumeric: _QueryOrdered {}
 
 extension Int: _QueryNumeric {}
@@ -92,10 +92,10 @@ extension AnyRealmValue: _QueryNumeric {}
 
 extension Optional: _QueryNumeric where Wrapped: _HasPersistedType, Wrapped.PersistedType: _QueryNumeric {}
 
-/// Texts and bytes.
+/// Strings and binary data.
 public protocol _QueryBinary: _QueryOrdered {}
 
-/// Texts.
+/// Strings.
 public protocol _QueryString: _QueryBinary {}
 
 extension String: _QueryString {}
@@ -139,7 +139,7 @@ extension Query where T == Bool {
 
     public static func || (a: Query, b: Query) -> Query<Bool> { Query(.or(a.node, b.node)) }
 
-    /// How many elements of the collection that the conditions are about meet all of them.
+    /// The number of elements that satisfy all conditions. All conditions must be about the same collection.
     public var count: Query<Int> { Query<Int>(.subquery(node)) }
 }
 
@@ -154,7 +154,7 @@ extension Query {
 
     public static func != (a: Query, b: Query) -> Query<Bool> { a.compared("!=", b) }
 
-    /// Whether the value is one of these.
+    /// Returns a condition that is true if the value is one of these values.
     public func `in`<U: Sequence>(_ collection: U) -> Query<Bool> where U.Element == T {
         compared("IN", Array(collection))
     }
@@ -179,7 +179,7 @@ extension Query where T: _HasPersistedType, T.PersistedType: _QueryOrdered {
 }
 
 extension Query where T: _HasPersistedType, T.PersistedType: _QueryNumeric {
-    // Of a property behind a collection.
+    // Aggregates of a property behind a collection.
     public var min: Query { aggregate("@min") }
     public var max: Query { aggregate("@max") }
     public var avg: Query { aggregate("@avg") }
@@ -208,7 +208,7 @@ extension Query {
     }
 }
 
-// MARK: Enums and types of the program
+// MARK: Enums and custom types
 
 extension Query where T: PersistableEnum {
     public var rawValue: Query<T.RawValue> { Query<T.RawValue>(node) }
@@ -219,20 +219,20 @@ extension Query where T: OptionalProtocol, T.Wrapped: PersistableEnum {
 }
 
 extension Query where T: _HasPersistedType {
-    /// What is stored for it.
+    /// The persisted value of the property.
     public var persistableValue: Query<T.PersistedType> { Query<T.PersistedType>(node) }
 }
 
-// MARK: Texts and bytes
+// MARK: Strings and binary data
 
-/// What comparisons of texts leave out of account.
+/// Options for the comparison of strings.
 public struct StringOptions: OptionSet, Sendable {
     public let rawValue: Int
 
     public init(rawValue: Int) { self.rawValue = rawValue }
     public static let caseInsensitive = StringOptions(rawValue: 1)
 
-    /// Accents of Latin, Greek and Cyrillic letters.
+    /// Ignores accents of Latin, Greek and Cyrillic letters.
     public static let diacriticInsensitive = StringOptions(rawValue: 2)
 
     var text: String {
@@ -283,7 +283,7 @@ extension Query where T: _HasPersistedType, T.PersistedType: _QueryBinary {
 }
 
 extension Query where T: _HasPersistedType, T.PersistedType: _QueryString {
-    /// `?` stands for one character, `*` for any number.
+    /// Compares a string with a pattern, in which `?` matches one character and `*` matches any number of characters.
     public func like(_ value: T, caseInsensitive: Bool = false) -> Query<Bool> {
         compared("LIKE\(caseInsensitive ? "[c]" : "")", value)
     }
@@ -293,22 +293,22 @@ extension Query where T: _HasPersistedType, T.PersistedType: _QueryString {
     }
 }
 
-// MARK: Asking
+// MARK: Queries of collections
 
 extension RealmCollection {
-    /// The elements that meet a condition.
+    /// Returns the elements that match a condition.
     public func `where`(_ isIncluded: (Query<Element>) -> Query<Bool>) -> Results<Element> {
         filtered(FormatString(isIncluded))
     }
 
-    /// Index of the first element that meets a condition.
+    /// Returns the index of the first element that matches a condition; nil if there is none.
     public func index(matching isIncluded: (Query<Element>) -> Query<Bool>) -> Int? {
         firstIndex(FormatString(isIncluded))
     }
 }
 
 extension Map {
-    /// The values that meet a condition.
+    /// Returns the values that match a condition.
     public func `where`(_ isIncluded: (Query<Value>) -> Query<Bool>) -> Results<Value> {
         let rows = rows(), query = FormatString(isIncluded)
         return Results(rows.derived { () throws(EngineError) in try query.filtered(rows) })

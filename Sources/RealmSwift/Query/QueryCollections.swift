@@ -3,12 +3,12 @@
 // MARK: Collections
 
 extension Query where T: RealmCollection {
-    /// Whether the collection holds a value.
+    /// Returns a condition that is true if the collection contains a value.
     public func contains(_ value: T.Element) -> Query<Bool> {
         Query<Bool>(.comparison("IN", .constant(value), node.asWhole))
     }
 
-    /// Whether it holds any of these.
+    /// Returns a condition that is true if the collection contains any of these values.
     public func containsAny<U: Sequence>(in collection: U) -> Query<Bool> where U.Element == T.Element {
         compared("IN", Array(collection))
     }
@@ -19,7 +19,7 @@ extension Query where T: RealmCollection {
 
     public static func != (a: Query, b: T.Element) -> Query<Bool> { a.compared("!=", b) }
 
-    /// What is stored for the elements.
+    /// The persisted values of the elements.
     public var persistableValue: Query<AnyRealmCollection<T.Element.PersistedType>> {
         Query<AnyRealmCollection<T.Element.PersistedType>>(node)
     }
@@ -40,7 +40,7 @@ extension Query where T: RealmCollection, T.Element.PersistedType: _QueryNumeric
 }
 
 extension Query where T: RealmCollection, T.Element: Comparable {
-    /// Whether all elements lie in a range.
+    /// Returns a condition that is true if all elements are in a range.
     public func contains(_ range: Range<T.Element>) -> Query<Bool> {
         allWithin(range.lowerBound, "<", range.upperBound)
     }
@@ -51,7 +51,7 @@ extension Query where T: RealmCollection, T.Element: Comparable {
 }
 
 extension Query where T: RealmCollection, T.Element: OptionalProtocol, T.Element.Wrapped: Comparable {
-    /// Whether all elements lie in a range.
+    /// Returns a condition that is true if all elements are in a range.
     public func contains(_ range: Range<T.Element.Wrapped>) -> Query<Bool> {
         allWithin(range.lowerBound, "<", range.upperBound)
     }
@@ -83,22 +83,22 @@ extension Query where T: RealmCollection, T.Element: OptionalProtocol, T.Element
 // MARK: Maps
 
 extension Query where T: RealmKeyedCollection {
-    /// The value of a key.
+    /// The value for a key.
     public subscript(key: T.Key) -> Query<T.Value> { Query<T.Value>(.element(node.asWhole, key._rlmKey)) }
 
-    /// Any key.
+    /// Any key of the map.
     public var keys: Query<String> { property("@allKeys") }
 
-    /// Any value.
+    /// Any value of the map.
     public var values: Query<T.Value> { property("@allValues") }
     public var count: Query<Int> { aggregate("@count") }
 
-    /// Whether the map holds a value.
+    /// Returns a condition that is true if the map contains a value.
     public func contains(_ value: T.Value) -> Query<Bool> {
         Query<Bool>(.comparison("IN", .constant(value), node.asWhole))
     }
 
-    /// Whether it holds any of these.
+    /// Returns a condition that is true if the map contains any of these values.
     public func containsAny<U: Sequence>(in collection: U) -> Query<Bool> where U.Element == T.Value {
         compared("IN", Array(collection))
     }
@@ -107,7 +107,7 @@ extension Query where T: RealmKeyedCollection {
 
     public static func != (a: Query, b: T.Value) -> Query<Bool> { a.compared("!=", b) }
 
-    /// What is stored for the values.
+    /// The persisted values of the map.
     public var persistableValue: Query<Map<T.Key, T.Value.PersistedType>> {
         Query<Map<T.Key, T.Value.PersistedType>>(node)
     }
@@ -121,7 +121,7 @@ extension Query where T: RealmKeyedCollection, T.Value.PersistedType: _QueryNume
 }
 
 extension Query where T: RealmKeyedCollection, T.Value: Comparable {
-    /// Whether all values lie in a range.
+    /// Returns a condition that is true if all values are in a range.
     public func contains(_ range: Range<T.Value>) -> Query<Bool> { allWithin(range.lowerBound, "<", range.upperBound) }
 
     public func contains(_ range: ClosedRange<T.Value>) -> Query<Bool> {
@@ -130,7 +130,7 @@ extension Query where T: RealmKeyedCollection, T.Value: Comparable {
 }
 
 extension Query where T: RealmKeyedCollection, T.Value: OptionalProtocol, T.Value.Wrapped: Comparable {
-    /// Whether all values lie in a range.
+    /// Returns a condition that is true if all values are in a range.
     public func contains(_ range: Range<T.Value.Wrapped>) -> Query<Bool> {
         allWithin(range.lowerBound, "<", range.upperBound)
     }
@@ -162,7 +162,7 @@ extension Query where T == AnyRealmValue {
 }
 
 extension QueryNode {
-    /// The collection, not any element of it.
+    /// The collection itself, not one of its elements.
     fileprivate var asWhole: QueryNode {
         guard case .path(let names, _) = self else { return self }
         return .path(names, collections: nil)

@@ -1,32 +1,32 @@
 import Foundation
 
-/// What a type-safe query consists of, and its text.
+/// The syntax tree of a type-safe query.
 indirect enum QueryNode {
-    /// A key path; `collections` are the numbers of its names up to the first, and to the last one that leads to many
-    /// values.
+    /// A key path. `collections` are the numbers of names up to and including the first and the last name that leads to
+    /// several values.
     case path([String], collections: ClosedRange<Int>?)
-    /// What stands in brackets behind a path: a key, an index, or `*` for all.
+    /// A subscript of a path: a key, an index, or `*` for all elements.
     case element(QueryNode, Any?)
-    /// `@count`, `@sum` and their like, of a collection or a property of its elements.
+    /// An aggregate such as `@count` or `@sum`, of a collection or a property of its elements.
     case aggregate(String, QueryNode)
     case constant(Any?)
-    /// An operator of the query language with its two sides.
+    /// An operator of the query language with its two operands.
     case comparison(String, QueryNode, QueryNode)
     case between(QueryNode, Any, Any)
     case and(QueryNode, QueryNode)
     case or(QueryNode, QueryNode)
     case not(QueryNode)
-    /// How many elements of one collection meet all conditions together.
+    /// The number of elements of one collection that satisfy all conditions together.
     case subquery(QueryNode)
 
-    /// As a format and its arguments.
+    /// The query as a format with its arguments.
     var format: (String, [Any]) {
         var printer = Printer()
         printer.condition(self)
         return (printer.text, printer.arguments)
     }
 
-    /// Misuse for the sum, average, least or greatest of what is one value.
+    /// Checks aggregates. The sum, average, minimum or maximum of a single value is misuse.
     func verifyAggregates(_ root: ClassInfo?) {
         switch self {
         case .aggregate(let kind, .path(let names, nil)) where kind != "@count":
@@ -44,7 +44,7 @@ indirect enum QueryNode {
         }
     }
 
-    /// The collection that the first comparison goes into.
+    /// The collection of the first comparison that has one; nil if no comparison has one.
     fileprivate var collection: [String]? {
         switch self {
         case .path(let names, let many?): Array(names.prefix(many.lowerBound))
@@ -55,12 +55,12 @@ indirect enum QueryNode {
     }
 }
 
-/// Writes a query as `NSPredicate` formats are written.
+/// Writes a query in the format of `NSPredicate`.
 private struct Printer {
     var text = ""
     var arguments: [Any] = []
 
-    /// Inside subqueries: the collection and the variable that stands for its elements.
+    /// Inside a subquery: the collection, and the variable for its elements.
     private var variable: (path: [String], name: String)?
     private var subqueries = 0
 
@@ -69,7 +69,7 @@ private struct Printer {
         case .and(let a, let b): pair(a, "&&", b)
         case .or(let a, let b): pair(a, "||", b)
         case .not(let child):
-            // A property alone is no condition that could be negated.
+            // A property alone cannot be negated, so it is compared with false.
             if isProperty(child) { return property(child, is: "false") }
             if case .comparison(let sign, let a, let b) = child { return comparison(sign, a, b, isNegated: true) }
             text += "NOT "
@@ -93,7 +93,7 @@ private struct Printer {
         }
     }
 
-    /// A property that is a condition by itself.
+    /// Writes a property that is a condition by itself.
     private mutating func property(_ node: QueryNode, is value: String) {
         quantifier(node)
         operand(node)
@@ -109,12 +109,12 @@ private struct Printer {
     }
 
     private mutating func comparison(_ sign: String, _ a: QueryNode, _ b: QueryNode, isNegated: Bool = false) {
-        // Which element of the one would be compared with which of the other?
+        // It is undefined which elements of the two collections would be compared.
         if case .path(_, .some) = a, case .path(_, .some) = b {
             misuse("Comparing two collection columns is not permitted.")
         }
         text += isNegated ? "(NOT " : "("
-        // What is looked for in a collection stands before it: the collection as a whole is meant.
+        // A constant on the left is searched for in the whole collection, so the comparison has no quantifier.
         if case .constant = a {} else { quantifier(a) }
         operand(a)
         text += " \(sign) "
@@ -145,12 +145,12 @@ private struct Printer {
                 arguments.append(step ?? NSNull())
             }
         case .aggregate(let kind, let of):
-            guard case .path(let names, let many?) = of, case let n = many.upperBound, n < names.count else {
+            guard case .path(let names, let many?) = of, case let last = many.upperBound, last < names.count else {
                 operand(of)
                 text += ".\(kind)"
                 return
             }
-            text += path(Array(names.prefix(n))) + ".\(kind)." + names.dropFirst(n).joined(separator: ".")
+            text += path(Array(names.prefix(last))) + ".\(kind)." + names.dropFirst(last).joined(separator: ".")
         case .constant(let value):
             text += "%@"
             arguments.append(value ?? NSNull())
@@ -161,7 +161,7 @@ private struct Printer {
 
     private func path(_ names: [String]) -> String {
         guard let variable, names.starts(with: variable.path) else { return names.joined(separator: ".") }
-        // The variable stands for a value of the map already.
+        // The variable already represents a value of the map.
         let rest = names.dropFirst(variable.path.count).drop { $0 == "@allValues" }
         return ([variable.name] + rest).joined(separator: ".")
     }
@@ -172,7 +172,8 @@ private struct Printer {
         }
         subqueries += 1
         let outer = variable, name = "$col\(subqueries)"
-        // The collection of the subquery around, named once more, is that of its elements: they are of the same class.
+        // If the inner subquery names the collection of the outer one again, it means that collection of the elements,
+        // which have the same class.
         text +=
             "SUBQUERY(\(collection == outer?.path ? collection.joined(separator: ".") : path(collection)), \(name), "
         variable = (collection, name)
@@ -182,5 +183,5 @@ private struct Printer {
     }
 }
 
-/// Every element of a collection inside a value of any type.
+/// Represents every element of a collection inside a value of any type.
 struct QueryAll {}

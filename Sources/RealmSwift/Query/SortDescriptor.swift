@@ -1,23 +1,23 @@
-/// A property and a direction.
+/// A property to sort by, with a direction.
 public struct SortDescriptor: Equatable, Sendable {
-    /// `name`, or `best.name` behind links.
+    /// The key path of the property: `name`, or `best.name` behind a link.
     public let keyPath: String
 
-    /// Least first.
+    /// A Boolean value that indicates whether the smallest value comes first.
     public let ascending: Bool
 
-    /// By the name of a property.
+    /// Creates a sort descriptor from a key path as a string.
     public init(keyPath: String, ascending: Bool = true) {
         self.keyPath = keyPath
         self.ascending = ascending
     }
 
-    /// By a property.
+    /// Creates a sort descriptor from a key path that the compiler checks.
     public init<ObjectType: ObjectBase>(keyPath: PartialKeyPath<ObjectType>, ascending: Bool = true) {
         self.init(keyPath: nameOfStored(keyPath), ascending: ascending)
     }
 
-    /// In the other direction.
+    /// Returns the sort descriptor with the opposite direction.
     public func reversed() -> SortDescriptor { SortDescriptor(keyPath: keyPath, ascending: !ascending) }
 }
 

@@ -1,20 +1,24 @@
 internal import CoreEngine
 import Foundation
 
-/// Realms of actors: used in the actor's functions, told there, written without blocking it.
+/// Realms that belong to an actor. They are used in functions of the actor, their notifications arrive on the actor,
+/// and they are written without blocking it.
 ///
 ///     actor Store {
 ///         var realm: Realm?
 ///         func open() async throws { realm = try await Realm(actor: self) }
-///         func add(_ name: String) async throws { try await realm?.asyncWrite { realm?.add(Person(value: ["name": name])) } }
+///         func add(_ name: String) async throws {
+///             try await realm?.asyncWrite { realm?.add(Person(value: ["name": name])) }
+///         }
 ///     }
 extension Realm {
-    /// Kept for programs that say it: there is no server to download from.
+    /// When to download a Realm before it is opened. Kept for source compatibility: no server exists to download from,
+    /// so all values have the same effect.
     @frozen public enum OpenBehavior: Sendable {
         case never, once, always
     }
 
-    /// Opens a Realm for an actor, whose function the caller is.
+    /// Opens a Realm for an actor. The caller must run on this actor.
     ///
     /// - Throws: `Realm.Error`.
     public init(
@@ -31,7 +35,7 @@ extension Realm {
         opened = try RealmCore.open(configuration, Confinement.scheduler(MainActor.shared))
     }
 
-    /// Opens a Realm for the actor whose function the caller is.
+    /// Opens a Realm for the current actor.
     public static func open(
         configuration: Configuration = .defaultConfiguration, _isolation actor: isolated any Actor = #isolation,
         downloadBeforeOpen: OpenBehavior = .never
@@ -39,11 +43,11 @@ extension Realm {
         Realm(try RealmCore.open(configuration, Confinement.scheduler(actor)))
     }
 
-    /// Runs `block` in a write transaction as soon as it is its turn, and returns when the changes are on the disk. The
-    /// actor does other things meanwhile.
+    /// Runs `block` in a write transaction when the write lock is available, and returns when the changes are on disk.
+    /// The actor is free for other work meanwhile.
     ///
-    /// - Throws: what `block` throws, and then nothing was written; `Realm.Error`; `CancellationError` where the task
-    ///   was cancelled before its turn.
+    /// - Throws: The error that `block` throws, in which case nothing is written; `Realm.Error`; `CancellationError` if
+    ///   the task was cancelled before the transaction began.
     @discardableResult
     public func asyncWrite<Result>(_isolation actor: isolated any Actor = #isolation, _ block: () throws -> Result)
         async throws -> Result
@@ -65,7 +69,7 @@ extension Realm {
             if isInWriteTransaction { cancelWrite() }
             throw error
         }
-        // The block may have ended the write itself.
+        // The block may have ended the transaction itself.
         guard isInWriteTransaction else { return result }
         if let failure = core.takeFailure() {
             cancelWrite()
@@ -79,28 +83,28 @@ extension Realm {
         return result
     }
 
-    /// Waits for what is begun by `body` and told by its argument, once. Where that is let go of untold, the Realm was
-    /// closed.
+    /// Starts an operation with `body` and waits until it calls its argument, once. If the argument is released without
+    /// a call, the Realm was closed.
     private func waiting(_ actor: isolated any Actor, _ body: (@escaping (EngineError?) -> Void) throws -> some Any)
         async throws
     {
         do {
             try await withCheckedThrowingContinuation(isolation: actor) {
-                (c: CheckedContinuation<Void, any Swift.Error>) in
-                let answer = Answer(c)
+                (continuation: CheckedContinuation<Void, any Swift.Error>) in
+                let answer = Answer(continuation)
                 do { _ = try body { error in answer.give(error) } } catch { answer.give(error) }
             }
-        } catch let e as EngineError { throw Realm.Error.thrown(e) }
+        } catch let error as EngineError { throw Realm.Error.thrown(error) }
     }
 
-    /// Moves to the newest version.
+    /// Advances the Realm to the newest version.
     ///
-    /// - Returns: whether there was one.
+    /// - Returns: true if the Realm advanced.
     @discardableResult
     public func asyncRefresh(_isolation actor: isolated any Actor = #isolation) async -> Bool { refresh() }
 }
 
-/// What somebody waits for, told once.
+/// The result of an operation that a task waits for. It is given once.
 private final class Answer: Sendable {
     private let waiting: Lock<CheckedContinuation<Void, any Swift.Error>?>
 
@@ -109,15 +113,15 @@ private final class Answer: Sendable {
     deinit { give(EngineError(.closedRealm, "The Realm was closed or invalidated before the write was done")) }
 
     func give(_ error: (any Swift.Error)?) {
-        let c = waiting.with { c in
-            defer { c = nil }
-            return c
+        let continuation = waiting.with { continuation in
+            defer { continuation = nil }
+            return continuation
         }
-        if let error { c?.resume(throwing: error) } else { c?.resume() }
+        if let error { continuation?.resume(throwing: error) } else { continuation?.resume() }
     }
 }
 
-/// A write that waits for its turn. Used by its actor only.
+/// A queued write transaction. Used only by its actor.
 private final class AsyncTurn: @unchecked Sendable {
     private let engine: EngineRealm
     private var id: UInt32?
@@ -134,7 +138,7 @@ private final class AsyncTurn: @unchecked Sendable {
 
     func takeBack() {
         guard let id else { return }
-        // The engine lets go of what is to be told, which ends the waiting.
+        // The engine releases the callback, which ends the wait.
         isTakenBack = true
         isTakenBack = (try? engine.cancelAsync(id)) ?? false
     }

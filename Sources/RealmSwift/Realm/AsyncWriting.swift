@@ -1,16 +1,15 @@
 internal import CoreEngine
 import Foundation
 
-/// Names a write that waits, or what is to be called after one.
+/// The identifier of a queued write transaction, or of a callback for a commit.
 public typealias AsyncTransactionId = UInt32
 
-/// Writes that wait for their turn while the program goes on. They need a Realm that lives on a queue: on a plain
-/// thread somebody has to call `refresh`.
+/// Asynchronous write transactions: they wait for the write lock while the program continues. They need a Realm that is
+/// confined to a queue. On a plain thread the program has to call `refresh`.
 extension Realm {
-    /// Runs `block` in a write transaction of its own as soon as it is its turn, then commits.
+    /// Runs `block` in a new write transaction when the write lock is available, then commits.
     ///
-    /// - Parameter onComplete: called when the changes are on the disk, or with the error because of which they are
-    ///   not.
+    /// - Parameter onComplete: Called when the changes are on disk, or with the error that prevented it.
     @discardableResult
     public func writeAsync(_ block: @escaping () -> Void, onComplete: ((Swift.Error?) -> Void)? = nil)
         -> AsyncTransactionId
@@ -21,8 +20,8 @@ extension Realm {
         }
     }
 
-    /// Begins a write transaction as soon as it is its turn; `asyncWriteBlock` ends it with `commitAsyncWrite` or
-    /// `cancelWrite`.
+    /// Begins a write transaction when the write lock is available. `asyncWriteBlock` ends it with `commitAsyncWrite`
+    /// or `cancelWrite`.
     @discardableResult
     public func beginAsyncWrite(_ asyncWriteBlock: @escaping () -> Void) -> AsyncTransactionId {
         let core = core
@@ -36,9 +35,10 @@ extension Realm {
         }
     }
 
-    /// Commits for all readers at once, and tells when the changes are on the disk.
+    /// Commits, which makes the changes visible to all readers at once, and calls `onComplete` when the changes are on
+    /// disk.
     ///
-    /// - Parameter allowGrouping: the next write that waits may reach the disk together with this one.
+    /// - Parameter allowGrouping: true if the next queued write may be flushed to disk together with this one.
     @discardableResult
     public func commitAsyncWrite(allowGrouping: Bool = false, _ onComplete: ((Swift.Error?) -> Void)? = nil)
         -> AsyncTransactionId
@@ -59,12 +59,13 @@ extension Realm {
         }
     }
 
-    /// Takes a write that waits back.
+    /// Cancels a queued write transaction.
     public func cancelAsyncWrite(_ asyncTransactionId: AsyncTransactionId) throws {
         do throws(EngineError) { try engine.cancelAsync(asyncTransactionId) } catch { throw Realm.Error.thrown(error) }
     }
 
-    /// Whether a write waits, is on its way to the disk, or goes on in a block that waited.
+    /// A Boolean value that indicates whether a write is queued, is being flushed to disk, or runs in an asynchronous
+    /// block.
     public var isPerformingAsynchronousWriteOperations: Bool {
         engine.isWritingOrWaiting && (core.isInAsyncBlock || !isInWriteTransaction)
     }

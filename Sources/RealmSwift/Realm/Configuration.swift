@@ -1,47 +1,48 @@
 internal import CoreEngine
 import Foundation
 
-/// Called in a migration with the version that the file had.
+/// A block that is called in a migration, with the schema version of the file.
 public typealias MigrationBlock = @Sendable (_ migration: Migration, _ oldSchemaVersion: UInt64) -> Void
 
 extension Realm {
-    /// How to open a Realm.
+    /// The options for opening a Realm.
     public struct Configuration: Sendable {
         private static let shared = Lock(initial: Configuration())
 
-        /// What `Realm()` opens.
+        /// The configuration that `Realm()` uses.
         public static var defaultConfiguration: Configuration {
             get { shared.with { $0 } }
             set { shared.with { $0 = newValue } }
         }
 
-        /// The file. Where nothing is set: `default.realm` in the folder of the program's data,
+        /// The file of the Realm. The default is `default.realm` in the program's data folder:
         /// `$XDG_DATA_HOME/<program>` or `~/.local/share/<program>`.
         public var fileURL: URL? {
             didSet { if fileURL != nil { inMemoryIdentifier = nil } }
         }
 
-        /// Names a Realm that lives in memory, for as long as it is open somewhere in the process.
+        /// The name of a Realm in memory. The Realm exists while it is open anywhere in the process.
         public var inMemoryIdentifier: String? {
             didSet { if inMemoryIdentifier != nil { fileURL = nil } }
         }
 
-        /// 64 bytes; nil for a plain file.
+        /// The encryption key of 64 bytes; nil for a file without encryption.
         public var encryptionKey: Data?
 
-        /// Opens a file that nobody writes, and that may lie where nothing can be written.
+        /// A Boolean value that indicates whether to open the file without writing to it. No process may write the
+        /// file, and it may be on a read-only medium.
         public var readOnly = false
         public var schemaVersion: UInt64 = 0
         public var migrationBlock: MigrationBlock?
 
-        /// Starts with an empty file where a migration would be needed.
+        /// A Boolean value that indicates whether to start with an empty file instead of a migration.
         public var deleteRealmIfMigrationNeeded = false
 
-        /// Called when the file is first opened in this process, with its size and how much of that is used; true
-        /// compacts it.
+        /// A block that decides whether to compact the file. It is called when the process first opens the file, with
+        /// the size of the file and the number of used bytes. If it returns true, the file is compacted.
         public var shouldCompactOnLaunch: (@Sendable (_ totalBytes: Int, _ usedBytes: Int) -> Bool)?
 
-        /// The classes of the Realm; nil: all classes of the program that opt in.
+        /// The classes of the Realm; nil for all classes of the program that opt in.
         public var objectTypes: [ObjectBase.Type]? {
             get { types }
             set { types = newValue }
@@ -49,10 +50,10 @@ extension Realm {
 
         private nonisolated(unsafe) var types: [ObjectBase.Type]?
 
-        /// Writing fails when more versions than that are in use.
+        /// The maximum number of versions in use. Write transactions fail beyond it.
         public var maximumNumberOfActiveVersions: UInt?
 
-        /// A file to copy where there is none yet.
+        /// A file to copy if the Realm file does not exist yet.
         public var seedFilePath: URL?
 
         public init(
@@ -105,7 +106,7 @@ extension Realm.Configuration: CustomStringConvertible {
 }
 
 extension Realm.Configuration: Equatable {
-    /// Functions are not compared.
+    /// Returns whether two configurations are equal. Blocks are not compared.
     public static func == (a: Self, b: Self) -> Bool {
         a.fileURL == b.fileURL && a.inMemoryIdentifier == b.inMemoryIdentifier && a.encryptionKey == b.encryptionKey
             && a.readOnly == b.readOnly
@@ -118,7 +119,7 @@ extension Realm.Configuration: Equatable {
 extension Realm.Configuration {
     /// The path of the file.
     ///
-    /// - Throws: where there is neither a file nor a name.
+    /// - Throws: An error if neither a file nor an identifier is set.
     var path: String {
         get throws {
             if let inMemoryIdentifier {
@@ -132,7 +133,7 @@ extension Realm.Configuration {
         }
     }
 
-    /// The classes, with those that their properties lead to.
+    /// The classes of the Realm, with all classes that their properties lead to.
     var classes: [ClassInfo] {
         let given = objectTypes ?? Self.allClasses.filter { $0.shouldIncludeInDefaultSchema() }
         var found: [ClassInfo] = [], seen: Set<ObjectIdentifier> = [], open = given
@@ -145,7 +146,7 @@ extension Realm.Configuration {
         return found
     }
 
-    /// Every model of the program; a model without properties is a base class.
+    /// Every model of the program. A model without properties is a base class and is left out.
     private static var allClasses: [ObjectBase.Type] {
         let found = subclasses(of: ObjectBase.self).compactMap { $0 as? ObjectBase.Type }
         return found.filter {
@@ -154,7 +155,7 @@ extension Realm.Configuration {
         }
     }
 
-    /// For the engine.
+    /// Returns the configuration for the engine.
     func engine() throws -> RealmConfiguration {
         let path = try path
         guard !(readOnly && deleteRealmIfMigrationNeeded) else {
@@ -163,31 +164,32 @@ extension Realm.Configuration {
         let classes = classes
         if let fault = classes.lazy.compactMap(\.fault).first { throw Realm.Error(.fail, fault) }
         if inMemoryIdentifier == nil { try prepareFile(path) }
-        var c = RealmConfiguration(
+        var engine = RealmConfiguration(
             path: path, schema: EngineSchema(classes.map(\.engineSchema)), schemaVersion: schemaVersion,
             mode: readOnly ? .immutable : (deleteRealmIfMigrationNeeded ? .softResetFile : .automatic))
-        c.isInMemory = inMemoryIdentifier != nil
+        engine.isInMemory = inMemoryIdentifier != nil
         if let encryptionKey {
-            do { try encryptionKey.withUnsafeBytes { try c.setEncryptionKey($0) } } catch let e as EngineError {
-                throw Realm.Error(e)
+            do { try encryptionKey.withUnsafeBytes { try engine.setEncryptionKey($0) } } catch let error as EngineError
+            {
+                throw Realm.Error(error)
             }
         }
-        c.maxActiveVersions = maximumNumberOfActiveVersions.map { UInt64($0) } ?? .max
+        engine.maxActiveVersions = maximumNumberOfActiveVersions.map { UInt64($0) } ?? .max
         if let shouldCompactOnLaunch {
-            c.shouldCompact = { shouldCompactOnLaunch(Int(clamping: $0), Int(clamping: $1)) }
+            engine.shouldCompact = { shouldCompactOnLaunch(Int(clamping: $0), Int(clamping: $1)) }
         }
         if let migrationBlock, !readOnly {
             let configuration = self
-            c.migrate = { old, new in
+            engine.migrate = { old, new in
                 let migration = Migration(old, new, configuration)
                 migrationBlock(migration, old.schemaVersion)
                 try migration.finish()
             }
         }
-        return c
+        return engine
     }
 
-    /// The folder, and what to begin with.
+    /// Creates the folder and copies the seed file.
     private func prepareFile(_ path: String) throws {
         guard !readOnly, !FileManager.default.fileExists(atPath: path) else { return }
         let url = URL(fileURLWithPath: path)

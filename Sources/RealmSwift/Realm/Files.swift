@@ -1,16 +1,16 @@
 internal import CoreEngine
 import Foundation
 
-/// Files of Realms: what is there, copies, the version of a schema.
+/// Files of Realms: existence, deletion, copies, and the schema version.
 extension Realm {
-    /// Whether the file of a configuration is there.
+    /// Returns whether the file of a configuration exists.
     public static func fileExists(for config: Configuration) -> Bool {
         (try? config.path).map { FileManager.default.fileExists(atPath: $0) } ?? false
     }
 
-    /// Deletes the file of a configuration with what belongs to it.
+    /// Deletes the file of a configuration with its auxiliary files.
     ///
-    /// - Returns: whether there was one.
+    /// - Returns: true if the file existed.
     /// - Throws: `Realm.Error.alreadyOpen` while the Realm is open anywhere.
     @discardableResult
     public static func deleteFiles(for config: Configuration) throws -> Bool {
@@ -23,21 +23,21 @@ extension Realm {
         do { return try config.path } catch { throw EngineError(.invalidArgument, "\(error)") }
     }
 
-    /// Opens a Realm for its migration alone.
+    /// Performs the migration of a Realm. The Realm is opened only for this.
     public static func performMigration(for configuration: Configuration = .defaultConfiguration) throws {
         _ = try Realm(configuration: configuration)
     }
 
     /// Writes a copy without free space to a new file.
     ///
-    /// - Parameter encryptionKey: 64 bytes that the copy is encrypted with; nil for a plain one.
+    /// - Parameter encryptionKey: The key of 64 bytes for the copy; nil for a copy without encryption.
     public func writeCopy(toFile fileURL: URL, encryptionKey: Data? = nil) throws {
         try writeCopy(
             configuration: Configuration(
                 fileURL: fileURL, encryptionKey: encryptionKey, objectTypes: configuration.objectTypes))
     }
 
-    /// Writes a copy to the file of a configuration, with its key.
+    /// Writes a copy to the file of a configuration, with the encryption key of the configuration.
     public func writeCopy(configuration: Configuration) throws {
         let target = try configuration.engine()
         do throws(EngineError) { try engine.writeCopy(to: target.path, encryption: try target.encryption()) } catch {
@@ -45,7 +45,8 @@ extension Realm {
         }
     }
 
-    /// Opens (and migrates) a Realm in the background, then calls back on a queue with the Realm of that queue.
+    /// Opens a Realm in the background, with a migration if needed. Then calls back on a queue, with a Realm that is
+    /// confined to that queue.
     @discardableResult
     public static func asyncOpen(
         configuration: Configuration = .defaultConfiguration, callbackQueue: DispatchQueue = .main,
@@ -53,7 +54,7 @@ extension Realm {
     ) -> AsyncOpenTask {
         let task = AsyncOpenTask(), queue = DispatchQueue(label: "io.realm.open")
         queue.async {
-            // Kept until the other is open, so that the file is migrated once, and no longer.
+            // The first Realm is kept until the second is open, so that the file is migrated only once.
             let first = FirstOpen(configuration, queue)
             callbackQueue.async {
                 let opened = first.opened.flatMap { _ in
@@ -67,21 +68,21 @@ extension Realm {
         return task
     }
 
-    /// An open on its way.
-    public final class AsyncOpenTask: @unchecked Sendable {  // Behind a lock.
+    /// A Realm that is being opened in the background.
+    public final class AsyncOpenTask: @unchecked Sendable {  // Guarded by a lock.
         private let lock = NSLock()
         private var hasEnded = false
 
-        /// The callback is not called any more.
+        /// Cancels the operation. The callback is not called any more.
         public func cancel() { lock.withLock { hasEnded = true } }
         var isCancelled: Bool { lock.withLock { hasEnded } }
     }
 }
 
-/// A Realm that was opened in the background, or why it was not. Nobody is told anything there: nothing holds it when
-/// it is closed.
+/// A Realm that was opened in the background, or the error. It delivers no notifications, so nothing keeps it alive
+/// after it is closed.
 ///
-/// Sendable: nothing changes but what the engine guards.
+/// Sendable: the only mutable state is guarded by the engine.
 private final class FirstOpen: @unchecked Sendable {
     let opened: Result<EngineRealm, Swift.Error>
 
@@ -99,14 +100,14 @@ private final class FirstOpen: @unchecked Sendable {
     func close() { if case .success(let realm) = opened { realm.close() } }
 }
 
-/// The version of the schema in a file, read without a migration.
+/// Returns the schema version of a file, without a migration.
 public func schemaVersionAtURL(_ fileURL: URL, encryptionKey: Data? = nil) throws -> UInt64 {
     guard FileManager.default.fileExists(atPath: fileURL.path) else {
         throw Realm.Error(.fileNotFound, "There is no Realm at '\(fileURL.path)'", fileURL)
     }
-    var c = RealmConfiguration(path: fileURL.path)
+    var configuration = RealmConfiguration(path: fileURL.path)
     do {
-        if let encryptionKey { try encryptionKey.withUnsafeBytes { try c.setEncryptionKey($0) } }
-        return try EngineRealm.persistedSchemaVersion(c)
-    } catch let e as EngineError { throw Realm.Error(e) }
+        if let encryptionKey { try encryptionKey.withUnsafeBytes { try configuration.setEncryptionKey($0) } }
+        return try EngineRealm.persistedSchemaVersion(configuration)
+    } catch let error as EngineError { throw Realm.Error(error) }
 }

@@ -1,11 +1,11 @@
 internal import CoreEngine
 import Foundation
 
-/// A database: objects of the classes of its schema, in one file.
+/// A database that stores objects of the classes in its schema in one file.
 ///
-/// Opening the same file again where it is open, on the same queue or thread, gives the same Realm. Thread rule: it is
-/// used where it was opened; elsewhere access ends the program with a clear text (`RealmMisuse`), or throws where the
-/// function throws. A frozen one is used anywhere.
+/// If the file is already open on the same queue or thread, opening it again returns the same Realm. Thread rule: a
+/// Realm is used only where it was opened. Access from another thread is misuse and ends the program with a clear
+/// message (`RealmMisuse`). A frozen Realm may be used on any thread.
 public struct Realm: Equatable {
     let opened: RealmCore
     var core: RealmCore { opened.current }
@@ -19,37 +19,41 @@ public struct Realm: Equatable {
 
     /// Opens the Realm of the default configuration.
     ///
-    /// - Parameter queue: a serial queue that the Realm is to live on, from anywhere; nil: where this is called.
+    /// - Parameter queue: A serial queue to which the Realm is confined; nil to confine it to the current queue, actor
+    ///   or thread.
     /// - Throws: `Realm.Error`.
     public init(queue: DispatchQueue? = nil) throws {
         try self.init(configuration: .defaultConfiguration, queue: queue)
     }
 
-    /// As `init(queue:)`, with a configuration.
+    /// Opens the Realm of a configuration. See `init(queue:)`.
     public init(configuration: Configuration, queue: DispatchQueue? = nil) throws {
-        do { opened = try RealmCore.open(configuration, try Confinement.scheduler(queue)) } catch let e as EngineError {
-            throw Realm.Error(e)
+        do { opened = try RealmCore.open(configuration, try Confinement.scheduler(queue)) } catch let error
+            as EngineError
+        {
+            throw Realm.Error(error)
         }
     }
 
-    /// Opens a file, with the default configuration in all else.
+    /// Opens the Realm of a file. All other options are those of the default configuration.
     public init(fileURL: URL) throws {
         var configuration = Configuration.defaultConfiguration
         configuration.fileURL = fileURL
         try self.init(configuration: configuration)
     }
 
-    // MARK: What it is
+    // MARK: Schema and configuration
 
-    /// The classes of the file.
+    /// The schema of the file.
     public var schema: Schema { Schema(engine.schema, core) }
     public var configuration: Configuration { core.configuration }
 
-    /// Whether there is no object of any class.
+    /// A Boolean value that indicates whether the Realm contains no objects.
     public var isEmpty: Bool {
         must { () throws(EngineError) -> Bool in
-            for c in engine.schema.classes where !c.key.isNull {
-                if try engine.inside(.realm, { () throws(EngineError) in try engine.objectCount(c.key) }) > 0 {
+            for objectSchema in engine.schema.classes where !objectSchema.key.isNull {
+                if try engine.inside(.realm, { () throws(EngineError) in try engine.objectCount(objectSchema.key) }) > 0
+                {
                     return false
                 }
             }
@@ -59,20 +63,21 @@ public struct Realm: Equatable {
 
     // MARK: Writing
 
-    /// What to do with objects whose primary key is in the Realm.
+    /// The treatment of objects whose primary key already exists in the Realm.
     public enum UpdatePolicy: Int, Sendable {
-        /// It is misuse.
+        /// An existing primary key is misuse.
         case error = 1
         /// Stores the values that differ.
         case modified = 3
-        /// Stores all values; observers are told of all.
+        /// Stores all values, so observers are notified of all of them.
         case all = 2
     }
 
-    /// Runs `block` in a write transaction: commits when it returns, undoes all when it throws.
+    /// Runs `block` in a write transaction. The transaction is committed when `block` returns, and rolled back when it
+    /// throws.
     ///
-    /// - Parameter tokens: who is not told of this commit.
-    /// - Throws: what `block` throws; `Realm.Error` when nothing can be written or the commit fails.
+    /// - Parameter tokens: Registrations of blocks that are not notified of this commit.
+    /// - Throws: The error that `block` throws; `Realm.Error` if the transaction cannot begin or the commit fails.
     @discardableResult
     public func write<Result>(withoutNotifying tokens: [NotificationToken] = [], _ block: () throws -> Result) throws
         -> Result
@@ -98,15 +103,15 @@ public struct Realm: Equatable {
         }
     }
 
-    /// Begins a write transaction, which `commitWrite` or `cancelWrite` ends: it waits until no one else writes, and
-    /// moves to the newest version. The transaction is open until then, whether the program keeps the Realm or not.
+    /// Begins a write transaction, which `commitWrite` or `cancelWrite` ends. The call waits for other writers, and
+    /// advances the Realm to the newest version. The transaction stays open even if the program releases the Realm.
     public func beginWrite() {
         if isFrozen { misuse("Can't perform transactions on a frozen Realm") }
         must { () throws(EngineError) in try engine.beginOwnWrite() }
         core.writing = core
     }
 
-    /// Makes what was written in this transaction durable, and visible to all.
+    /// Commits the write transaction. The changes become durable, and visible to all readers.
     public func commitWrite(withoutNotifying tokens: [NotificationToken] = []) throws {
         guard isInWriteTransaction else { misuse("Can't commit a non-existing write transaction") }
         let core = core
@@ -128,7 +133,7 @@ public struct Realm: Equatable {
         }
     }
 
-    /// Undoes what was written in this transaction. Objects that it added are invalidated.
+    /// Rolls back the write transaction. Objects that it added are invalidated.
     public func cancelWrite() {
         let core = core
         must { () throws(EngineError) in try core.realm.cancelWrite() }
@@ -140,13 +145,13 @@ public struct Realm: Equatable {
 
     // MARK: Adding and creating
 
-    /// Makes an object and all that it refers to managed by the Realm.
+    /// Adds an object to the Realm, with all objects that it refers to.
     public func add(_ object: Object, update: UpdatePolicy = .error) {
         verify(object, update)
         must { () throws(EngineError) in try core.add(object, Addition(update)) }
     }
 
-    /// As `add`, for many.
+    /// Adds several objects to the Realm. See `add(_:update:)`.
     public func add<S: Sequence>(_ objects: S, update: UpdatePolicy = .error) where S.Iterator.Element: Object {
         for object in objects { add(object, update: update) }
     }
@@ -156,8 +161,10 @@ public struct Realm: Equatable {
         misuse("'\(object.info.name)' does not have a primary key and can not be updated")
     }
 
-    /// A new object, or with `update` the one of that primary key, with values: a dictionary by names of properties, an
-    /// array in their order, or another object, which is copied with all that it refers to.
+    /// Creates an object, or updates the object with the same primary key, depending on `update`.
+    ///
+    /// - Parameter value: A dictionary by property names, an array in the order of the properties, or another object,
+    ///   which is copied with all objects that it refers to.
     @discardableResult
     public func create<T: Object>(_ type: T.Type, value: Any = [String: Any](), update: UpdatePolicy = .error) -> T {
         if update != .error, ClassInfo.of(type).primaryKey == nil {
@@ -170,7 +177,7 @@ public struct Realm: Equatable {
 
     // MARK: Deleting
 
-    /// Deletes an object, which is invalidated.
+    /// Deletes an object. The object is invalidated.
     public func delete(_ object: ObjectBase) {
         guard let managed = object.managed, managed.core.realm === engine else {
             misuse("Can only delete an object from the Realm it belongs to.")
@@ -185,43 +192,47 @@ public struct Realm: Equatable {
         for object in objects { delete(object) }
     }
 
-    /// Deletes the objects of the list, which is empty afterwards.
+    /// Deletes all objects in a list. The list is empty afterwards.
     public func delete<Element: ObjectBase>(_ objects: List<Element>) where Element: RealmCollectionValue {
         objects.deleteObjects()
     }
 
-    /// Deletes the objects of the results.
+    /// Deletes all objects in results.
     public func delete<Element: ObjectBase>(_ objects: Results<Element>) where Element: RealmFetchable {
         objects.deleteObjects()
     }
 
-    /// Deletes the objects of the map, which is empty afterwards.
+    /// Deletes all objects in a map. The map is empty afterwards.
     public func delete<Key: _MapKey, Value: ObjectBase>(_ map: Map<Key, Value?>) where Value: RealmCollectionValue {
         map.deleteObjects()
     }
 
-    /// Deletes every object of every class.
+    /// Deletes all objects of all classes.
     public func deleteAll() {
         must { () throws(EngineError) in
-            for c in engine.schema.classes where !c.key.isNull && c.kind != .embedded {
-                try engine.inside { () throws(EngineError) in try ResultSet(engine, .table(c.key)).deleteAll() }
+            for objectSchema in engine.schema.classes where !objectSchema.key.isNull && objectSchema.kind != .embedded {
+                try engine.inside { () throws(EngineError) in
+                    try ResultSet(engine, .table(objectSchema.key)).deleteAll()
+                }
             }
         }
     }
 
     // MARK: Reading
 
-    /// All objects of a class, live.
+    /// Returns all objects of a class, as live results.
     public func objects<Element: RealmFetchable>(_ type: Element.Type) -> Results<Element> { Results(core) }
 
-    /// The object with a primary key.
+    /// Returns the object with a primary key; nil if it does not exist.
     public func object<Element: Object, KeyType>(ofType type: Element.Type, forPrimaryKey key: KeyType) -> Element? {
         let managed = core.managed(type)
-        guard let i = managed.info.primaryKey else { misuse("\(managed.info.name) does not have a primary key") }
+        guard let primaryKey = managed.info.primaryKey else {
+            misuse("\(managed.info.name) does not have a primary key")
+        }
         return must { () throws(EngineError) in
-            let value = try core.value(key, for: managed.info.properties[i], managed.info)
-            let found = try value.withMixed { (m) throws(EngineError) in
-                try engine.inside { () throws(EngineError) in try engine.find(managed.table, primaryKey: m) }
+            let value = try core.value(key, for: managed.info.properties[primaryKey], managed.info)
+            let found = try value.withMixed { (mixed) throws(EngineError) in
+                try engine.inside { () throws(EngineError) in try engine.find(managed.table, primaryKey: mixed) }
             }
             return found.map { unsafeDowncast(managed.object($0), to: Element.self) }
         }
@@ -229,8 +240,8 @@ public struct Realm: Equatable {
 
     // MARK: Versions
 
-    /// Whether the Realm moves to new versions by itself, in turns of the queue where it lives. Else it moves in
-    /// `refresh` and in write transactions.
+    /// A Boolean value that indicates whether the Realm advances to new versions automatically, in turns of the queue
+    /// to which it is confined. Otherwise it advances only in `refresh` and in write transactions.
     public var autorefresh: Bool {
         get {
             must { () throws(EngineError) in
@@ -244,22 +255,23 @@ public struct Realm: Equatable {
         }
     }
 
-    /// Moves to the newest version.
+    /// Advances the Realm to the newest version.
     ///
-    /// - Returns: whether there was one.
+    /// - Returns: true if the Realm advanced.
     @discardableResult
     public func refresh() -> Bool { must { () throws(EngineError) in try engine.refresh() } }
 
-    /// Lets go of the version that is read, so that its space in the file can be used again. All objects, collections
-    /// and results are invalidated, and who observes them is told nothing more; the Realm itself is used on. Nothing
-    /// happens in a frozen one.
+    /// Releases the current version, so that its space in the file can be reused. All objects, collections and results
+    /// are invalidated, and their observers receive no more notifications. The Realm itself can still be used. The call
+    /// has no effect on a frozen Realm.
     public func invalidate() {
         if isInWriteTransaction { cancelWrite() }
         let core = core
         if !core.realm.isFrozen { must { () throws(EngineError) in try core.invalidate() } }
     }
 
-    /// Whether the Realm shows one version for good, for all threads.
+    /// A Boolean value that indicates whether the Realm is frozen. A frozen Realm shows one version and may be used on
+    /// any thread.
     public var isFrozen: Bool { engine.isFrozen }
 }
 

@@ -1,10 +1,11 @@
 internal import CoreEngine
 import Foundation
 
-/// What all copies of a `Realm` share: the engine's Realm, and the classes of the program in it.
+/// The state that all copies of a `Realm` share: the engine's Realm, and the classes of the program in it.
 ///
-/// Thread rule: that of the Realm, with the exceptions that the engine names; a frozen one is used on any thread.
-/// Sendable: what changes is the table of classes, behind a lock; the rest is guarded by the engine's door.
+/// Thread rule: that of the Realm, with the exceptions that the engine names; a frozen Realm may be used on any thread.
+/// Sendable: tables that other threads read are behind locks; all other state is used only where the Realm is confined,
+/// which the engine's entry point checks.
 final class RealmCore: @unchecked Sendable {
     let realm: EngineRealm
     let configuration: Realm.Configuration
@@ -13,32 +14,33 @@ final class RealmCore: @unchecked Sendable {
     /// Classes without models, by their tables.
     private let dynamicClasses = Lock<[TableKey: ManagedClass]>(initial: [:])
 
-    /// The models of the Realm, by the names of their classes.
+    /// The models of the Realm, by class name.
     let models: [Name: ObjectBase.Type]
 
-    /// Those that fit. In a migration none does yet.
+    /// The models that match the file. In a migration no model matches yet.
     var types: [Name: ObjectBase.Type] { isMigrating ? [:] : models }
     let isMigrating: Bool
 
-    /// This very Realm, while a write transaction is open that is to be ended by a call.
+    /// A reference to this object while a write transaction is open that a separate call ends. It keeps the transaction
+    /// open.
     var writing: RealmCore?
 
-    /// Whether a block runs that waited for its turn to write.
+    /// Whether an asynchronous write block is running.
     var isInAsyncBlock = false
 
-    /// Whether the Realm moves because of a commit of its own.
+    /// Whether the Realm advances because of its own commit.
     var isCommitting = false
 
-    /// Why the write transaction that is open cannot be committed; nil where it can.
+    /// The error that prevents the commit of the open write transaction; nil if it can be committed.
     private(set) var failure: EngineError?
 
-    /// Who observes the Realm itself.
+    /// The observers of the Realm itself.
     let observers = Lock<[ObjectIdentifier: RealmObserver]>(initial: [:])
 
-    /// What took the place of this when it was invalidated, and of that when it was: always the newest.
+    /// The newest Realm that replaced this one after an invalidation; nil if this one is current.
     private let successor = Lock<RealmCore?>(initial: nil)
 
-    /// Those whose place this took, as far as somebody still has them.
+    /// Earlier Realms that this one replaced and that are still referenced.
     private let predecessors = Lock<[Weak]>(initial: [])
 
     private struct Weak {
@@ -53,12 +55,13 @@ final class RealmCore: @unchecked Sendable {
             configuration.classes.map { (Name($0.name), $0.type) }, uniquingKeysWith: { first, _ in first })
     }
 
-    // MARK: Values that no file holds
+    // MARK: Values that exceed the size limit
 
-    /// A text or bytes of more than 16 MB were to be stored. A property cannot throw, so the transaction fails: its
-    /// commit throws this error, and nothing of it is stored. Until then an empty value stands there.
+    /// Records that a string or binary value of more than 16 MB was to be stored. A property cannot throw, so the
+    /// transaction fails: its commit throws this error and stores nothing. Until then the property holds the empty
+    /// value that this function returns.
     ///
-    /// - Throws: every other error.
+    /// - Throws: Every other error.
     func fail(_ error: EngineError, storing value: Mixed) throws(EngineError) -> Mixed {
         guard error.code == .limitExceeded, realm.isWriting else { throw error }
         let nothing = UnsafeRawBufferPointer(start: nil, count: 0), substitute: Mixed
@@ -71,7 +74,7 @@ final class RealmCore: @unchecked Sendable {
         return substitute
     }
 
-    /// What the transaction that ends failed of.
+    /// Returns the error of the ending transaction and clears it.
     func takeFailure() -> EngineError? {
         defer { failure = nil }
         return failure
@@ -79,10 +82,11 @@ final class RealmCore: @unchecked Sendable {
 
     // MARK: Invalidation
 
-    /// What is in the place of this by now.
+    /// The Realm that currently replaces this one, or this one itself.
     var current: RealmCore { successor.with { $0 } ?? self }
 
-    /// Opens the file again, in the place of this, which is closed: whatever was read of it is invalid from then on.
+    /// Replaces this Realm with a newly opened one, and closes this one. All values that were read from it become
+    /// invalid.
     func invalidate() throws(EngineError) {
         let next: RealmCore
         do {
@@ -93,12 +97,13 @@ final class RealmCore: @unchecked Sendable {
         let isMovingInTurns = realm.isMovingInTurns
         try next.realm.inside { () throws(EngineError) in next.realm.isMovingInTurns = isMovingInTurns }
         for observer in observers.with({ Array($0.values) }) { try observer.observe(next) }
-        // What they keep alive may be this.
+        // The observers may keep this object alive.
         observers.with { $0 = [:] }
         Self.remember(next, Name(realm.configuration.path))
         let earlier = predecessors.with { $0.filter { $0.core != nil } } + [Weak(core: self)]
         next.predecessors.with { $0 = earlier }
-        // All lead to the newest at once, so that nothing between is kept: a program may do this for years.
+        // All earlier Realms refer directly to the newest one, so that none in between is kept. A program may
+        // invalidate for years.
         for core in earlier.compactMap(\.core) {
             let last = core.successor.with { successor in
                 defer { successor = next }
@@ -111,7 +116,7 @@ final class RealmCore: @unchecked Sendable {
 
     // MARK: Classes
 
-    /// A class of the program in this Realm; misuse when the Realm does not have it.
+    /// Returns a class of the program in this Realm. A class that the Realm does not have is misuse.
     func managed(_ type: ObjectBase.Type) -> ManagedClass {
         if let known = classes.with({ $0[ObjectIdentifier(type)] }) { return known }
         guard let found = find(type) else {
@@ -133,28 +138,28 @@ final class RealmCore: @unchecked Sendable {
         }
     }
 
-    /// The object in a row, as an instance of its class.
+    /// Returns the object in a row, as an instance of its class.
     func object(_ type: ObjectBase.Type, _ table: TableKey, _ key: ObjKey) -> ObjectBase? {
         let managed = managed(type)
         guard managed.table == table else { return nil }
         return managed.object(key)
     }
 
-    /// The object in a row, as an instance of its model, or without one.
+    /// Returns the object in a row, as an instance of its model if one exists, and as a dynamic object otherwise.
     func anyObject(_ table: TableKey, _ key: ObjKey) -> ObjectBase? {
-        guard let i = realm.schema.index(of: table), let type = types[realm.schema.classes[i].name] else {
+        guard let index = realm.schema.index(of: table), let type = types[realm.schema.classes[index].name] else {
             return dynamic(table, key)
         }
         return object(type, table, key)
     }
 
-    /// The object in a row, without a model.
+    /// Returns the object in a row as a dynamic object.
     func dynamic(_ table: TableKey, _ key: ObjKey) -> ObjectBase? { dynamicClass(of: table)?.object(key) }
 
     func dynamicClass(of table: TableKey) -> ManagedClass? {
         if let known = dynamicClasses.with({ $0[table] }) { return known }
-        guard let i = realm.schema.index(of: table) else { return nil }
-        let found = realm.schema.classes[i], made = ManagedClass(self, ClassInfo(found), found)
+        guard let index = realm.schema.index(of: table) else { return nil }
+        let found = realm.schema.classes[index], made = ManagedClass(self, ClassInfo(found), found)
         return dynamicClasses.with { all in
             if let first = all[table] { return first }
             all[table] = made
@@ -169,21 +174,22 @@ final class RealmCore: @unchecked Sendable {
         return found
     }
 
-    /// The write transaction that made an object, while it is open: a handle must not outlive its undoing.
+    /// Returns the write transaction that made an object, while it is open. A handle must not stay valid after a
+    /// rollback.
     @inline(__always) func birth(_ table: TableKey, _ key: ObjKey) -> Birth? {
         guard realm.isWriting else { return nil }
         return (try? realm.inside(.object) { () throws(EngineError) in realm.birth(table, key) }) ?? nil
     }
 
-    /// Whether both show the same: one is the other, or both are frozen at one version.
+    /// Returns whether both show the same data: they are identical, or both are frozen at the same version.
     func isSame(as other: RealmCore) -> Bool {
         if realm === other.realm { return true }
         guard realm.isFrozen, other.realm.isFrozen, realm.version == other.realm.version else { return false }
         return Name(realm.configuration.path) == Name(other.realm.configuration.path)
     }
 
-    /// What `body` finds out inside the Realm's door; false where the Realm is closed, or what it asks for is gone.
-    /// Asking elsewhere than where the Realm lives is misuse.
+    /// Returns the result of `body`, which runs inside the Realm's entry point. Returns false if the Realm is closed or
+    /// the requested value does not exist. A call from a wrong thread is misuse.
     func isThere(_ body: () throws(EngineError) -> Bool) -> Bool {
         do throws(EngineError) { return try realm.inside(.collection, body) } catch {
             guard error.code == .wrongThread else { return false }
@@ -201,7 +207,7 @@ final class RealmCore: @unchecked Sendable {
 
     private static let open = Lock<[Entry]>(initial: [])
 
-    /// The Realm of a configuration for a scheduler: one that is open already, or a new one.
+    /// Returns the Realm of a configuration for a scheduler: an open one, or a new one.
     static func open(_ configuration: Realm.Configuration, _ scheduler: any Scheduler) throws -> RealmCore {
         let path = Name(try configuration.path)
         if let known = cached(path, scheduler) {
@@ -222,8 +228,8 @@ final class RealmCore: @unchecked Sendable {
         }
         var engine = try configuration.engine()
         do throws(EngineError) {
-            // A migration uses the Realm on the thread that opens it, which is not where it is to live: it is done by a
-            // Realm of this thread first.
+            // A migration uses the Realm on the thread that opens it. That is not where the Realm will be confined, so
+            // another Realm on this thread performs the migration first.
             var migrated: EngineRealm?
             if configuration.migrationBlock != nil, !scheduler.isOnThread {
                 var here = engine
@@ -247,23 +253,23 @@ final class RealmCore: @unchecked Sendable {
     }
 
     private static func cached(_ path: Name, _ scheduler: any Scheduler) -> RealmCore? {
-        // Whoever lets go of the last reference to one closes a Realm: not under the lock.
+        // The release of the last reference closes a Realm, which must not happen under the lock.
         let all = open.with { $0.filter { $0.path == path }.map { ($0.scheduler, $0.core) } }
         return all.first { $0.0.isSame(as: scheduler) && $0.1.map { !$0.realm.isClosed } ?? false }?.1
     }
 }
 
-/// Keeps a Realm open for objects that were made together. Not the core itself: the list of open Realms refers to that
-/// weakly, and the references of what is referred to weakly are counted in a table beside it, which takes several times
-/// as long.
+/// Keeps a Realm open for objects that were made together. Objects do not retain the core itself: the list of open
+/// Realms has a weak reference to it, and the runtime then counts its references in a separate table, which takes
+/// several times as long.
 final class RealmKeeper: Sendable {
     let core: RealmCore
 
     init(_ core: RealmCore) { self.core = core }
 }
 
-/// Objects that are added together: how existing ones are treated, and which were met on the way, as objects may refer
-/// to each other in a circle.
+/// A set of objects that are added together: the treatment of existing objects, and the objects that were visited,
+/// because objects may refer to each other in a circle.
 final class Addition {
     let update: Realm.UpdatePolicy
     var known: [Identity: (TableKey, BornKey)] = [:]
@@ -273,7 +279,7 @@ final class Addition {
         case row(ObjectIdentifier, TableKey, ObjKey)
     }
 
-    /// Keeps those that are known alive: another object could get the same identity.
+    /// Keeps the known objects alive, because another object could get the identity of a released one.
     private var kept: [ObjectBase] = []
 
     func note(_ object: ObjectBase, _ table: TableKey, _ named: BornKey) {
@@ -281,7 +287,7 @@ final class Addition {
         kept.append(object)
     }
 
-    /// Objects of `create`, which are copied when another Realm has them.
+    /// Whether objects belong to a call of `create`. Objects of another Realm are then copied.
     let isCopying: Bool
 
     init(_ update: Realm.UpdatePolicy = .error, isCopying: Bool = false) {
@@ -294,13 +300,13 @@ final class Addition {
 
     // MARK: Long chains of links
 
-    /// Objects inside objects whose values are being stored.
+    /// The number of nested objects whose values are being stored.
     private var depth = 0
     private static let deepest = 64
     private var waiting: [() throws(EngineError) -> Void] = []
 
-    /// Stores the values of one object, which may lead to others. Too far from the first one, as in long chains of
-    /// links, it is done later, by the call for the first one: the stack would not do.
+    /// Stores the values of one object, which may lead to others. In long chains of links the nesting would overflow
+    /// the stack, so beyond a limit the outermost call stores the object later.
     func nest(_ store: @escaping () throws(EngineError) -> Void) throws(EngineError) {
         if depth >= Self.deepest { return waiting.append(store) }
         depth += 1
@@ -311,8 +317,8 @@ final class Addition {
 }
 
 extension Unmanaged {
-    /// Lends the object without counting references, as `borrow` of the engine; compiled here, where the types are
-    /// known.
+    /// Lends the object to `body` without reference counting, like `borrow` of the engine. It is compiled in this
+    /// module, where the types are known.
     @inline(__always) func lending<R>(_ body: (Instance) throws(EngineError) -> R) throws(EngineError) -> R {
         let result: Result<R, EngineError> = _withUnsafeGuaranteedRef { object in
             do throws(EngineError) { return .success(try body(object)) } catch { return .failure(error) }

@@ -2,9 +2,9 @@ internal import CoreEngine
 import Foundation
 
 extension Realm {
-    /// Why a Realm could not be opened or written.
+    /// An error of opening or writing a Realm.
     public struct Error: Swift.Error, Sendable, Equatable {
-        /// Realm's own numbers.
+        /// The error codes, with the raw values of Realm.
         public enum Code: Int, Sendable {
             case fail = 1, fileAccess = 2, filePermissionDenied = 3, fileExists = 4, fileNotFound = 5,
                 fileFormatUpgradeRequired = 6
@@ -18,15 +18,15 @@ extension Realm {
         public let code: Code
         public let message: String
 
-        /// The file, where one is concerned.
+        /// The file that the error concerns; nil if it concerns none.
         public let fileURL: URL?
 
-        /// The engine's number (`realm_errno_e` of the C API); 0 for none.
+        /// The error number of the engine (`realm_errno_e` of the C API); 0 if the engine is not the source.
         public let engineCode: Int32
 
-        /// For what a program throws itself.
+        /// Creates an error, for programs that throw errors themselves.
         ///
-        /// - Parameter userInfo: of it the description is taken, and the path of a file.
+        /// - Parameter userInfo: The source of the description and of the path of a file.
         public init(_ code: Code, userInfo: [String: Any] = [:]) {
             let path = userInfo[NSFilePathErrorKey] as? String
             self.init(
@@ -41,22 +41,22 @@ extension Realm {
             engineCode = 0
         }
 
-        init(_ e: EngineError) {
-            code = Self.code(e.code)
-            message = e.message
-            fileURL = e.path.map { URL(fileURLWithPath: $0) }
-            engineCode = e.code.rawValue
+        init(_ error: EngineError) {
+            code = Self.code(error.code)
+            message = error.message
+            fileURL = error.path.map { URL(fileURLWithPath: $0) }
+            engineCode = error.code.rawValue
         }
 
-        /// What a function throws that was called by the program. A call from another thread than the Realm's is
-        /// misuse, which ends the program, in functions that throw, too: `try?` would make it a write that never was.
-        static func thrown(_ e: EngineError) -> Error {
-            if e.code == .wrongThread { misuse(e) }
-            return Error(e)
+        /// Converts an engine error for a function that throws. A call from a wrong thread is misuse and ends the
+        /// program even in functions that throw, because `try?` would silently drop a write.
+        static func thrown(_ error: EngineError) -> Error {
+            if error.code == .wrongThread { misuse(error) }
+            return Error(error)
         }
 
-        private static func code(_ c: EngineError.Code) -> Code {
-            switch c {
+        private static func code(_ error: EngineError.Code) -> Code {
+            switch error {
             case .outOfDiskSpace: .outOfDiskSpace
             case .addressSpaceExhausted: .addressSpaceExhausted
             case .incompatibleSession: .incompatibleSession

@@ -1,14 +1,14 @@
 internal import CoreEngine
 import Foundation
 
-/// An object without a model: its properties are read and written by their names.
+/// An object without a model. Its properties are read and written by name.
 ///
 ///     for person in realm.dynamicObjects("Person") { print(person["name"] as Any, person.age as Any) }
 @dynamicMemberLookup
 public final class DynamicObject: Object {
     public required init() {}
 
-    /// A property by its name.
+    /// Accesses a property by its name.
     public subscript(dynamicMember member: String) -> Any? {
         get { self[member] }
         set { self[member] = newValue }
@@ -18,35 +18,35 @@ public final class DynamicObject: Object {
 }
 
 extension ObjectBase {
-    /// A property that holds a list.
+    /// Returns the value of a list property.
     public final func dynamicList(_ propertyName: String) -> List<DynamicObject> {
-        guard let p = info.property(propertyName) else {
+        guard let property = info.property(propertyName) else {
             misuse("Invalid property name '\(propertyName)' for class '\(info.name)'.")
         }
-        return List(collection(p.index, .list, dynamicElement(p)))
+        return List(collection(property.index, .list, dynamicElement(property)))
     }
 
-    /// A property that holds a set of objects.
+    /// Returns the value of a property that holds a set of objects.
     public final func dynamicMutableSet(_ propertyName: String) -> MutableSet<DynamicObject> {
-        guard let p = info.property(propertyName) else {
+        guard let property = info.property(propertyName) else {
             misuse("Invalid property name '\(propertyName)' for class '\(info.name)'.")
         }
-        return MutableSet(collection(p.index, .set, dynamicElement(p)))
+        return MutableSet(collection(property.index, .set, dynamicElement(property)))
     }
 
-    /// A property that holds a map of objects.
+    /// Returns the value of a property that holds a map of objects.
     public final func dynamicMap(_ propertyName: String) -> Map<String, DynamicObject?> {
-        guard let p = info.property(propertyName) else {
+        guard let property = info.property(propertyName) else {
             misuse("Invalid property name '\(propertyName)' for class '\(info.name)'.")
         }
-        return Map(collection(p.index, .dictionary, dynamicElement(p)))
+        return Map(collection(property.index, .dictionary, dynamicElement(property)))
     }
 
-    private func dynamicElement(_ p: PropertyInfo) -> _PropertyShape { _PropertyShape(p.shape.type) }
+    private func dynamicElement(_ property: PropertyInfo) -> _PropertyShape { _PropertyShape(property.shape.type) }
 }
 
 extension Realm {
-    /// All objects of a class, without its model.
+    /// Returns all objects of a class as dynamic objects.
     public func dynamicObjects(_ typeName: String) -> Results<DynamicObject> {
         let managed = core.dynamicClass(named: typeName)
         return Results(
@@ -58,14 +58,14 @@ extension Realm {
                 }, managed))
     }
 
-    /// The object with a primary key, without its model.
+    /// Returns the object with a primary key as a dynamic object; nil if it does not exist.
     public func dynamicObject(ofType typeName: String, forPrimaryKey key: Any) -> DynamicObject? {
         let managed = core.dynamicClass(named: typeName)
-        guard let i = managed.info.primaryKey else { misuse("\(typeName) does not have a primary key") }
+        guard let primaryKey = managed.info.primaryKey else { misuse("\(typeName) does not have a primary key") }
         return must { () throws(EngineError) in
-            let value = try core.value(key, for: managed.info.properties[i], managed.info)
-            let found = try value.withMixed { (m) throws(EngineError) in
-                try engine.inside { () throws(EngineError) in try engine.find(managed.table, primaryKey: m) }
+            let value = try core.value(key, for: managed.info.properties[primaryKey], managed.info)
+            let found = try value.withMixed { (mixed) throws(EngineError) in
+                try engine.inside { () throws(EngineError) in try engine.find(managed.table, primaryKey: mixed) }
             }
             return found.map { unsafeDowncast(managed.object($0), to: DynamicObject.self) }
         }
@@ -84,28 +84,30 @@ extension Realm {
 // MARK: Classes without models
 
 extension _Place {
-    /// The class that links at this place lead to, without its model.
+    /// The target class of the links at this place, without its model.
     var targetClass: ManagedClass? {
         let (table, column): (TableKey, ColKey) =
             switch target {
-            case .property(let t, _, let c): (t, c)
-            case .insertion(let p, _), .element(let p, _), .member(let p), .entry(let p, _): (p.table, p.column)
+            case .property(let table, _, let column): (table, column)
+            case .insertion(let path, _), .element(let path, _), .member(let path), .entry(let path, _):
+                (path.table, path.column)
             }
         let schema = core.realm.schema
-        guard let i = schema.index(of: table), let p = schema.classes[i].properties.first(where: { $0.key == column }),
-            let found = schema[p.linkTarget]
+        guard let index = schema.index(of: table),
+            let property = schema.classes[index].properties.first(where: { $0.key == column }),
+            let found = schema[property.linkTarget]
         else { return nil }
         return core.dynamicClass(of: found.key)
     }
 }
 
 extension ManagedClass {
-    /// The class and the property whose links linking objects are, without a model.
+    /// Returns the class and the property of the links that a linking objects property collects, without a model.
     func origin(of index: Int16) -> (ManagedClass, ColKey)? {
         let schema = core.realm.schema, name = Name(info.properties[Int(index)].column)
-        guard let i = schema.index(of: table),
-            let p = schema.classes[i].computedProperties.first(where: { $0.name == name }),
-            let origin = schema[p.linkTarget], let link = origin.property(named: p.linkOrigin),
+        guard let index = schema.index(of: table),
+            let property = schema.classes[index].computedProperties.first(where: { $0.name == name }),
+            let origin = schema[property.linkTarget], let link = origin.property(named: property.linkOrigin),
             let found = core.dynamicClass(of: origin.key)
         else { return nil }
         return (found, link.key)
@@ -113,7 +115,7 @@ extension ManagedClass {
 }
 
 extension ClassInfo {
-    /// What is known of a class from the file alone.
+    /// Creates the description of a class from the file alone.
     convenience init(_ schema: EngineObjectSchema) {
         let properties = (schema.properties + schema.computedProperties).enumerated().compactMap {
             i, p -> PropertyInfo? in
@@ -129,10 +131,10 @@ extension ClassInfo {
         self.init(dynamic: schema.name.text, isEmbedded: schema.kind == .embedded, properties)
     }
 
-    private static func access(_ p: EngineProperty) -> any PropertyAccess.Type {
-        if p.isComputed { return Persisted<LinkingObjects<DynamicObject>>.self }
+    private static func access(_ property: EngineProperty) -> any PropertyAccess.Type {
+        if property.isComputed { return Persisted<LinkingObjects<DynamicObject>>.self }
         func access<T: RealmCollectionValue & _Persistable>(_: T.Type) -> any PropertyAccess.Type {
-            switch (p.collection, p.isNullable) {
+            switch (property.collection, property.isNullable) {
             case (.none, false): Persisted<T>.self
             case (.none, true): Persisted<T?>.self
             case (.list, false): Persisted<List<T>>.self
@@ -143,7 +145,7 @@ extension ClassInfo {
             case (.dictionary, true): Persisted<Map<String, T?>>.self
             }
         }
-        switch p.type {
+        switch property.type {
         case .int: return access(Int.self)
         case .bool: return access(Bool.self)
         case .string: return access(String.self)
@@ -155,14 +157,14 @@ extension ClassInfo {
         case .objectId: return access(ObjectId.self)
         case .uuid: return access(UUID.self)
         case .mixed:
-            switch p.collection {
+            switch property.collection {
             case .none: return Persisted<AnyRealmValue>.self
             case .list: return Persisted<List<AnyRealmValue>>.self
             case .set: return Persisted<MutableSet<AnyRealmValue>>.self
             case .dictionary: return Persisted<Map<String, AnyRealmValue>>.self
             }
         case .object, .linkingObjects:
-            switch p.collection {
+            switch property.collection {
             case .none: return Persisted<DynamicObject?>.self
             case .list: return Persisted<List<DynamicObject>>.self
             case .set: return Persisted<MutableSet<DynamicObject>>.self

@@ -2,12 +2,14 @@ internal import CoreEngine
 
 /// An object in a migration.
 public typealias MigrationObject = DynamicObject
-/// Called for each object of a class with what it was and what it is; nil where the class was not there, or is no more.
+/// A block that is called for each object of a class, with its state before and after the schema change. `oldObject` is
+/// nil if the class did not exist before. `newObject` is nil if the class does not exist any more.
 public typealias MigrationObjectEnumerateBlock = (_ oldObject: MigrationObject?, _ newObject: MigrationObject?) -> Void
 
-/// What a migration block works on: the file as it was, and as it becomes. All happens in one write transaction.
+/// The argument of a migration block, which gives access to the file before and after the schema change. The migration
+/// runs in one write transaction.
 ///
-/// What goes wrong in a call fails the whole migration: opening throws it, and the file stays as it was.
+/// An error in any call fails the whole migration: opening the Realm throws the error, and the file is unchanged.
 public struct Migration {
     private let old: RealmCore
     private let new: RealmCore
@@ -20,7 +22,7 @@ public struct Migration {
         self.new = RealmCore(new, configuration, isMigrating: true)
     }
 
-    /// Throws what went wrong in the block.
+    /// Throws the first error that occurred in the block.
     func finish() throws { if let first = failure.first ?? new.takeFailure() { throw first } }
 
     private func trying<R>(_ body: () throws(EngineError) -> R) -> R? {
@@ -30,13 +32,14 @@ public struct Migration {
         }
     }
 
-    /// The classes before the migration.
+    /// The schema before the migration.
     public var oldSchema: Schema { Schema(old.realm.schema, old) }
 
-    /// The classes that the program has now.
+    /// The schema of the program.
     public var newSchema: Schema { Schema(new.realm.schema, new) }
 
-    /// Goes over the objects that a class had and still has; where it was not there before, over its new ones.
+    /// Calls `block` for each object of a class that existed before and still exists. If the class was removed, `block`
+    /// gets its old objects; if the class is new, its new objects.
     public func enumerateObjects(ofType typeName: String, _ block: MigrationObjectEnumerateBlock) {
         let name = Name(typeName)
         let before = old.realm.schema[name].map(\.key), after = new.realm.schema[name].map(\.key)
@@ -48,13 +51,13 @@ public struct Migration {
         for key in keys ?? [] {
             let was = before.flatMap { old.realm.isValid($0, key) ? old.dynamic($0, key) as? DynamicObject : nil }
             let becomes = after.flatMap { new.realm.isValid($0, key) ? new.dynamic($0, key) as? DynamicObject : nil }
-            // What was deleted on the way is passed over.
+            // Objects that the block deleted meanwhile are skipped.
             guard after == nil ? was != nil : becomes != nil else { continue }
             block(was, becomes)
         }
     }
 
-    /// A new object of a class.
+    /// Creates an object of a class.
     @discardableResult
     public func create(_ typeName: String, value: Any = [String: Any]()) -> MigrationObject {
         let managed = new.dynamicClass(named: typeName)
@@ -65,9 +68,9 @@ public struct Migration {
     /// Deletes an object.
     public func delete(_ object: MigrationObject) { Realm(new).delete(object) }
 
-    /// Deletes all objects of a class, and the class where the program does not have it any more.
+    /// Deletes all objects of a class. If the program does not have the class any more, the class is deleted too.
     ///
-    /// - Returns: whether there was one.
+    /// - Returns: true if the class existed.
     @discardableResult
     public func deleteData(forType typeName: String) -> Bool {
         if new.models[Name(typeName)] != nil {
@@ -79,7 +82,7 @@ public struct Migration {
         return trying { () throws(EngineError) in try new.realm.removeClass(Name(typeName)) } ?? false
     }
 
-    /// Gives a property of the file a new name and keeps its values.
+    /// Renames a property in the file. Its values are kept.
     public func renameProperty(onType typeName: String, from oldName: String, to newName: String) {
         _ = trying { () throws(EngineError) in
             try new.realm.renameProperty(Name(typeName), from: Name(oldName), to: Name(newName))

@@ -1,6 +1,6 @@
 internal import CoreEngine
 
-/// What a property holds. Numbers are those of Realm's own package.
+/// The type of a property. The raw values are those of Realm's own package.
 public enum PropertyType: Int, Sendable {
     case int = 0, bool = 1, string = 2, data = 3, date = 4, float = 5, double = 6, object = 7, linkingObjects = 8, any =
         9, objectId = 10
@@ -36,52 +36,52 @@ public enum PropertyType: Int, Sendable {
     }
 }
 
-/// A property of a class.
+/// The description of a property of a class.
 public struct Property: CustomStringConvertible, Equatable, Sendable {
-    /// As the program names it.
+    /// The name of the property in the program.
     public let name: String
 
-    /// As the file names it.
+    /// The name of the property in the file.
     public let columnName: String
 
-    /// What a value is.
+    /// The type of the property's values.
     public let type: PropertyType
 
-    /// Whether it is a list.
+    /// A Boolean value that indicates whether the property is a list.
     public let isArray: Bool
 
-    /// Whether it is a set.
+    /// A Boolean value that indicates whether the property is a set.
     public let isSet: Bool
 
-    /// Whether it is a map.
+    /// A Boolean value that indicates whether the property is a map.
     public let isMap: Bool
 
-    /// Whether it has a search index.
+    /// A Boolean value that indicates whether the property has a search index.
     public let isIndexed: Bool
 
-    /// Whether a value may be absent.
+    /// A Boolean value that indicates whether values may be nil.
     public let isOptional: Bool
     let isPrimary: Bool
 
-    /// The class that links lead to.
+    /// The name of the target class of links; nil for other types.
     public let objectClassName: String?
 
-    /// Of linking objects.
+    /// For linking objects, the name of the property whose links are collected.
     private let originName: String?
 
-    init(_ p: EngineProperty, name: String? = nil) {
-        self.name = name ?? (p.publicName.isEmpty ? p.name.text : p.publicName.text)
-        columnName = p.name.text
-        type = PropertyType(p.type)
-        isArray = p.collection == .list
-        isSet = p.collection == .set
-        isMap = p.collection == .dictionary
-        isIndexed = p.isIndexed || p.isPrimary
-        // A value of any type says itself that it is null.
-        isOptional = p.isNullable && p.type != .mixed
-        isPrimary = p.isPrimary
-        objectClassName = p.linkTarget.isEmpty ? nil : p.linkTarget.text
-        originName = p.linkOrigin.isEmpty ? nil : p.linkOrigin.text
+    init(_ property: EngineProperty, name: String? = nil) {
+        self.name = name ?? (property.publicName.isEmpty ? property.name.text : property.publicName.text)
+        columnName = property.name.text
+        type = PropertyType(property.type)
+        isArray = property.collection == .list
+        isSet = property.collection == .set
+        isMap = property.collection == .dictionary
+        isIndexed = property.isIndexed || property.isPrimary
+        // A value of any type represents null itself.
+        isOptional = property.isNullable && property.type != .mixed
+        isPrimary = property.isPrimary
+        objectClassName = property.linkTarget.isEmpty ? nil : property.linkTarget.text
+        originName = property.linkOrigin.isEmpty ? nil : property.linkOrigin.text
     }
 
     public var description: String {
@@ -100,35 +100,35 @@ public struct Property: CustomStringConvertible, Equatable, Sendable {
     }
 }
 
-/// A class with its properties.
+/// The description of a class with its properties.
 public struct ObjectSchema: CustomStringConvertible, Equatable {
-    /// The name in the file.
+    /// The name of the class in the file.
     public let className: String
 
-    /// In the order of the file.
+    /// The properties, in the order of the file.
     public let properties: [Property]
 
-    /// Whether its objects belong to one other object each.
+    /// A Boolean value that indicates whether each object belongs to exactly one other object.
     public let isEmbedded: Bool
 
-    /// Always false: such classes belong to Device Sync.
+    /// Always false. Asymmetric classes belong to Device Sync.
     public var isAsymmetric: Bool { false }
 
-    /// The class of the program; `DynamicObject` where there is none.
+    /// The Swift class of the program; `DynamicObject` if the program has no model for the class.
     public let objectClass: AnyClass
 
-    /// The property that is the primary key; nil for none.
+    /// The property that is the primary key; nil if the class has none.
     public var primaryKeyProperty: Property? { properties.first(where: \.isPrimary) }
 
-    /// A property by its name.
+    /// Returns the property with a name; nil if it does not exist.
     public subscript(propertyName: String) -> Property? { properties.first { $0.name == propertyName } }
 
-    init(_ c: EngineObjectSchema, _ type: ObjectBase.Type, names: ClassInfo? = nil) {
-        className = c.name.text
-        isEmbedded = c.kind == .embedded
+    init(_ schema: EngineObjectSchema, _ type: ObjectBase.Type, names: ClassInfo? = nil) {
+        className = schema.name.text
+        isEmbedded = schema.kind == .embedded
         objectClass = type
-        properties = c.properties.map { p in
-            Property(p, name: names?.properties.first { Name($0.column) == p.name }?.name)
+        properties = schema.properties.map { property in
+            Property(property, name: names?.properties.first { Name($0.column) == property.name }?.name)
         }
     }
 
@@ -142,12 +142,12 @@ public struct ObjectSchema: CustomStringConvertible, Equatable {
     }
 }
 
-/// The classes of a Realm.
+/// The description of all classes of a Realm.
 public struct Schema: CustomStringConvertible, Equatable {
-    /// In the order of their names.
+    /// The classes, sorted by name.
     public let objectSchema: [ObjectSchema]
 
-    /// A class by its name.
+    /// Returns the class with a name; nil if it does not exist.
     public subscript(className: String) -> ObjectSchema? { objectSchema.first { $0.className == className } }
 
     init(_ schema: EngineSchema, _ core: RealmCore) {

@@ -1,7 +1,7 @@
 internal import CoreEngine
 import Foundation
 
-/// A value of any type: what a property of type `AnyRealmValue` holds.
+/// A value of any type, for properties of type `AnyRealmValue`.
 public enum AnyRealmValue: Hashable {
     case none
     case int(Int)
@@ -20,109 +20,114 @@ public enum AnyRealmValue: Hashable {
 
     public init() { self = .none }
 
-    /// The value, where it is of that type.
-    public var intValue: Int? { if case .int(let v) = self { v } else { nil } }
+    /// The integer value; nil if the value has another type.
+    public var intValue: Int? { if case .int(let value) = self { value } else { nil } }
 
-    /// The value, where it is of that type.
-    public var boolValue: Bool? { if case .bool(let v) = self { v } else { nil } }
+    /// The Boolean value; nil if the value has another type.
+    public var boolValue: Bool? { if case .bool(let value) = self { value } else { nil } }
 
-    /// The value, where it is of that type.
-    public var floatValue: Float? { if case .float(let v) = self { v } else { nil } }
+    /// The `Float` value; nil if the value has another type.
+    public var floatValue: Float? { if case .float(let value) = self { value } else { nil } }
 
-    /// The value, where it is of that type.
-    public var doubleValue: Double? { if case .double(let v) = self { v } else { nil } }
+    /// The `Double` value; nil if the value has another type.
+    public var doubleValue: Double? { if case .double(let value) = self { value } else { nil } }
 
-    /// The value, where it is of that type.
-    public var stringValue: String? { if case .string(let v) = self { v } else { nil } }
+    /// The string value; nil if the value has another type.
+    public var stringValue: String? { if case .string(let value) = self { value } else { nil } }
 
-    /// The value, where it is of that type.
-    public var dataValue: Data? { if case .data(let v) = self { v } else { nil } }
+    /// The binary value; nil if the value has another type.
+    public var dataValue: Data? { if case .data(let value) = self { value } else { nil } }
 
-    /// The value, where it is of that type.
-    public var dateValue: Date? { if case .date(let v) = self { v } else { nil } }
+    /// The date value; nil if the value has another type.
+    public var dateValue: Date? { if case .date(let value) = self { value } else { nil } }
 
-    /// The value, where it is of that type.
-    public var objectIdValue: ObjectId? { if case .objectId(let v) = self { v } else { nil } }
+    /// The object identifier; nil if the value has another type.
+    public var objectIdValue: ObjectId? { if case .objectId(let value) = self { value } else { nil } }
 
-    /// The value, where it is of that type.
-    public var decimal128Value: Decimal128? { if case .decimal128(let v) = self { v } else { nil } }
+    /// The decimal value; nil if the value has another type.
+    public var decimal128Value: Decimal128? { if case .decimal128(let value) = self { value } else { nil } }
 
-    /// The value, where it is of that type.
-    public var uuidValue: UUID? { if case .uuid(let v) = self { v } else { nil } }
+    /// The UUID value; nil if the value has another type.
+    public var uuidValue: UUID? { if case .uuid(let value) = self { value } else { nil } }
 
-    /// The value, where it is of that type.
-    public var dictionaryValue: Map<String, AnyRealmValue>? { if case .dictionary(let v) = self { v } else { nil } }
-
-    /// The value, where it is of that type.
-    public var listValue: List<AnyRealmValue>? { if case .list(let v) = self { v } else { nil } }
-
-    /// The object, where it is one of that class.
-    public func object<T: Object>(_ type: T.Type) -> T? { if case .object(let v) = self { v as? T } else { nil } }
-
-    /// The object, read by names.
-    public var dynamicObject: DynamicObject? {
-        guard case .object(let v) = self else { return nil }
-        return (v as? DynamicObject) ?? v.managed.flatMap { $0.core.dynamic($0.table, v.named.key) as? DynamicObject }
+    /// The map; nil if the value has another type.
+    public var dictionaryValue: Map<String, AnyRealmValue>? {
+        if case .dictionary(let value) = self { value } else { nil }
     }
 
-    /// A map with these entries.
+    /// The list; nil if the value has another type.
+    public var listValue: List<AnyRealmValue>? { if case .list(let value) = self { value } else { nil } }
+
+    /// Returns the object if it is an instance of a class; nil otherwise.
+    public func object<T: Object>(_ type: T.Type) -> T? {
+        if case .object(let value) = self { value as? T } else { nil }
+    }
+
+    /// The object as a dynamic object; nil if the value has another type.
+    public var dynamicObject: DynamicObject? {
+        guard case .object(let value) = self else { return nil }
+        return (value as? DynamicObject)
+            ?? value.managed.flatMap { $0.core.dynamic($0.table, value.named.key) as? DynamicObject }
+    }
+
+    /// Returns a value that contains a map with these entries.
     public static func fromDictionary(_ dictionary: [String: AnyRealmValue]) -> AnyRealmValue {
         let map = Map<String, AnyRealmValue>()
         for (key, value) in dictionary { map[key] = value }
         return .dictionary(map)
     }
 
-    /// A list of these elements.
+    /// Returns a value that contains a list with these elements.
     public static func fromArray(_ array: [AnyRealmValue]) -> AnyRealmValue {
         let list = List<AnyRealmValue>()
         list.append(objectsIn: array)
         return .list(list)
     }
 
-    /// The value inside.
+    /// The contained value; nil for `none`.
     var any: Any? {
         switch self {
         case .none: nil
-        case .int(let v): v
-        case .bool(let v): v
-        case .float(let v): v
-        case .double(let v): v
-        case .string(let v): v
-        case .data(let v): v
-        case .date(let v): v
-        case .object(let v): v
-        case .objectId(let v): v
-        case .decimal128(let v): v
-        case .uuid(let v): v
-        case .dictionary(let v): v
-        case .list(let v): v
+        case .int(let value): value
+        case .bool(let value): value
+        case .float(let value): value
+        case .double(let value): value
+        case .string(let value): value
+        case .data(let value): value
+        case .date(let value): value
+        case .object(let value): value
+        case .objectId(let value): value
+        case .decimal128(let value): value
+        case .uuid(let value): value
+        case .dictionary(let value): value
+        case .list(let value): value
         }
     }
 
-    /// nil for what no property of this type can hold.
+    /// Creates a value. Returns nil if a property of this type cannot hold the value.
     init?(any value: Any) {
         switch unwrapped(value).map(swiftValue) {
         case nil: self = .none
-        case let v as AnyRealmValue: self = v
-        case let v as Bool: self = .bool(v)
-        case let v as Int: self = .int(v)
-        case let v as Float: self = .float(v)
-        case let v as Double: self = .double(v)
-        case let v as String: self = .string(v)
-        case let v as Data: self = .data(v)
-        case let v as Date: self = .date(v)
-        case let v as Object: self = .object(v)
-        case let v as ObjectId: self = .objectId(v)
-        case let v as Decimal128: self = .decimal128(v)
-        case let v as UUID: self = .uuid(v)
-        case let v as Map<String, AnyRealmValue>: self = .dictionary(v)
-        case let v as List<AnyRealmValue>: self = .list(v)
-        case let v as any BinaryInteger: self = .int(Int(truncatingIfNeeded: v))
-        case let v as [String: Any]:
-            guard let map = Map<String, AnyRealmValue>._rlmConvertProperty(v) else { return nil }
+        case let value as AnyRealmValue: self = value
+        case let value as Bool: self = .bool(value)
+        case let value as Int: self = .int(value)
+        case let value as Float: self = .float(value)
+        case let value as Double: self = .double(value)
+        case let value as String: self = .string(value)
+        case let value as Data: self = .data(value)
+        case let value as Date: self = .date(value)
+        case let value as Object: self = .object(value)
+        case let value as ObjectId: self = .objectId(value)
+        case let value as Decimal128: self = .decimal128(value)
+        case let value as UUID: self = .uuid(value)
+        case let value as Map<String, AnyRealmValue>: self = .dictionary(value)
+        case let value as List<AnyRealmValue>: self = .list(value)
+        case let value as any BinaryInteger: self = .int(Int(truncatingIfNeeded: value))
+        case let value as [String: Any]:
+            guard let map = Map<String, AnyRealmValue>._rlmConvertProperty(value) else { return nil }
             self = .dictionary(map)
-        case let v as [Any]:
-            guard let list = List<AnyRealmValue>._rlmConvertProperty(v) else { return nil }
+        case let value as [Any]:
+            guard let list = List<AnyRealmValue>._rlmConvertProperty(value) else { return nil }
             self = .list(list)
         default: return nil
         }
@@ -151,16 +156,16 @@ extension AnyRealmValue: RealmCollectionValue, _Persistable, _DefaultConstructib
     public static func _rlmLoad(_ stored: _StoredValue) -> AnyRealmValue? {
         switch stored.value {
         case .null: return AnyRealmValue.none
-        case .int(let v): return .int(Int(truncatingIfNeeded: v))
-        case .bool(let v): return .bool(v)
-        case .string(let v): return .string(v)
-        case .data(let v): return .data(Data(v))
-        case .date(let v): return .date(v.date)
-        case .float(let v): return .float(v)
-        case .double(let v): return .double(v)
-        case .decimal(let v): return .decimal128(Decimal128(v))
-        case .objectId(let v): return .objectId(ObjectId(v))
-        case .uuid(let v): return .uuid(v.foundation)
+        case .int(let value): return .int(Int(truncatingIfNeeded: value))
+        case .bool(let value): return .bool(value)
+        case .string(let value): return .string(value)
+        case .data(let value): return .data(Data(value))
+        case .date(let value): return .date(value.date)
+        case .float(let value): return .float(value)
+        case .double(let value): return .double(value)
+        case .decimal(let value): return .decimal128(Decimal128(value))
+        case .objectId(let value): return .objectId(ObjectId(value))
+        case .uuid(let value): return .uuid(value.foundation)
         case .link(let table, let key):
             return stored.core.flatMap { $0.anyObject(table, key) as? Object }.map { .object($0) } ?? AnyRealmValue.none
         case .list:
@@ -175,34 +180,37 @@ extension AnyRealmValue: RealmCollectionValue, _Persistable, _DefaultConstructib
     public func _rlmValue() -> _StoredValue? {
         switch self {
         case .none: _StoredValue(.null, nil)
-        case .int(let v): v._rlmValue()
-        case .bool(let v): v._rlmValue()
-        case .float(let v): v._rlmValue()
-        case .double(let v): v._rlmValue()
-        case .string(let v): v._rlmValue()
-        case .data(let v): v._rlmValue()
-        case .date(let v): v._rlmValue()
-        case .object(let v): v._rlmValue()
-        case .objectId(let v): v._rlmValue()
-        case .decimal128(let v): v._rlmValue()
-        case .uuid(let v): v._rlmValue()
+        case .int(let value): value._rlmValue()
+        case .bool(let value): value._rlmValue()
+        case .float(let value): value._rlmValue()
+        case .double(let value): value._rlmValue()
+        case .string(let value): value._rlmValue()
+        case .data(let value): value._rlmValue()
+        case .date(let value): value._rlmValue()
+        case .object(let value): value._rlmValue()
+        case .objectId(let value): value._rlmValue()
+        case .decimal128(let value): value._rlmValue()
+        case .uuid(let value): value._rlmValue()
         case .dictionary, .list: nil
         }
     }
 
     public func _rlmStore(at place: _Place) throws {
         switch self {
-        case .object(let v): try v._rlmStore(at: place)
-        case .list(let v):
-            // Read first, with what is nested: the place may hold this very list, or what it is a part of.
-            let elements = Array(v).map(\.unmanaged), path = try place.makeCollection(.list)
-            for (i, e) in elements.enumerated() {
-                try e._rlmStore(at: _Place(place.core, .insertion(path, i), place.addition))
+        case .object(let value): try value._rlmStore(at: place)
+        case .list(let value):
+            // The values are read first, including nested collections, because the place may hold this list or a
+            // collection that contains it.
+            let elements = Array(value).map(\.unmanaged), path = try place.makeCollection(.list)
+            for (i, element) in elements.enumerated() {
+                try element._rlmStore(at: _Place(place.core, .insertion(path, i), place.addition))
             }
-        case .dictionary(let v):
-            let entries = v.asKeyValueSequence().map { ($0.key, $0.value.unmanaged) },
+        case .dictionary(let value):
+            let entries = value.asKeyValueSequence().map { ($0.key, $0.value.unmanaged) },
                 path = try place.makeCollection(.dictionary)
-            for (key, e) in entries { try e._rlmStore(at: _Place(place.core, .entry(path, key), place.addition)) }
+            for (key, element) in entries {
+                try element._rlmStore(at: _Place(place.core, .entry(path, key), place.addition))
+            }
         default:
             guard let stored = _rlmValue() else { return }
             try place.write(stored.value)
@@ -211,13 +219,13 @@ extension AnyRealmValue: RealmCollectionValue, _Persistable, _DefaultConstructib
 
     public var _rlmAny: Any? { any }
 
-    /// The value, of lists and maps a copy of all that they hold: somewhere in them may be one of the Realm.
+    /// The value, with a complete copy of lists and maps, because a nested collection may belong to the Realm.
     fileprivate var unmanaged: AnyRealmValue {
         switch self {
-        case .list(let v): .fromArray(v.map(\.unmanaged))
-        case .dictionary(let v):
+        case .list(let value): .fromArray(value.map(\.unmanaged))
+        case .dictionary(let value):
             .fromDictionary(
-                Dictionary(v.asKeyValueSequence().map { ($0.key, $0.value.unmanaged) }, uniquingKeysWith: { $1 }))
+                Dictionary(value.asKeyValueSequence().map { ($0.key, $0.value.unmanaged) }, uniquingKeysWith: { $1 }))
         default: self
         }
     }
@@ -235,15 +243,15 @@ extension AnyRealmValue: ExpressibleByIntegerLiteral, ExpressibleByStringLiteral
     public init(floatLiteral value: Double) { self = .double(value) }
 }
 
-/// What is to be stored, so that it stays what it is while the place where it was read from is written: lists and maps
-/// inside values of any type are copied.
+/// Returns the elements to store. Lists and maps inside values of any type are copied, so that a write to the place
+/// from which they were read does not change them.
 func independent<E>(_ elements: [E]) -> [E] {
     guard E.self == AnyRealmValue.self || E.self == Any.self else { return elements }
     return elements.map { element in
         switch element {
-        case let v as AnyRealmValue: v.unmanaged as? E ?? element
-        case let v as List<AnyRealmValue>: AnyRealmValue.list(v).unmanaged as? E ?? element
-        case let v as Map<String, AnyRealmValue>: AnyRealmValue.dictionary(v).unmanaged as? E ?? element
+        case let value as AnyRealmValue: value.unmanaged as? E ?? element
+        case let value as List<AnyRealmValue>: AnyRealmValue.list(value).unmanaged as? E ?? element
+        case let value as Map<String, AnyRealmValue>: AnyRealmValue.dictionary(value).unmanaged as? E ?? element
         default: element
         }
     }

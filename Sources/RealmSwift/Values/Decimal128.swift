@@ -1,43 +1,45 @@
 internal import CoreEngine
 import Foundation
 
-/// A decimal number of 34 digits, as IEEE 754 defines decimal128: exact for amounts of money.
+/// A decimal number with 34 digits, in the decimal128 format of IEEE 754. It represents amounts of money exactly.
 public struct Decimal128: Sendable, CustomStringConvertible {
     var value: CoreEngine.Decimal128
 
     init(_ value: CoreEngine.Decimal128) { self.value = value }
 
-    /// Zero.
+    /// Creates the number zero.
     public init() { value = CoreEngine.Decimal128(0) }
 
-    /// - Throws: `Realm.Error.invalidInput` for what is no number.
+    /// Creates a number from a string.
+    ///
+    /// - Throws: `Realm.Error.invalidInput` if the string is not a number.
     public init(string: String) throws {
-        guard let v = CoreEngine.Decimal128(text: string.utf8) else {
+        guard let parsed = CoreEngine.Decimal128(text: string.utf8) else {
             throw Realm.Error(.invalidInput, "'\(string)' is not a valid Decimal128")
         }
-        value = v
+        value = parsed
     }
 
     public init(number: NSNumber) { value = CoreEngine.Decimal128(text: number.stringValue.utf8) ?? .nan }
 
-    /// From a number, or the text of one; of nothing not a number. Anything else is misuse.
+    /// Creates a number from a number or a string. nil becomes NaN. Any other value is misuse.
     public init(value: Any) {
         guard unwrapped(value) != nil else {
             self.value = .nan
             return
         }
-        guard let v = Self._rlmConvert(value) else {
+        guard let converted = Self._rlmConvert(value) else {
             misuse("Cannot convert value '\(value)' of type '\(type(of: value))' to decimal128")
         }
-        self = v
+        self = converted
     }
 
     public init(_ double: Double) { value = CoreEngine.Decimal128(text: "\(double)".utf8) ?? .nan }
 
     public init<T: BinaryInteger>(_ source: T) { value = CoreEngine.Decimal128(text: "\(source)".utf8) ?? .nan }
 
-    /// As Realm writes it: without zeros at the end behind the point, and without a sign before a positive exponent.
-    /// The file keeps the zeros.
+    /// The number as a string in Realm's format: without trailing zeros after the decimal point, and without a sign
+    /// before a positive exponent. The file keeps the zeros.
     public var stringValue: String {
         let parts = value.description.split(separator: "E", maxSplits: 1)
         guard var digits = parts.first, !value.isSpecial else { return value.description }
@@ -53,10 +55,10 @@ public struct Decimal128: Sendable, CustomStringConvertible {
     public var decimalValue: Decimal { Decimal(string: value.description) ?? .nan }
     public var isNaN: Bool { value.isNaN }
 
-    /// As `isNaN`, which is all that files tell of it.
+    /// A Boolean value that indicates whether the number is NaN. Files do not distinguish kinds of NaN.
     public var isSignaling: Bool { isNaN }
 
-    /// As `isNaN`.
+    /// A Boolean value that indicates whether the number is NaN. Files do not distinguish kinds of NaN.
     public var isSignalingNaN: Bool { isNaN }
     public var isSignMinus: Bool { value.isNegative }
     public var magnitude: Decimal128 { value.isNegative ? Decimal128(-value) : self }
@@ -65,7 +67,7 @@ public struct Decimal128: Sendable, CustomStringConvertible {
 
     public func advanced(by n: Decimal128) -> Decimal128 { self + n }
 
-    /// The least and the greatest number.
+    /// The smallest and the largest number.
     public static var min: Decimal128 { minimumValue }
     public static var max: Decimal128 { maximumValue }
     public static var minimumValue: Decimal128 { Decimal128(-maximumValue.value) }
@@ -76,8 +78,8 @@ public struct Decimal128: Sendable, CustomStringConvertible {
 }
 
 extension Decimal128: Comparable, Hashable {
-    /// Numbers are equal when their values are, whatever their digits behind the point; what is no number equals
-    /// itself, as in files.
+    /// Returns whether two numbers are equal. Numbers with the same value are equal, even if their trailing zeros
+    /// differ. NaN is equal to itself, as in files.
     public static func == (a: Decimal128, b: Decimal128) -> Bool {
         CoreEngine.Decimal128.compare(a.value, b.value) == 0
     }
@@ -122,23 +124,23 @@ extension Decimal128: ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral, Ex
 
     public init(floatLiteral value: Double) { self.init(value) }
 
-    /// Not a number for a text that is none.
+    /// Creates a number from a string literal. A literal that is not a number becomes NaN.
     public init(stringLiteral value: String) { self.value = CoreEngine.Decimal128(text: value.utf8) ?? .nan }
 }
 
 extension Decimal128: Codable {
     public init(from decoder: any Decoder) throws {
-        let c = try decoder.singleValueContainer()
-        if let text = try? c.decode(String.self) {
+        let container = try decoder.singleValueContainer()
+        if let text = try? container.decode(String.self) {
             self = try Decimal128(string: text)
         } else {
-            self.init(try c.decode(Double.self))
+            self.init(try container.decode(Double.self))
         }
     }
 
     public func encode(to encoder: any Encoder) throws {
-        var c = encoder.singleValueContainer()
-        try c.encode(stringValue)
+        var container = encoder.singleValueContainer()
+        try container.encode(stringValue)
     }
 }
 
@@ -148,10 +150,10 @@ extension Decimal128: _Scalar {
 
     public static func _rlmLoad(_ stored: _StoredValue) -> Decimal128? {
         switch stored.value {
-        case .decimal(let v): Decimal128(v)
-        case .int(let v): Decimal128(v)
-        case .double(let v): Decimal128(v)
-        case .float(let v): Decimal128(Double(v))
+        case .decimal(let value): Decimal128(value)
+        case .int(let value): Decimal128(value)
+        case .double(let value): Decimal128(value)
+        case .float(let value): Decimal128(Double(value))
         default: nil
         }
     }
@@ -160,13 +162,13 @@ extension Decimal128: _Scalar {
 
     public static func _rlmConvert(_ any: Any) -> Decimal128? {
         switch any {
-        case let v as Decimal128: v
-        case let v as any BinaryInteger: Decimal128(v)
-        case let v as any BinaryFloatingPoint: Decimal128(Double(v))
-        case let v as Decimal: try? Decimal128(string: v.description)
-        case let v as String: try? Decimal128(string: v)
-        case let v as NSNumber: Decimal128(number: v)
-        case let v as AnyRealmValue: v.decimal128Value
+        case let value as Decimal128: value
+        case let value as any BinaryInteger: Decimal128(value)
+        case let value as any BinaryFloatingPoint: Decimal128(Double(value))
+        case let value as Decimal: try? Decimal128(string: value.description)
+        case let value as String: try? Decimal128(string: value)
+        case let value as NSNumber: Decimal128(number: value)
+        case let value as AnyRealmValue: value.decimal128Value
         default: nil
         }
     }

@@ -1,20 +1,19 @@
 internal import CoreEngine
 
-/// Enums and types of the program as properties: stored as something simpler.
+/// Enums and custom types of the program as properties. They are stored as simpler types.
 
-/// An enum whose raw values are stored. What the file has and the enum has not reads as nil where the property is
-/// optional, and ends the program where it is not. By name, in descriptions and for observers of the object it is what
-/// is stored.
+/// An enum that is stored as its raw value. A stored value without a matching case reads as nil if the property is
+/// optional, and ends the program otherwise. Access by name, descriptions and object observers use the raw value.
 public protocol PersistableEnum: RawRepresentable, CaseIterable, RealmCollectionValue, Comparable, RealmOptionalType,
     _Persistable,
     _DefaultConstructible,
     _PrimaryKey, _Indexable
 where RawValue: RealmCollectionValue & Comparable, PersistedType == RawValue {}
-/// The name that enums had before `@Persisted`.
+/// The name of `PersistableEnum` before `@Persisted` existed.
 public typealias RealmEnum = PersistableEnum
 
 extension PersistableEnum {
-    /// The first case.
+    /// Creates the first case.
     public init() { self = Self._rlmDefault() }
 
     public static func _rlmDefault() -> Self {
@@ -24,7 +23,7 @@ extension PersistableEnum {
 
     public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
 
-    /// Access by name gives what is stored.
+    /// The raw value, which access by name returns.
     public var _rlmAny: Any? { rawValue }
 
     public static func _rlmGetAny(_ object: ObjectBase, _ index: Int16) -> Any? {
@@ -48,7 +47,7 @@ extension PersistableEnum {
         (any as? Self) ?? RawValue._rlmConvert(any).flatMap { Self(rawValue: $0) }
     }
 
-    /// A raw value that no case has is stored as it is.
+    /// Stores a value. A raw value without a matching case is stored unchanged.
     public static func _rlmStoreAny(_ any: Any, at place: _Place) throws -> Bool {
         guard let value = any as? Self else { return try RawValue._rlmStoreAny(any, at: place) }
         try value._rlmStore(at: place)
@@ -56,24 +55,24 @@ extension PersistableEnum {
     }
 }
 
-/// A type of the program that is stored as another one, and can show everything that this may hold.
+/// A custom type that is stored as another type. Every stored value can be converted to the custom type.
 public protocol CustomPersistable: RealmCollectionValue, _CustomPersistable, _DefaultConstructible {
     init(persistedValue: PersistedType)
 }
 
-/// A type of the program that is stored as another one. What it cannot show reads as nil where the property is
-/// optional, and ends the program where it is not.
+/// A custom type that is stored as another type. A stored value that cannot be converted reads as nil if the property
+/// is optional, and ends the program otherwise.
 public protocol FailableCustomPersistable: RealmCollectionValue, _CustomPersistable, _DefaultConstructible {
     init?(persistedValue: PersistedType)
 }
 
-/// What both have in common.
+/// The common base of both protocols for custom types.
 public protocol _CustomPersistable: RealmCollectionValue, _Persistable, _PrimaryKey, _Indexable
 where PersistedType: _CustomStorage {
     var persistableValue: PersistedType { get }
 }
 
-/// What types of programs may be stored as: single values and embedded objects.
+/// The types in which custom types can be stored: single values and embedded objects.
 public protocol _CustomStorage { init() }
 
 extension Int: _CustomStorage {}
@@ -102,20 +101,22 @@ extension Optional: _CustomStorage where Wrapped: _RealmStorable {}
 
 extension _CustomPersistable {
     public static var _rlmShape: _PropertyShape { PersistedType._rlmShape }
-    /// Access by name gives what is stored; of embedded objects, which that would make, the value itself.
+    /// The stored value, which access by name returns. For types stored as embedded objects it is the custom value
+    /// itself, because the stored value would be a new object.
     public var _rlmAny: Any? { Self.isStoredAsObject ? self : persistableValue }
     public func _rlmValue() -> _StoredValue? { persistableValue._rlmValue() }
     public func _rlmStore(at place: _Place) throws { try persistableValue._rlmStore(at: place) }
 }
 
 extension _CustomStorage {
-    /// What properties of this type begin with: a new identifier, for example.
+    /// The initial value of properties of this type, such as a new identifier.
     static var initial: Self { ((Self.self as? any _Scalar.Type)?._rlmDefault() as? Self) ?? Self() }
 }
 
 extension _CustomPersistable {
     static var isStoredAsObject: Bool { PersistedType.self is ObjectBase.Type }
-    /// What is to be shown for what stands for a value: of nothing, where nothing can be stored, the beginning.
+    /// Converts a value to the stored type. If the type is stored as an object, which cannot be nil here, nil becomes
+    /// the initial value.
     static func persisted(_ any: Any) -> PersistedType? {
         if isStoredAsObject, unwrapped(any) == nil { return PersistedType.initial }
         return PersistedType._rlmConvert(any)
@@ -131,7 +132,7 @@ extension CustomPersistable {
         PersistedType._rlmLoad(stored).map { Self(persistedValue: $0) }
     }
 
-    /// Key paths end here: nothing behind it is stored under a name.
+    /// Key paths end at this type: properties behind it are not stored by name.
     public static func _rlmStandIn(_ recording: _Recording) -> Self { _rlmDefault() }
 
     public static func _rlmConvert(_ any: Any) -> Self? {
@@ -162,14 +163,14 @@ extension FailableCustomPersistable {
         (any as? Self) ?? persisted(any).flatMap { Self(persistedValue: $0) }
     }
 
-    /// What the type cannot show is stored as it is: whoever reads it is told.
+    /// Stores a value. A value that this type cannot represent is stored unchanged; reading it reports the error.
     public static func _rlmStoreAny(_ any: Any, at place: _Place) throws -> Bool {
         guard let value = any as? Self else { return try PersistedType._rlmStoreAny(any, at: place) }
         try value._rlmStore(at: place)
         return true
     }
 
-    /// Misuse for what could be stored, and the type cannot show.
+    /// Reports misuse if the value could be stored, but this type cannot represent it.
     static func verify(_ any: Any) {
         guard _rlmConvert(any) == nil, persisted(any) != nil else { return }
         misuse("Could not convert value '\(describe(unwrapped(any), 0))' to type '\(Self.self)'.")

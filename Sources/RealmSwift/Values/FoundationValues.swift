@@ -1,32 +1,32 @@
 import Foundation
 
-/// What programs that were written for Objective-C's types give where Swift's are meant: `NSNumber`, `NSString`,
-/// `NSDate` and their like.
+/// Converts values of Objective-C types to Swift types. Programs that were written for Apple platforms pass `NSNumber`,
+/// `NSString`, `NSDate` and similar types where Swift types are expected.
 ///
-/// Swift on Linux casts some of them and not others, and takes any `NSNumber` of 1 for a truth value: so it is decided
-/// here.
+/// Swift on Linux casts only some of these types, and converts any `NSNumber` of 1 to a Boolean value. So this function
+/// decides.
 func swiftValue(_ any: Any) -> Any {
-    // Swift's own types can be cast to these classes, and stay what they are.
+    // Values of Swift types can also be cast to these classes, but stay unchanged.
     guard type(of: any) is AnyObject.Type else { return any }
     switch any {
-    case let v as NSDecimalNumber: return Decimal128(number: v)
-    case let v as NSNumber: return swiftNumber(v)
-    case let v as NSString: return String(describing: v)
-    case let v as NSDate: return v as Date
-    case let v as NSData: return v as Data
-    case let v as NSUUID: return UUID(uuidString: v.uuidString) ?? any
-    case let v as NSArray: return v.map { $0 as Any }
-    case let v as NSSet: return v.map { $0 as Any }
-    case let v as NSDictionary:
+    case let value as NSDecimalNumber: return Decimal128(number: value)
+    case let value as NSNumber: return swiftNumber(value)
+    case let value as NSString: return String(describing: value)
+    case let value as NSDate: return value as Date
+    case let value as NSData: return value as Data
+    case let value as NSUUID: return UUID(uuidString: value.uuidString) ?? any
+    case let value as NSArray: return value.map { $0 as Any }
+    case let value as NSSet: return value.map { $0 as Any }
+    case let dictionary as NSDictionary:
         var entries: [String: Any] = [:]
-        for (key, value) in v { entries["\(key)"] = value }
+        for (key, value) in dictionary { entries["\(key)"] = value }
         return entries
     default: return any
     }
 }
 
 private func swiftNumber(_ number: NSNumber) -> Any {
-    // Truth values have a class of their own, and no name by which it could be asked for.
+    // Boolean numbers have a class of their own, which has no public name.
     if type(of: number) == truthClass { return number.boolValue }
     switch number.objCType.pointee {
     case CChar(bitPattern: UInt8(ascii: "f")): return number.floatValue

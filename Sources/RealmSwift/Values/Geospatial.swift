@@ -1,18 +1,20 @@
 /// Shapes on the globe, for `geoWithin`: `places.where { $0.location.geoWithin(GeoCircle(center: (55.6, 12.5), radius:
 /// .kilometers(5)!)!) }`.
 ///
-/// The engine decides what lies in them: `docs/query-language.md`, section 13. What it refuses (a ring that crosses
-/// itself, a hole outside) is misuse.
+/// The engine decides which points are inside a shape: see `docs/query-language.md`, section 13. A shape that the
+/// engine refuses (a ring that crosses itself, a hole outside of the ring) is misuse.
 
-/// A place. Nothing but an argument of queries: what is stored is an embedded object with `type` and `coordinates`.
+/// A point on the globe. It is used only as an argument of queries. Points are stored as embedded objects with the
+/// properties `type` and `coordinates`.
 public struct GeoPoint: Hashable, Sendable {
     public let latitude: Double
     public let longitude: Double
 
-    /// Kept, and used by no query.
+    /// The altitude. It is stored in the value, but queries do not use it.
     public let altitude: Double
 
-    /// nil for what is no place: latitudes beyond ±90, longitudes beyond ±180, altitudes below 0.
+    /// Creates a point. Returns nil if the latitude is beyond ±90, the longitude is beyond ±180, or the altitude is
+    /// below 0.
     public init?(latitude: Double, longitude: Double, altitude: Double = 0) {
         guard abs(latitude) <= 90, abs(longitude) <= 180, altitude >= 0 else { return nil }
         (self.latitude, self.longitude, self.altitude) = (latitude, longitude, altitude)
@@ -22,9 +24,9 @@ public struct GeoPoint: Hashable, Sendable {
     fileprivate var text: String { "[\(longitude), \(latitude)]" }
 }
 
-/// What a place may lie in.
+/// A shape on the globe.
 public protocol _Geospatial: Sendable {
-    /// As the query language writes it.
+    /// The shape in the query language.
     var _rlmText: String { get }
 }
 
@@ -35,7 +37,7 @@ public struct GeoBox: Hashable, _Geospatial {
 
     public init(bottomLeft: GeoPoint, topRight: GeoPoint) { (self.bottomLeft, self.topRight) = (bottomLeft, topRight) }
 
-    /// Corners as latitude and longitude; nil where one is no place.
+    /// Creates a rectangle from corners with latitude and longitude. Returns nil if one of them is not a valid point.
     public init?(bottomLeft: (Double, Double), topRight: (Double, Double)) {
         guard let a = GeoPoint(bottomLeft), let b = GeoPoint(topRight) else { return nil }
         self.init(bottomLeft: a, topRight: b)
@@ -44,12 +46,12 @@ public struct GeoBox: Hashable, _Geospatial {
     public var _rlmText: String { "geoBox(\(bottomLeft.text), \(topRight.text))" }
 }
 
-/// A polygon, which may have holes. A ring has at least three corners, and its last point is its first.
+/// A polygon, optionally with holes. A ring has at least three corners, and its last point is equal to its first.
 public struct GeoPolygon: Hashable, _Geospatial {
     public let outerRing: [GeoPoint]
     public let holes: [[GeoPoint]]
 
-    /// nil where a ring is none.
+    /// Creates a polygon. Returns nil if a ring is invalid.
     public init?(outerRing: [GeoPoint], holes: [[GeoPoint]] = []) {
         guard ([outerRing] + holes).allSatisfy({ $0.count >= 4 && $0.first == $0.last }) else { return nil }
         (self.outerRing, self.holes) = (outerRing, holes)
@@ -57,7 +59,7 @@ public struct GeoPolygon: Hashable, _Geospatial {
 
     public init?(outerRing: [GeoPoint], holes: [GeoPoint]...) { self.init(outerRing: outerRing, holes: holes) }
 
-    /// Points as latitude and longitude.
+    /// Creates a polygon from points with latitude and longitude. Returns nil if a point or a ring is invalid.
     public init?(outerRing: [(Double, Double)], holes: [[(Double, Double)]] = []) {
         let rings = ([outerRing] + holes).map { $0.compactMap { GeoPoint($0) } }
         guard zip(rings, [outerRing] + holes).allSatisfy({ $0.count == $1.count }) else { return nil }
@@ -75,12 +77,12 @@ public struct GeoPolygon: Hashable, _Geospatial {
     }
 }
 
-/// How far two places lie apart on the globe.
+/// A distance between two points on the globe.
 public struct Distance: Hashable, Sendable {
     private static let earthRadiusInMeters = 6_378_100.0
     private static let metersOfMile = 1609.344
 
-    /// As an angle at the centre of the globe.
+    /// The distance as an angle at the centre of the globe, in radians.
     public let radians: Double
 
     private init?(_ radians: Double) {
@@ -88,7 +90,7 @@ public struct Distance: Hashable, Sendable {
         self.radians = radians
     }
 
-    /// nil for less than nothing.
+    /// Returns a distance; nil for a negative value.
     public static func radians(_ radians: Double) -> Distance? { Distance(radians) }
 
     public static func degrees(_ degrees: Double) -> Distance? { Distance(degrees * .pi / 180) }
@@ -106,12 +108,12 @@ public struct Distance: Hashable, Sendable {
     public func asMiles() -> Double { radians * Self.earthRadiusInMeters / Self.metersOfMile }
 }
 
-/// A circle around a place.
+/// A circle around a point.
 public struct GeoCircle: Hashable, _Geospatial {
     public let center: GeoPoint
     public let radiusInRadians: Double
 
-    /// nil for a radius below 0.
+    /// Creates a circle. Returns nil for a negative radius.
     public init?(center: GeoPoint, radiusInRadians: Double) {
         guard radiusInRadians >= 0 else { return nil }
         (self.center, self.radiusInRadians) = (center, radiusInRadians)
@@ -119,7 +121,8 @@ public struct GeoCircle: Hashable, _Geospatial {
 
     public init?(center: GeoPoint, radius: Distance) { self.init(center: center, radiusInRadians: radius.radians) }
 
-    /// The centre as latitude and longitude.
+    /// Creates a circle around a centre with latitude and longitude. Returns nil if the centre or the radius is
+    /// invalid.
     public init?(center: (Double, Double), radiusInRadians: Double) {
         guard let place = GeoPoint(center) else { return nil }
         self.init(center: place, radiusInRadians: radiusInRadians)
@@ -133,6 +136,6 @@ public struct GeoCircle: Hashable, _Geospatial {
 }
 
 extension Query where T: OptionalProtocol, T.Wrapped: EmbeddedObject {
-    /// Whether the place of an embedded object lies in a shape.
+    /// Returns a condition that is true if the point of an embedded object is inside a shape.
     public func geoWithin(_ value: some _Geospatial) -> Query<Bool> { compared("IN", value) }
 }

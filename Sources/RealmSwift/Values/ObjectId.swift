@@ -2,18 +2,20 @@ internal import CoreEngine
 import Foundation
 import Synchronization
 
-/// Twelve bytes that are unique without a central place: seconds since 1970, five random bytes of the process, a
-/// counter.
+/// A unique identifier of twelve bytes that needs no central authority: the seconds since 1970, five random bytes of
+/// the process, and a counter.
 public struct ObjectId: Hashable, Sendable, Comparable, CustomStringConvertible {
     let value: CoreEngine.ObjectId
 
     init(_ value: CoreEngine.ObjectId) { self.value = value }
 
-    /// All zeros.
+    /// Creates an identifier of zeros.
     public init() { value = CoreEngine.ObjectId(high: 0, low: 0) }
 
+    /// Creates an identifier from its text form.
+    ///
     /// - Parameter string: 24 hexadecimal digits.
-    /// - Throws: `Realm.Error.invalidInput` for anything else.
+    /// - Throws: `Realm.Error.invalidInput` for any other string.
     public init(string: String) throws {
         guard let id = Self(digits: string) else {
             throw Realm.Error(.invalidInput, "Invalid Object ID string '\(string)': must be 24 hex digits")
@@ -21,7 +23,7 @@ public struct ObjectId: Hashable, Sendable, Comparable, CustomStringConvertible 
         self = id
     }
 
-    /// Of digits that stand in the program; anything but 24 of them is misuse.
+    /// Creates an identifier from 24 digits in the source code. Any other text is misuse.
     public init(_ str: StaticString) {
         let text = "\(str)"
         guard let id = Self(digits: text) else { misuse("Invalid Object ID string '\(text)': must be 24 hex digits") }
@@ -36,7 +38,7 @@ public struct ObjectId: Hashable, Sendable, Comparable, CustomStringConvertible 
         value = CoreEngine.ObjectId(high: high, low: low)
     }
 
-    /// The parts one by one: for identifiers of a known time.
+    /// Creates an identifier from its parts, for example with a known time.
     public init(timestamp: Date, machineId: Int, processId: Int) {
         let process =
             UInt64(truncatingIfNeeded: machineId) & 0xFF_FFFF << 16 | UInt64(truncatingIfNeeded: processId) & 0xFFFF
@@ -51,14 +53,14 @@ public struct ObjectId: Hashable, Sendable, Comparable, CustomStringConvertible 
     private static let process = UInt64.random(in: 0..<1 << 40)
     private static let counter = Atomic(UInt32.random(in: 0..<1 << 24))
 
-    /// A new identifier: no other process makes the same one.
+    /// Returns a new identifier. No other process generates the same one.
     public static func generate() -> ObjectId { ObjectId(seconds: UInt64(Date().timeIntervalSince1970), process) }
 
-    /// 24 hexadecimal digits.
+    /// The identifier as 24 hexadecimal digits.
     public var stringValue: String { value.description }
     public var description: String { stringValue }
 
-    /// When it was made, to the second.
+    /// The creation time of the identifier, with a resolution of seconds.
     public var timestamp: Date { Date(timeIntervalSince1970: Double(value.high >> 32)) }
 
     public static func < (a: ObjectId, b: ObjectId) -> Bool { a.value < b.value }
@@ -72,20 +74,20 @@ extension ObjectId: _Scalar, _PrimaryKey, _Indexable {
     }
 
     public static func _rlmLoad(_ stored: _StoredValue) -> ObjectId? {
-        if case .objectId(let v) = stored.value { ObjectId(v) } else { nil }
+        if case .objectId(let value) = stored.value { ObjectId(value) } else { nil }
     }
 
     public func _rlmValue() -> _StoredValue? { _StoredValue(.objectId(value), nil) }
 
-    /// A new one for each object: programs leave their primary keys to it.
+    /// Returns a new identifier for each object, so that programs need not set their primary keys.
     public static func _rlmDefault() -> ObjectId { generate() }
 
     public static func _rlmConvert(_ any: Any) -> ObjectId? {
         switch any {
-        case let v as ObjectId: v
-        case let v as String: ObjectId(digits: v)
-        case let v as NSString: ObjectId(digits: String(describing: v))
-        case let v as AnyRealmValue: v.objectIdValue
+        case let value as ObjectId: value
+        case let value as String: ObjectId(digits: value)
+        case let value as NSString: ObjectId(digits: String(describing: value))
+        case let value as AnyRealmValue: value.objectIdValue
         default: nil
         }
     }
@@ -102,7 +104,7 @@ extension ObjectId: Codable {
     }
 
     public func encode(to encoder: any Encoder) throws {
-        var c = encoder.singleValueContainer()
-        try c.encode(stringValue)
+        var container = encoder.singleValueContainer()
+        try container.encode(stringValue)
     }
 }

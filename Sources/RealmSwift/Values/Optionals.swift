@@ -1,11 +1,11 @@
 internal import CoreEngine
 import Foundation
 
-/// Values that may be absent: null in the file.
+/// Optional values. nil is stored as null.
 extension Optional: _HasPersistedType where Wrapped: _HasPersistedType {
     public typealias PersistedType = Wrapped.PersistedType?
 
-    /// A value that the type cannot show (an unknown case of an enum) reads as nil.
+    /// Loads a value. A stored value that the type cannot represent, such as an unknown case of an enum, reads as nil.
     public static func _rlmLoad(_ stored: _StoredValue) -> Wrapped?? {
         if case .null = stored.value { return .some(nil) }
         return .some(Wrapped._rlmLoad(stored))
@@ -33,7 +33,7 @@ extension Optional: _RealmStorable where Wrapped: _RealmStorable {
         return convert(any)
     }
 
-    /// What could be stored, and the type cannot show, is nil.
+    /// Converts a value. A value that could be stored, but that the type cannot represent, becomes nil.
     private static func convert(_ inside: Any) -> Wrapped?? {
         if let value = Wrapped._rlmConvert(inside) { return .some(value) }
         return Wrapped.PersistedType.self != Wrapped.self && Wrapped.PersistedType._rlmConvert(inside) != nil
@@ -60,7 +60,7 @@ extension Optional: _Persistable, _DefaultConstructible where Wrapped: _RealmSto
 
     public static func _rlmGetAny(_ object: ObjectBase, _ index: Int16) -> Any? {
         if let value = _rlmGet(object, index) { return (value as? any _Persistable)?._rlmAny ?? value }
-        // Absent, or no case of the enum.
+        // The stored value is null, or has no matching case of the enum.
         guard Wrapped.self is any PersistableEnum.Type else { return nil }
         return Wrapped.PersistedType._rlmLoad(object.stored(index))
     }
@@ -72,7 +72,7 @@ extension Optional: _PrimaryKey where Wrapped: _PrimaryKey {}
 
 extension Optional: _Indexable where Wrapped: _Indexable {}
 
-/// An optional in an `Any`.
+/// An optional inside an `Any`.
 protocol _AnyOptional { var _rlmInside: Any? { get } }
 
 extension Optional: _AnyOptional {
@@ -82,7 +82,7 @@ extension Optional: _AnyOptional {
     }
 }
 
-/// What an `Any` holds, without the optionals around it.
+/// Returns the content of an `Any` without enclosing optionals; nil if it is nil.
 func unwrapped(_ any: Any) -> Any? {
     if any is NSNull { return nil }
     return (any as? any _AnyOptional).map(\._rlmInside) ?? any

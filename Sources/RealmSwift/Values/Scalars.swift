@@ -1,15 +1,14 @@
 internal import CoreEngine
 import Foundation
 
-/// Numbers, texts, bytes and times: between Swift's types and the engine's.
+/// Numbers, strings, binary data and dates: the conversions between Swift types and engine types.
 ///
-/// Each type says three things: its stored type, how a stored value becomes one, and what else may stand for one in a
-/// dictionary or an array.
+/// Each type defines three things: its stored type, the conversion from a stored value, and the conversion from other
+/// types in dictionaries and arrays.
 
-/// A type of which each value is one value of the file, and which has a value of its own for properties that were never
-/// set.
+/// A type whose values are single values in the file, and that has a default value for properties that were never set.
 public protocol _Scalar: RealmCollectionValue, _Persistable, _DefaultConstructible {
-    /// Two values that hardly anything makes of one another: what a getter does to a value is found out with them.
+    /// Two values that code is unlikely to convert into one another. They reveal whether a getter changes a value.
     static var _rlmSamples: (Self, Self) { get }
 }
 
@@ -30,24 +29,26 @@ public protocol _RealmInteger: _Scalar, FixedWidthInteger, _PrimaryKey, _Indexab
 
 extension _RealmInteger {
     public static var _rlmShape: _PropertyShape { _PropertyShape(.int) }
-    /// An integer that does not fit is cut, as in Realm: properties of small types take part of what the file has.
+    /// Loads an integer. An integer that does not fit is truncated, as in Realm: a property of a smaller type gets the
+    /// low bits of the stored value.
     public static func _rlmLoad(_ stored: _StoredValue) -> Self? {
-        guard case .int(let v) = stored.value else { return nil }
-        return Self(truncatingIfNeeded: v)
+        guard case .int(let value) = stored.value else { return nil }
+        return Self(truncatingIfNeeded: value)
     }
     public func _rlmValue() -> _StoredValue? { _StoredValue(.int(Int64(truncatingIfNeeded: self)), nil) }
     public static func _rlmConvert(_ any: Any) -> Self? {
         switch any {
-        case let v as Self: v
-        case let v as Bool: v ? 1 : 0
-        case let v as any BinaryInteger: Self(exactly: v)
-        case let v as any BinaryFloatingPoint: Self(exactly: Double(v))
-        case let v as NSNumber: v.doubleValue.rounded(.towardZero) == v.doubleValue ? Self(exactly: v.int64Value) : nil
-        case let v as AnyRealmValue: v.intValue.flatMap { Self(exactly: $0) }
+        case let value as Self: value
+        case let value as Bool: value ? 1 : 0
+        case let value as any BinaryInteger: Self(exactly: value)
+        case let value as any BinaryFloatingPoint: Self(exactly: Double(value))
+        case let value as NSNumber:
+            value.doubleValue.rounded(.towardZero) == value.doubleValue ? Self(exactly: value.int64Value) : nil
+        case let value as AnyRealmValue: value.intValue.flatMap { Self(exactly: $0) }
         default: nil
         }
     }
-    /// Small enough for a getter that counts with them.
+    /// The samples are small enough for getters that calculate with them.
     public static var _rlmSamples: (Self, Self) { Self.bitWidth > 16 ? (-70_003, 100_019) : (-17, 29) }
     @inlinable public static func _rlmGet(_ object: ObjectBase, _ index: Int16) -> Self {
         Self(truncatingIfNeeded: object.integer(index))
@@ -74,17 +75,17 @@ extension Bool: _Scalar, _Indexable, _PrimaryKey {
     public static var _rlmSamples: (Bool, Bool) { (true, false) }
 
     public static func _rlmLoad(_ stored: _StoredValue) -> Bool? {
-        if case .bool(let v) = stored.value { v } else { nil }
+        if case .bool(let value) = stored.value { value } else { nil }
     }
 
     public func _rlmValue() -> _StoredValue? { _StoredValue(.bool(self), nil) }
 
     public static func _rlmConvert(_ any: Any) -> Bool? {
         switch any {
-        case let v as Bool: v
-        case let v as any BinaryInteger: Int(exactly: v).flatMap { $0 == 0 ? false : ($0 == 1 ? true : nil) }
-        case let v as NSNumber: v.doubleValue == 0 ? false : (v.doubleValue == 1 ? true : nil)
-        case let v as AnyRealmValue: v.boolValue
+        case let value as Bool: value
+        case let value as any BinaryInteger: Int(exactly: value).flatMap { $0 == 0 ? false : ($0 == 1 ? true : nil) }
+        case let value as NSNumber: value.doubleValue == 0 ? false : (value.doubleValue == 1 ? true : nil)
+        case let value as AnyRealmValue: value.boolValue
         default: nil
         }
     }
@@ -100,25 +101,26 @@ extension Double: _Scalar {
 
     public static func _rlmLoad(_ stored: _StoredValue) -> Double? {
         switch stored.value {
-        case .double(let v): v
-        case .float(let v): Double(v)
-        case .int(let v): Double(v)
-        case .decimal(let v): v.double
+        case .double(let value): value
+        case .float(let value): Double(value)
+        case .int(let value): Double(value)
+        case .decimal(let value): value.double
         default: nil
         }
     }
 
     public func _rlmValue() -> _StoredValue? { _StoredValue(.double(self), nil) }
 
-    /// Numbers of all types. Truth values are none, though `NSNumber` would take them for some.
+    /// Converts numbers of all types. Boolean values are not converted, although `NSNumber` could represent them.
     public static func _rlmConvert(_ any: Any) -> Double? {
         switch any {
         case _ where unwrapped(any).map({ type(of: $0) == Bool.self }) ?? false: nil
-        case let v as Double: v
-        case let v as any BinaryFloatingPoint: Double(v)
-        case let v as any BinaryInteger: Double(v)
-        case let v as NSNumber: v.doubleValue
-        case let v as AnyRealmValue: v.doubleValue ?? v.floatValue.map { Double($0) } ?? v.intValue.map { Double($0) }
+        case let value as Double: value
+        case let value as any BinaryFloatingPoint: Double(value)
+        case let value as any BinaryInteger: Double(value)
+        case let value as NSNumber: value.doubleValue
+        case let value as AnyRealmValue:
+            value.doubleValue ?? value.floatValue.map { Double($0) } ?? value.intValue.map { Double($0) }
         default: nil
         }
     }
@@ -143,28 +145,28 @@ extension Float: _Scalar {
     }
 }
 
-// MARK: Texts and bytes
+// MARK: Strings and binary data
 
 extension String: _Scalar, _PrimaryKey, _Indexable {
     public static var _rlmShape: _PropertyShape { _PropertyShape(.string) }
 
-    /// Letters of both cases, blanks and marks.
+    /// The samples contain letters of both cases, blanks and punctuation.
     public static var _rlmSamples: (String, String) {
         (" Zq\u{E9}7_x\n" + String(repeating: "wV", count: 40) + " ", "kY")
     }
 
     public static func _rlmLoad(_ stored: _StoredValue) -> String? {
-        if case .string(let v) = stored.value { v } else { nil }
+        if case .string(let value) = stored.value { value } else { nil }
     }
 
     public func _rlmValue() -> _StoredValue? { _StoredValue(.string(self), nil) }
 
     public static func _rlmConvert(_ any: Any) -> String? {
         switch any {
-        case let v as String: v
-        case let v as Substring: String(v)
-        case let v as NSString: String(describing: v)
-        case let v as AnyRealmValue: v.stringValue
+        case let value as String: value
+        case let value as Substring: String(value)
+        case let value as NSString: String(describing: value)
+        case let value as AnyRealmValue: value.stringValue
         default: nil
         }
     }
@@ -182,26 +184,26 @@ extension Data: _Scalar {
     public static var _rlmSamples: (Data, Data) { (Data((0..<90).map { UInt8($0 ^ 0x5A) }), Data([7, 1])) }
 
     public static func _rlmLoad(_ stored: _StoredValue) -> Data? {
-        if case .data(let v) = stored.value { Data(v) } else { nil }
+        if case .data(let value) = stored.value { Data(value) } else { nil }
     }
 
     public func _rlmValue() -> _StoredValue? { _StoredValue(.data(Array(self)), nil) }
 
     public static func _rlmConvert(_ any: Any) -> Data? {
         switch any {
-        case let v as Data: v
-        case let v as NSData: v as Data
-        case let v as AnyRealmValue: v.dataValue
+        case let value as Data: value
+        case let value as NSData: value as Data
+        case let value as AnyRealmValue: value.dataValue
         default: nil
         }
     }
 }
 
-// MARK: Times
+// MARK: Dates
 
 extension Timestamp {
-    /// Seconds between 1970 and Foundation's reference date, from which a `Date` counts: nothing is lost by counting
-    /// from there.
+    /// The seconds between 1970 and Foundation's reference date, from which a `Date` counts. Counting from the
+    /// reference date loses no precision.
     private static let reference: Int64 = 978_307_200
 
     init(_ date: Date) {
@@ -212,21 +214,25 @@ extension Timestamp {
             self.init(seconds: date.timeIntervalSinceReferenceDate < 0 ? .min : .max, nanoseconds: 0)
             return
         }
-        var s = sum, ns = Int32(((date.timeIntervalSinceReferenceDate - whole) * 1e9).rounded())
-        // Both parts have one sign; between 1970 and 2001 they were counted from opposite sides.
-        if ns < 0 && s > 0 {
-            (s, ns) = (s - 1, ns + 1_000_000_000)
-        } else if ns > 0 && s < 0 {
-            (s, ns) = (s + 1, ns - 1_000_000_000)
+        var seconds = sum, ns = Int32(((date.timeIntervalSinceReferenceDate - whole) * 1e9).rounded())
+        // Both parts need the same sign. Between 1970 and 2001 they were counted from opposite directions.
+        if ns < 0 && seconds > 0 {
+            (seconds, ns) = (seconds - 1, ns + 1_000_000_000)
+        } else if ns > 0 && seconds < 0 {
+            (seconds, ns) = (seconds + 1, ns - 1_000_000_000)
         }
-        if ns == 1_000_000_000 { (s, ns) = (s + 1, 0) } else if ns == -1_000_000_000 { (s, ns) = (s - 1, 0) }
-        self.init(seconds: s, nanoseconds: ns)
+        if ns == 1_000_000_000 {
+            (seconds, ns) = (seconds + 1, 0)
+        } else if ns == -1_000_000_000 {
+            (seconds, ns) = (seconds - 1, 0)
+        }
+        self.init(seconds: seconds, nanoseconds: ns)
     }
 
     var date: Date {
-        let (s, overflow) = seconds.subtractingReportingOverflow(Self.reference)
+        let (elapsed, overflow) = seconds.subtractingReportingOverflow(Self.reference)
         return Date(
-            timeIntervalSinceReferenceDate: (overflow ? Double(seconds) : Double(s)) + Double(nanoseconds) / 1e9)
+            timeIntervalSinceReferenceDate: (overflow ? Double(seconds) : Double(elapsed)) + Double(nanoseconds) / 1e9)
     }
 }
 
@@ -238,16 +244,16 @@ extension Date: _Scalar, _Indexable {
     }
 
     public static func _rlmLoad(_ stored: _StoredValue) -> Date? {
-        if case .date(let v) = stored.value { v.date } else { nil }
+        if case .date(let value) = stored.value { value.date } else { nil }
     }
 
     public func _rlmValue() -> _StoredValue? { _StoredValue(.date(Timestamp(self)), nil) }
 
     public static func _rlmConvert(_ any: Any) -> Date? {
         switch any {
-        case let v as Date: v
-        case let v as NSDate: v as Date
-        case let v as AnyRealmValue: v.dateValue
+        case let value as Date: value
+        case let value as NSDate: value as Date
+        case let value as AnyRealmValue: value.dateValue
         default: nil
         }
     }
@@ -266,18 +272,18 @@ extension UUID: _Scalar, _PrimaryKey, _Indexable {
     }
 
     public static func _rlmLoad(_ stored: _StoredValue) -> UUID? {
-        guard case .uuid(let v) = stored.value else { return nil }
-        return v.foundation
+        guard case .uuid(let value) = stored.value else { return nil }
+        return value.foundation
     }
 
     public func _rlmValue() -> _StoredValue? { _StoredValue(.uuid(UUIDValue(self)), nil) }
 
     public static func _rlmConvert(_ any: Any) -> UUID? {
         switch any {
-        case let v as UUID: v
-        case let v as String: UUID(uuidString: v)
-        case let v as NSUUID: UUID(uuidString: v.uuidString)
-        case let v as AnyRealmValue: v.uuidValue
+        case let value as UUID: value
+        case let value as String: UUID(uuidString: value)
+        case let value as NSUUID: UUID(uuidString: value.uuidString)
+        case let value as AnyRealmValue: value.uuidValue
         default: nil
         }
     }
@@ -285,10 +291,10 @@ extension UUID: _Scalar, _PrimaryKey, _Indexable {
 
 extension UUIDValue {
     init(_ id: UUID) {
-        self = withUnsafeBytes(of: id.uuid) { b in
+        self = withUnsafeBytes(of: id.uuid) { bytes in
             UUIDValue(
-                high: b.loadUnaligned(as: UInt64.self).bigEndian,
-                low: b.loadUnaligned(fromByteOffset: 8, as: UInt64.self).bigEndian)
+                high: bytes.loadUnaligned(as: UInt64.self).bigEndian,
+                low: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self).bigEndian)
         }
     }
 

@@ -1,14 +1,15 @@
 internal import CoreEngine
 
-/// What a property, an element of a collection or an argument of a query holds: the engine's type, and whether it may
-/// be null.
+/// The shape of a property, of an element of a collection, or of a query argument: the engine's type, and whether it
+/// may be null.
 ///
-/// Made by the types themselves; programs have no use for it.
+/// The types make their shapes themselves. Programs do not use this type.
 public struct _PropertyShape: Sendable {
     var type: EngineType
     var isOptional = false
     var collection: CollectionKind = .none
-    /// Of links and linking objects. Looked up when a schema is made: classes may refer to each other in a circle.
+    /// The target class of links and linking objects. It is looked up when a schema is made, because classes may refer
+    /// to each other in a circle.
     var target: ObjectBase.Type?
 
     init(_ type: EngineType, target: ObjectBase.Type? = nil) {
@@ -28,12 +29,11 @@ public struct _PropertyShape: Sendable {
     var isEmbedded: Bool { target is EmbeddedObject.Type }
 }
 
-/// A value as it comes out of a file: with the Realm that links lead into, and the place where a nested collection
-/// lies.
+/// A value from a file, with the Realm for its links and the path of a nested collection.
 public struct _StoredValue {
     let value: EngineValue
     let core: RealmCore?
-    /// Of Mixed values that hold a collection.
+    /// The path of the collection, for Mixed values that contain one.
     var path: CollectionPath?
 
     init(_ value: EngineValue, _ core: RealmCore?, _ path: CollectionPath? = nil) {
@@ -41,11 +41,11 @@ public struct _StoredValue {
         self.core = core
         self.path = path
     }
-    /// For messages.
+    /// The value as text for error messages.
     var text: String { describe(AnyRealmValue._rlmLoad(self)?.any, 0) }
 }
 
-/// Where a value is to be stored: a property of an object, or a place in a collection.
+/// A place at which a value is stored: a property of an object, or a place in a collection.
 public struct _Place {
     enum Target {
         case property(TableKey, BornKey, ColKey)
@@ -56,7 +56,7 @@ public struct _Place {
     }
     let core: RealmCore
     let target: Target
-    /// What is being added together.
+    /// The group of objects that are added together.
     let addition: Addition
 
     init(_ core: RealmCore, _ target: Target, _ addition: Addition? = nil) {
@@ -66,27 +66,29 @@ public struct _Place {
     }
 }
 
-/// Types with a stored type: the type itself, of enums their raw values, of types of the program what they say.
+/// A type with a persisted type. A scalar type is its own persisted type, an enum has that of its raw values, and a
+/// custom type declares it.
 public protocol _HasPersistedType {
     associatedtype PersistedType = Self
-    /// nil where the stored value is none of this type.
+    /// Returns the value; nil if the stored value has another type.
     static func _rlmLoad(_ stored: _StoredValue) -> Self?
 }
 
-/// One value of its own: what properties hold, what collections are made of, and what queries compare with.
+/// A single value, as properties and collections contain it and queries compare it.
 public protocol _RealmStorable: _HasPersistedType
 where PersistedType: _RealmStorable, PersistedType.PersistedType.PersistedType == PersistedType.PersistedType {
     static var _rlmShape: _PropertyShape { get }
-    /// The value; objects that no Realm manages have none.
+    /// Returns the value to store; nil for unmanaged objects.
     func _rlmValue() -> _StoredValue?
-    /// Stores the value; an unmanaged object becomes managed.
+    /// Stores the value. An unmanaged object becomes managed.
     func _rlmStore(at place: _Place) throws
-    /// What stands for a value in dictionaries, arrays and dynamic access, as this type; nil where it does not.
+    /// Converts a value from a dictionary, an array or dynamic access to this type. Returns nil if it cannot be
+    /// converted.
     static func _rlmConvert(_ any: Any) -> Self?
-    /// Stores what stands for a value; false where it does not. Dictionaries that stand for objects become objects of
-    /// the Realm at once.
+    /// Converts and stores a value. Returns false if it cannot be converted. Dictionaries that represent objects become
+    /// objects of the Realm immediately.
     static func _rlmStoreAny(_ any: Any, at place: _Place) throws -> Bool
-    /// What key paths see in its place while they are recorded.
+    /// Returns the stand-in that key paths read while they are recorded.
     static func _rlmStandIn(_ recording: _Recording) -> Self
 }
 
@@ -102,14 +104,14 @@ extension _RealmStorable {
     }
 }
 
-/// What is stored for an enum or a type of the program; nil for everything else.
+/// Returns the persisted value of an enum or a custom type; nil for all other types.
 func persistable(_ any: Any) -> Any? {
     if let value = any as? any PersistableEnum { return value.rawValue }
     return (any as? any _CustomPersistable)?.persistableValue
 }
 
 extension _RealmStorable {
-    /// An element of a collection; misuse where the file holds what the type cannot show.
+    /// Returns an element of a collection. A stored value that the type cannot represent is misuse.
     static func element(_ stored: _StoredValue) -> Self {
         if let value = _rlmLoad(stored) { return value }
         if self is any FailableCustomPersistable.Type {
@@ -117,39 +119,40 @@ extension _RealmStorable {
         }
         misuse("The collection holds '\(stored.text)', which is no \(Self.self)")
     }
-    /// What stands for an element of a list or set, where null stands for no object.
+    /// Returns whether a value can be an element of a list or set. Null is not an element if the custom type is stored
+    /// as an object.
     static func isElement(_ any: Any) -> Bool {
         guard unwrapped(any) == nil, let custom = self as? any _CustomPersistable.Type else { return true }
         return !custom.isStoredAsObject
     }
 }
 
-/// What may stand behind `@Persisted`.
+/// The types of properties with `@Persisted`.
 public protocol _Persistable: _HasPersistedType {
     static var _rlmPropertyShape: _PropertyShape { get }
     static func _rlmGet(_ object: ObjectBase, _ index: Int16) -> Self
     static func _rlmSet(_ object: ObjectBase, _ index: Int16, _ value: Self)
-    /// The value of a property that was never set.
+    /// Returns the value of a property that was never set.
     static func _rlmDefault() -> Self
-    /// The value of a property while key paths are recorded.
+    /// Returns the value of a property while key paths are recorded.
     static func _rlmRecord(_ object: ObjectBase, _ index: Int16) -> Self
     /// Stores the value of an unmanaged object in its row.
     func _rlmStoreProperty(at place: _Place) throws
     static func _rlmStoreAnyProperty(_ any: Any, at place: _Place) throws -> Bool
     static func _rlmConvertProperty(_ any: Any) -> Self?
-    /// As dynamic access shows it.
+    /// The value in dynamic access.
     var _rlmAny: Any? { get }
-    /// The value of a property as dynamic access shows it: what is stored, where the type cannot show that.
+    /// Returns the value of a property in dynamic access: the stored value if the type cannot represent it.
     static func _rlmGetAny(_ object: ObjectBase, _ index: Int16) -> Any?
-    /// What a property of an unmanaged object holds after an assignment: the new value; of collections the old one,
-    /// with the elements of the new one.
+    /// Returns the content of an unmanaged object's property after an assignment. For collections it is the old
+    /// collection with the elements of the new one, otherwise the new value.
     static func _rlmAssigned(_ old: Self?, _ new: Self) -> Self
-    /// Set by the initialisers of wrappers; nothing but linking objects keeps it.
+    /// Returns the default value. The initializers of wrappers pass the origin property; only linking objects keep it.
     static func _rlmDefault(origin: String) -> Self
 }
 
 extension _Persistable {
-    /// Collections are no values.
+    /// A collection is not a single value.
     public static func _rlmLoad(_ stored: _StoredValue) -> Self? { nil }
     public static func _rlmDefault(origin: String) -> Self { _rlmDefault() }
     public var _rlmAny: Any? { self }
@@ -157,21 +160,21 @@ extension _Persistable {
     @inlinable public static func _rlmAssigned(_ old: Self?, _ new: Self) -> Self { new }
 }
 
-/// What may be an element of a `List` or `MutableSet`, or a value of a `Map`.
+/// The types of elements of a `List` or `MutableSet`, and of values of a `Map`.
 public protocol RealmCollectionValue: Hashable, _RealmStorable where PersistedType: RealmCollectionValue {}
 
-/// Names that Realm's package has for these protocols, for programs that constrain their own generic types with them.
+/// The names of these protocols in Realm's package, for programs that use them as constraints of generic types.
 public typealias _RealmSchemaDiscoverable = _RealmStorable
 public typealias _RealmCollectionValueInsideOptional = RealmCollectionValue
 
 extension _RealmStorable {
-    /// What a value is in the file.
+    /// The type of the value in the file.
     public static var _rlmType: PropertyType { PropertyType(_rlmShape.type) }
-    /// Whether a value may be absent.
+    /// A Boolean value that indicates whether values may be nil.
     public static var _rlmOptional: Bool { _rlmShape.isOptional }
 }
 
-/// Types whose properties have a value without being given one.
+/// Types whose properties have a default value.
 public protocol _DefaultConstructible { init() }
 
 public protocol _PrimaryKey {}
@@ -209,7 +212,7 @@ extension _Persistable where Self: _RealmStorable {
 }
 
 extension _Place {
-    /// For messages.
+    /// The kind of place, for error messages.
     var kind: String {
         switch target {
         case .entry: "Dictionary"
@@ -217,7 +220,7 @@ extension _Place {
         default: "List"
         }
     }
-    /// Stores a value that is no collection and no new object.
+    /// Stores a value that is neither a collection nor a new object.
     func write(_ value: EngineValue) throws(EngineError) {
         try value.withMixed { (m) throws(EngineError) in try write(mixed: m) }
     }
@@ -225,26 +228,26 @@ extension _Place {
         if addition.onlyChanges, try holds(m) { return }
         do throws(EngineError) { try store(m) } catch { try store(try core.fail(error, storing: m)) }
     }
-    private func store(_ m: Mixed) throws(EngineError) {
+    private func store(_ value: Mixed) throws(EngineError) {
         let realm = core.realm
         switch target {
         case .property(let table, let object, let column):
-            try realm.inside(.object) { () throws(EngineError) in try realm.set(table, object.key, column, m) }
-        case .insertion(let path, let i):
-            try realm.inside(.collection) { () throws(EngineError) in try realm.insert(m, at: i, in: path) }
-        case .element(let path, let i):
-            try realm.inside(.collection) { () throws(EngineError) in try realm.set(m, at: i, in: path) }
+            try realm.inside(.object) { () throws(EngineError) in try realm.set(table, object.key, column, value) }
+        case .insertion(let path, let index):
+            try realm.inside(.collection) { () throws(EngineError) in try realm.insert(value, at: index, in: path) }
+        case .element(let path, let index):
+            try realm.inside(.collection) { () throws(EngineError) in try realm.set(value, at: index, in: path) }
         case .member(let path):
-            try realm.inside(.collection) { () throws(EngineError) in _ = try realm.insertIntoSet(m, path) }
+            try realm.inside(.collection) { () throws(EngineError) in _ = try realm.insertIntoSet(value, path) }
         case .entry(let path, let key):
             try Array(key.utf8).withBytes { (name) throws(EngineError) in
                 _ = try realm.inside(.collection) { () throws(EngineError) in
-                    try realm.setValue(m, forKey: name, in: path)
+                    try realm.setValue(value, forKey: name, in: path)
                 }
             }
         }
     }
-    /// The embedded object at this place: the one that is there, where only changes are stored, or a new one.
+    /// Returns the embedded object at this place: the existing one if only changes are stored, or a new one.
     func embedded() throws(EngineError) -> (key: ObjKey, isNew: Bool) {
         if addition.onlyChanges {
             let realm = core.realm
@@ -255,23 +258,24 @@ extension _Place {
         }
         return (try makeEmbedded().1, true)
     }
-    private func holds(_ m: Mixed) throws(EngineError) -> Bool {
+    private func holds(_ value: Mixed) throws(EngineError) -> Bool {
         let realm = core.realm
-        return try realm.inside(.object) { () throws(EngineError) in try current()?.isEqual(to: m) ?? false }
+        return try realm.inside(.object) { () throws(EngineError) in try current()?.isEqual(to: value) ?? false }
     }
-    /// What is stored at this place, inside the door; nil where something is to be added.
+    /// Returns the stored value at this place; nil for a place that is about to be inserted. Called inside the engine's
+    /// entry point.
     private func current() throws(EngineError) -> Mixed? {
         let realm = core.realm
         switch target {
         case .property(let table, let object, let column): return try realm.value(table, object.key, column)
-        case .element(let path, let i):
-            guard case .list(let l)? = try realm.collection(path) else { return nil }
-            return try l.get(i)
+        case .element(let path, let index):
+            guard case .list(let list)? = try realm.collection(path) else { return nil }
+            return try list.get(index)
         case .entry(let path, let key):
-            guard case .dictionary(let d)? = try realm.collection(path),
-                let i = try Array(key.utf8).withBytes({ (b) throws(EngineError) in try d.find(b) })
+            guard case .dictionary(let dictionary)? = try realm.collection(path),
+                let index = try Array(key.utf8).withBytes({ (b) throws(EngineError) in try dictionary.find(b) })
             else { return nil }
-            return try d.value(i)
+            return try dictionary.value(index)
         case .insertion, .member: return nil
         }
     }
@@ -282,11 +286,13 @@ extension _Place {
             return try realm.inside(.object) { () throws(EngineError) in
                 try realm.setNewObject(table, object.key, column)
             }
-        case .insertion(let path, let i):
-            return try realm.inside(.collection) { () throws(EngineError) in try realm.insertNewObject(at: i, in: path)
+        case .insertion(let path, let index):
+            return try realm.inside(.collection) { () throws(EngineError) in
+                try realm.insertNewObject(at: index, in: path)
             }
-        case .element(let path, let i):
-            return try realm.inside(.collection) { () throws(EngineError) in try realm.setNewObject(at: i, in: path) }
+        case .element(let path, let index):
+            return try realm.inside(.collection) { () throws(EngineError) in try realm.setNewObject(at: index, in: path)
+            }
         case .entry(let path, let key):
             return try Array(key.utf8).withBytes { (name) throws(EngineError) in
                 try realm.inside(.collection) { () throws(EngineError) in try realm.setNewObject(forKey: name, in: path)
@@ -295,7 +301,7 @@ extension _Place {
         case .member: throw EngineError(.illegalOperation, "Embedded objects cannot be stored in sets")
         }
     }
-    /// An empty collection in a Mixed value at this place.
+    /// Creates an empty collection in a Mixed value at this place.
     func makeCollection(_ kind: CollectionShape) throws(EngineError) -> CollectionPath {
         let realm = core.realm
         let path: CollectionPath
@@ -305,13 +311,13 @@ extension _Place {
                 try realm.setCollection(kind, table, object.key, column)
             }
             path = CollectionPath(table: table, owner: object, column: column)
-        case .insertion(let list, let i):
+        case .insertion(let list, let index):
             return try realm.inside(.collection) { () throws(EngineError) in
-                try realm.insertCollection(kind, at: i, in: list)
+                try realm.insertCollection(kind, at: index, in: list)
             }
-        case .element(let list, let i):
+        case .element(let list, let index):
             path = try realm.inside(.collection) { () throws(EngineError) in
-                try realm.setCollection(kind, at: i, in: list)
+                try realm.setCollection(kind, at: index, in: list)
             }
         case .entry(let dictionary, let key):
             path = try Array(key.utf8).withBytes { (name) throws(EngineError) in
@@ -327,7 +333,7 @@ extension _Place {
 }
 
 extension Mixed {
-    /// Whether both are the same value of the same type, so that storing one over the other would change nothing.
+    /// Returns whether both values have the same type and content, so that storing one over the other has no effect.
     func isEqual(to other: Mixed) -> Bool {
         switch (self, other) {
         case (.null, .null): true
@@ -340,26 +346,27 @@ extension Mixed {
         case (.decimal(let a), .decimal(let b)): a == b
         case (.objectId(let a), .objectId(let b)): a == b
         case (.uuid(let a), .uuid(let b)): a == b
-        case (.typedLink(let t, let k), .typedLink(let u, let l)): t == u && k == l
+        case (.typedLink(let table, let key), .typedLink(let otherTable, let otherKey)):
+            table == otherTable && key == otherKey
         default: false
         }
     }
 
-    /// The value with bytes of its own; of collections only what they are.
+    /// A copy of the value with its own bytes. A collection is represented only by its kind.
     var owned: EngineValue {
         switch self {
         case .null, .slot, .link: .null
-        case .int(let v): .int(v)
-        case .bool(let v): .bool(v)
-        case .string(let v): .string(String(decoding: v, as: UTF8.self))
-        case .binary(let v): .data(Array(v))
-        case .timestamp(let v): .date(v)
-        case .float(let v): .float(v)
-        case .double(let v): .double(v)
-        case .decimal(let v): .decimal(v)
-        case .objectId(let v): .objectId(v)
-        case .uuid(let v): .uuid(v)
-        case .typedLink(let t, let k): .link(t, k)
+        case .int(let value): .int(value)
+        case .bool(let value): .bool(value)
+        case .string(let value): .string(String(decoding: value, as: UTF8.self))
+        case .binary(let value): .data(Array(value))
+        case .timestamp(let value): .date(value)
+        case .float(let value): .float(value)
+        case .double(let value): .double(value)
+        case .decimal(let value): .decimal(value)
+        case .objectId(let value): .objectId(value)
+        case .uuid(let value): .uuid(value)
+        case .typedLink(let table, let key): .link(table, key)
         case .list: .list([])
         case .dictionary: .dictionary([])
         }
