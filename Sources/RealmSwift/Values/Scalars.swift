@@ -208,8 +208,8 @@ extension Timestamp {
 
     init(_ date: Date) {
         let whole = date.timeIntervalSinceReferenceDate.rounded(.towardZero)
-        guard let seconds = Int64(exactly: whole),
-            case (let sum, let overflow) = seconds.addingReportingOverflow(Self.reference), !overflow
+        guard let sinceReference = Int64(exactly: whole),
+            case (let sum, let overflow) = sinceReference.addingReportingOverflow(Self.reference), !overflow
         else {
             self.init(seconds: date.timeIntervalSinceReferenceDate < 0 ? .min : .max, nanoseconds: 0)
             return
