@@ -34,23 +34,25 @@ package final class BoundQuery {
     static func parse(
         _ text: String, _ group: Group, _ table: TableKey, _ names: QueryNames, _ arguments: [QueryArgument]
     ) throws(RealmError) -> BoundQuery {
-        guard let t = try group.table(table) else { throw RealmError(.noSuchTable, "No table with key \(table.raw)") }
+        guard let opened = try group.table(table) else {
+            throw RealmError(.noSuchTable, "No table with key \(table.raw)")
+        }
         let syntax = try QueryParser.parse(text, knowingAccents: names.reachFurther)
         let arena = ConstantArena()
         var binder = Binder(group, names, arguments, arena)
-        let condition = try binder.condition(syntax.predicate, t)
+        let condition = try binder.condition(syntax.predicate, opened)
         var orderings: [Ordering] = []
         // Of adjacent sorts the later keys come first: gathered from the end, so that many of them are not copied at
         // each.
         var written: [Ordering] = []
-        for o in syntax.orderings { written.append(try binder.ordering(o, t)) }
-        for o in written.reversed() {
-            if case .sort(let keys) = o, case .sort(var all)? = orderings.last {
+        for ordering in syntax.orderings { written.append(try binder.ordering(ordering, opened)) }
+        for ordering in written.reversed() {
+            if case .sort(let keys) = ordering, case .sort(var all)? = orderings.last {
                 orderings.removeLast()
                 all += keys
                 orderings.append(.sort(all))
             } else {
-                orderings.append(o)
+                orderings.append(ordering)
             }
         }
         orderings.reverse()
@@ -89,9 +91,9 @@ package final class BoundQuery {
         if depth > QueryRoom.flatDepth, depth > QueryRoom.levelsOfStack { throw QueryRoom.stackTooSmall(for: depth) }
     }
 
-    func appending(_ o: Ordering) -> BoundQuery {
+    func appending(_ ordering: Ordering) -> BoundQuery {
         var all = orderings
-        Ordering.append(o, to: &all)
+        Ordering.append(ordering, to: &all)
         return with(all)
     }
 
@@ -101,12 +103,12 @@ package final class BoundQuery {
     var reads: RowReads {
         var found = RowReads()
         condition.reads(&found, [])
-        for o in orderings {
-            switch o {
+        for ordering in orderings {
+            switch ordering {
             case .sort(let keys), .distinct(let keys):
-                for k in keys {
-                    let end = KeyPath.Step(table: k.end, column: k.column, target: nil, isBacklink: false)
-                    found.add(k.hops.map { KeyPath.Step($0) } + [end])
+                for sortKey in keys {
+                    let end = KeyPath.Step(table: sortKey.end, column: sortKey.column, target: nil, isBacklink: false)
+                    found.add(sortKey.hops.map { KeyPath.Step($0) } + [end])
                 }
             case .limit: continue
             }
@@ -118,10 +120,10 @@ package final class BoundQuery {
     /// else.
     var window: (keys: [SortKey], limit: Int)? {
         var keys: [SortKey] = [], limit = Int.max
-        for (i, o) in orderings.enumerated() {
-            switch o {
+        for (i, ordering) in orderings.enumerated() {
+            switch ordering {
             case .sort(let all) where i == 0 && !all.contains(where: \.isInvalid): keys = all
-            case .limit(let n): limit = min(limit, n)
+            case .limit(let count): limit = min(limit, count)
             case .sort, .distinct: return nil
             }
         }
@@ -139,11 +141,11 @@ package final class BoundQuery {
 
     func open(_ group: Group) throws(RealmError) -> Table {
         try expectStack()
-        guard let t = try group.table(table) else {
+        guard let opened = try group.table(table) else {
             throw RealmError(.staleAccessor, "The class of the query does not exist any more")
         }
         try condition.prepare(group)
-        return t
+        return opened
     }
 
     /// Keys of the matching objects: ascending, or in the order of `source` (with its duplicates); then ordered.
@@ -152,28 +154,28 @@ package final class BoundQuery {
     }
 
     private func find(_ group: Group, _ source: [ObjKey]?) throws(RealmError) -> [ObjKey] {
-        let t = try open(group)
+        let opened = try open(group)
         var rows: [ObjKey] = []
         if let source {
-            for k in source where try t.isValid(k) {
-                try t.store.test()
-                if try condition.matches(t, k) { try rows.add(k) }
+            for key in source where try opened.isValid(key) {
+                try opened.store.test()
+                if try condition.matches(opened, key) { try rows.add(key) }
             }
-            try t.store.test()
-        } else if let keys = try condition.lookup(t) {
+            try opened.store.test()
+        } else if let keys = try condition.lookup(opened) {
             rows = keys
         } else {
             var limit = Int.max
-            if case .limit(let n)? = orderings.first { limit = n }
+            if case .limit(let count)? = orderings.first { limit = count }
             if case .sort(let keys)? = orderings.first, keys.count == 1 {
                 var wanted = Int.max
-                if orderings.count > 1, case .limit(let n) = orderings[1] { wanted = n }
-                if let sorted = try SortScan.run(t, condition, keys[0], limit: wanted) {
-                    return try RowOrderer(t).apply(Array(orderings.dropFirst()), sorted)
+                if orderings.count > 1, case .limit(let count) = orderings[1] { wanted = count }
+                if let sorted = try SortScan.run(opened, condition, keys[0], limit: wanted) {
+                    return try RowOrderer(opened).apply(Array(orderings.dropFirst()), sorted)
                 }
             }
             if limit > 0 {
-                let scan = ClusterScan(t)
+                let scan = ClusterScan(opened)
                 try scan.run(condition) { (mask) throws(RealmError) in
                     try rows.makeRoom(for: scan.count)
                     for row in 0..<scan.count where mask[row] != 0 { rows.append(scan.key(row)) }
@@ -181,36 +183,37 @@ package final class BoundQuery {
                 }
             }
         }
-        return orderings.isEmpty ? rows : try RowOrderer(t).apply(orderings, rows)
+        return orderings.isEmpty ? rows : try RowOrderer(opened).apply(orderings, rows)
     }
 
     /// Number of rows; without building them where nothing makes two rows one.
     func count(_ group: Group, source: [ObjKey]? = nil) throws(RealmError) -> Int {
         var limit = Int.max
-        for o in orderings {
-            switch o {
+        for ordering in orderings {
+            switch ordering {
             case .distinct: return try run(group, source: source).count
-            case .limit(let n): limit = min(limit, n)
+            case .limit(let count): limit = min(limit, count)
             case .sort: continue
             }
         }
-        let t = try open(group)
-        if isAll, source == nil { return min(try t.count(), limit) }
-        return min(limit, try t.store.during(.querying) { () throws(RealmError) in try tally(t, source, limit) })
+        let opened = try open(group)
+        if isAll, source == nil { return min(try opened.count(), limit) }
+        return min(
+            limit, try opened.store.during(.querying) { () throws(RealmError) in try tally(opened, source, limit) })
     }
 
-    private func tally(_ t: Table, _ source: [ObjKey]?, _ limit: Int) throws(RealmError) -> Int {
+    private func tally(_ opened: Table, _ source: [ObjKey]?, _ limit: Int) throws(RealmError) -> Int {
         if let source {
-            var n = 0
-            for k in source where try t.isValid(k) {
-                try t.store.test()
-                if try condition.matches(t, k) { n += 1 }
+            var count = 0
+            for key in source where try opened.isValid(key) {
+                try opened.store.test()
+                if try condition.matches(opened, key) { count += 1 }
             }
-            return n
+            return count
         }
-        if let n = try condition.lookupCount(t) { return n }
-        let scan = ClusterScan(t), mask = scan.scratch()
-        if let n = try condition.tally(scan, limit: limit) { return n }
+        if let count = try condition.lookupCount(opened) { return count }
+        let scan = ClusterScan(opened), mask = scan.scratch()
+        if let count = try condition.tally(scan, limit: limit) { return count }
         return try scan.sum(until: limit) { () throws(RealmError) in
             mask.fill(scan.count)
             try condition.narrow(scan, mask)

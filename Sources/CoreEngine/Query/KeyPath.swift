@@ -22,7 +22,9 @@ package struct KeyPath: Hashable {
 }
 
 extension KeyPath.Step {
-    init(_ h: Hop) { self.init(table: h.origin, column: h.column, target: h.target, isBacklink: h.kind == .backlink) }
+    init(_ hop: Hop) {
+        self.init(table: hop.origin, column: hop.column, target: hop.target, isBacklink: hop.kind == .backlink)
+    }
 }
 
 /// What decides about a row: properties of its own, and of the objects that it leads to.
