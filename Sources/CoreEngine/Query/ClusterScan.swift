@@ -68,7 +68,7 @@ final class ClusterScan {
     }
 
     deinit {
-        for m in masks { m.bytes.deallocate() }
+        for mask in masks { mask.bytes.deallocate() }
         unpacked.deallocate()
         children.deallocate()
         levels.deallocate()
@@ -86,7 +86,7 @@ final class ClusterScan {
         return masks[used - 1]
     }
 
-    func release(_ n: Int) { used -= n }
+    func release(_ number: Int) { used -= number }
 
     /// Runs `body` with the mask of matching rows of each cluster in key order, until it returns false.
     func run(_ condition: Condition, _ body: (RowMask) throws(RealmError) -> Bool) throws(RealmError) {
@@ -100,9 +100,9 @@ final class ClusterScan {
 
     /// The sum of what `body` says of each cluster, until it has reached `limit`.
     @inline(__always) func sum(until limit: Int, _ body: () throws(RealmError) -> Int) throws(RealmError) -> Int {
-        var n = 0
-        while n < limit, try advance() { n &+= try body() }
-        return n
+        var total = 0
+        while total < limit, try advance() { total &+= try body() }
+        return total
     }
 
     /// Moves on to the next cluster that has rows, the first time to the first; false after the last.
@@ -110,17 +110,17 @@ final class ClusterScan {
         while true {
             while next < end {
                 try store.test()
-                let i = next
-                next = i &+ 1
-                if touched != 0 { announce(i) }
-                let ref = RefOrTagged(raw: children[i]).ref
+                let slot = next
+                next = slot &+ 1
+                if touched != 0 { announce(slot) }
+                let ref = RefOrTagged(raw: children[slot]).ref
                 try limit.enter(ref, store)
-                let n = try store.refsNode(ref)
-                guard !n.isInner else {
-                    throw .corrupt("an inner cluster stands where a leaf is expected", at: n.ref.offset)
+                let node = try store.refsNode(ref)
+                guard !node.isInner else {
+                    throw .corrupt("an inner cluster stands where a leaf is expected", at: node.ref.offset)
                 }
-                let child = i &- ClusterInner.firstChild
-                try open(n, parentBase &+ (startsAreEven ? UInt64(child) << 8 : starts.getUnsigned(child)))
+                let child = slot &- ClusterInner.firstChild
+                try open(node, parentBase &+ (startsAreEven ? UInt64(child) << 8 : starts.getUnsigned(child)))
                 if count > 0 { return true }
             }
             switch try climb() {
@@ -131,16 +131,16 @@ final class ClusterScan {
         }
     }
 
-    @inline(__always) private func open(_ n: Node, _ base: UInt64) throws(RealmError) {
-        let first = try n.slot(0)
+    @inline(__always) private func open(_ node: Node, _ base: UInt64) throws(RealmError) {
+        let first = try node.slot(0)
         isCompact = first.isTagged
         if isCompact {
-            count = try ClusterLeaf.readCount(first, of: n)
+            count = try ClusterLeaf.readCount(first, of: node)
         } else {
-            keys = try ClusterLeaf.readKeys(store, first, of: n)
+            keys = try ClusterLeaf.readKeys(store, first, of: node)
             count = keys.count
         }
-        leaf = n
+        leaf = node
         offset = base
     }
 
@@ -160,14 +160,16 @@ final class ClusterScan {
         }
         while depth > 0 {
             try store.test()
-            let l = levels + (depth &- 1)
-            let i = l.pointee.next
-            guard i < l.pointee.inner.count else {
+            let level = levels + (depth &- 1)
+            let index = level.pointee.next
+            guard index < level.pointee.inner.count else {
                 depth &-= 1
                 continue
             }
-            l.pointee.next = i &+ 1
-            if let found = try enter(try l.pointee.inner.child(i), l.pointee.base &+ l.pointee.inner.offset(i)) {
+            level.pointee.next = index &+ 1
+            if let found = try enter(
+                try level.pointee.inner.child(index), level.pointee.base &+ level.pointee.inner.offset(index))
+            {
                 return found
             }
         }
@@ -177,14 +179,16 @@ final class ClusterScan {
     /// Opens a cluster, or goes down into an inner node. - Returns: nil: the search goes on, there or behind it.
     private func enter(_ ref: Ref, _ base: UInt64) throws(RealmError) -> Find? {
         try limit.enter(ref, store)
-        let n = try store.refsNode(ref)
-        guard n.isInner else {
-            try open(n, base)
+        let node = try store.refsNode(ref)
+        guard node.isInner else {
+            try open(node, base)
             return count > 0 ? .rows : nil
         }
-        let inner = try ClusterInner(store, n)
+        let inner = try ClusterInner(store, node)
         if inner.depth == 1, inner.count <= Format.clusterCapacity {
-            guard n.widen(to: children) else { throw .corrupt("ref beyond the end of the file", at: n.ref.offset) }
+            guard node.widen(to: children) else {
+                throw .corrupt("ref beyond the end of the file", at: node.ref.offset)
+            }
             parentBase = base
             startsAreEven = inner.offsets == nil
             starts = inner.offsets ?? ClusterTree.noNode
@@ -198,8 +202,8 @@ final class ClusterScan {
     }
 
     /// Asks for what the clusters after the one in slot `i` of the parent need.
-    @inline(__always) private func announce(_ i: Int) {
-        let head = i &+ 6, leaves = i &+ 3
+    @inline(__always) private func announce(_ slot: Int) {
+        let head = slot &+ 6, leaves = slot &+ 3
         if head < end { Platform.prefetch(store.base + Int(truncatingIfNeeded: children[head]), lines: 2) }
         if leaves < end, let next = store.refsAtHand(RefOrTagged(raw: children[leaves]).ref) {
             var rest = touched
@@ -213,12 +217,12 @@ final class ClusterScan {
                     lines: isText ? 1 : Int(lines[column].0))
             }
         }
-        if texts != 0 { announceTexts(i &+ 1) }
+        if texts != 0 { announceTexts(slot &+ 1) }
     }
 
     /// Asks for the parts of the texts of the cluster in slot `i`.
-    @inline(never) private func announceTexts(_ i: Int) {
-        guard i < end, let next = store.refsAtHand(RefOrTagged(raw: children[i]).ref) else { return }
+    @inline(never) private func announceTexts(_ slot: Int) {
+        guard slot < end, let next = store.refsAtHand(RefOrTagged(raw: children[slot]).ref) else { return }
         var rest = texts
         while rest != 0 {
             let column = rest.trailingZeroBitCount
@@ -261,9 +265,9 @@ final class ClusterScan {
         try checked(column, try FloatLeaf.node(store, try columnLeaf(column), width: width), more: 0)
     }
 
-    @inline(__always) private func checked(_ column: ColKey, _ n: Node, more: Int) throws(RealmError) -> Node {
-        guard n.count >= count &+ more else { throw .corrupt("leaf is too short", at: n.ref.offset) }
-        learn(column, n.payloadSize)
-        return n
+    @inline(__always) private func checked(_ column: ColKey, _ node: Node, more: Int) throws(RealmError) -> Node {
+        guard node.count >= count &+ more else { throw .corrupt("leaf is too short", at: node.ref.offset) }
+        learn(column, node.payloadSize)
+        return node
     }
 }
