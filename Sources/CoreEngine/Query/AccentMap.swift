@@ -19,8 +19,8 @@ enum AccentMap {
     private static let bases: [UInt16] = {
         var bases = [UInt16](repeating: 0, count: 0x2000)
         var base: UInt16 = 0
-        for c in letters.unicodeScalars.map({ UInt16(truncatingIfNeeded: $0.value) }) {
-            if c == 0x20 { base = 0 } else if base == 0 { base = c } else { bases[Int(c & 0x1FFF)] = base }
+        for unit in letters.unicodeScalars.map({ UInt16(truncatingIfNeeded: $0.value) }) {
+            if unit == 0x20 { base = 0 } else if base == 0 { base = unit } else { bases[Int(unit & 0x1FFF)] = base }
         }
         return bases
     }()
@@ -32,12 +32,12 @@ enum AccentMap {
         // The text as a string, too, which may become three times as long.
         try CMemory.expect(text.count, each: 4)
         try out.makeRoom(for: text.count)
-        for c in String(decoding: text, as: UTF8.self).unicodeScalars where !isMark(c.value) {
+        for scalar in String(decoding: text, as: UTF8.self).unicodeScalars where !isMark(scalar.value) {
             // Each takes as long as some hundred bytes elsewhere.
             try work.look(64)
             try out.makeRoom(for: 16)
-            let base = c.value < 0x2000 ? bases[Int(c.value)] : 0
-            let letter = Unicode.Scalar(base).flatMap { base == 0 ? nil : $0 } ?? c
+            let base = scalar.value < 0x2000 ? bases[Int(scalar.value)] : 0
+            let letter = Unicode.Scalar(base).flatMap { base == 0 ? nil : $0 } ?? scalar
             guard cases else {
                 out.append(contentsOf: UTF8.encode(letter) ?? UTF8.encodedReplacementCharacter)
                 continue
@@ -56,8 +56,8 @@ enum AccentMap {
     }
 
     /// The marks that combine with letters of these scripts.
-    private static func isMark(_ c: UInt32) -> Bool {
-        switch c {
+    private static func isMark(_ value: UInt32) -> Bool {
+        switch value {
         case 0x0300...0x036F, 0x0483...0x0487, 0x1AB0...0x1AFF, 0x1DC0...0x1DFF, 0x20D0...0x20FF, 0xFE20...0xFE2F: true
         default: false
         }

@@ -26,7 +26,8 @@ enum Comparison {
         // Two whole lists, or two whole dictionaries, count as equal, as in sorting.
         case (.list, .list), (.dictionary, .dictionary): return true
         case (.list, _), (_, .list), (.dictionary, _), (_, .dictionary): return false
-        case (.typedLink(let t, let x), .typedLink(let u, let y)): return x == y && (t == u || t.isNull || u.isNull)
+        case (.typedLink(let leftTable, let leftKey), .typedLink(let rightTable, let rightKey)):
+            return leftKey == rightKey && (leftTable == rightTable || leftTable.isNull || rightTable.isNull)
         default: return ordered(a, b) && Mixed.compare(a, b) == 0
         }
     }
@@ -58,10 +59,11 @@ enum Comparison {
         }
         if a.isNull { return op == .notEqual }
         switch (a, b) {
-        case (.string(let x), .string(let y)):
-            return try Pattern(op, y, folding: folding).matches(x, store) == (op != .notEqual)
-        case (.binary(let x), .binary(let y)):
-            return try Pattern(op, y, folding: folding.subtracting(.accents)).matches(x, store) == (op != .notEqual)
+        case (.string(let text), .string(let pattern)):
+            return try Pattern(op, pattern, folding: folding).matches(text, store) == (op != .notEqual)
+        case (.binary(let bytes), .binary(let pattern)):
+            return try Pattern(op, pattern, folding: folding.subtracting(.accents)).matches(bytes, store)
+                == (op != .notEqual)
         default: return op == .notEqual
         }
     }
@@ -72,7 +74,7 @@ final class CompareCondition: Condition {
     let op: CompareOperator
     let folding: Folding
     let left: Expression, right: Expression
-    private let a = ValueBuffer(), b = ValueBuffer()
+    private let leftBuffer = ValueBuffer(), rightBuffer = ValueBuffer()
     private let types: Bool
     private let patterns: [Pattern?]
 
@@ -83,11 +85,11 @@ final class CompareCondition: Condition {
         self.right = right
         types = left.type == .typeName || right.type == .typeName
         // Constant patterns are prepared once.
-        if let c = right as? ConstantExpression, op.isString || !folding.isEmpty {
-            patterns = try c.values.map { (v) throws(RealmError) in
-                switch v {
-                case .string(let s): try Pattern(op, s, folding: folding)
-                case .binary(let s): try Pattern(op, s, folding: folding.subtracting(.accents))
+        if let constant = right as? ConstantExpression, op.isString || !folding.isEmpty {
+            patterns = try constant.values.map { (value) throws(RealmError) in
+                switch value {
+                case .string(let bytes): try Pattern(op, bytes, folding: folding)
+                case .binary(let bytes): try Pattern(op, bytes, folding: folding.subtracting(.accents))
                 default: nil
                 }
             }
@@ -108,9 +110,9 @@ final class CompareCondition: Condition {
     override func prepare(_ group: Group) throws(RealmError) {
         try left.prepare(group)
         try right.prepare(group)
-        if right.isConstant, let t = try? group.table(at: group.liveIndexes.first ?? 0) {
-            b.reset()
-            try right.evaluate(t, .null, b)
+        if right.isConstant, let table = try? group.table(at: group.liveIndexes.first ?? 0) {
+            rightBuffer.reset()
+            try right.evaluate(table, .null, rightBuffer)
         }
         try prepareTest(group)
     }
@@ -131,9 +133,9 @@ final class CompareCondition: Condition {
         reach = nil
         isReachTried = false
         guard !types, let path = left as? PathExpression, !path.isList, case .value(let column) = path.tail,
-            let c = right as? ConstantExpression,
-            !c.isList,
-            let constant = c.values.first
+            let expression = right as? ConstantExpression,
+            !expression.isList,
+            let constant = expression.values.first
         else { return }
         if let hop = path.hops.first {
             // Long chains are walked row by row.
@@ -145,10 +147,10 @@ final class CompareCondition: Condition {
             return
         }
         guard let facts = try group.table(path.end)?.facts(column), !facts.isCollection else { return }
-        if case .typedLink(let t, _) = constant, t != facts.oppositeTable { return }
+        if case .typedLink(let table, _) = constant, table != facts.oppositeTable { return }
         guard !folding.contains(.accents) else { return }
-        if let t = try ColumnTest(facts.kind, op, constant, folding: folding.contains(.cases), ieee: false) {
-            test = (column, t)
+        if let columnTest = try ColumnTest(facts.kind, op, constant, folding: folding.contains(.cases), ieee: false) {
+            test = (column, columnTest)
         }
     }
 
@@ -161,7 +163,7 @@ final class CompareCondition: Condition {
         } else if let step {
             if !isReachTried {
                 isReachTried = true
-                let isNullIn = try holds(.null, b.values.first ?? .null, at: 0, scan.store)
+                let isNullIn = try holds(.null, rightBuffer.values.first ?? .null, at: 0, scan.store)
                 reach = try LinkReach(
                     step.rest, on: step.target.takeUnretainedValue(), rows: try scan.table.count(), null: isNullIn)
             }
@@ -175,80 +177,86 @@ final class CompareCondition: Condition {
         right.reads(&found, way)
     }
 
-    override func write(_ p: QueryPrinter) { p.compare(self) }
+    override func write(_ printer: QueryPrinter) { printer.compare(self) }
 
     override func matches(_ table: Table, _ key: ObjKey) throws(RealmError) -> Bool {
-        a.reset()
-        try left.evaluate(table, key, a)
+        leftBuffer.reset()
+        try left.evaluate(table, key, leftBuffer)
         if !right.isConstant {
-            b.reset()
-            try right.evaluate(table, key, b)
+            rightBuffer.reset()
+            try right.evaluate(table, key, rightBuffer)
         }
-        var i = 0
-        for endA in a.ends {
-            var j = 0
-            for endB in b.ends {
-                if try compare(a.values[i..<endA], b.values[j..<endB], table.store) { return true }
-                j = endB
+        var leftStart = 0
+        for leftEnd in leftBuffer.ends {
+            var rightStart = 0
+            for rightEnd in rightBuffer.ends {
+                if try compare(
+                    leftBuffer.values[leftStart..<leftEnd], rightBuffer.values[rightStart..<rightEnd], table.store)
+                {
+                    return true
+                }
+                rightStart = rightEnd
             }
-            i = endA
+            leftStart = leftEnd
         }
         return false
     }
 
-    private func holds(_ x: Mixed, _ y: Mixed, at j: Int, _ store: NodeStore) throws(RealmError) -> Bool {
+    private func holds(_ left: Mixed, _ right: Mixed, at j: Int, _ store: NodeStore) throws(RealmError) -> Bool {
         if types {
-            guard case .int(let m) = x, case .int(let n) = y else { return op == .notEqual }
-            return (m & n != 0) == (op != .notEqual)
+            guard case .int(let leftTypes) = left, case .int(let rightTypes) = right else { return op == .notEqual }
+            return (leftTypes & rightTypes != 0) == (op != .notEqual)
         }
         if op.isString || !folding.isEmpty {
-            if j < patterns.count, let p = patterns[j] {
-                switch (x, y) {
-                case (.string(let s), .string), (.binary(let s), .binary):
-                    return try p.matches(s, store) == (op != .notEqual)
+            if j < patterns.count, let pattern = patterns[j] {
+                switch (left, right) {
+                case (.string(let bytes), .string), (.binary(let bytes), .binary):
+                    return try pattern.matches(bytes, store) == (op != .notEqual)
                 case (.null, _): return op == .notEqual
                 default: return op == .notEqual
                 }
             }
-            return try Comparison.string(op, folding: folding, x, y, store)
+            return try Comparison.string(op, folding: folding, left, right, store)
         }
-        return Comparison.holds(op, x, y)
+        return Comparison.holds(op, left, right)
     }
 
-    private func compare(_ x: ArraySlice<Mixed>, _ y: ArraySlice<Mixed>, _ store: NodeStore) throws(RealmError) -> Bool
+    private func compare(_ leftGroup: ArraySlice<Mixed>, _ rightGroup: ArraySlice<Mixed>, _ store: NodeStore)
+        throws(RealmError) -> Bool
     {
         if !left.isList && !right.isList {
-            guard let l = x.first, let r = y.first else { return false }
-            return try holds(l, r, at: y.startIndex, store)
+            guard let leftValue = leftGroup.first, let rightValue = rightGroup.first else { return false }
+            return try holds(leftValue, rightValue, at: rightGroup.startIndex, store)
         }
-        let isOneValue = (left.isOptionalValue && x.count == 1) || (right.isOptionalValue && y.count == 1)
+        let isOneValue =
+            (left.isOptionalValue && leftGroup.count == 1) || (right.isOptionalValue && rightGroup.count == 1)
         if left.isList && right.isList && left.quantifier == nil && right.quantifier == nil && !isOneValue {
-            guard x.count == y.count else { return op == .notEqual }
-            for (i, j) in zip(x.indices, y.indices) {
+            guard leftGroup.count == rightGroup.count else { return op == .notEqual }
+            for (i, j) in zip(leftGroup.indices, rightGroup.indices) {
                 try store.test()
-                if try !holds(x[i], y[j], at: j, store) { return false }
+                if try !holds(leftGroup[i], rightGroup[j], at: j, store) { return false }
             }
             return true
         }
         if !left.isList {
-            guard let l = x.first else { return false }
-            return try meets(l, y, store)
+            guard let value = leftGroup.first else { return false }
+            return try meets(value, rightGroup, store)
         }
         let quantifier = left.quantifier ?? .any
-        for l in x {
+        for value in leftGroup {
             // Both lists may be long.
             try store.test()
-            if try meets(l, y, store) != (quantifier == .all) { return quantifier == .any }
+            if try meets(value, rightGroup, store) != (quantifier == .all) { return quantifier == .any }
         }
         return quantifier != .any
     }
 
     /// Whether the right quantifier holds for an element of the left side.
-    private func meets(_ l: Mixed, _ y: ArraySlice<Mixed>, _ store: NodeStore) throws(RealmError) -> Bool {
+    private func meets(_ value: Mixed, _ group: ArraySlice<Mixed>, _ store: NodeStore) throws(RealmError) -> Bool {
         let inner = right.quantifier ?? .any
-        for j in y.indices {
+        for j in group.indices {
             try store.test()
-            if try holds(l, y[j], at: j, store) != (inner == .all) { return inner == .any }
+            if try holds(value, group[j], at: j, store) != (inner == .all) { return inner == .any }
         }
         return inner != .any
     }

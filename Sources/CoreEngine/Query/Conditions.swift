@@ -11,9 +11,9 @@ class Condition {
     func matches(_ table: Table, _ key: ObjKey) throws(RealmError) -> Bool { true }
 
     /// A kind of condition overrides `text`, or `write` when it holds others.
-    func text(_ p: QueryPrinter) -> String { p.captured { write($0) } }
+    func text(_ printer: QueryPrinter) -> String { printer.captured { write($0) } }
 
-    func write(_ p: QueryPrinter) { p.out += text(p) }
+    func write(_ printer: QueryPrinter) { printer.out += text(printer) }
 
     /// Names what decides. `way` leads from the row to the object that is tested.
     func reads(_ found: inout RowReads, _ way: [KeyPath.Step]) { found.addAnything() }
@@ -60,7 +60,7 @@ final class ConstantCondition: Condition {
 
     override func reads(_ found: inout RowReads, _ way: [KeyPath.Step]) {}
 
-    override func text(_ p: QueryPrinter) -> String { value ? "TRUEPREDICATE" : "FALSEPREDICATE" }
+    override func text(_ printer: QueryPrinter) -> String { value ? "TRUEPREDICATE" : "FALSEPREDICATE" }
     override var cost: Int { 0 }
 
     override func narrow(_ scan: ClusterScan, _ mask: RowMask) throws(RealmError) {
@@ -92,33 +92,37 @@ final class AndCondition: Condition {
 
     override func copied() -> Condition { AndCondition(parts.map { $0.copied() }) }
 
-    override func prepare(_ group: Group) throws(RealmError) { for p in parts { try p.prepare(group) } }
+    override func prepare(_ group: Group) throws(RealmError) { for part in parts { try part.prepare(group) } }
 
-    override func reads(_ found: inout RowReads, _ way: [KeyPath.Step]) { for p in parts { p.reads(&found, way) } }
+    override func reads(_ found: inout RowReads, _ way: [KeyPath.Step]) {
+        for part in parts { part.reads(&found, way) }
+    }
     override var cost: Int { total }
 
     override func matches(_ table: Table, _ key: ObjKey) throws(RealmError) -> Bool {
-        for p in ordered { if try !p.matches(table, key) { return false } }
+        for part in ordered { if try !part.matches(table, key) { return false } }
         return true
     }
 
-    override func write(_ p: QueryPrinter) { p.and(parts) }
+    override func write(_ printer: QueryPrinter) { printer.and(parts) }
 
     override func narrow(_ scan: ClusterScan, _ mask: RowMask) throws(RealmError) {
-        for p in ordered {
-            try p.narrow(scan, mask)
+        for part in ordered {
+            try part.narrow(scan, mask)
             if mask.isEmpty(scan.count) { return }
         }
     }
 
     override func lookup(_ table: Table) throws(RealmError) -> [ObjKey]? {
-        for (i, p) in ordered.enumerated() {
-            guard let keys = try p.lookup(table) else { continue }
+        for (i, part) in ordered.enumerated() {
+            guard let keys = try part.lookup(table) else { continue }
             var kept: [ObjKey] = []
-            next: for k in keys {
+            next: for key in keys {
                 try table.store.test()
-                for (j, q) in ordered.enumerated() where j != i { if try !q.matches(table, k) { continue next } }
-                kept.append(k)
+                for (j, other) in ordered.enumerated() where j != i {
+                    if try !other.matches(table, key) { continue next }
+                }
+                kept.append(key)
             }
             return kept
         }
@@ -126,8 +130,8 @@ final class AndCondition: Condition {
     }
 
     override func indexUse(_ table: Table) throws(RealmError) -> IndexUse? {
-        for p in ordered where !((p as? ConstantCondition)?.value ?? false) {
-            guard var use = try p.indexUse(table) else { continue }
+        for part in ordered where !((part as? ConstantCondition)?.value ?? false) {
+            guard var use = try part.indexUse(table) else { continue }
             use.isTested = use.isTested || ordered.count > 1
             return use
         }
@@ -159,33 +163,35 @@ final class OrCondition: Condition {
     private var steps: [Step] = []
 
     override func prepare(_ group: Group) throws(RealmError) {
-        for p in parts { try p.prepare(group) }
+        for part in parts { try part.prepare(group) }
         steps = []
-        for p in ordered {
-            guard let t = p.leafTest, let opposite = t.test.negation else {
-                steps.append(.part(.passUnretained(p)))
+        for part in ordered {
+            guard let found = part.leafTest, let opposite = found.test.negation else {
+                steps.append(.part(.passUnretained(part)))
                 continue
             }
             // Equality with several constants: one pass over the leaf.
-            if case .opposite(let column, let last, let first)? = steps.last, column == t.column,
+            if case .opposite(let column, let last, let first)? = steps.last, column == found.column,
                 let both = last.intersected(opposite)
             {
                 steps[steps.count - 1] = .opposite(column, both, of: first)
             } else {
-                steps.append(.opposite(t.column, opposite, of: .passUnretained(p)))
+                steps.append(.opposite(found.column, opposite, of: .passUnretained(part)))
             }
         }
     }
 
-    override func reads(_ found: inout RowReads, _ way: [KeyPath.Step]) { for p in parts { p.reads(&found, way) } }
+    override func reads(_ found: inout RowReads, _ way: [KeyPath.Step]) {
+        for part in parts { part.reads(&found, way) }
+    }
     override var cost: Int { total }
 
     override func matches(_ table: Table, _ key: ObjKey) throws(RealmError) -> Bool {
-        for p in ordered { if try p.matches(table, key) { return true } }
+        for part in ordered { if try part.matches(table, key) { return true } }
         return false
     }
 
-    override func write(_ p: QueryPrinter) { p.or(parts) }
+    override func write(_ printer: QueryPrinter) { printer.or(parts) }
 
     override func narrow(_ scan: ClusterScan, _ mask: RowMask) throws(RealmError) {
         // What no part has accepted yet is offered to the next.
@@ -195,11 +201,11 @@ final class OrCondition: Condition {
         for step in steps {
             let part: Unmanaged<Condition>
             switch step {
-            case .opposite(let column, let test, let p):
+            case .opposite(let column, let test, let condition):
                 // The rows that a test accepts go out in one loop; a leaf that it does not know is the part's.
                 if try test.narrow(scan, column, open) { continue }
-                part = p
-            case .part(let p): part = p
+                part = condition
+            case .part(let condition): part = condition
             }
             let tried = scan.scratch()
             defer { scan.release(1) }
@@ -213,20 +219,20 @@ final class OrCondition: Condition {
 
     override func lookup(_ table: Table) throws(RealmError) -> [ObjKey]? {
         var all: [ObjKey] = []
-        for p in parts {
-            guard let keys = try p.lookup(table) else { return nil }
+        for part in parts {
+            guard let keys = try part.lookup(table) else { return nil }
             all += keys
         }
         all.sort()
         var unique: [ObjKey] = []
-        for k in all where unique.last != k { unique.append(k) }
+        for key in all where unique.last != key { unique.append(key) }
         return unique
     }
 
     override func indexUse(_ table: Table) throws(RealmError) -> IndexUse? {
         var all: IndexUse?
-        for p in parts {
-            guard try p.lookup(table) != nil, let use = try p.indexUse(table) else { return nil }
+        for part in parts {
+            guard try part.lookup(table) != nil, let use = try part.indexUse(table) else { return nil }
             guard let first = all, first.access != .nothing else {
                 all = use
                 continue
@@ -253,7 +259,7 @@ final class NotCondition: Condition {
 
     override func matches(_ table: Table, _ key: ObjKey) throws(RealmError) -> Bool { try !part.matches(table, key) }
 
-    override func write(_ p: QueryPrinter) { p.not(part) }
+    override func write(_ printer: QueryPrinter) { printer.not(part) }
 
     override func narrow(_ scan: ClusterScan, _ mask: RowMask) throws(RealmError) {
         let tried = scan.scratch()

@@ -46,9 +46,9 @@ class Expression {
     func evaluate(_ table: Table, _ key: ObjKey, _ out: ValueBuffer) throws(RealmError) {}
 
     /// A kind of expression overrides `text`, or `write` when it holds others.
-    func text(_ p: QueryPrinter) -> String { p.captured { write($0) } }
+    func text(_ printer: QueryPrinter) -> String { printer.captured { write($0) } }
 
-    func write(_ p: QueryPrinter) { p.out += text(p) }
+    func write(_ printer: QueryPrinter) { printer.out += text(printer) }
 
     /// Names what the values come from, as `Condition.reads`.
     func reads(_ found: inout RowReads, _ way: [KeyPath.Step]) { if !isConstant { found.addAnything() } }
@@ -84,10 +84,10 @@ final class ConstantExpression: Expression {
         out.closeGroup()
     }
 
-    override func text(_ p: QueryPrinter) -> String {
-        if !isList { return p.constant(values[0], type) }
+    override func text(_ printer: QueryPrinter) -> String {
+        if !isList { return printer.constant(values[0], type) }
         return (isImplied ? "" : quantifier.map { $0.rawValue + " " } ?? "") + "{"
-            + values.map { p.constant($0, type) }.joined(separator: ", ") + "}"
+            + values.map { printer.constant($0, type) }.joined(separator: ", ") + "}"
     }
 }
 
@@ -116,7 +116,7 @@ final class SizeExpression: Expression {
 
     override func reads(_ found: inout RowReads, _ way: [KeyPath.Step]) { path.reads(&found, way) }
 
-    override func text(_ p: QueryPrinter) -> String { path.text(p) + mark }
+    override func text(_ printer: QueryPrinter) -> String { path.text(printer) + mark }
 
     override func evaluate(_ table: Table, _ key: ObjKey, _ out: ValueBuffer) throws(RealmError) {
         buffer.reset()
@@ -126,7 +126,7 @@ final class SizeExpression: Expression {
             return
         case .bytes, .mixed:
             try path.evaluate(table, key, buffer)
-            for v in buffer.values { out.values.append(try size(v, table)) }
+            for value in buffer.values { out.values.append(try size(value, table)) }
             out.closeGroup()
         case .elements:
             // One number for each collection that is reached; through a null to-one link: 0.
@@ -139,22 +139,24 @@ final class SizeExpression: Expression {
             out.closeGroup()
         case .links, .reached:
             try path.evaluate(table, key, buffer)
-            var n: Int64 = 0
-            for case .typedLink in buffer.values { n += 1 }
-            out.values.append(.int(n))
+            var count: Int64 = 0
+            for case .typedLink in buffer.values { count += 1 }
+            out.values.append(.int(count))
             out.closeGroup()
         }
     }
 
-    private func size(_ v: Mixed, _ table: Table) throws(RealmError) -> Mixed {
-        switch v {
-        case .string(let b): return .int(Int64(b.count))
-        case .binary(let b): return .int(Int64(b.count))
-        case .list(let r): return .int(Int64(try ElementList(table.store, root: r, kind: .mixed, target: .null).count))
-        case .dictionary(let r):
+    private func size(_ value: Mixed, _ table: Table) throws(RealmError) -> Mixed {
+        switch value {
+        case .string(let bytes): return .int(Int64(bytes.count))
+        case .binary(let bytes): return .int(Int64(bytes.count))
+        case .list(let root):
+            return .int(Int64(try ElementList(table.store, root: root, kind: .mixed, target: .null).count))
+        case .dictionary(let root):
             return .int(
                 Int64(
-                    try ElementDictionary(table.store, root: r, keyType: .string, format: Format.currentVersion).count))
+                    try ElementDictionary(table.store, root: root, keyType: .string, format: Format.currentVersion)
+                        .count))
         default: return .null
         }
     }
@@ -183,24 +185,25 @@ final class LinkCountExpression: Expression {
         found.add(way + (path.hops + [last]).map { KeyPath.Step($0) })
     }
 
-    override func text(_ p: QueryPrinter) -> String { p.prefix + mark }
+    override func text(_ printer: QueryPrinter) -> String { printer.prefix + mark }
 
-    private func count(_ t: Table, _ k: ObjKey, nulls: Bool) throws(RealmError) -> Int {
-        guard let facts = t.facts(last.column) else { return 0 }
-        if last.kind == .backlink { return try t.backlinks(k, last.column).count }
-        guard let v = try t.rows.peek(k, last.column.index) else { return 0 }
-        switch v {
+    private func count(_ table: Table, _ key: ObjKey, nulls: Bool) throws(RealmError) -> Int {
+        guard let facts = table.facts(last.column) else { return 0 }
+        if last.kind == .backlink { return try table.backlinks(key, last.column).count }
+        guard let value = try table.rows.peek(key, last.column.index) else { return 0 }
+        switch value {
         case .link(let key): return key.isUnresolved || key.isNull ? 0 : 1
-        case .slot(let s):
-            guard let root = s.subtree, let kind = facts.elementKind else { return 0 }
+        case .slot(let slot):
+            guard let root = slot.subtree, let kind = facts.elementKind else { return 0 }
             if facts.shape == .dictionary {
-                let d = try ElementDictionary(t.store, root: root, keyType: facts.keyType, format: t.group.format)
-                if nulls { return d.count }
-                var n = 0
-                for i in 0..<d.count { if case .typedLink = try d.value(i) { n += 1 } }
-                return n
+                let dictionary = try ElementDictionary(
+                    table.store, root: root, keyType: facts.keyType, format: table.group.format)
+                if nulls { return dictionary.count }
+                var linkCount = 0
+                for i in 0..<dictionary.count { if case .typedLink = try dictionary.value(i) { linkCount += 1 } }
+                return linkCount
             }
-            return try ElementList(t.store, root: root, kind: kind, target: facts.oppositeTable).count
+            return try ElementList(table.store, root: root, kind: kind, target: facts.oppositeTable).count
         default: return 0
         }
     }
@@ -210,8 +213,8 @@ final class LinkCountExpression: Expression {
             out.values.append(.int(Int64(try count(table, key, nulls: false))))
         } else {
             guard let end = try table.group.table(path.end) else { return out.closeGroup() }
-            try path.walk(0, table, key) { (k) throws(RealmError) in
-                out.values.append(.int(Int64(try count(end, k, nulls: true))))
+            try path.walk(0, table, key) { (object) throws(RealmError) in
+                out.values.append(.int(Int64(try count(end, object, nulls: true))))
             }
         }
         out.closeGroup()
@@ -234,12 +237,12 @@ final class TypeExpression: Expression {
     override func reads(_ found: inout RowReads, _ way: [KeyPath.Step]) { path.reads(&found, way) }
     override var isOptionalValue: Bool { path.isOptionalValue }
 
-    override func text(_ p: QueryPrinter) -> String { path.text(p) + ".@type" }
+    override func text(_ printer: QueryPrinter) -> String { path.text(printer) + ".@type" }
 
     override func evaluate(_ table: Table, _ key: ObjKey, _ out: ValueBuffer) throws(RealmError) {
         buffer.reset()
         try path.evaluate(table, key, buffer)
-        for v in buffer.values { out.values.append(TypeNames(v).value) }
+        for value in buffer.values { out.values.append(TypeNames(value).value) }
         out.ends.append(contentsOf: buffer.ends)
     }
 }
@@ -274,20 +277,21 @@ final class SubqueryExpression: Expression {
         condition.reads(&found, way + path.hops.map { KeyPath.Step($0) })
     }
 
-    override func write(_ p: QueryPrinter) {
-        p.out += "SUBQUERY(\(p.prefix)\(source), "
-        p.inSubquery { variable in
-            p.out += "\(variable), "
-            condition.write(p)
+    override func write(_ printer: QueryPrinter) {
+        printer.out += "SUBQUERY(\(printer.prefix)\(source), "
+        printer.inSubquery { variable in
+            printer.out += "\(variable), "
+            condition.write(printer)
         }
-        p.out += ").@count"
+        printer.out += ").@count"
     }
 
     override func evaluate(_ from: Table, _ key: ObjKey, _ out: ValueBuffer) throws(RealmError) {
-        guard let t = table?.takeUnretainedValue() else { return }
-        var n: Int64 = 0
-        try path.walk(0, from, key) { (k) throws(RealmError) in if try condition.matches(t, k) { n += 1 } }
-        out.values.append(.int(n))
+        guard let targetTable = table?.takeUnretainedValue() else { return }
+        var count: Int64 = 0
+        try path.walk(0, from, key) { (k) throws(RealmError) in if try condition.matches(targetTable, k) { count += 1 }
+        }
+        out.values.append(.int(count))
         out.closeGroup()
     }
 }

@@ -22,23 +22,28 @@ struct GeoVector {
 
     static func - (a: Self, b: Self) -> Self { Self(x: a.x - b.x, y: a.y - b.y, z: a.z - b.z) }
 
-    func dot(_ b: Self) -> Double { x * b.x + y * b.y + z * b.z }
+    func dot(_ other: Self) -> Double { x * other.x + y * other.y + z * other.z }
 
-    func cross(_ b: Self) -> Self { Self(x: y * b.z - z * b.y, y: z * b.x - x * b.z, z: x * b.y - y * b.x) }
+    func cross(_ other: Self) -> Self {
+        Self(x: y * other.z - z * other.y, y: z * other.x - x * other.z, z: x * other.y - y * other.x)
+    }
     var length: Double { dot(self).squareRoot() }
 
     /// The angle to another one, precise for the smallest and for the largest.
-    func distance(to b: Self) -> Double { Platform.angle(y: cross(b).length, x: dot(b)) }
+    func distance(to other: Self) -> Double { Platform.angle(y: cross(other).length, x: dot(other)) }
 
     /// The point at a share of the straight way to another one; nil for opposite ones, between which there is no one
     /// way.
-    func between(_ b: Self, _ share: Double) -> Self? {
+    func between(_ other: Self, _ share: Double) -> Self? {
         let rest = 1 - share,
-            sum = Self(x: x * rest + b.x * share, y: y * rest + b.y * share, z: z * rest + b.z * share), n = sum.length
-        return n > 1e-9 ? Self(x: sum.x / n, y: sum.y / n, z: sum.z / n) : nil
+            sum = Self(x: x * rest + other.x * share, y: y * rest + other.y * share, z: z * rest + other.z * share),
+            norm = sum.length
+        return norm > 1e-9 ? Self(x: sum.x / norm, y: sum.y / norm, z: sum.z / norm) : nil
     }
 
-    func isOpposite(_ b: Self) -> Bool { abs(x + b.x) < 1e-12 && abs(y + b.y) < 1e-12 && abs(z + b.z) < 1e-12 }
+    func isOpposite(_ other: Self) -> Bool {
+        abs(x + other.x) < 1e-12 && abs(y + other.y) < 1e-12 && abs(z + other.z) < 1e-12
+    }
 
     /// The same for points of the globe that are a few micrometres apart.
     struct Rounded: Hashable { let x, y, z: Double }
@@ -53,8 +58,8 @@ struct GeoVector {
 
     /// On which side of the line from `a` to `b` `c` lies: 1 left, −1 right, 0 where rounding does not let one say.
     static func side(_ a: Self, _ b: Self, _ c: Self) -> Int {
-        let u = b - a, v = c - a, volume = a.dot(u.cross(v))
-        guard abs(volume) > 4e-16 * max(u.length, v.length) else { return 0 }
+        let toB = b - a, toC = c - a, volume = a.dot(toB.cross(toC))
+        guard abs(volume) > 4e-16 * max(toB.length, toC.length) else { return 0 }
         return volume > 0 ? 1 : -1
     }
 

@@ -38,8 +38,8 @@ struct GeoRing {
         }
         var seen: [GeoVector.Rounded: Int] = [:]
         for i in 0..<count {
-            if let j = seen.updateValue(i, forKey: corners[i].rounded) {
-                throw invalid("Corners \(j) and \(i) are the same place")
+            if let earlier = seen.updateValue(i, forKey: corners[i].rounded) {
+                throw invalid("Corners \(earlier) and \(i) are the same place")
             }
             if corners[i].isOpposite(corners[next(i)]) {
                 throw invalid("Edge \(i) leads to the opposite place of the globe")
@@ -61,13 +61,13 @@ struct GeoRing {
     /// Whether a point lies inside; nil on an edge. A line from a point of any edge to it begins on one side of the
     /// ring, and changes the side at each other edge that it crosses. Another line is tried when it goes through a
     /// corner.
-    func contains(_ p: GeoVector) -> Bool? {
-        if (0..<count).contains(where: { isOn(edge($0), p) }) { return nil }
+    func contains(_ point: GeoVector) -> Bool? {
+        if (0..<count).contains(where: { isOn(edge($0), point) }) { return nil }
         for share in [0.5, 0.37, 0.71, 0.19] {
-            for k in 0..<count {
-                let (a, b) = edge(k), side = GeoVector.side(a, b, p)
-                guard side != 0, let start = a.between(b, share),
-                    let crossings = crossings(from: start, to: p, without: k)
+            for edgeIndex in 0..<count {
+                let (from, to) = edge(edgeIndex), side = GeoVector.side(from, to, point)
+                guard side != 0, let start = from.between(to, share),
+                    let crossings = crossings(from: start, to: point, without: edgeIndex)
                 else { continue }
                 return ((side > 0) != (crossings % 2 == 1)) == isInsideLeft
             }
@@ -76,23 +76,23 @@ struct GeoRing {
         return false
     }
 
-    private func isOn(_ edge: (from: GeoVector, to: GeoVector), _ p: GeoVector) -> Bool {
-        guard GeoVector.side(edge.from, edge.to, p) == 0, let middle = edge.from.between(edge.to, 0.5) else {
+    private func isOn(_ edge: (from: GeoVector, to: GeoVector), _ point: GeoVector) -> Bool {
+        guard GeoVector.side(edge.from, edge.to, point) == 0, let middle = edge.from.between(edge.to, 0.5) else {
             return false
         }
-        return middle.dot(p) >= middle.dot(edge.from) - 4e-16
+        return middle.dot(point) >= middle.dot(edge.from) - 4e-16
     }
 
-    private func crossings(from start: GeoVector, to p: GeoVector, without k: Int) -> Int? {
-        var n = 0
-        for j in 0..<count where j != k {
-            let (c, d) = edge(j)
+    private func crossings(from start: GeoVector, to point: GeoVector, without skipped: Int) -> Int? {
+        var crossed = 0
+        for index in 0..<count where index != skipped {
+            let (from, to) = edge(index)
             // A line through the place opposite to the point meets the line to it nowhere but there.
-            if c.isOpposite(p) || d.isOpposite(p) { continue }
-            guard let crosses = GeoVector.cross(start, p, c, d) else { return nil }
-            if crosses { n += 1 }
+            if from.isOpposite(point) || to.isOpposite(point) { continue }
+            guard let crosses = GeoVector.cross(start, point, from, to) else { return nil }
+            if crosses { crossed += 1 }
         }
-        return n
+        return crossed
     }
 
     func crosses(_ other: GeoRing) -> Bool {
@@ -131,12 +131,12 @@ struct GeoPolygon {
 
     private static func verifyEdges(_ rings: [GeoRing]) throws(GeoShape.Invalid) {
         var seen: [Set<GeoPlace>: (ring: Int, edge: Int)] = [:]
-        for (r, ring) in rings.enumerated() {
-            for e in 0..<ring.count {
-                if let other = seen.updateValue((r, e), forKey: ring.edgePlaces(e)) {
+        for (ringIndex, ring) in rings.enumerated() {
+            for edgeIndex in 0..<ring.count {
+                if let other = seen.updateValue((ringIndex, edgeIndex), forKey: ring.edgePlaces(edgeIndex)) {
                     throw GeoShape.Invalid(
                         what:
-                            "Polygon isn't valid: 'Duplicate edge: ring \(r), edge \(e) and ring \(other.ring), edge \(other.edge)'"
+                            "Polygon isn't valid: 'Duplicate edge: ring \(ringIndex), edge \(edgeIndex) and ring \(other.ring), edge \(other.edge)'"
                     )
                 }
             }
@@ -163,5 +163,7 @@ struct GeoPolygon {
     }
 
     /// Edges belong to it, those of holes too.
-    func contains(_ p: GeoVector) -> Bool { (outer.contains(p) ?? true) && !holes.contains { $0.contains(p) == true } }
+    func contains(_ point: GeoVector) -> Bool {
+        (outer.contains(point) ?? true) && !holes.contains { $0.contains(point) == true }
+    }
 }

@@ -38,7 +38,7 @@ struct GeoShape {
 
     private static func places(_ form: Form) -> [GeoPlace] {
         switch form {
-        case .box(let a, let b): [a, b]
+        case .box(let low, let high): [low, high]
         case .circle(let place, _): [place]
         case .polygon(let rings): rings.flatMap { $0 }
         }
@@ -67,9 +67,11 @@ struct GeoShape {
     var text: String { Self.text(form) { $0.shown } }
 
     private static func text(_ form: Form, _ number: (Double) -> String) -> String {
-        func point(_ p: GeoPlace) -> String { "[\(number(p.longitude)), \(number(p.latitude)), \(number(p.altitude))]" }
+        func point(_ place: GeoPlace) -> String {
+            "[\(number(place.longitude)), \(number(place.latitude)), \(number(place.altitude))]"
+        }
         switch form {
-        case .box(let a, let b): return "GeoBox(\(point(a)), \(point(b)))"
+        case .box(let low, let high): return "GeoBox(\(point(low)), \(point(high)))"
         case .circle(let place, let radius):
             return "GeoCircle(\(point(place)), \(number(radius.isFinite ? radius : 4)))"
         case .polygon(let rings):
@@ -96,10 +98,11 @@ extension Double {
 extension GeoPlace {
     /// Latitude and longitude with seven digits behind the point.
     var shownFixed: String {
-        func fixed(_ v: Double) -> String {
+        func fixed(_ degrees: Double) -> String {
             // At most 180 degrees.
-            let n = Int64((abs(v) * 1e7).rounded()), rest = String(n % 10_000_000)
-            return (v < 0 ? "-" : "") + "\(n / 10_000_000)." + String(repeating: "0", count: 7 - rest.count) + rest
+            let scaled = Int64((abs(degrees) * 1e7).rounded()), rest = String(scaled % 10_000_000)
+            return (degrees < 0 ? "-" : "") + "\(scaled / 10_000_000)." + String(repeating: "0", count: 7 - rest.count)
+                + rest
         }
         return "[\(fixed(latitude)), \(fixed(longitude))]"
     }
