@@ -1,6 +1,6 @@
-/// Constants and arguments: their type comes from what they are compared with.
+/// Binds constants and arguments. They take their type from the other side of the comparison.
 extension Binder {
-    /// A constant, a list of them, or arithmetic on constants, as the other side wants it.
+    /// A constant, a list of constants, or arithmetic on constants, converted for the other side (`hint`).
     func constant(_ syntax: ExpressionSyntax, hint: Expression, _ op: CompareOperator?) throws(RealmError) -> Expression
     {
         switch syntax {
@@ -10,7 +10,7 @@ extension Binder {
             }
             if let quantifier { throw .query("The argument after '\(quantifier.rawValue)' must be a list") }
             var (operand, type) = try value(.argument(index), hint: hint.type)
-            // The property says which class the link leads to.
+            // The argument does not say which class it links to: take the class from the property.
             if case (.link(let target), .typedLink(_, let key)) = (hint.type, operand) {
                 (operand, type) = (.typedLink(target, key), .link(target))
             }
@@ -78,22 +78,21 @@ extension Binder {
                 if hint.type == .typeName { throw Self.noTypeName }
                 (operand, operandType) = try convert(arena.keep(value), hint: hint.type, isLiteral: false, source: nil)
             }
-            // Written elements of another type are just never equal; only links, and arguments among the elements, are
-            // looked at.
+            // A literal of another type is no error: it is never equal. Only links, and arguments inside a list, are
+            // checked.
             if !isExact, isArgument || hint.type.isLink {
                 try check(operand, operandType, hint, op, isArgument: isArgument, isOnly: elements.count == 1)
             }
             values.append(operand)
             if operandType != .null { type = type == nil || type == operandType ? operandType : .mixed }
         }
-        // Objects among the elements are never equal to other values: what they are to their own class does not matter
-        // then.
+        // The other side is not a link, so links in the list never match and their class does not matter.
         if let elementType = type, elementType.isLink, !hint.type.isLink { type = .mixed }
         let common: ValueType = hint.type == .typeName ? .typeName : (type ?? .null)
         return ConstantExpression(list: values, isExact ? hint.type : common, quantifier, arena)
     }
 
-    /// - Parameter isOnly: no other element stands beside it.
+    /// - Parameter isOnly: the value is the only element of its list, or not in a list.
     func check(
         _ operand: Mixed, _ type: ValueType, _ hint: Expression, _ op: CompareOperator?, isArgument: Bool,
         isOnly: Bool = true
@@ -187,7 +186,7 @@ extension Binder {
         }
     }
 
-    /// A number with a point or an exponent; with an `f` behind it a float.
+    /// A number with a point or an exponent; with the suffix `f`, a float.
     private static func fraction(_ digits: String, _ hint: ValueType) throws(RealmError) -> (Mixed, ValueType) {
         if digits.hasSuffix("f") {
             let float = Float(complete(String(digits.dropLast()))) ?? 0
@@ -212,11 +211,11 @@ extension Binder {
         return (.double(double), .double)
     }
 
-    /// `O5`, an object of the class that the other side links to; `L2:5`, one of the class with key 2.
+    /// `O5` is an object of the class that the other side links to; `L2:5` is an object of the class with key 2.
     private static func link(_ text: String, _ hint: ValueType) -> (Mixed, ValueType) {
         if text.hasPrefix("O") {
             let number = QueryParser.integer(String(text.dropFirst())) ?? -1
-            // No object has the largest key: that is how an object that is not there is written.
+            // No object has the largest key. `QueryPrinter` writes it for a missing object.
             let key = number == .max ? ObjKey.null : ObjKey(number)
             if case .link(let target) = hint { return (.typedLink(target, key), .link(target)) }
             return (.typedLink(.null, key), .link(.null))
@@ -226,13 +225,13 @@ extension Binder {
         return (.typedLink(target, ObjKey(Int64(parts.last ?? "") ?? -1)), .link(target))
     }
 
-    /// A number that only a decimal holds, against integers.
+    /// A number too large for a double, compared with integers: it becomes a decimal.
     private static func beyondDouble(_ digits: String) throws(RealmError) -> (Mixed, ValueType) {
         guard let decimal = Decimal128(text: digits.utf8), !decimal.isInfinite else { throw noInfinity }
         return (.decimal(decimal), .decimal)
     }
 
-    /// Digits on both sides of the point, as Swift reads them.
+    /// The number with digits on both sides of the point and without a plus sign, as Swift parses it.
     static func complete(_ digits: String) -> String {
         var text = digits
         if let exponent = text.firstIndex(where: { $0 == "e" || $0 == "E" }), exponent > text.startIndex,
@@ -247,7 +246,8 @@ extension Binder {
         return text
     }
 
-    /// A value that carries its type, brought to what the other side is where that loses nothing.
+    /// Converts a value that has a type (an argument or a string) for the other side. Rules: query-language §5. Values
+    /// without a rule stay unchanged.
     func convert(_ value: Mixed, hint: ValueType, isLiteral: Bool, source: Int?) throws(RealmError) -> (
         Mixed, ValueType
     ) {
@@ -305,7 +305,7 @@ extension Binder {
         return (value, ValueType(value))
     }
 
-    /// The number that a text starts with.
+    /// The number at the start of a text, in a form that Swift parses; nil if there is none.
     static func leading(_ bytes: Bytes, integer: Bool) -> String? {
         var index = 0
         while index < bytes.count, bytes[index] == 0x20 || (bytes[index] >= 0x09 && bytes[index] <= 0x0D) { index += 1 }
@@ -378,8 +378,8 @@ extension Binder {
             throw RealmError(.invalidQueryString, "Invalid predicate: '\(text)': Invalid timestamp format")
         }
         guard numbers[0] >= 1900 else { throw .query("Conversion of dates before 1900 is not supported.") }
-        // Days since 1970 in the proleptic Gregorian calendar; fields may overflow. All bounds together stay below 2⁶³
-        // seconds.
+        // Computes days since 1970 in the proleptic Gregorian calendar. Fields may be larger than usual (day 40, hour
+        // 30). The bounds together keep the result below 2⁶³ seconds.
         let months = numbers[1] - 1
         guard numbers[0] < 1 << 36, months.magnitude < 1 << 40, numbers[2] < 1 << 40, numbers[3] < 1 << 40,
             numbers[4] < 1 << 40, numbers[5] < 1 << 40
@@ -405,6 +405,6 @@ extension Binder {
 }
 
 extension Int64 {
-    /// Without the one value whose magnitude does not fit.
+    /// The value itself, but `.max` instead of `.min`, whose magnitude does not fit.
     fileprivate var clamped: Int64 { self == .min ? .max : self }
 }

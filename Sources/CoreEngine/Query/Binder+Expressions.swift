@@ -1,4 +1,4 @@
-/// Expressions: paths, constants and what is computed from them.
+/// Binds expressions: paths, constants, and what is computed from them.
 extension Binder {
     mutating func expression(_ syntax: ExpressionSyntax, _ table: Table) throws(RealmError) -> Expression {
         switch syntax {
@@ -67,7 +67,7 @@ extension Binder {
         }
     }
 
-    /// Whether a subquery may go over a collection of links.
+    /// Whether a subquery may iterate over a collection of links.
     private func reaches(_ shape: CollectionShape, _ steps: [PathIndex]) -> Bool {
         names.reachFurther ? steps.isEmpty || steps == [.all] : shape == .list && steps.isEmpty
     }
@@ -89,7 +89,8 @@ extension Binder {
         }
     }
 
-    /// Sizes have no quantifier, even where one stands before a list; before a single text it is as wrong as elsewhere.
+    /// A quantifier before the size of a list is ignored. Before a single value that is not a link it is an error, as
+    /// elsewhere.
     mutating func size(_ steps: [PathStep], _ table: Table, _ quantifier: Quantifier?) throws(RealmError) -> Expression
     {
         let base = try path(steps, table, nil)
@@ -200,7 +201,7 @@ extension Binder {
             isList: true, quantifier: nil,
             source: "")
         values.isByKey = kind == .average || kind == .sum && type != .int
-        // A to-one link is a list of none or one; a missing object gives NULL, which aggregates skip.
+        // A to-one link counts as a list of at most one object. A missing object gives NULL, which aggregates skip.
         return AggregateExpression(
             values, kind, element: type, flattens: true, text: "\(base.text(printer)).\(kind.word).\(name)")
     }

@@ -1,4 +1,4 @@
-/// Key paths: names, aliases, arguments and backlinks. `PathWalker` follows the steps.
+/// Binds key paths: names, aliases, arguments and backlinks. `PathWalker` follows the steps.
 extension Binder {
     func alias(_ name: Name, _ table: Table) -> Name {
         if case .property(let stored)? = names.aliases[table.key]?[name] { return stored }
@@ -15,7 +15,7 @@ extension Binder {
         return arguments[index]
     }
 
-    /// The steps, those of a key path argument in its place.
+    /// The steps, with a key path argument replaced by its own steps.
     func spelledOut(_ written: [PathStep]) throws(RealmError) -> [PathStep] {
         guard case .pathArgument(let index)? = written.first else { return written }
         guard written.count == 1 || names.reachFurther else {
@@ -39,7 +39,7 @@ extension Binder {
         return first + written.dropFirst()
     }
 
-    /// Follows the steps from class `start`.
+    /// Binds the path that starts at class `start`.
     func path(_ written: [PathStep], _ start: Table, _ quantifier: Quantifier?) throws(RealmError) -> PathExpression {
         var steps = try spelledOut(written)
         if case .name(let name)? = steps.first, let variable = variables.last, name == variable.name {

@@ -1,4 +1,4 @@
-/// What a query may know of the application's schema: other names for stored properties.
+/// The part of an application's schema that queries use: other names for stored properties.
 package struct QueryNames {
     package enum Alias {
         case property(Name)
@@ -8,27 +8,27 @@ package struct QueryNames {
 
     package var aliases: [TableKey: [Name: Alias]] = [:]
 
-    /// Realm's Swift API reaches further than its query language: subqueries of sets, dictionaries and to-one links,
-    /// `@min` and `@max` of dates.
+    /// Allows what Realm's Swift API supports beyond its query language: for example subqueries over sets, dictionaries
+    /// and to-one links, and `@min` and `@max` of dates.
     package var reachFurther = false
 
     package init() {}
 }
 
-/// An argument of a query text. Bytes are good while the query is bound.
+/// An argument of a query text. Its bytes must stay valid until the query is bound.
 package enum QueryArgument {
     case value(Mixed)
     case list([Mixed])
 }
 
-/// Tree to conditions: names, types, arguments. Rules: query-language §4–§12.
+/// Binds a syntax tree: turns it into conditions and resolves names, types and arguments. Rules: query-language §4–§12.
 struct Binder {
     let group: Group
     let names: QueryNames
     let arguments: [QueryArgument]
     let arena: ConstantArena
 
-    /// Variables of the subqueries around.
+    /// Variables of the enclosing subqueries, the innermost last.
     var variables: [(name: Name, table: TableKey)] = []
 
     init(_ group: Group, _ names: QueryNames, _ arguments: [QueryArgument], _ arena: ConstantArena) {
@@ -78,7 +78,7 @@ struct Binder {
             op, folding, left, right, isArgument: Self.isArgument(leftSyntax) || Self.isArgument(rightSyntax))
     }
 
-    /// Both sides of an operator. A constant takes its type from the other side; not both are constants.
+    /// Binds both sides of an operator. A constant takes its type from the other side. At most one side is a constant.
     mutating func sides(
         _ leftSyntax: ExpressionSyntax, _ rightSyntax: ExpressionSyntax, _ op: CompareOperator?, _ table: Table
     ) throws(RealmError) -> (left: Expression, right: Expression) {
@@ -142,13 +142,13 @@ struct Binder {
                         : "Unsupported comparison between type '\(leftType.name)' and type '\(rightType.name)'")
             }
         }
-        // Of a list of constants the direct condition knows only equality.
+        // A direct condition on a list of constants does not fold.
         let isFoldedList = names.reachFurther && !folding.isEmpty && right.isList
         if !isFoldedList, let direct = try Self.direct(op, folding, left, right) { return direct }
         return try CompareCondition(op, folding: folding, left, right)
     }
 
-    /// NULL, or a text without letters, of which Foundation says that it stands nowhere.
+    /// Whether the pattern is NULL or an empty text: Foundation finds neither in any text.
     private static func isNothing(_ expression: Expression) -> Bool {
         guard let constant = expression as? ConstantExpression, !constant.isList else { return false }
         switch constant.values.first {
@@ -158,13 +158,13 @@ struct Binder {
         }
     }
 
-    /// Whether the right side is text or bytes, as far as can be told: what the string operators and [c] compare with.
+    /// Whether the right side is text or bytes, as far as binding can know. String operators and [c] need that.
     private static func isText(_ op: CompareOperator, _ left: Expression, _ right: Expression) -> Bool {
         let leftType = left.type, constant = right as? ConstantExpression
         switch right.type {
         case .string, .binary: return true
         case .mixed where !(right.isList && right.isConstant) || leftType.isLink: return true
-        // A list of constants, against Mixed: one of them is enough.
+        // A list of constants compared with Mixed: one text or binary element is enough.
         case .mixed where leftType == .mixed:
             return constant?.values.contains { ValueType($0) == .string || ValueType($0) == .binary } ?? false
         case .null:
@@ -178,7 +178,7 @@ struct Binder {
         }
     }
 
-    /// Whether a property of the class itself is compared with one constant of its type.
+    /// Whether a property of the queried class is compared with one constant of its type (Mixed: of any type).
     private static func isAgainstConstant(_ left: Expression, _ right: Expression) -> Bool {
         guard left.directColumn != nil, let constant = right as? ConstantExpression else { return false }
         return !constant.isList && (left.type == .mixed || right.type == left.type)
@@ -214,7 +214,7 @@ struct Binder {
         {
             throw .query("Cannot compare linklist with NULL")
         }
-        // Equality of a list of links with constants asks for any of them; IN compares the whole lists.
+        // `==` and `!=` between a list of links and constants mean ANY; IN compares the whole lists.
         if op != .in, let constant, constant.isList, constant.quantifier == nil, left.isList, left.quantifier == nil {
             return try CompareCondition(
                 op, folding: [], left,
@@ -223,7 +223,7 @@ struct Binder {
         return try CompareCondition(op, folding: [], left, right)
     }
 
-    /// The faster condition for a property of the class itself against constants; nil where there is none.
+    /// The faster condition for a property of the queried class and constants; nil if there is none.
     private static func direct(
         _ op: CompareOperator, _ folding: Folding, _ left: Expression, _ right: Expression
     ) throws(RealmError) -> Condition? {
@@ -253,7 +253,8 @@ struct Binder {
         }
     }
 
-    /// An element somewhere in a Mixed property: one value, although it may be missing.
+    /// Whether the path leads to one value in a Mixed property. It counts as a single value, although it can be
+    /// missing.
     static func isStepOfMixed(_ expression: Expression) -> Bool {
         guard let path = expression as? PathExpression, case .mixed(_, let steps, false) = path.tail, !path.hasManyHops
         else {
@@ -262,7 +263,7 @@ struct Binder {
         return !steps.contains(.all) && path.quantifier == nil
     }
 
-    /// An element of a list, or the value of a key, of links.
+    /// Whether the path ends in an element of a list of links, or in the value of a key in a dictionary of links.
     static func isElement(_ expression: Expression) -> Bool {
         guard let path = expression as? PathExpression, case .collection(_, _, let steps) = path.tail else {
             return false

@@ -1,20 +1,20 @@
-/// A query on one class: a condition, and what orders its rows. Immutable; combining makes a new one.
+/// A query on one class: a condition, and the orderings of its rows. Immutable; combining queries makes a new one.
 ///
-/// Thread rule: conditions hold buffers, so it runs once at a time, on the thread of one Realm; `copied` is for any
-/// thread.
+/// Thread rule: conditions hold buffers, so a query runs once at a time, on the thread of one Realm. `copied` may be
+/// called on any thread.
 package final class BoundQuery {
     let table: TableKey
     let condition: Condition
     let orderings: [Ordering]
     private let arena: ConstantArena
 
-    /// Queries that this one was made of: their constants live in their arenas.
+    /// Queries that this query was made from. They hold the arenas of its constants.
     private let parents: [BoundQuery]
 
-    /// All rows without anybody having asked for them.
+    /// The query matches all rows because no condition was given.
     private let isImplicit: Bool
 
-    /// Levels of operators.
+    /// Depth of the tree of operators.
     private let depth: Int
 
     init(
@@ -42,8 +42,8 @@ package final class BoundQuery {
         var binder = Binder(group, names, arguments, arena)
         let condition = try binder.condition(syntax.predicate, opened)
         var orderings: [Ordering] = []
-        // Of adjacent sorts the later keys come first: gathered from the end, so that many of them are not copied at
-        // each.
+        // Merges adjacent SORTs; the keys of the later one come first. Starting at the end avoids copying the keys
+        // again for each SORT.
         var written: [Ordering] = []
         for ordering in syntax.orderings { written.append(try binder.ordering(ordering, opened)) }
         for ordering in written.reversed() {
@@ -63,7 +63,7 @@ package final class BoundQuery {
         BoundQuery(table, ConstantCondition(true), [], ConstantArena(), isImplicit: true)
     }
 
-    /// Both conditions; the orderings one after the other.
+    /// A query with both conditions and the given orderings.
     func and(_ other: BoundQuery, orderings: [Ordering]) -> BoundQuery {
         let condition: Condition
         if isImplicit {
@@ -77,7 +77,7 @@ package final class BoundQuery {
             table, condition, orderings, arena, parents: [self, other], depth: max(depth, other.depth) + 1)
     }
 
-    /// The same for a run of its own, beside others on other threads.
+    /// A copy for a separate run, which can take place on another thread at the same time.
     func copied() -> BoundQuery {
         BoundQuery(table, condition.copied(), orderings, arena, parents: [self], isImplicit: isImplicit, depth: depth)
     }
@@ -86,7 +86,7 @@ package final class BoundQuery {
         BoundQuery(table, condition, orderings, arena, parents: [self], depth: depth)
     }
 
-    /// Throws when this thread's stack is too small for the query, which may have been made on another thread.
+    /// Throws if the stack of this thread is too small for the query. The query may come from another thread.
     func expectStack() throws(RealmError) {
         if depth > QueryRoom.flatDepth, depth > QueryRoom.levelsOfStack { throw QueryRoom.stackTooSmall(for: depth) }
     }
@@ -99,7 +99,7 @@ package final class BoundQuery {
 
     var isAll: Bool { (condition as? ConstantCondition)?.value ?? false }
 
-    /// What decides whether a row meets the condition, and where it stands.
+    /// The properties that decide whether a row matches, and its position.
     var reads: RowReads {
         var found = RowReads()
         condition.reads(&found, [])
@@ -116,8 +116,7 @@ package final class BoundQuery {
         return found
     }
 
-    /// The orderings when they are nothing but one SORT, or none, and what shows the first rows of it; nil: anything
-    /// else.
+    /// Sort keys and limit, if the orderings are at most one SORT, in first place, and LIMITs; otherwise nil.
     var window: (keys: [SortKey], limit: Int)? {
         var keys: [SortKey] = [], limit = Int.max
         for (i, ordering) in orderings.enumerated() {
@@ -130,7 +129,7 @@ package final class BoundQuery {
         return (keys, limit)
     }
 
-    /// The same without any LIMIT, which stands behind everything else.
+    /// The same query without LIMITs. For queries with a `window`, where each LIMIT follows the SORT.
     var unlimited: BoundQuery { with(orderings.filter { if case .limit = $0 { false } else { true } }) }
 
     func text(_ group: Group) -> String {
@@ -148,7 +147,8 @@ package final class BoundQuery {
         return opened
     }
 
-    /// Keys of the matching objects: ascending, or in the order of `source` (with its duplicates); then ordered.
+    /// Keys of the matching objects, in the order of `orderings`. Without orderings: ascending, or in the order of
+    /// `source` with its duplicates.
     func run(_ group: Group, source: [ObjKey]? = nil) throws(RealmError) -> [ObjKey] {
         try group.store.during(.querying) { () throws(RealmError) in try find(group, source) }
     }
@@ -186,7 +186,7 @@ package final class BoundQuery {
         return orderings.isEmpty ? rows : try RowOrderer(opened).apply(orderings, rows)
     }
 
-    /// Number of rows; without building them where nothing makes two rows one.
+    /// Number of rows. Only DISTINCT needs the rows themselves.
     func count(_ group: Group, source: [ObjKey]? = nil) throws(RealmError) -> Int {
         var limit = Int.max
         for ordering in orderings {
