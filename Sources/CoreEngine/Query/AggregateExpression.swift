@@ -1,4 +1,4 @@
-/// `@min`, `@max`, `@sum` and `@avg` of what a key path leads to. Rules: query-language §8.
+/// `@min`, `@max`, `@sum` and `@avg` of the values that a key path reaches. Rules: query-language §8.
 final class AggregateExpression: Expression {
     private let path: PathExpression
     private let kind: AggregateKind
@@ -6,7 +6,7 @@ final class AggregateExpression: Expression {
     private let mark: String
     private let buffer = ValueBuffer()
 
-    /// - Parameter flattens: over properties of linked objects: all values are one group.
+    /// Whether the aggregate is over a property of linked objects; then all values form one group.
     private let flattens: Bool
 
     init(_ path: PathExpression, _ kind: AggregateKind, element: ValueType, flattens: Bool, text: String) {
@@ -19,7 +19,8 @@ final class AggregateExpression: Expression {
         switch kind {
         case .min, .max: type = element
         case .sum: type = element == .float ? .double : (flattens && element == .mixed ? .decimal : element)
-        // Constants are read as elements of a collection are; of properties the average is a double, too.
+        // Constants on the other side are converted to this type. For a collection it is the element type, although the
+        // average of integers is a double; for a property of linked objects it is that of the average.
         case .average:
             type =
                 element == .float || (flattens && element == .int)
@@ -54,7 +55,8 @@ final class AggregateExpression: Expression {
     }
 }
 
-/// Sum, average, least and greatest of values; nulls, NaN and what is no number (for sums) are skipped.
+/// Sum, average, minimum and maximum of values. Nulls and NaN are skipped (in Mixed values, only the decimal NaN). Sums
+/// and averages also skip values that are not numbers.
 enum Aggregate {
     static func over(_ kind: AggregateKind, _ type: ValueType, _ values: ArraySlice<Mixed>) -> Mixed {
         switch kind {
@@ -105,7 +107,7 @@ enum Aggregate {
 }
 
 extension Mixed {
-    /// An integer, or a decimal where it does not fit into 64 bits.
+    /// An integer, or a decimal if the value does not fit into 64 bits.
     static func whole(_ value: Int128) -> Mixed {
         if let small = Int64(exactly: value) { return .int(small) }
         // A sum of fewer than 2^49 integers has at most 34 digits.

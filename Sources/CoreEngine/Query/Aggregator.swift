@@ -1,8 +1,8 @@
-/// Sum, average, least or greatest of a column, leaf by leaf.
+/// Sum, average, minimum or maximum of a column, computed leaf by leaf.
 ///
-/// Integers and doubles are taken from the leaf's bytes; doubles are added in eight lanes, so that the last digit of a
-/// sum over more than one leaf may differ from adding one by one. Every other type is collected and handed to
-/// `Aggregate`.
+/// Integers and doubles are read from the leaf's bytes. Doubles are added in eight lanes, so the last digit of a sum
+/// over more than one leaf can differ from the result of adding one by one. Values of every other type are collected
+/// and passed to `Aggregate`.
 struct Aggregator {
     private let kind: AggregateKind
     private let type: ValueType
@@ -18,7 +18,7 @@ struct Aggregator {
         self.type = type
     }
 
-    /// Adds the rows of the scan's present cluster.
+    /// Adds the rows of the scan's current cluster.
     mutating func add(_ scan: ClusterScan, _ column: ColKey, _ leaf: LeafKind) throws(RealmError) {
         rows += scan.count
         switch leaf {
@@ -40,7 +40,7 @@ struct Aggregator {
         let isSum = kind == .sum || kind == .average
         taken &+= Int64(scan.count)
         if kind == .average && node.width == 64 {
-            // Too large to be exact: added one by one, as everywhere else.
+            // The sum can be too large for an exact double: add one by one, as `Aggregate` does.
             for row in 0..<scan.count { number += Double(node.get(row)) }
             return
         }

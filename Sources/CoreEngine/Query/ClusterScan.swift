@@ -1,41 +1,41 @@
-/// A walk over the clusters of a table in key order. Conditions see one cluster at a time.
+/// Walks over the clusters of a table in key order. Conditions process one cluster at a time.
 ///
-/// The nodes of a cluster are scattered over the file: while one is worked on, the next ones are asked for, the farther
-/// the nearer to the top of their tree. A cluster has 256 rows and is done in a tenth of a microsecond, so what each
-/// one costs counts: the way from one to the next is a look into a copy of their parent's children, checked as a whole
-/// when the parent is entered.
+/// The nodes of a cluster are scattered over the file. While the scan works on one cluster, it prefetches nodes of the
+/// next ones: the nearer a node is to the top of their tree, the earlier. A cluster has 256 rows and takes a tenth of a
+/// microsecond, so the fixed cost per cluster matters. The scan therefore finds the next cluster in a copy of the
+/// parent's children; the whole copy is checked when the parent is entered.
 final class ClusterScan {
     let table: Table
     let store: NodeStore
 
-    /// Rows of the present cluster.
+    /// Number of rows in the current cluster.
     private(set) var count = 0
     private(set) var leaf = ClusterTree.noNode
 
-    /// Its keys, unless they are 0 … count − 1.
+    /// The keys of the current cluster, unless it is compact: then they are 0 … count − 1.
     private var keys = ClusterTree.noNode
     private var isCompact = true
 
-    /// Where its keys start.
+    /// Offset of the keys of the current cluster.
     private var offset: UInt64 = 0
 
-    /// The innermost inner node, where it has no more children than a node may have: copies of them, 64 bits wide, refs
-    /// checked.
+    /// The children of the current parent, the innermost inner node: copied, 64 bits wide, refs checked. Parents with
+    /// more than `Format.clusterCapacity` children are not copied.
     private let children: UnsafeMutablePointer<Int64>
 
-    /// Where its children start, if they are not 256 keys apart, and where it starts itself.
+    /// Key offsets of the children, unless they are 256 keys apart, and the key offset of the parent itself.
     private var starts = ClusterTree.noNode
     private var startsAreEven = true
     private var parentBase: UInt64 = 0
     private var next = 0
     private var end = 0
 
-    /// Inner nodes from the root to the parent.
+    /// An inner node on the way from the root to the parent.
     private struct Level {
         let inner: ClusterInner
         var base: UInt64
 
-        /// The next child.
+        /// Index of the next child to enter.
         var next: Int
     }
 
@@ -43,17 +43,18 @@ final class ClusterScan {
     private var depth = -1
     private var limit: WalkLimit
 
-    /// Columns that were asked for, a bit each (modulo 64), those among them whose leaves are texts in three nodes, and
-    /// how many cache lines their leaves last spanned: for texts of the offsets and of the bytes.
+    /// `touched`: the columns that were read, one bit each (modulo 64). `texts`: those of them whose leaves are texts
+    /// in three nodes. `lines`: number of cache lines of a column's last leaf; for texts, of its offsets and of its
+    /// bytes.
     private var touched: UInt64 = 0
     private var texts: UInt64 = 0
     private let lines: UnsafeMutablePointer<(UInt8, UInt8)>
 
-    /// Masks in use and those given back.
+    /// All allocated masks; the first `used` of them are in use.
     private var masks: [RowMask] = []
     private var used = 0
 
-    /// Room for the elements of a leaf, a byte each.
+    /// Buffer for the unpacked elements of a leaf, a byte each.
     let unpacked: UnsafeMutablePointer<Int8>
 
     init(_ table: Table) {
@@ -79,7 +80,7 @@ final class ClusterScan {
         ObjKey(Int64(bitPattern: (isCompact ? UInt64(row) : keys.getUnsigned(row)) &+ offset))
     }
 
-    /// A mask of undefined contents; given back in reverse order.
+    /// Returns a mask with undefined contents. Release masks in reverse order.
     func scratch() -> RowMask {
         if used == masks.count { masks.append(RowMask(bytes: .allocate(capacity: Format.clusterCapacity))) }
         used += 1
@@ -88,7 +89,7 @@ final class ClusterScan {
 
     func release(_ number: Int) { used -= number }
 
-    /// Runs `body` with the mask of matching rows of each cluster in key order, until it returns false.
+    /// Runs `body` with the mask of matching rows of each cluster, in key order, until `body` returns false.
     func run(_ condition: Condition, _ body: (RowMask) throws(RealmError) -> Bool) throws(RealmError) {
         let mask = scratch()
         while try advance() {
@@ -98,14 +99,14 @@ final class ClusterScan {
         }
     }
 
-    /// The sum of what `body` says of each cluster, until it has reached `limit`.
+    /// Adds the results of `body` for the clusters until the sum reaches `limit`.
     @inline(__always) func sum(until limit: Int, _ body: () throws(RealmError) -> Int) throws(RealmError) -> Int {
         var total = 0
         while total < limit, try advance() { total &+= try body() }
         return total
     }
 
-    /// Moves on to the next cluster that has rows, the first time to the first; false after the last.
+    /// Moves to the next cluster that has rows; the first call moves to the first. Returns false after the last.
     func advance() throws(RealmError) -> Bool {
         while true {
             while next < end {
@@ -144,13 +145,13 @@ final class ClusterScan {
         offset = base
     }
 
-    /// What was come to.
+    /// The result of a move through the tree.
     private enum Find {
         /// A cluster with rows, the children of a parent, or the end.
         case rows, children, nothing
     }
 
-    /// Up and down through the tree, to the next cluster with rows or the next parent of clusters.
+    /// Moves up and down through the tree to the next cluster with rows, or to the next parent of clusters.
     @inline(never) private func climb() throws(RealmError) -> Find {
         try store.test()
         (next, end) = (0, 0)
@@ -176,7 +177,9 @@ final class ClusterScan {
         return .nothing
     }
 
-    /// Opens a cluster, or goes down into an inner node. - Returns: nil: the search goes on, there or behind it.
+    /// Opens a cluster, or enters an inner node.
+    ///
+    /// - Returns: nil if the search must go on, in that inner node or after an empty cluster.
     private func enter(_ ref: Ref, _ base: UInt64) throws(RealmError) -> Find? {
         try limit.enter(ref, store)
         let node = try store.refsNode(ref)
@@ -201,7 +204,7 @@ final class ClusterScan {
         return nil
     }
 
-    /// Asks for what the clusters after the one in slot `i` of the parent need.
+    /// Prefetches what the clusters after slot `slot` of the parent need.
     @inline(__always) private func announce(_ slot: Int) {
         let head = slot &+ 6, leaves = slot &+ 3
         if head < end { Platform.prefetch(store.base + Int(truncatingIfNeeded: children[head]), lines: 2) }
@@ -220,7 +223,7 @@ final class ClusterScan {
         if texts != 0 { announceTexts(slot &+ 1) }
     }
 
-    /// Asks for the parts of the texts of the cluster in slot `i`.
+    /// Prefetches the parts of the texts of the cluster in slot `slot`.
     @inline(never) private func announceTexts(_ slot: Int) {
         guard slot < end, let next = store.refsAtHand(RefOrTagged(raw: children[slot]).ref) else { return }
         var rest = texts
@@ -236,12 +239,12 @@ final class ClusterScan {
         }
     }
 
-    /// Says how many bytes the present leaf of a column has.
+    /// Records how many bytes the current leaf of a column has.
     @inline(__always) func learn(_ column: ColKey, _ bytes: Int) {
         lines[column.index & 63].0 = UInt8(truncatingIfNeeded: min(bytes >> 6 &+ 1, 40))
     }
 
-    /// The same for a text in three nodes.
+    /// Records the same for texts in three nodes.
     @inline(__always) func learn(_ column: ColKey, offsets: Int, text: Int) {
         texts |= 1 << UInt64(column.index & 63)
         lines[column.index & 63] = (
@@ -249,13 +252,13 @@ final class ClusterScan {
         )
     }
 
-    /// The leaf of a column in the present cluster.
+    /// The leaf of a column in the current cluster.
     @inline(__always) func columnLeaf(_ column: ColKey) throws(RealmError) -> Ref {
         touched |= 1 << UInt64(column.index & 63)
         return try ClusterLeaf.column(leaf, column.index)
     }
 
-    /// The leaf of a column of integers, with an element for each row and `more`.
+    /// The leaf of a column of integers. It has at least one element for each row, and `more` elements besides.
     @inline(__always) func integers(_ column: ColKey, more: Int = 0) throws(RealmError) -> Node {
         try checked(column, try store.integers(try columnLeaf(column)), more: more)
     }

@@ -1,23 +1,23 @@
-/// A single-valued property against a constant, tested a leaf at a time over the leaf's own bytes.
+/// Tests a single-valued property against a constant, one leaf at a time, on the bytes of the leaf.
 ///
 /// Invariants
-/// 1. `narrow` clears exactly the rows for which the condition that made the test says no in `matches`.
+/// 1. `narrow` clears exactly the rows that `matches` rejects in the condition that made the test.
 /// 2. Every leaf is checked against the number of rows before its loop runs.
 enum ColumnTest {
-    /// Integers, booleans (0, 1; NULL is 3) and links (key + 1; NULL is 0) as they are stored.
+    /// Integers, booleans (0, 1; NULL is 3) and links (key + 1; NULL is 0) in their stored form.
     case integers(Int64, Int64, negated: Bool)
-    /// Integers with NULL, which lies outside every range.
+    /// Integers that can be NULL. NULL lies outside every range.
     case nullableIntegers(Int64, Int64, negated: Bool)
     case nullInteger(negated: Bool)
-    /// Integers other than both.
+    /// Integers that differ from both values.
     case neither(Int64, Int64)
     case doubles(Double, Double, negated: Bool)
-    /// Up to a bound, and NaN, but not NULL; `empty`: NaN only.
+    /// Doubles up to a bound, and NaN, but not NULL. `empty`: only NaN.
     case doublesOrNaN(Double, empty: Bool)
     case floats(Float, Float, negated: Bool)
     case text(TextTest)
 
-    /// nil: rows are tested one by one. `ieee`: NaN compares by IEEE 754.
+    /// nil if rows must be tested one by one. `ieee`: NaN compares by IEEE 754.
     init?(_ kind: LeafKind, _ op: CompareOperator, _ constant: Mixed, folding: Bool, ieee: Bool) throws(RealmError) {
         let negated = op == .notEqual
         if op.isString || folding || kind == .string {
@@ -67,7 +67,7 @@ enum ColumnTest {
             : .doubles(low, high, negated: op == .notEqual)
     }
 
-    /// Integers that compare so with a number that need not be one.
+    /// The range of integers for which a comparison with a double holds.
     private static func range(_ op: CompareOperator, integer number: Double) -> (Int64, Int64)? {
         guard number.magnitude < 0x1p53 else { return nil }
         let down = Int64(number.rounded(.down)), up = Int64(number.rounded(.up))
@@ -104,7 +104,7 @@ enum ColumnTest {
         }
     }
 
-    /// The rows that this one clears.
+    /// A test that accepts exactly the rows that this test clears, if there is one.
     var negation: ColumnTest? {
         switch self {
         case .integers(let low, let high, let negated): .integers(low, high, negated: !negated)
@@ -117,7 +117,7 @@ enum ColumnTest {
         }
     }
 
-    /// One test for both, where they are about the same leaf and one loop can do it.
+    /// One test for both conditions on the same leaf, if a single loop can do it.
     func intersected(_ other: ColumnTest) -> ColumnTest? {
         switch (self, other) {
         case (.integers(let low, let high, false), .integers(let otherLow, let otherHigh, false)):
@@ -137,7 +137,7 @@ enum ColumnTest {
         }
     }
 
-    /// - Returns: whether the leaf is of a form that the test knows; if not, nothing was changed.
+    /// - Returns: false if the test does not support the form of the leaf; then the mask is unchanged.
     func narrow(_ scan: ClusterScan, _ column: ColKey, _ mask: RowMask) throws(RealmError) -> Bool {
         let count = scan.count
         switch self {
@@ -172,8 +172,8 @@ enum ColumnTest {
         return true
     }
 
-    /// Number of rows that the test accepts, at least `limit` if there are more; nil, and nothing was read, where rows
-    /// must be marked for that.
+    /// Number of rows that the test accepts, or at least `limit` if there are more. Returns nil, and reads nothing, if
+    /// rows must be marked for that.
     func tally(_ scan: ClusterScan, _ column: ColKey, limit: Int) throws(RealmError) -> Int? {
         switch self {
         case .integers(let low, let high, let negated):

@@ -1,9 +1,11 @@
-/// Loops over the bytes of one leaf: the width is decided once, then a plain loop that the compiler vectorises.
+/// Loops over the bytes of one leaf: each selects the element width once, then runs a plain loop that the compiler
+/// vectorises.
 ///
-/// `mask` holds one byte (0 or 1) per row; a row stays in when its value lies in `low … high`, or outside when
-/// `negated`. All loops read exactly `count` elements from `first` on, which the caller has checked against the leaf.
+/// `mask` holds one byte (0 or 1) per row. A row stays if its value lies in `low … high`; with `negated`, if its value
+/// lies outside. All loops read exactly `count` elements, starting at `first`; the caller has checked the leaf for
+/// this.
 enum LeafLoops {
-    /// Elements `[first, first + count)` of an integer leaf of any width.
+    /// Tests the elements `[first, first + count)` of an integer leaf of any width.
     static func within(
         _ node: Node, _ first: Int, _ count: Int, _ low: Int64, _ high: Int64, negated: Bool, _ mask: RowMask,
         _ unpacked: UnsafeMutablePointer<Int8>
@@ -20,7 +22,7 @@ enum LeafLoops {
         }
     }
 
-    /// Elements of 1, 2 or 4 bits as bytes.
+    /// Unpacks elements of 1, 2 or 4 bits to bytes.
     static func unpack(_ node: Node, _ first: Int, _ count: Int, _ out: UnsafeMutablePointer<Int8>) {
         let p = node.payload.assumingMemoryBound(to: UInt8.self)
         switch node.width {
@@ -65,7 +67,7 @@ enum LeafLoops {
         }
     }
 
-    /// Eight numbers at a time; NaN lies outside every range.
+    /// Tests eight doubles at a time. NaN lies outside every range.
     static func doubles(_ node: Node, _ count: Int, _ low: Double, _ high: Double, negated: Bool, _ mask: RowMask) {
         let flip: UInt8 = negated ? 1 : 0
         let lower = SIMD8<Double>(repeating: low), upper = SIMD8<Double>(repeating: high),
@@ -105,7 +107,7 @@ enum LeafLoops {
         for i in 0..<count { mask[i] &= (p[i] >= low && p[i] <= high ? 1 : 0) ^ flip }
     }
 
-    /// Clears the rows whose value is `a` or `b`.
+    /// Clears the rows whose value is `first` or `second`.
     static func neither(
         _ node: Node, _ count: Int, _ first: Int64, _ second: Int64, _ mask: RowMask,
         _ unpacked: UnsafeMutablePointer<Int8>
@@ -126,7 +128,8 @@ enum LeafLoops {
         _ p: UnsafePointer<T>, _ count: Int, _ first: Int64, _ second: Int64, _ mask: RowMask
     ) {
         let marks = mask.bytes
-        // One that does not fit the leaf stands nowhere: then the other counts twice.
+        // A value that does not fit the width of the leaf is not in it; the loop then compares with the other value
+        // twice.
         guard let one = T(exactly: first) ?? T(exactly: second), let other = T(exactly: second) ?? T(exactly: first)
         else { return }
         for i in 0..<count { marks[i] &= (p[i] == one ? 0 : 1) & (p[i] == other ? 0 : 1) }
@@ -148,17 +151,17 @@ enum LeafLoops {
         }
     }
 
-    /// 1 for true: what `? 1 : 0` says, which the compiler makes a branch of, and then no vectors.
+    /// 1 for true, 0 for false. The compiler turns `? 1 : 0` into a branch, which prevents vectorisation.
     @inline(__always) private static func bit(_ condition: Bool) -> UInt8 { unsafeBitCast(condition, to: UInt8.self) }
 
-    /// Sums of elements as wide as those of the leaf, each of so few that it cannot wrap.
+    /// Counts in integers as wide as the elements, and in parts so short that these cannot overflow.
     @inline(__always)
     private static func count<T: FixedWidthInteger & SignedInteger>(
         _ p: UnsafePointer<T>, _ count: Int, _ low: Int64, _ high: Int64
     ) -> Int {
         if low > high || low > Int64(T.max) || high < Int64(T.min) { return 0 }
-        // Both bounds in one comparison without a branch: what lies below `low` wraps and becomes larger than any width
-        // of the range.
+        // Tests both bounds in one comparison without a branch: a value below `low` wraps around and becomes larger
+        // than any width of the range.
         let lowest = T.Magnitude(truncatingIfNeeded: T(clamping: low)),
             width = T.Magnitude(truncatingIfNeeded: T(clamping: high)) &- lowest
         let most = T.bitWidth == 8 ? 128 : 1 << 14
@@ -183,7 +186,7 @@ enum LeafLoops {
         return Int(sum)
     }
 
-    /// Number of elements that are one of `values`, which differ.
+    /// Number of elements that equal one of `values`. The values must differ.
     static func count(_ node: Node, _ count: Int, among values: [Int64], _ unpacked: UnsafeMutablePointer<Int8>) -> Int
     {
         var sum = 0
@@ -220,7 +223,7 @@ enum LeafLoops {
 
     // MARK: Aggregates
 
-    /// The least or greatest of `count` > 0 elements.
+    /// The minimum or maximum of `count` > 0 elements.
     static func extreme(
         _ node: Node, _ first: Int, _ count: Int, _ unpacked: UnsafeMutablePointer<Int8>, _ kind: AggregateKind
     ) -> Int64 {
@@ -248,7 +251,7 @@ enum LeafLoops {
         return Int64(best)
     }
 
-    /// Sum of `count` integers, from `first` on: at most 256.
+    /// Sum of `count` integers, at most 256, starting at `first`.
     static func sum(_ node: Node, _ first: Int, _ count: Int, _ unpacked: UnsafeMutablePointer<Int8>) -> Int128 {
         switch node.width {
         case 64: return sum(node.payload.assumingMemoryBound(to: Int64.self) + first, count)
@@ -268,7 +271,8 @@ enum LeafLoops {
         return total
     }
 
-    /// The sum of 256 integers fits into 64 bits when each fits into 56: that is known behind the loop.
+    /// The sum of 256 integers fits into 64 bits if each of them fits into 56. The loop checks that; otherwise a second
+    /// loop adds in 128 bits.
     @inline(__always)
     private static func sum(_ p: UnsafePointer<Int64>, _ count: Int) -> Int128 {
         var total: Int64 = 0, bits: UInt64 = 0
@@ -282,8 +286,8 @@ enum LeafLoops {
         return exact
     }
 
-    /// Sum of doubles in eight lanes; NaN when one of them is none (or infinities meet): then the caller adds one by
-    /// one.
+    /// Sum of doubles in eight lanes. It is NaN if an element is NaN or NULL, or if opposite infinities meet; then the
+    /// caller adds one by one.
     static func sum(_ node: Node, _ count: Int) -> Double {
         var lanes = SIMD8<Double>.zero
         var row = 0
