@@ -1,11 +1,11 @@
-/// Two numbers and an operator; between a list and a number, for each element. Rules: query-language §9.
+/// Arithmetic on two numbers, or on a number and each element of a list. Rules: query-language §9.
 final class ArithmeticExpression: Expression {
     private let op: ArithmeticOperator
     private let left: Expression, right: Expression
     private let leftBuffer = ValueBuffer(), rightBuffer = ValueBuffer()
 
-    /// Both numbers are whole whatever the row: so is then the quotient, also where a sum or product before it did not
-    /// fit into 64 bits.
+    /// Whether both operands are integers in every row. Then the quotient is an integer too, even if a sum or product
+    /// before it did not fit into 64 bits.
     private let isWhole: Bool
 
     init(_ op: ArithmeticOperator, _ left: Expression, _ right: Expression) {
@@ -33,7 +33,7 @@ final class ArithmeticExpression: Expression {
     }
 
     override func write(_ printer: QueryPrinter) {
-        // As written, a + b + c is (a + b) + c.
+        // The printed text of a + b + c is (a + b) + c.
         printer.out += "("
         left.write(printer)
         printer.out += printer.single(left, with: right) + " \(op.rawValue) "
@@ -59,7 +59,7 @@ final class ArithmeticExpression: Expression {
         }
     }
 
-    /// Of whole numbers. Those that do not fit into 64 bits are decimals, here and on the way.
+    /// Arithmetic on integers. Operands and results that do not fit into 64 bits are decimals.
     private static func whole(_ op: ArithmeticOperator, _ left: Mixed, _ right: Mixed) -> Mixed {
         if case .int = left, case .int = right { return apply(op, left, right) }
         guard let leftDecimal = left.asDecimal, let rightDecimal = right.asDecimal else { return .null }
@@ -74,8 +74,8 @@ final class ArithmeticExpression: Expression {
         return .decimal(result)
     }
 
-    /// The wider type of int < float < double < decimal; NULL when either is none of them. Integers that do not fit
-    /// into 64 bits become decimals.
+    /// The result has the wider type of int < float < double < decimal. It is NULL if an operand is not a number.
+    /// Integer results that do not fit into 64 bits become decimals.
     static func apply(_ op: ArithmeticOperator, _ left: Mixed, _ right: Mixed) -> Mixed {
         switch (left, right) {
         case (.int(let leftInteger), .int(let rightInteger)):

@@ -1,5 +1,4 @@
-/// How two values compare. NULL and values of types that do not compare are equal to nothing but themselves, and stand
-/// in no order.
+/// Compares two values. NULL, and values whose types do not compare, equal only themselves and have no order.
 enum Comparison {
     /// Rule E of query-language §6.
     static func holds(_ op: CompareOperator, _ a: Mixed, _ b: Mixed) -> Bool {
@@ -23,7 +22,7 @@ enum Comparison {
         switch (a, b) {
         case (.null, .null): return true
         case (.null, _), (_, .null): return false
-        // Two whole lists, or two whole dictionaries, count as equal, as in sorting.
+        // As in sorting, two whole lists are equal, and so are two whole dictionaries.
         case (.list, .list), (.dictionary, .dictionary): return true
         case (.list, _), (_, .list), (.dictionary, _), (_, .dictionary): return false
         case (.typedLink(let leftTable, let leftKey), .typedLink(let rightTable, let rightKey)):
@@ -32,7 +31,7 @@ enum Comparison {
         }
     }
 
-    /// Whether the types of two values compare with each other.
+    /// Whether values of these types can be compared.
     private static func ordered(_ a: Mixed, _ b: Mixed) -> Bool {
         switch (a, b) {
         case (.int, .int), (.string, .string): true
@@ -43,7 +42,7 @@ enum Comparison {
         }
     }
 
-    /// String operators on values that are not both text (or both binary): never, but for NULL patterns. Rules:
+    /// String operators. Values that are not both text (or both binary) never match, except with NULL patterns. Rules:
     /// query-language §11.
     static func string(_ op: CompareOperator, folding: Folding, _ a: Mixed, _ b: Mixed, _ store: NodeStore)
         throws(RealmError) -> Bool
@@ -69,7 +68,7 @@ enum Comparison {
     }
 }
 
-/// Two expressions, compared by the rules of lists and quantifiers. Rules: query-language §6 (E), §7.
+/// Compares two expressions by the rules of lists and quantifiers. Rules: query-language §6 (E), §7.
 final class CompareCondition: Condition {
     let op: CompareOperator
     let folding: Folding
@@ -84,7 +83,7 @@ final class CompareCondition: Condition {
         self.left = left
         self.right = right
         types = left.type == .typeName || right.type == .typeName
-        // Constant patterns are prepared once.
+        // Patterns of constants are compiled once.
         if let constant = right as? ConstantExpression, op.isString || !folding.isEmpty {
             patterns = try constant.values.map { (value) throws(RealmError) in
                 switch value {
@@ -98,7 +97,7 @@ final class CompareCondition: Condition {
         }
     }
 
-    /// The same comparison of other expressions; `right` has the same constants.
+    /// The same comparison of other expressions. The constants of `right` must be the same.
     private init(_ other: CompareCondition, _ left: Expression, _ right: Expression) {
         self.left = left
         self.right = right
@@ -119,10 +118,11 @@ final class CompareCondition: Condition {
 
     // MARK: Whole leaves
 
-    /// The property of the queried class, when leaves of it can be tested as they are.
+    /// The test of a property of the queried class, if whole leaves of it can be tested.
     private(set) var test: (column: ColKey, test: ColumnTest)?
 
-    /// The link to follow, the rest of the condition on the other side, and the objects there that meet it.
+    /// The link to follow, the rest of the condition on the linked class, and that class. `reach` holds the linked
+    /// objects that match.
     private var step: (link: ColKey, rest: CompareCondition, target: Unmanaged<Table>)?
     private var reach: LinkReach?
     private var isReachTried = false
@@ -138,7 +138,7 @@ final class CompareCondition: Condition {
             let constant = expression.values.first
         else { return }
         if let hop = path.hops.first {
-            // Long chains are walked row by row.
+            // Long chains of links are followed row by row.
             guard hop.kind == .toOne, path.hops.count <= 8, !path.hasManyHops, let target = try group.table(hop.target)
             else { return }
             let rest = CompareCondition(self, path.afterFirstHop, right)
@@ -244,14 +244,14 @@ final class CompareCondition: Condition {
         }
         let quantifier = left.quantifier ?? .any
         for value in leftGroup {
-            // Both lists may be long.
+            // Allows interruption: both lists can be long.
             try store.test()
             if try meets(value, rightGroup, store) != (quantifier == .all) { return quantifier == .any }
         }
         return quantifier != .any
     }
 
-    /// Whether the right quantifier holds for an element of the left side.
+    /// Whether the right quantifier holds for one element of the left side.
     private func meets(_ value: Mixed, _ group: ArraySlice<Mixed>, _ store: NodeStore) throws(RealmError) -> Bool {
         let inner = right.quantifier ?? .any
         for j in group.indices {

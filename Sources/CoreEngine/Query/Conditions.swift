@@ -1,24 +1,25 @@
-/// What a row must meet. `matches` tests one row; `narrow` a whole cluster.
+/// A condition on rows. `matches` tests one row; `narrow` tests a whole cluster.
 ///
-/// What is bound never changes; what a run needs besides (buffers, tests, tables) is set by `prepare` and belongs to
-/// that run.
+/// The bound parts never change. Everything else that a run needs (buffers, tests, tables) is set by `prepare` and
+/// belongs to that run.
 class Condition {
-    /// The same for a run of its own, beside others on other threads. Reads nothing that a run changes.
+    /// A copy for a separate run, which can take place on another thread at the same time. `copied` reads nothing that
+    /// a run changes.
     func copied() -> Condition { self }
 
     func prepare(_ group: Group) throws(RealmError) {}
 
     func matches(_ table: Table, _ key: ObjKey) throws(RealmError) -> Bool { true }
 
-    /// A kind of condition overrides `text`, or `write` when it holds others.
+    /// Subclasses override `text`, or `write` if they contain other conditions.
     func text(_ printer: QueryPrinter) -> String { printer.captured { write($0) } }
 
     func write(_ printer: QueryPrinter) { printer.out += text(printer) }
 
-    /// Names what decides. `way` leads from the row to the object that is tested.
+    /// Adds the properties that decide the result. `way` leads from the row to the tested object.
     func reads(_ found: inout RowReads, _ way: [KeyPath.Step]) { found.addAnything() }
 
-    /// Rough cost of testing one row: cheap conditions come first.
+    /// Rough cost of testing one row. Cheap conditions are tested first.
     var cost: Int { 100 }
 
     static func cheapestFirst(_ parts: [Condition]) -> [Condition] {
@@ -34,20 +35,20 @@ class Condition {
         }
     }
 
-    /// The test of one property that says as much, when there is one; after `prepare`.
+    /// The equivalent test of one property, if there is one. Valid after `prepare`.
     var leafTest: (column: ColKey, test: ColumnTest)? { nil }
 
-    /// Number of matching rows of a scan that has not begun, at least `limit` if there are more; nil, and nothing was
-    /// read, where rows must be marked for that.
+    /// Number of matching rows of a scan that has not begun, or at least `limit` if there are more. Returns nil, and
+    /// reads nothing, if rows must be marked for that.
     func tally(_ scan: ClusterScan, limit: Int) throws(RealmError) -> Int? { nil }
 
-    /// Number of rows that match, when an index answers without a scan; nil: scan.
+    /// Number of matching rows, if an index answers without a scan; nil means scan.
     func lookupCount(_ table: Table) throws(RealmError) -> Int? { try lookup(table)?.count }
 
-    /// Keys of the rows that match, ascending, when an index answers without a scan; nil: scan.
+    /// Keys of the matching rows, ascending, if an index answers without a scan; nil means scan.
     func lookup(_ table: Table) throws(RealmError) -> [ObjKey]? { nil }
 
-    /// What `lookup` goes by; nil where it gives nil.
+    /// How `lookup` finds its rows; nil if it returns nil (except in a true `ConstantCondition`).
     func indexUse(_ table: Table) throws(RealmError) -> IndexUse? { nil }
 }
 
@@ -75,13 +76,13 @@ final class ConstantCondition: Condition {
 }
 
 final class AndCondition: Condition {
-    /// As written.
+    /// In the order of the query text.
     let parts: [Condition]
 
-    /// The cheapest first.
+    /// Cheapest part first.
     private let ordered: [Condition]
 
-    /// Asked for by the conditions around, at each of their levels.
+    /// The largest cost of the parts. Stored, because conditions at each level above ask for it.
     private let total: Int
 
     init(_ parts: [Condition]) {
@@ -143,7 +144,7 @@ final class OrCondition: Condition {
     let parts: [Condition]
     private let ordered: [Condition]
 
-    /// Asked for by the conditions around, at each of their levels.
+    /// The sum of the costs of the parts. Stored, because conditions at each level above ask for it.
     private let total: Int
 
     init(_ parts: [Condition]) {
@@ -154,7 +155,7 @@ final class OrCondition: Condition {
 
     override func copied() -> Condition { OrCondition(parts.map { $0.copied() }) }
 
-    /// What a cluster is narrowed by, one after the other: the opposite of a leaf test where there is one, else a part.
+    /// A step of `narrow`: the negation of a leaf test if there is one, otherwise a part.
     private enum Step {
         case opposite(ColKey, ColumnTest, of: Unmanaged<Condition>)
         case part(Unmanaged<Condition>)
@@ -170,7 +171,7 @@ final class OrCondition: Condition {
                 steps.append(.part(.passUnretained(part)))
                 continue
             }
-            // Equality with several constants: one pass over the leaf.
+            // Equality with several constants needs one pass over the leaf.
             if case .opposite(let column, let last, let first)? = steps.last, column == found.column,
                 let both = last.intersected(opposite)
             {
@@ -194,7 +195,7 @@ final class OrCondition: Condition {
     override func write(_ printer: QueryPrinter) { printer.or(parts) }
 
     override func narrow(_ scan: ClusterScan, _ mask: RowMask) throws(RealmError) {
-        // What no part has accepted yet is offered to the next.
+        // `open` holds the rows that no part has accepted yet. Only they are tested by the next part.
         let open = scan.scratch(), count = scan.count
         defer { scan.release(1) }
         open.copy(mask, count)
@@ -202,7 +203,8 @@ final class OrCondition: Condition {
             let part: Unmanaged<Condition>
             switch step {
             case .opposite(let column, let test, let condition):
-                // The rows that a test accepts go out in one loop; a leaf that it does not know is the part's.
+                // One loop removes the rows that the test accepts. If the test does not support the leaf, the part
+                // itself decides.
                 if try test.narrow(scan, column, open) { continue }
                 part = condition
             case .part(let condition): part = condition

@@ -1,4 +1,4 @@
-/// A property of the queried class against a constant of its own type: rule D of query-language §6.
+/// Compares a property of the queried class with a constant of its own type: rule D of query-language §6.
 final class DirectCondition: Condition {
     let column: ColKey
     let op: CompareOperator
@@ -41,7 +41,7 @@ final class DirectCondition: Condition {
         }
     }
 
-    /// For whole leaves; nil: row by row.
+    /// The test of whole leaves; nil if rows are tested one by one.
     private(set) var test: ColumnTest?
 
     override func prepare(_ group: Group) throws(RealmError) {
@@ -156,7 +156,7 @@ final class DirectCondition: Condition {
         try lookup(table).map { IndexUse(access: .index, column: column, candidates: $0.count) }
     }
 
-    /// The index that answers the condition.
+    /// The index that answers the condition, if there is one.
     private func index(_ table: Table) throws(RealmError) -> SearchIndex? {
         guard op == .equal, !folds, !constant.isNaN, table.facts(column)?.isFullTextIndexed == false else { return nil }
         return try table.index(of: column.index)
@@ -164,11 +164,11 @@ final class DirectCondition: Condition {
 }
 
 enum Direct {
-    /// Keys of the objects with a value, ascending.
+    /// Keys of the objects with a value, ascending; nil for Mixed properties.
     static func lookup(_ index: SearchIndex, _ value: Mixed, _ table: Table, _ column: ColKey) throws(RealmError)
         -> [ObjKey]?
     {
-        // Equal Mixed values of other types stand elsewhere in the index.
+        // The index stores equal Mixed values of different types in different places.
         if table.facts(column)?.type == .mixed { return nil }
         var keys: [ObjKey] = []
         var ascending = true
@@ -180,7 +180,7 @@ enum Direct {
     }
 }
 
-/// Membership of a property in a constant list, by exact type.
+/// Tests whether a property is in a constant list, by exact type.
 final class InCondition: Condition {
     let column: ColKey
     let values: [Mixed]
@@ -190,10 +190,10 @@ final class InCondition: Condition {
     let integers: Set<Int64>
     private let hasNull: Bool
 
-    /// Integers few enough to compare a leaf with each of them.
+    /// The integers, ascending, if they are few enough to compare a leaf with each of them.
     private let few: [Int64]?
 
-    /// Texts or binary data, ascending; their bytes belong to the list.
+    /// Texts or binary data, ascending. `list` keeps their bytes alive.
     private let texts: [Bytes]
     private var kind = LeafKind.slot
 
@@ -301,7 +301,7 @@ final class InCondition: Condition {
     }
 }
 
-/// `BETWEEN {lo, hi}`: both bounds.
+/// `BETWEEN {lo, hi}`, bounds included.
 final class BetweenCondition: Condition {
     let low: Condition, high: Condition
     private let print: (QueryPrinter) -> String
@@ -314,7 +314,7 @@ final class BetweenCondition: Condition {
 
     override func copied() -> Condition { BetweenCondition(low.copied(), high.copied(), print: print) }
 
-    /// Both bounds in one loop.
+    /// Tests both bounds in one loop, if possible.
     private var test: (column: ColKey, test: ColumnTest)?
     override var leafTest: (column: ColKey, test: ColumnTest)? { test }
 

@@ -1,9 +1,9 @@
-/// Values of one row, in groups: most expressions have one group; a path that ends in a collection behind several
-/// objects has one for each.
+/// The values of one row, in groups. Most expressions have one group. A path that ends in a collection of each of
+/// several objects has one group for each object.
 final class ValueBuffer {
     var values: [Mixed] = []
 
-    /// Where each group ends.
+    /// End of each group in `values`.
     var ends: [Int] = []
 
     func reset() {
@@ -13,15 +13,15 @@ final class ValueBuffer {
 
     func closeGroup() { ends.append(values.count) }
 
-    /// Closes a group for what came since there were `before` groups, unless that was done.
+    /// Closes a group for the values that were added since there were `before` groups, unless it is closed already.
     func finish(since before: Int) { if ends.count == before || ends.last != values.count { closeGroup() } }
 }
 
-/// Something that has values for a row. Bound to tables by keys; `prepare` looks them up for one run.
+/// An expression with values for each row. It is bound to tables by their keys; `prepare` finds the tables for one run.
 class Expression {
     let type: ValueType
 
-    /// Has any number of values.
+    /// Whether there can be any number of values.
     let isList: Bool
     let quantifier: Quantifier?
 
@@ -31,33 +31,34 @@ class Expression {
         self.quantifier = quantifier
     }
 
-    /// The same for a run of its own, as `Condition.copied`.
+    /// A copy for a separate run, like `Condition.copied`.
     func copied() -> Expression { self }
     var isConstant: Bool { false }
 
-    /// A list that is compared like a single value where it has one: the value of a dictionary's key.
+    /// Whether this is a list of at most one value that is compared like a single value: a dictionary's value for a
+    /// key.
     var isOptionalValue: Bool { false }
 
-    /// The property of the queried class when this is nothing but that.
+    /// The column, if the expression is a property of the queried class and nothing else.
     var directColumn: ColKey? { nil }
 
     func prepare(_ group: Group) throws(RealmError) {}
 
     func evaluate(_ table: Table, _ key: ObjKey, _ out: ValueBuffer) throws(RealmError) {}
 
-    /// A kind of expression overrides `text`, or `write` when it holds others.
+    /// Subclasses override `text`, or `write` if they contain other expressions.
     func text(_ printer: QueryPrinter) -> String { printer.captured { write($0) } }
 
     func write(_ printer: QueryPrinter) { printer.out += text(printer) }
 
-    /// Names what the values come from, as `Condition.reads`.
+    /// Adds the properties that the values come from, like `Condition.reads`.
     func reads(_ found: inout RowReads, _ way: [KeyPath.Step]) { if !isConstant { found.addAnything() } }
 }
 
 final class ConstantExpression: Expression {
     let values: [Mixed]
 
-    /// Kept by the query; the bytes of `values` point into it.
+    /// Holds the bytes of `values`. The query keeps the arena alive.
     let arena: ConstantArena
 
     init(_ value: Mixed, _ type: ValueType, _ arena: ConstantArena) {
@@ -67,7 +68,7 @@ final class ConstantExpression: Expression {
         super.init(type, isList: false)
     }
 
-    /// The quantifier was not written.
+    /// The quantifier is not part of the query text.
     private let isImplied: Bool
 
     init(list: [Mixed], _ type: ValueType, _ quantifier: Quantifier?, _ arena: ConstantArena, isImplied: Bool = false) {
@@ -93,13 +94,13 @@ final class ConstantExpression: Expression {
 
 // MARK: Sizes, types
 
-/// `path.@count`: lengths of texts, numbers of elements or links.
+/// `path.@count`: length of a text in bytes, or number of elements or links.
 final class SizeExpression: Expression {
     let path: PathExpression
     private let mark: String
     private let buffer = ValueBuffer()
 
-    /// The path without its last link property, whose targets are counted.
+    /// What is counted.
     enum Kind { case bytes, elements(ColKey), links, reached, mixed, allBacklinks }
     private let kind: Kind
 
@@ -129,7 +130,7 @@ final class SizeExpression: Expression {
             for value in buffer.values { out.values.append(try size(value, table)) }
             out.closeGroup()
         case .elements:
-            // One number for each collection that is reached; through a null to-one link: 0.
+            // One number for each collection that is reached; 0 if a to-one link is null.
             try path.evaluateReached(table, key, buffer)
             var start = 0
             for end in buffer.ends {
@@ -162,7 +163,7 @@ final class SizeExpression: Expression {
     }
 }
 
-/// Number of links behind a path of links: the hops before the last are walked, then the last property's links counted.
+/// Number of links at the end of a path: follows all hops but the last, then counts the links of the last property.
 final class LinkCountExpression: Expression {
     /// Leads to the objects whose links are counted.
     private let path: PathExpression

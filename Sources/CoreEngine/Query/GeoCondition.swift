@@ -1,6 +1,6 @@
-/// Whether places lie in a shape. A place is an embedded object with a text `type`, which says "Point", and a list of
-/// doubles `coordinates`: longitude, latitude and whatever else. What is no place lies nowhere. Rules: query-language
-/// §13.
+/// Tests whether places lie in a shape. A place is an embedded object with a string property `type`, which is "Point",
+/// and a list of doubles `coordinates`: longitude, latitude, and further numbers, which are ignored. Nulls and objects
+/// that are not places never match. Rules: query-language §13.
 final class GeoCondition: Condition {
     private let path: PathExpression
     private let shape: GeoShape
@@ -57,7 +57,7 @@ final class GeoCondition: Condition {
 
     private func isInside(_ key: ObjKey) throws(RealmError) -> Bool {
         guard let placeTable = table?.takeUnretainedValue() else { return false }
-        // One row may lead to many places.
+        // Allows interruption: one row can lead to many places.
         try placeTable.store.test()
         guard case .string(let kind)? = try placeTable.rows.peek(key, type.index), Self.isPoint(kind),
             case .slot(let slot)? = try placeTable.rows.peek(key, coordinates.index),
@@ -72,7 +72,7 @@ final class GeoCondition: Condition {
         return shape.contains(GeoPlace(longitude: longitude, latitude: latitude))
     }
 
-    /// In letters of any case.
+    /// Whether the text is "Point", in letters of any case.
     private static func isPoint(_ kind: Bytes) -> Bool {
         kind.count == 5 && zip(kind, "point".utf8).allSatisfy { $0 | 0x20 == $1 }
     }

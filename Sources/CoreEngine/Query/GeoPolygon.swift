@@ -1,12 +1,12 @@
-/// A ring on the globe. Inside is the smaller one of the two parts into which it divides the globe, whichever way it
-/// goes round.
+/// A ring on the globe. It divides the globe into two parts; the smaller part is its inside, in whichever direction the
+/// ring runs.
 struct GeoRing {
-    /// The last one once.
+    /// The places without the last one, which repeats the first.
     let places: [GeoPlace]
     private let corners: [GeoVector]
     private let isInsideLeft: Bool
 
-    /// - Throws: what is wrong with it, in words.
+    /// - Throws: a description of the error.
     init(_ closed: [GeoPlace], number: Int) throws(GeoShape.Invalid) {
         guard closed.first == closed.last, closed.count >= 4 else {
             throw GeoShape.Invalid(what: "Ring \(number) is not closed, or has less than three corners")
@@ -26,7 +26,7 @@ struct GeoRing {
 
     func edge(_ i: Int) -> (from: GeoVector, to: GeoVector) { (corners[i], corners[next(i)]) }
 
-    /// The same whichever way it goes.
+    /// Both ends of an edge, regardless of its direction.
     func edgePlaces(_ i: Int) -> Set<GeoPlace> { [places[i], places[next(i)]] }
 
     private func verify(_ number: Int) throws(GeoShape.Invalid) {
@@ -58,9 +58,10 @@ struct GeoRing {
         }
     }
 
-    /// Whether a point lies inside; nil on an edge. A line from a point of any edge to it begins on one side of the
-    /// ring, and changes the side at each other edge that it crosses. Another line is tried when it goes through a
-    /// corner.
+    /// Whether a point lies inside; nil if it lies on an edge.
+    ///
+    /// A line from a point of any edge to the tested point starts on a known side of the ring, and changes the side at
+    /// each other edge that it crosses. If the line goes through a corner, another line is tried.
     func contains(_ point: GeoVector) -> Bool? {
         if (0..<count).contains(where: { isOn(edge($0), point) }) { return nil }
         for share in [0.5, 0.37, 0.71, 0.19] {
@@ -72,7 +73,7 @@ struct GeoRing {
                 return ((side > 0) != (crossings % 2 == 1)) == isInsideLeft
             }
         }
-        // So near to everything, or so small a ring, that numbers do not tell.
+        // Rounding hides the answer: the ring is too small, or the point too near to it.
         return false
     }
 
@@ -87,7 +88,8 @@ struct GeoRing {
         var crossed = 0
         for index in 0..<count where index != skipped {
             let (from, to) = edge(index)
-            // A line through the place opposite to the point meets the line to it nowhere but there.
+            // An edge that ends opposite to the point cannot cross the line: their great circles meet only in these two
+            // places.
             if from.isOpposite(point) || to.isOpposite(point) { continue }
             guard let crosses = GeoVector.cross(start, point, from, to) else { return nil }
             if crosses { crossed += 1 }
@@ -106,13 +108,13 @@ struct GeoRing {
         return false
     }
 
-    /// Whether another one lies inside, without touching it.
+    /// Whether another ring lies inside, without touching this one.
     func contains(_ other: GeoRing) -> Bool { other.corners.allSatisfy { contains($0) == true } && !crosses(other) }
 }
 
-/// A ring with holes.
+/// A polygon: a ring with holes.
 struct GeoPolygon {
-    /// Corners of all rings: whether edges cross is looked at for each two of them.
+    /// Maximum number of corners of all rings together. Checking for crossing edges compares all pairs of edges.
     static let maxCorners = 4096
     private let outer: GeoRing
     private let holes: [GeoRing]
@@ -162,7 +164,7 @@ struct GeoPolygon {
         }
     }
 
-    /// Edges belong to it, those of holes too.
+    /// Whether a point lies in the polygon. All edges belong to it, also those of holes.
     func contains(_ point: GeoVector) -> Bool {
         (outer.contains(point) ?? true) && !holes.contains { $0.contains(point) == true }
     }

@@ -1,13 +1,13 @@
-/// What a place may lie in: the right side of GEOWITHIN. Rules: query-language §13.
+/// A shape that can contain places: the right side of GEOWITHIN. Rules: query-language §13.
 struct GeoShape {
-    /// As it was written.
+    /// The shape as written in the query.
     enum Form {
         case box(GeoPlace, GeoPlace)
         case circle(GeoPlace, radius: Double)
         case polygon([[GeoPlace]])
     }
 
-    /// Why there is no such shape.
+    /// Describes why a shape is invalid.
     struct Invalid: Error { let what: String }
 
     let form: Form
@@ -49,12 +49,12 @@ struct GeoShape {
         switch form {
         case .box(let low, let high):
             guard place.latitude >= low.latitude, place.latitude <= high.latitude else { return false }
-            // A box whose left side is east of its right one goes over the date line.
+            // A box whose left side is east of its right side crosses the date line.
             func isBetween(_ longitude: Double) -> Bool {
                 let isEast = longitude >= low.longitude, isWest = longitude <= high.longitude
                 return low.longitude <= high.longitude ? isEast && isWest : isEast || isWest
             }
-            // 180 degrees east and west are one meridian.
+            // 180 degrees east and 180 degrees west are the same meridian.
             return isBetween(place.longitude) || abs(place.longitude) == 180 && isBetween(-place.longitude)
         case .circle(_, let radius): return centre.map { place.vector.distance(to: $0) <= radius } ?? false
         case .polygon: return polygon?.contains(place.vector) ?? false
@@ -82,10 +82,10 @@ struct GeoShape {
 }
 
 extension Double {
-    /// With as many digits as it takes, whole ones without a point.
+    /// With as many digits as needed; whole numbers have no point.
     fileprivate var shown: String { description.hasSuffix(".0") ? String(description.dropLast(2)) : description }
 
-    /// With six digits, for people.
+    /// With six digits, for error messages.
     fileprivate var shownShort: String {
         let size = abs(self)
         guard size >= 1e-4, size < 1e6 else { return shown }
@@ -96,10 +96,10 @@ extension Double {
 }
 
 extension GeoPlace {
-    /// Latitude and longitude with seven digits behind the point.
+    /// Latitude and longitude with seven digits after the point.
     var shownFixed: String {
         func fixed(_ degrees: Double) -> String {
-            // At most 180 degrees.
+            // Cannot overflow: valid degrees are at most 180.
             let scaled = Int64((abs(degrees) * 1e7).rounded()), rest = String(scaled % 10_000_000)
             return (degrees < 0 ? "-" : "") + "\(scaled / 10_000_000)." + String(repeating: "0", count: 7 - rest.count)
                 + rest
