@@ -225,7 +225,7 @@ extension Binder {
         return (.typedLink(target, ObjKey(Int64(parts.last ?? "") ?? -1)), .link(target))
     }
 
-    /// A number too large for a double, compared with integers: it becomes a decimal.
+    /// A number too large for its floating-point type, compared with integers: it becomes a decimal.
     private static func beyondDouble(_ digits: String) throws(RealmError) -> (Mixed, ValueType) {
         guard let decimal = Decimal128(text: digits.utf8), !decimal.isInfinite else { throw noInfinity }
         return (.decimal(decimal), .decimal)
