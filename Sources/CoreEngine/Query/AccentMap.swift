@@ -1,10 +1,11 @@
-/// Texts without their accents, as `[d]` and `[cd]` compare them. Rules: query-language §11.
+/// Removes accents from text for `[d]` and `[cd]` comparisons. Rules: query-language §11.
 ///
-/// The letters with accents of the Latin, Greek and Cyrillic scripts become those without, and the marks that stand on
-/// such letters go. What is a letter of its own (ø, đ, ł, æ, ß) stays. Letters become small ones by Unicode's rules
-/// when cases are folded, too (ß is "ss" then), as Foundation's comparisons have it, and not by the few of `CaseMap`.
+/// A Latin, Greek or Cyrillic letter with accents is replaced with the letter without them, and combining marks are
+/// removed. Letters that are separate letters of an alphabet (ø, đ, ł, æ, ß) stay. When cases are folded too, letters
+/// become lower case by Unicode's rules (so ß becomes "ss"), as in Foundation's comparisons, and not by the smaller
+/// table of `CaseMap`.
 enum AccentMap {
-    /// In each word a letter, then what it is with accents.
+    /// Each word is a base letter followed by its forms with accents.
     private static let letters = """
         AÀÁÂÃÄÅĀĂĄǍǞǠǺȀȂȦḀẠẢẤẦẨẪẬẮẰẲẴẶ BḂḄḆ CÇĆĈĊČḈ DĎḊḌḎḐḒ EÈÉÊËĒĔĖĘĚȄȆȨḔḖḘḚḜẸẺẼẾỀỂỄỆ FḞ GĜĞĠĢǦǴḠ HĤȞḢḤḦḨḪ IÌÍÎÏĨĪĬĮİǏȈȊḬḮỈỊ JĴ KĶǨḰḲḴ \
         LĹĻĽḶḸḺḼ MḾṀṂ NÑŃŅŇǸṄṆṈṊ OÒÓÔÕÖŌŎŐƠǑǪǬȌȎȪȬȮȰṌṎṐṒỌỎỐỒỔỖỘỚỜỞỠỢ PṔṖ RŔŖŘȐȒṘṚṜṞ SŚŜŞŠȘṠṢṤṦṨ TŢŤȚṪṬṮṰ UÙÚÛÜŨŪŬŮŰŲƯǓǕǗǙǛȔȖṲṴṶṸṺỤỦỨỪỬỮỰ \
@@ -15,29 +16,29 @@ enum AccentMap {
         ηήἠἡἢἣἤἥἦἧὴᾐᾑᾒᾓᾔᾕᾖᾗῂῃῄῆῇ ιΐίϊἰἱἲἳἴἵἶἷὶῐῑῒῖῗ οόὀὁὂὃὄὅὸ ρῤῥ υΰϋύὐὑὒὓὔὕὖὗὺῠῡῢῦῧ ωώὠὡὢὣὤὥὦὧὼᾠᾡᾢᾣᾤᾥᾦᾧῲῳῴῶῷ ϒϓϔ ІЇ АӐӒ ГЃ ЕЀЁӖ ЖӁӜ ЗӞ \
         ИЍЙӢӤ КЌ ОӦ УЎӮӰӲ ЧӴ ЫӸ ЭӬ аӑӓ гѓ еѐёӗ жӂӝ зӟ ийѝӣӥ кќ оӧ уўӯӱӳ чӵ ыӹ эӭ ії ѴѶ ѵѷ ӘӚ әӛ ӨӪ өӫ
         """
-    /// For the characters up to U+1FFF: the letter without accents, 0 for all others.
+    /// Maps each character up to U+1FFF to its letter without accents; 0 for all others.
     private static let bases: [UInt16] = {
         var bases = [UInt16](repeating: 0, count: 0x2000)
         var base: UInt16 = 0
-        for c in letters.unicodeScalars.map({ UInt16(truncatingIfNeeded: $0.value) }) {
-            if c == 0x20 { base = 0 } else if base == 0 { base = c } else { bases[Int(c & 0x1FFF)] = base }
+        for unit in letters.unicodeScalars.map({ UInt16(truncatingIfNeeded: $0.value) }) {
+            if unit == 0x20 { base = 0 } else if base == 0 { base = unit } else { bases[Int(unit & 0x1FFF)] = base }
         }
         return bases
     }()
 
-    /// - Parameter work: counts on from what it has, so that a long text may end early.
+    /// - Parameter work: the count of bytes continues from it, so that a long text can be interrupted.
     static func folded(_ text: Bytes, cases: Bool, _ work: ByteWork) throws(RealmError) -> [UInt8] {
         var work = work
         var out: [UInt8] = []
-        // The text as a string, too, which may become three times as long.
+        // The String of the text needs memory too: it can be three times as long as the text.
         try CMemory.expect(text.count, each: 4)
         try out.makeRoom(for: text.count)
-        for c in String(decoding: text, as: UTF8.self).unicodeScalars where !isMark(c.value) {
-            // Each takes as long as some hundred bytes elsewhere.
+        for scalar in String(decoding: text, as: UTF8.self).unicodeScalars where !isMark(scalar.value) {
+            // Counts as 64 bytes: a scalar takes much longer here than a byte in other loops.
             try work.look(64)
             try out.makeRoom(for: 16)
-            let base = c.value < 0x2000 ? bases[Int(c.value)] : 0
-            let letter = Unicode.Scalar(base).flatMap { base == 0 ? nil : $0 } ?? c
+            let base = scalar.value < 0x2000 ? bases[Int(scalar.value)] : 0
+            let letter = Unicode.Scalar(base).flatMap { base == 0 ? nil : $0 } ?? scalar
             guard cases else {
                 out.append(contentsOf: UTF8.encode(letter) ?? UTF8.encodedReplacementCharacter)
                 continue
@@ -47,7 +48,7 @@ enum AccentMap {
                 continue
             }
 
-            // By way of the capital letter: both forms of sigma are one, and ß is two.
+            // Goes through the capital letter: both small forms of sigma become one letter, and ß becomes two.
             for capital in letter.properties.uppercaseMapping.unicodeScalars {
                 out.append(contentsOf: capital.properties.lowercaseMapping.utf8)
             }
@@ -55,9 +56,9 @@ enum AccentMap {
         return out
     }
 
-    /// The marks that combine with letters of these scripts.
-    private static func isMark(_ c: UInt32) -> Bool {
-        switch c {
+    /// Whether a scalar is a combining mark for letters of these scripts.
+    private static func isMark(_ value: UInt32) -> Bool {
+        switch value {
         case 0x0300...0x036F, 0x0483...0x0487, 0x1AB0...0x1AFF, 0x1DC0...0x1DFF, 0x20D0...0x20FF, 0xFE20...0xFE2F: true
         default: false
         }

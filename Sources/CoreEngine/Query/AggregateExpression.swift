@@ -1,4 +1,4 @@
-/// `@min`, `@max`, `@sum` and `@avg` of what a key path leads to. Rules: query-language §8.
+/// `@min`, `@max`, `@sum` and `@avg` of the values that a key path reaches. Rules: query-language §8.
 final class AggregateExpression: Expression {
     private let path: PathExpression
     private let kind: AggregateKind
@@ -6,7 +6,7 @@ final class AggregateExpression: Expression {
     private let mark: String
     private let buffer = ValueBuffer()
 
-    /// - Parameter flattens: over properties of linked objects: all values are one group.
+    /// Whether the aggregate is over a property of linked objects; then all values form one group.
     private let flattens: Bool
 
     init(_ path: PathExpression, _ kind: AggregateKind, element: ValueType, flattens: Bool, text: String) {
@@ -19,7 +19,8 @@ final class AggregateExpression: Expression {
         switch kind {
         case .min, .max: type = element
         case .sum: type = element == .float ? .double : (flattens && element == .mixed ? .decimal : element)
-        // Constants are read as elements of a collection are; of properties the average is a double, too.
+        // Constants on the other side are converted to this type. For a collection it is the element type, although the
+        // average of integers is a double; for a property of linked objects it is that of the average.
         case .average:
             type =
                 element == .float || (flattens && element == .int)
@@ -36,7 +37,7 @@ final class AggregateExpression: Expression {
 
     override func reads(_ found: inout RowReads, _ way: [KeyPath.Step]) { path.reads(&found, way) }
 
-    override func text(_ p: QueryPrinter) -> String { p.prefix + mark }
+    override func text(_ printer: QueryPrinter) -> String { printer.prefix + mark }
 
     override func evaluate(_ table: Table, _ key: ObjKey, _ out: ValueBuffer) throws(RealmError) {
         buffer.reset()
@@ -54,39 +55,40 @@ final class AggregateExpression: Expression {
     }
 }
 
-/// Sum, average, least and greatest of values; nulls, NaN and what is no number (for sums) are skipped.
+/// Sum, average, minimum and maximum of values. Nulls and NaN are skipped (in Mixed values, only the decimal NaN). Sums
+/// and averages also skip values that are not numbers.
 enum Aggregate {
     static func over(_ kind: AggregateKind, _ type: ValueType, _ values: ArraySlice<Mixed>) -> Mixed {
         switch kind {
         case .min, .max:
             var best: Mixed?
-            for v in values where !v.isNull && (type == .mixed ? !v.isDecimalNaN : !v.isNaN) {
-                guard let b = best else {
-                    best = v
+            for value in values where !value.isNull && (type == .mixed ? !value.isDecimalNaN : !value.isNaN) {
+                guard let current = best else {
+                    best = value
                     continue
                 }
-                let order = Mixed.compare(v, b)
-                if kind == .min ? order < 0 : order > 0 { best = v }
+                let order = Mixed.compare(value, current)
+                if kind == .min ? order < 0 : order > 0 { best = value }
             }
             return best ?? .null
         case .sum, .average:
             var ints: Int128 = 0, doubles = 0.0, decimals = Decimal128.zero
-            var n: Int64 = 0
-            for v in values where type == .mixed ? !v.isDecimalNaN : !v.isNaN {
-                switch (type, v) {
-                case (.int, .int(let i)):
-                    ints &+= Int128(i)
-                    doubles += Double(i)
-                case (.float, .float(let f)): doubles += Double(f)
-                case (.double, .double(let d)): doubles += d
-                case (.decimal, .decimal(let d)): decimals = decimals + d
-                case (.mixed, .int(let i)): decimals = decimals + Decimal128(i)
-                case (.mixed, .float(let f)): decimals = decimals + Decimal128(rounding: Double(f), digits: 7)
-                case (.mixed, .double(let d)): decimals = decimals + Decimal128(rounding: d, digits: 15)
-                case (.mixed, .decimal(let d)): decimals = decimals + d
+            var count: Int64 = 0
+            for value in values where type == .mixed ? !value.isDecimalNaN : !value.isNaN {
+                switch (type, value) {
+                case (.int, .int(let integer)):
+                    ints &+= Int128(integer)
+                    doubles += Double(integer)
+                case (.float, .float(let float)): doubles += Double(float)
+                case (.double, .double(let double)): doubles += double
+                case (.decimal, .decimal(let decimal)): decimals = decimals + decimal
+                case (.mixed, .int(let integer)): decimals = decimals + Decimal128(integer)
+                case (.mixed, .float(let float)): decimals = decimals + Decimal128(rounding: Double(float), digits: 7)
+                case (.mixed, .double(let double)): decimals = decimals + Decimal128(rounding: double, digits: 15)
+                case (.mixed, .decimal(let decimal)): decimals = decimals + decimal
                 default: continue
                 }
-                n += 1
+                count += 1
             }
             if kind == .sum {
                 switch type {
@@ -95,17 +97,17 @@ enum Aggregate {
                 default: return .decimal(decimals)
                 }
             }
-            guard n > 0 else { return .null }
+            guard count > 0 else { return .null }
             switch type {
-            case .int, .float, .double: return .double(doubles / Double(n))
-            default: return .decimal(decimals / Decimal128(n))
+            case .int, .float, .double: return .double(doubles / Double(count))
+            default: return .decimal(decimals / Decimal128(count))
             }
         }
     }
 }
 
 extension Mixed {
-    /// An integer, or a decimal where it does not fit into 64 bits.
+    /// An integer, or a decimal if the value does not fit into 64 bits.
     static func whole(_ value: Int128) -> Mixed {
         if let small = Int64(exactly: value) { return .int(small) }
         // A sum of fewer than 2^49 integers has at most 34 digits.
@@ -115,12 +117,12 @@ extension Mixed {
 
     var isNaN: Bool {
         switch self {
-        case .float(let f): f.isNaN
-        case .double(let d): d.isNaN
-        case .decimal(let d): d.isNaN
+        case .float(let float): float.isNaN
+        case .double(let double): double.isNaN
+        case .decimal(let decimal): decimal.isNaN
         default: false
         }
     }
 
-    fileprivate var isDecimalNaN: Bool { if case .decimal(let d) = self { d.isNaN } else { false } }
+    fileprivate var isDecimalNaN: Bool { if case .decimal(let decimal) = self { decimal.isNaN } else { false } }
 }

@@ -1,8 +1,8 @@
-/// Sum, average, least or greatest of a column, leaf by leaf.
+/// Sum, average, minimum or maximum of a column, computed leaf by leaf.
 ///
-/// Integers and doubles are taken from the leaf's bytes; doubles are added in eight lanes, so that the last digit of a
-/// sum over more than one leaf may differ from adding one by one. Every other type is collected and handed to
-/// `Aggregate`.
+/// Integers and doubles are read from the leaf's bytes. Doubles are added in eight lanes, so the last digit of a sum
+/// over more than one leaf can differ from the result of adding one by one. Values of every other type are collected
+/// and passed to `Aggregate`.
 struct Aggregator {
     private let kind: AggregateKind
     private let type: ValueType
@@ -18,7 +18,7 @@ struct Aggregator {
         self.type = type
     }
 
-    /// Adds the rows of the scan's present cluster.
+    /// Adds the rows of the scan's current cluster.
     mutating func add(_ scan: ClusterScan, _ column: ColKey, _ leaf: LeafKind) throws(RealmError) {
         rows += scan.count
         switch leaf {
@@ -36,51 +36,51 @@ struct Aggregator {
         for row in 0..<scan.count { values.append(try leaf.get(scan.store, ref, row)) }
     }
 
-    private mutating func addIntegers(_ n: Node, _ scan: ClusterScan) {
+    private mutating func addIntegers(_ node: Node, _ scan: ClusterScan) {
         let isSum = kind == .sum || kind == .average
         taken &+= Int64(scan.count)
-        if kind == .average && n.width == 64 {
-            // Too large to be exact: added one by one, as everywhere else.
-            for i in 0..<scan.count { number += Double(n.get(i)) }
+        if kind == .average && node.width == 64 {
+            // The sum can be too large for an exact double: add one by one, as `Aggregate` does.
+            for row in 0..<scan.count { number += Double(node.get(row)) }
             return
         }
         if isSum {
-            let sum = LeafLoops.sum(n, 0, scan.count, scan.unpacked)
+            let sum = LeafLoops.sum(node, 0, scan.count, scan.unpacked)
             integers &+= sum
             number += Double(sum)
             return
         }
-        let v = LeafLoops.extreme(n, 0, scan.count, scan.unpacked, kind)
-        if case .int(let b)? = best, kind == .min ? b <= v : b >= v { return }
-        best = .int(v)
+        let leafBest = LeafLoops.extreme(node, 0, scan.count, scan.unpacked, kind)
+        if case .int(let current)? = best, kind == .min ? current <= leafBest : current >= leafBest { return }
+        best = .int(leafBest)
     }
 
-    private mutating func addDoubles(_ n: Node, _ count: Int) {
-        let s = LeafLoops.sum(n, count)
-        if !s.isNaN && rows > count {
-            number += s
+    private mutating func addDoubles(_ node: Node, _ count: Int) {
+        let sum = LeafLoops.sum(node, count)
+        if !sum.isNaN && rows > count {
+            number += sum
             taken &+= Int64(count)
             return
         }
-        for i in 0..<count {
-            let v = Double(bitPattern: FloatLeaf.double(n, i))
-            if v.isNaN { continue }
-            number += v
+        for row in 0..<count {
+            let value = Double(bitPattern: FloatLeaf.double(node, row))
+            if value.isNaN { continue }
+            number += value
             taken &+= 1
         }
     }
 
     var result: (value: Mixed, found: Bool) {
         if rows == 0 { return (kind == .sum ? Aggregate.over(.sum, type, []) : .null, false) }
-        let v: Mixed
+        let value: Mixed
         switch (type, kind) {
-        case (.int, .sum) where values.isEmpty: v = .whole(integers)
-        case (.int, .min) where values.isEmpty, (.int, .max) where values.isEmpty: v = best ?? .null
-        case (.double, .sum) where values.isEmpty: v = .double(number)
+        case (.int, .sum) where values.isEmpty: value = .whole(integers)
+        case (.int, .min) where values.isEmpty, (.int, .max) where values.isEmpty: value = best ?? .null
+        case (.double, .sum) where values.isEmpty: value = .double(number)
         case (.int, .average) where values.isEmpty, (.double, .average) where values.isEmpty:
-            v = taken == 0 ? .null : .double(number / Double(taken))
-        default: v = Aggregate.over(kind, type, values[...])
+            value = taken == 0 ? .null : .double(number / Double(taken))
+        default: value = Aggregate.over(kind, type, values[...])
         }
-        return (v, kind == .sum ? true : !v.isNull)
+        return (value, kind == .sum ? true : !value.isNull)
     }
 }

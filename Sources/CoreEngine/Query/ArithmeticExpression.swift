@@ -1,11 +1,11 @@
-/// Two numbers and an operator; between a list and a number, for each element. Rules: query-language §9.
+/// Arithmetic on two numbers, or on a number and each element of a list. Rules: query-language §9.
 final class ArithmeticExpression: Expression {
     private let op: ArithmeticOperator
     private let left: Expression, right: Expression
-    private let a = ValueBuffer(), b = ValueBuffer()
+    private let leftBuffer = ValueBuffer(), rightBuffer = ValueBuffer()
 
-    /// Both numbers are whole whatever the row: so is then the quotient, also where a sum or product before it did not
-    /// fit into 64 bits.
+    /// Whether both operands are integers in every row. Then the quotient is an integer too, even if a sum or product
+    /// before it did not fit into 64 bits.
     private let isWhole: Bool
 
     init(_ op: ArithmeticOperator, _ left: Expression, _ right: Expression) {
@@ -16,7 +16,9 @@ final class ArithmeticExpression: Expression {
         super.init(left.type, isList: left.isList || right.isList, left.isList ? left.quantifier : right.quantifier)
     }
 
-    private static func isWhole(_ e: Expression) -> Bool { (e as? ArithmeticExpression)?.isWhole ?? (e.type == .int) }
+    private static func isWhole(_ expression: Expression) -> Bool {
+        (expression as? ArithmeticExpression)?.isWhole ?? (expression.type == .int)
+    }
 
     override func copied() -> Expression { ArithmeticExpression(op, left.copied(), right.copied()) }
 
@@ -30,74 +32,88 @@ final class ArithmeticExpression: Expression {
         right.reads(&found, way)
     }
 
-    override func write(_ p: QueryPrinter) {
-        // As written, a + b + c is (a + b) + c.
-        p.out += "("
-        left.write(p)
-        p.out += p.single(left, with: right) + " \(op.rawValue) "
-        right.write(p)
-        p.out += p.single(right, with: left) + ")"
+    override func write(_ printer: QueryPrinter) {
+        // The printed text of a + b + c is (a + b) + c.
+        printer.out += "("
+        left.write(printer)
+        printer.out += printer.single(left, with: right) + " \(op.rawValue) "
+        right.write(printer)
+        printer.out += printer.single(right, with: left) + ")"
     }
 
     override func evaluate(_ table: Table, _ key: ObjKey, _ out: ValueBuffer) throws(RealmError) {
-        a.reset()
-        b.reset()
-        try left.evaluate(table, key, a)
-        try right.evaluate(table, key, b)
-        for x in a.values {
-            for y in b.values { out.values.append(isWhole ? Self.whole(op, x, y) : Self.apply(op, x, y)) }
+        leftBuffer.reset()
+        rightBuffer.reset()
+        try left.evaluate(table, key, leftBuffer)
+        try right.evaluate(table, key, rightBuffer)
+        for leftValue in leftBuffer.values {
+            for rightValue in rightBuffer.values {
+                out.values.append(
+                    isWhole ? Self.whole(op, leftValue, rightValue) : Self.apply(op, leftValue, rightValue))
+            }
         }
-        if left.isList, a.ends.count > 1 { out.ends.append(contentsOf: a.ends) } else { out.closeGroup() }
+        if left.isList, leftBuffer.ends.count > 1 {
+            out.ends.append(contentsOf: leftBuffer.ends)
+        } else {
+            out.closeGroup()
+        }
     }
 
-    /// Of whole numbers. Those that do not fit into 64 bits are decimals, here and on the way.
-    private static func whole(_ op: ArithmeticOperator, _ x: Mixed, _ y: Mixed) -> Mixed {
-        if case .int = x, case .int = y { return apply(op, x, y) }
-        guard let d = x.asDecimal, let e = y.asDecimal else { return .null }
-        if op == .divide, Decimal128.compare(e, .zero) == 0 { return .int(d.isNegative ? .min : .max) }
-        guard case .decimal(let exact) = apply(op, .decimal(d), .decimal(e)) else { return .null }
+    /// Arithmetic on integers. Operands and results that do not fit into 64 bits are decimals.
+    private static func whole(_ op: ArithmeticOperator, _ left: Mixed, _ right: Mixed) -> Mixed {
+        if case .int = left, case .int = right { return apply(op, left, right) }
+        guard let leftDecimal = left.asDecimal, let rightDecimal = right.asDecimal else { return .null }
+        if op == .divide, Decimal128.compare(rightDecimal, .zero) == 0 {
+            return .int(leftDecimal.isNegative ? .min : .max)
+        }
+        guard case .decimal(let exact) = apply(op, .decimal(leftDecimal), .decimal(rightDecimal)) else { return .null }
         let result = op == .divide ? exact.truncated : exact
-        if let i = result.truncatedInt64, Decimal128.compare(Decimal128(i), result) == 0 { return .int(i) }
+        if let integer = result.truncatedInt64, Decimal128.compare(Decimal128(integer), result) == 0 {
+            return .int(integer)
+        }
         return .decimal(result)
     }
 
-    /// The wider type of int < float < double < decimal; NULL when either is none of them. Integers that do not fit
-    /// into 64 bits become decimals.
-    static func apply(_ op: ArithmeticOperator, _ x: Mixed, _ y: Mixed) -> Mixed {
-        switch (x, y) {
-        case (.int(let i), .int(let j)):
-            if op == .divide, j == 0 { return .int(i < 0 ? .min : .max) }
+    /// The result has the wider type of int < float < double < decimal. It is NULL if an operand is not a number.
+    /// Integer results that do not fit into 64 bits become decimals.
+    static func apply(_ op: ArithmeticOperator, _ left: Mixed, _ right: Mixed) -> Mixed {
+        switch (left, right) {
+        case (.int(let leftInteger), .int(let rightInteger)):
+            if op == .divide, rightInteger == 0 { return .int(leftInteger < 0 ? .min : .max) }
             let (result, overflows) =
                 switch op {
-                case .add: i.addingReportingOverflow(j)
-                case .subtract: i.subtractingReportingOverflow(j)
-                case .multiply: i.multipliedReportingOverflow(by: j)
-                case .divide: i.dividedReportingOverflow(by: j)
+                case .add: leftInteger.addingReportingOverflow(rightInteger)
+                case .subtract: leftInteger.subtractingReportingOverflow(rightInteger)
+                case .multiply: leftInteger.multipliedReportingOverflow(by: rightInteger)
+                case .divide: leftInteger.dividedReportingOverflow(by: rightInteger)
                 }
-            return overflows ? apply(op, .decimal(Decimal128(i)), .decimal(Decimal128(j))) : .int(result)
+            return overflows
+                ? apply(op, .decimal(Decimal128(leftInteger)), .decimal(Decimal128(rightInteger))) : .int(result)
         case (.decimal, _), (_, .decimal):
-            guard let d = x.asDecimal, let e = y.asDecimal else { return .null }
+            guard let leftDecimal = left.asDecimal, let rightDecimal = right.asDecimal else { return .null }
             switch op {
-            case .add: return .decimal(d + e)
-            case .subtract: return .decimal(d - e)
-            case .multiply: return .decimal(d * e)
-            case .divide: return .decimal(d / e)
+            case .add: return .decimal(leftDecimal + rightDecimal)
+            case .subtract: return .decimal(leftDecimal - rightDecimal)
+            case .multiply: return .decimal(leftDecimal * rightDecimal)
+            case .divide: return .decimal(leftDecimal / rightDecimal)
             }
-        case (.float(let f), .float(let g)): return .float(Self.apply(op, f, g))
-        case (.float(let f), .int(let i)): return .float(Self.apply(op, f, Float(i)))
-        case (.int(let i), .float(let f)): return .float(Self.apply(op, Float(i), f))
+        case (.float(let leftFloat), .float(let rightFloat)): return .float(Self.apply(op, leftFloat, rightFloat))
+        case (.float(let leftFloat), .int(let rightInteger)):
+            return .float(Self.apply(op, leftFloat, Float(rightInteger)))
+        case (.int(let leftInteger), .float(let rightFloat)):
+            return .float(Self.apply(op, Float(leftInteger), rightFloat))
         default:
-            guard let d = x.doubleOperand, let e = y.doubleOperand else { return .null }
-            return .double(Self.apply(op, d, e))
+            guard let leftDecimal = left.doubleOperand, let rightDecimal = right.doubleOperand else { return .null }
+            return .double(Self.apply(op, leftDecimal, rightDecimal))
         }
     }
 
-    private static func apply<F: BinaryFloatingPoint>(_ op: ArithmeticOperator, _ x: F, _ y: F) -> F {
+    private static func apply<F: BinaryFloatingPoint>(_ op: ArithmeticOperator, _ left: F, _ right: F) -> F {
         switch op {
-        case .add: x + y
-        case .subtract: x - y
-        case .multiply: x * y
-        case .divide: x / y
+        case .add: left + right
+        case .subtract: left - right
+        case .multiply: left * right
+        case .divide: left / right
         }
     }
 }
@@ -105,9 +121,9 @@ final class ArithmeticExpression: Expression {
 extension Mixed {
     fileprivate var doubleOperand: Double? {
         switch self {
-        case .int(let i): Double(i)
-        case .float(let f): Double(f)
-        case .double(let d): d
+        case .int(let integer): Double(integer)
+        case .float(let float): Double(float)
+        case .double(let double): double
         default: nil
         }
     }

@@ -1,36 +1,40 @@
-/// Constants and arguments: their type comes from what they are compared with.
+/// Binds constants and arguments. They take their type from the other side of the comparison.
 extension Binder {
-    /// A constant, a list of them, or arithmetic on constants, as the other side wants it.
-    func constant(_ e: ExpressionSyntax, hint: Expression, _ op: CompareOperator?) throws(RealmError) -> Expression {
-        switch e {
-        case .constant(.argument(let n), let quantifier):
-            if case .list(let values) = try argument(n) {
+    /// A constant, a list of constants, or arithmetic on constants, converted for the other side (`hint`).
+    func constant(_ syntax: ExpressionSyntax, hint: Expression, _ op: CompareOperator?) throws(RealmError) -> Expression
+    {
+        switch syntax {
+        case .constant(.argument(let index), let quantifier):
+            if case .list(let values) = try argument(index) {
                 return try list(values.map { .value($0) }, quantifier, hint, op)
             }
             if let quantifier { throw .query("The argument after '\(quantifier.rawValue)' must be a list") }
-            var (v, type) = try value(.argument(n), hint: hint.type)
-            // The property says which class the link leads to.
-            if case (.link(let t), .typedLink(_, let k)) = (hint.type, v) { (v, type) = (.typedLink(t, k), .link(t)) }
-            try check(v, type, hint, op, isArgument: true)
-            return ConstantExpression(v, type, arena)
-        case .constant(let c, _):
-            let (v, type) = try value(c, hint: hint.type)
-            try check(v, type, hint, op, isArgument: false)
-            return ConstantExpression(v, type, arena)
+            var (operand, type) = try value(.argument(index), hint: hint.type)
+            // The argument does not say which class it links to: take the class from the property.
+            if case (.link(let target), .typedLink(_, let key)) = (hint.type, operand) {
+                (operand, type) = (.typedLink(target, key), .link(target))
+            }
+            try check(operand, type, hint, op, isArgument: true)
+            return ConstantExpression(operand, type, arena)
+        case .constant(let written, _):
+            let (operand, type) = try value(written, hint: hint.type)
+            try check(operand, type, hint, op, isArgument: false)
+            return ConstantExpression(operand, type, arena)
         case .list(let elements, let quantifier): return try list(elements.map { .syntax($0) }, quantifier, hint, op)
-        case .arithmetic(let op, let a, let b):
-            guard let x = try constant(a, hint: hint, nil) as? ConstantExpression,
-                let y = try constant(b, hint: hint, nil) as? ConstantExpression
+        case .arithmetic(let op, let leftSyntax, let rightSyntax):
+            guard let left = try constant(leftSyntax, hint: hint, nil) as? ConstantExpression,
+                let right = try constant(rightSyntax, hint: hint, nil) as? ConstantExpression
             else {
                 throw .query("Constants cannot be combined")
             }
-            guard x.type.isNumeric || x.type == .mixed, y.type.isNumeric || y.type == .mixed, !x.isList, !y.isList
+            guard left.type.isNumeric || left.type == .mixed, right.type.isNumeric || right.type == .mixed,
+                !left.isList, !right.isList
             else {
                 throw .queryArgument(
-                    "Cannot perform '\(op.rawValue)' operation on '\(x.type.name)' and '\(y.type.name)'")
+                    "Cannot perform '\(op.rawValue)' operation on '\(left.type.name)' and '\(right.type.name)'")
             }
-            let v = ArithmeticExpression.apply(op, x.values[0], y.values[0])
-            return ConstantExpression(v, ValueType(v), arena)
+            let result = ArithmeticExpression.apply(op, left.values[0], right.values[0])
+            return ConstantExpression(result, ValueType(result), arena)
         default: throw .query("A constant is needed")
         }
     }
@@ -48,61 +52,61 @@ extension Binder {
         let isExact =
             hint.directColumn != nil && hint.type != .mixed && !hint.type.isLink && (op == .equal || op == .in)
             && (quantifier == nil || quantifier == .any)
-        for e in elements {
+        for element in elements {
             var isArgument = false
-            let v: Mixed, t: ValueType
-            switch e {
-            case .syntax(let c):
-                if case .argument(let n) = c {
+            let operand: Mixed, operandType: ValueType
+            switch element {
+            case .syntax(let written):
+                if case .argument(let index) = written {
                     isArgument = true
-                    if case .list = try argument(n) {
+                    if case .list = try argument(index) {
                         throw .queryArgument("A list argument cannot stand inside a list")
                     }
                 }
                 if hint.type == .typeName {
-                    switch c {
+                    switch written {
                     case .string, .base64: break
-                    case .argument(let n):
-                        guard case .value(.string) = try argument(n) else {
+                    case .argument(let index):
+                        guard case .value(.string) = try argument(index) else {
                             throw .query("Only type names can be compared with '@type'")
                         }
                     default: throw .query("Only type names can be compared with '@type'")
                     }
                 }
-                (v, t) = try value(c, hint: hint.type)
-            case .value(let m):
+                (operand, operandType) = try value(written, hint: hint.type)
+            case .value(let value):
                 if hint.type == .typeName { throw Self.noTypeName }
-                (v, t) = try convert(arena.keep(m), hint: hint.type, isLiteral: false, source: nil)
+                (operand, operandType) = try convert(arena.keep(value), hint: hint.type, isLiteral: false, source: nil)
             }
-            // Written elements of another type are just never equal; only links, and arguments among the elements, are
-            // looked at.
+            // A literal of another type is no error: it is never equal. Only links, and arguments inside a list, are
+            // checked.
             if !isExact, isArgument || hint.type.isLink {
-                try check(v, t, hint, op, isArgument: isArgument, isOnly: elements.count == 1)
+                try check(operand, operandType, hint, op, isArgument: isArgument, isOnly: elements.count == 1)
             }
-            values.append(v)
-            if t != .null { type = type == nil || type == t ? t : .mixed }
+            values.append(operand)
+            if operandType != .null { type = type == nil || type == operandType ? operandType : .mixed }
         }
-        // Objects among the elements are never equal to other values: what they are to their own class does not matter
-        // then.
-        if let t = type, t.isLink, !hint.type.isLink { type = .mixed }
+        // The other side is not a link, so links in the list never match and their class does not matter.
+        if let elementType = type, elementType.isLink, !hint.type.isLink { type = .mixed }
         let common: ValueType = hint.type == .typeName ? .typeName : (type ?? .null)
         return ConstantExpression(list: values, isExact ? hint.type : common, quantifier, arena)
     }
 
-    /// - Parameter isOnly: no other element stands beside it.
+    /// - Parameter isOnly: the value is the only element of its list, or not in a list.
     func check(
-        _ v: Mixed, _ type: ValueType, _ hint: Expression, _ op: CompareOperator?, isArgument: Bool, isOnly: Bool = true
+        _ operand: Mixed, _ type: ValueType, _ hint: Expression, _ op: CompareOperator?, isArgument: Bool,
+        isOnly: Bool = true
     ) throws(RealmError) {
         if case .link(let target) = hint.type {
-            if case .typedLink(let t, _) = v, t != target, !t.isNull {
+            if case .typedLink(let table, _) = operand, table != target, !table.isNull {
                 throw .queryArgument(
                     "Relationship '\(hint.text(QueryPrinter(group)))' must be compared with objects of its own class")
             }
-            if let op, !op.isString, !type.isLink, !v.isNull {
+            if let op, !op.isString, !type.isLink, !operand.isNull {
                 let what = "Unsupported comparison between type 'link' and type '\(type.name)'"
                 throw isArgument ? .queryArgument(what) : .query(what)
             }
-            if v.isNull, isOnly, hint.isList, !Self.isElement(hint) {
+            if operand.isNull, isOnly, hint.isList, !Self.isElement(hint) {
                 throw .query("Cannot compare linklist ('\(hint.text(QueryPrinter(group)))') with NULL")
             }
             return
@@ -117,8 +121,8 @@ extension Binder {
     static let noInfinity = RealmError.query("Infinity not supported for int")
     static let noTypeName = RealmError.queryArgument("A type name is needed to compare with '@type'")
 
-    func value(_ c: ConstantSyntax, hint: ValueType) throws(RealmError) -> (Mixed, ValueType) {
-        switch c {
+    func value(_ constant: ConstantSyntax, hint: ValueType) throws(RealmError) -> (Mixed, ValueType) {
+        switch constant {
         case .null:
             if hint == .typeName { throw Self.noTypeName }
             return (.null, .null)
@@ -138,30 +142,33 @@ extension Binder {
             case .double, .mixed: return (.double(negative ? -.infinity : .infinity), .double)
             default: throw .query("Infinity not supported for \(hint.name)")
             }
-        case .number(let s):
-            let v = QueryParser.integer(s) ?? 0
+        case .number(let digits):
+            let integer = QueryParser.integer(digits) ?? 0
             if hint == .typeName { throw Self.noTypeName }
-            return hint == .decimal ? (.decimal(Decimal128(v)), .decimal) : (.int(v), .int)
-        case .float(let s):
+            return hint == .decimal ? (.decimal(Decimal128(integer)), .decimal) : (.int(integer), .int)
+        case .float(let digits):
             if hint == .typeName { throw Self.noTypeName }
-            return try Self.fraction(s, hint)
-        case .string(let b): return try convert(.string(arena.keep(b)), hint: hint, isLiteral: true, source: nil)
-        case .base64(let s):
+            return try Self.fraction(digits, hint)
+        case .string(let bytes):
+            return try convert(.string(arena.keep(bytes)), hint: hint, isLiteral: true, source: nil)
+        case .base64(let encoded):
             return try convert(
-                .string(arena.keep(QueryParser.base64(s) ?? [])), hint: hint, isLiteral: true, source: nil)
-        case .binary(let b): return (.binary(arena.keep(b)), .binary)
-        case .timestamp(let s): return (.timestamp(try Self.timestamp(s)), .timestamp)
-        case .uuid(let s):
-            let raw = Self.hex(s)
+                .string(arena.keep(QueryParser.base64(encoded) ?? [])), hint: hint, isLiteral: true, source: nil)
+        case .binary(let bytes): return (.binary(arena.keep(bytes)), .binary)
+        case .timestamp(let text): return (.timestamp(try Self.timestamp(text)), .timestamp)
+        case .uuid(let digits):
+            let raw = Self.hex(digits)
             return (.uuid(raw.withUnsafeBytes { UUIDValue(bytes: $0.baseAddress!) }), .uuid)
-        case .objectId(let s):
-            let raw = Self.hex(s)
+        case .objectId(let digits):
+            let raw = Self.hex(digits)
             return (.objectId(raw.withUnsafeBytes { ObjectId(bytes: $0.baseAddress!) }), .objectId)
-        case .link(let s):
-            return Self.link(s, hint)
-        case .argument(let n):
-            guard case .value(let v) = try argument(n) else { throw .query("A list argument cannot be compared here") }
-            return try convert(arena.keep(v), hint: hint, isLiteral: false, source: n)
+        case .link(let text):
+            return Self.link(text, hint)
+        case .argument(let index):
+            guard case .value(let value) = try argument(index) else {
+                throw .query("A list argument cannot be compared here")
+            }
+            return try convert(arena.keep(value), hint: hint, isLiteral: false, source: index)
         case .object(let className, let key):
             let name = Name(String(decoding: className, as: UTF8.self))
             guard
@@ -173,136 +180,152 @@ extension Binder {
             guard let pk = table.primaryKey, let facts = table.facts(pk) else {
                 throw .query("Class '\(name)' has no primary key")
             }
-            let (v, _) = try value(key, hint: ValueType(facts))
-            let found = try table.find(primaryKey: v)
+            let (keyValue, _) = try value(key, hint: ValueType(facts))
+            let found = try table.find(primaryKey: keyValue)
             return (.typedLink(table.key, found ?? .null), .link(table.key))
         }
     }
 
-    /// A number with a point or an exponent; with an `f` behind it a float.
-    private static func fraction(_ s: String, _ hint: ValueType) throws(RealmError) -> (Mixed, ValueType) {
-        if s.hasSuffix("f") {
-            let f = Float(complete(String(s.dropLast()))) ?? 0
-            if hint == .int, f.isInfinite { return try beyondDouble(String(s.dropLast())) }
-            if f.isInfinite, !hint.isNumeric, hint != .mixed { throw .query("Infinity not supported for \(hint.name)") }
-            if hint == .int, let i = Int64(exactly: f) { return (.int(i), .int) }
-            return (.float(f), .float)
+    /// A number with a point or an exponent; with the suffix `f`, a float.
+    private static func fraction(_ digits: String, _ hint: ValueType) throws(RealmError) -> (Mixed, ValueType) {
+        if digits.hasSuffix("f") {
+            let float = Float(complete(String(digits.dropLast()))) ?? 0
+            if hint == .int, float.isInfinite { return try beyondDouble(String(digits.dropLast())) }
+            if float.isInfinite, !hint.isNumeric, hint != .mixed {
+                throw .query("Infinity not supported for \(hint.name)")
+            }
+            if hint == .int, let integer = Int64(exactly: float) { return (.int(integer), .int) }
+            return (.float(float), .float)
         }
-        let text = complete(s)
-        let d = Double(text) ?? 0
+        let text = complete(digits)
+        let double = Double(text) ?? 0
         switch hint {
         case .int:
-            if d.isInfinite { return try beyondDouble(s) }
-            if let i = Int64(exactly: d) { return (.int(i), .int) }
-        case .float: return (.float(Float(text) ?? Float(d)), .float)
-        case .decimal: if let x = Decimal128(text: s.utf8) { return (.decimal(x), .decimal) }
+            if double.isInfinite { return try beyondDouble(digits) }
+            if let integer = Int64(exactly: double) { return (.int(integer), .int) }
+        case .float: return (.float(Float(text) ?? Float(double)), .float)
+        case .decimal: if let decimal = Decimal128(text: digits.utf8) { return (.decimal(decimal), .decimal) }
         case .double, .mixed: break
-        default: if d.isInfinite { throw .query("Infinity not supported for \(hint.name)") }
+        default: if double.isInfinite { throw .query("Infinity not supported for \(hint.name)") }
         }
-        return (.double(d), .double)
+        return (.double(double), .double)
     }
 
-    /// `O5`, an object of the class that the other side links to; `L2:5`, one of the class with key 2.
-    private static func link(_ s: String, _ hint: ValueType) -> (Mixed, ValueType) {
-        if s.hasPrefix("O") {
-            let number = QueryParser.integer(String(s.dropFirst())) ?? -1
-            // No object has the largest key: that is how an object that is not there is written.
+    /// `O5` is an object of the class that the other side links to; `L2:5` is an object of the class with key 2.
+    private static func link(_ text: String, _ hint: ValueType) -> (Mixed, ValueType) {
+        if text.hasPrefix("O") {
+            let number = QueryParser.integer(String(text.dropFirst())) ?? -1
+            // No object has the largest key. `QueryPrinter` writes it for a missing object.
             let key = number == .max ? ObjKey.null : ObjKey(number)
-            if case .link(let t) = hint { return (.typedLink(t, key), .link(t)) }
+            if case .link(let target) = hint { return (.typedLink(target, key), .link(target)) }
             return (.typedLink(.null, key), .link(.null))
         }
-        let parts = s.dropFirst().split(separator: ":")
-        let t = TableKey(UInt32(parts.first ?? "") ?? TableKey.null.raw)
-        return (.typedLink(t, ObjKey(Int64(parts.last ?? "") ?? -1)), .link(t))
+        let parts = text.dropFirst().split(separator: ":")
+        let target = TableKey(UInt32(parts.first ?? "") ?? TableKey.null.raw)
+        return (.typedLink(target, ObjKey(Int64(parts.last ?? "") ?? -1)), .link(target))
     }
 
-    /// A number that only a decimal holds, against integers.
-    private static func beyondDouble(_ s: String) throws(RealmError) -> (Mixed, ValueType) {
-        guard let x = Decimal128(text: s.utf8), !x.isInfinite else { throw noInfinity }
-        return (.decimal(x), .decimal)
+    /// A number too large for its floating-point type, compared with integers: it becomes a decimal.
+    private static func beyondDouble(_ digits: String) throws(RealmError) -> (Mixed, ValueType) {
+        guard let decimal = Decimal128(text: digits.utf8), !decimal.isInfinite else { throw noInfinity }
+        return (.decimal(decimal), .decimal)
     }
 
-    /// Digits on both sides of the point, as Swift reads them.
-    static func complete(_ s: String) -> String {
-        var t = s
-        if let e = t.firstIndex(where: { $0 == "e" || $0 == "E" }), e > t.startIndex, t[t.index(before: e)] == "." {
-            t.insert("0", at: e)
+    /// The number with digits on both sides of the point and without a plus sign, as Swift parses it.
+    static func complete(_ digits: String) -> String {
+        var text = digits
+        if let exponent = text.firstIndex(where: { $0 == "e" || $0 == "E" }), exponent > text.startIndex,
+            text[text.index(before: exponent)] == "."
+        {
+            text.insert("0", at: exponent)
         }
-        if t.hasSuffix(".") { t += "0" }
-        if let c = t.first, c == "+" { t.removeFirst() }
-        if t.hasPrefix(".") { t = "0" + t }
-        if t.hasPrefix("-.") { t = "-0" + t.dropFirst() }
-        return t
+        if text.hasSuffix(".") { text += "0" }
+        if let first = text.first, first == "+" { text.removeFirst() }
+        if text.hasPrefix(".") { text = "0" + text }
+        if text.hasPrefix("-.") { text = "-0" + text.dropFirst() }
+        return text
     }
 
-    /// A value that carries its type, brought to what the other side is where that loses nothing.
-    func convert(_ v: Mixed, hint: ValueType, isLiteral: Bool, source: Int?) throws(RealmError) -> (Mixed, ValueType) {
+    /// Converts a value that has a type (an argument or a string) for the other side. Rules: query-language §5. Values
+    /// without a rule stay unchanged.
+    func convert(_ value: Mixed, hint: ValueType, isLiteral: Bool, source: Int?) throws(RealmError) -> (
+        Mixed, ValueType
+    ) {
         if hint == .typeName {
-            guard case .string(let b) = v else { throw .queryArgument("A type name is needed to compare with '@type'") }
-            guard let names = TypeNames(name: String(decoding: b, as: UTF8.self)) else {
+            guard case .string(let bytes) = value else {
+                throw .queryArgument("A type name is needed to compare with '@type'")
+            }
+            guard let names = TypeNames(name: String(decoding: bytes, as: UTF8.self)) else {
                 throw .queryArgument(
-                    "Unable to parse the type attribute string '\(String(decoding: b, as: UTF8.self))', supported names are: \(TypeNames.allNames)"
+                    "Unable to parse the type attribute string '\(String(decoding: bytes, as: UTF8.self))', supported names are: \(TypeNames.allNames)"
                 )
             }
             return (names.value, .typeName)
         }
         if !hint.isNumeric, hint != .mixed {
             let isFinite =
-                switch v {
-                case .float(let f): f.isFinite
-                case .double(let d): d.isFinite
-                case .decimal(let d): !d.isNaN && !d.isInfinite
+                switch value {
+                case .float(let float): float.isFinite
+                case .double(let double): double.isFinite
+                case .decimal(let decimal): !decimal.isNaN && !decimal.isInfinite
                 default: true
                 }
             if !isFinite { throw .queryArgument("Infinity and NaN not supported for \(hint.name)") }
         }
-        switch (hint, v) {
+        switch (hint, value) {
         case (_, .list), (_, .dictionary): throw .queryArgument("A list or dictionary value cannot be compared")
-        case (_, .timestamp(let t))
-        where t.nanoseconds.magnitude >= 1_000_000_000 || (t.seconds > 0 && t.nanoseconds < 0)
-            || (t.seconds < 0 && t.nanoseconds > 0):
+        case (_, .timestamp(let timestamp))
+        where timestamp.nanoseconds.magnitude >= 1_000_000_000 || (timestamp.seconds > 0 && timestamp.nanoseconds < 0)
+            || (timestamp.seconds < 0 && timestamp.nanoseconds > 0):
             throw .queryArgument("The seconds and nanoseconds of a timestamp do not go together")
-        case (.decimal, .int(let i)): return (.decimal(Decimal128(i)), .decimal)
-        case (.decimal, .double(let d)): return (.decimal(Decimal128(rounding: d, digits: 15)), .decimal)
-        case (.int, .double(let d)) where d.isInfinite: throw Self.noInfinity
-        case (.int, .float(let f)) where f.isInfinite || f.isNaN: throw .query("Infinity and NaN not supported for int")
-        case (.int, .double(let d)): if let i = Int64(exactly: d) { return (.int(i), .int) }
-        case (.int, .float(let f)): if let i = Int64(exactly: f) { return (.int(i), .int) }
-        case (.float, .double(let d)): return (.float(Float(d)), .float)
-        case (.decimal, .string(let b)):
-            if let d = Decimal128(text: b), !d.isNaN { return (.decimal(d), .decimal) }
-        case (.int, .string(let b)):
-            if let n = Self.leading(b, integer: true), let i = Int64(n) { return (.int(i), .int) }
-        case (.float, .string(let b)):
-            if let n = Self.leading(b, integer: false), let f = Float(n) { return (.float(f), .float) }
-        case (.double, .string(let b)):
-            if let n = Self.leading(b, integer: false), let d = Double(n) { return (.double(d), .double) }
+        case (.decimal, .int(let integer)): return (.decimal(Decimal128(integer)), .decimal)
+        case (.decimal, .double(let double)): return (.decimal(Decimal128(rounding: double, digits: 15)), .decimal)
+        case (.int, .double(let double)) where double.isInfinite: throw Self.noInfinity
+        case (.int, .float(let float)) where float.isInfinite || float.isNaN:
+            throw .query("Infinity and NaN not supported for int")
+        case (.int, .double(let double)): if let integer = Int64(exactly: double) { return (.int(integer), .int) }
+        case (.int, .float(let float)): if let integer = Int64(exactly: float) { return (.int(integer), .int) }
+        case (.float, .double(let double)): return (.float(Float(double)), .float)
+        case (.decimal, .string(let bytes)):
+            if let decimal = Decimal128(text: bytes), !decimal.isNaN { return (.decimal(decimal), .decimal) }
+        case (.int, .string(let bytes)):
+            if let number = Self.leading(bytes, integer: true), let integer = Int64(number) {
+                return (.int(integer), .int)
+            }
+        case (.float, .string(let bytes)):
+            if let number = Self.leading(bytes, integer: false), let float = Float(number) {
+                return (.float(float), .float)
+            }
+        case (.double, .string(let bytes)):
+            if let number = Self.leading(bytes, integer: false), let double = Double(number) {
+                return (.double(double), .double)
+            }
         default: break
         }
-        return (v, ValueType(v))
+        return (value, ValueType(value))
     }
 
-    /// The number that a text starts with.
-    static func leading(_ b: Bytes, integer: Bool) -> String? {
-        var i = 0
-        while i < b.count, b[i] == 0x20 || (b[i] >= 0x09 && b[i] <= 0x0D) { i += 1 }
+    /// The number at the start of a text, in a form that Swift parses; nil if there is none.
+    static func leading(_ bytes: Bytes, integer: Bool) -> String? {
+        var index = 0
+        while index < bytes.count, bytes[index] == 0x20 || (bytes[index] >= 0x09 && bytes[index] <= 0x0D) { index += 1 }
         var out = ""
-        if i < b.count, b[i] == 0x2D || b[i] == 0x2B {
-            if b[i] == 0x2D { out = "-" }
-            i += 1
+        if index < bytes.count, bytes[index] == 0x2D || bytes[index] == 0x2B {
+            if bytes[index] == 0x2D { out = "-" }
+            index += 1
         }
         var digits = 0
         func take() {
-            while i < b.count, b[i] >= 0x30, b[i] <= 0x39 {
-                out.append(Character(UnicodeScalar(b[i])))
+            while index < bytes.count, bytes[index] >= 0x30, bytes[index] <= 0x39 {
+                out.append(Character(UnicodeScalar(bytes[index])))
                 digits += 1
-                i += 1
+                index += 1
             }
         }
         take()
         if integer { return digits > 0 ? out : nil }
-        if i < b.count, b[i] == 0x2E {
-            i += 1
+        if index < bytes.count, bytes[index] == 0x2E {
+            index += 1
             if digits == 0 { out += "0" }
             out += "."
             let before = digits
@@ -310,70 +333,71 @@ extension Binder {
             if digits == before { out += "0" }
         }
         guard digits > 0 else { return nil }
-        if i + 1 < b.count, b[i] | 0x20 == 0x65 {
-            var j = i + 1
-            var e = "e"
-            if b[j] == 0x2D || b[j] == 0x2B {
-                e.append(Character(UnicodeScalar(b[j])))
-                j += 1
+        if index + 1 < bytes.count, bytes[index] | 0x20 == 0x65 {
+            var next = index + 1
+            var exponent = "e"
+            if bytes[next] == 0x2D || bytes[next] == 0x2B {
+                exponent.append(Character(UnicodeScalar(bytes[next])))
+                next += 1
             }
-            if j < b.count, b[j] >= 0x30, b[j] <= 0x39 {
-                out += e
-                i = j
+            if next < bytes.count, bytes[next] >= 0x30, bytes[next] <= 0x39 {
+                out += exponent
+                index = next
                 take()
             }
         }
         return out
     }
 
-    static func hex(_ s: String) -> [UInt8] {
+    static func hex(_ text: String) -> [UInt8] {
         var out: [UInt8] = [], half: UInt8?
-        for c in s.utf8 where c != 0x2D {
-            let d = c <= 0x39 ? c - 0x30 : c | 0x20 - 0x57
-            if let h = half {
-                out.append(h << 4 | d)
+        for byte in text.utf8 where byte != 0x2D {
+            let digit = byte <= 0x39 ? byte - 0x30 : byte | 0x20 - 0x57
+            if let high = half {
+                out.append(high << 4 | digit)
                 half = nil
             } else {
-                half = d
+                half = digit
             }
         }
         while out.count < 16 { out.append(0) }
         return out
     }
 
-    static func timestamp(_ s: String) throws(RealmError) -> Timestamp {
-        if s.hasPrefix("T") {
-            let parts = s.dropFirst().split(separator: ":", maxSplits: 1)
+    static func timestamp(_ text: String) throws(RealmError) -> Timestamp {
+        if text.hasPrefix("T") {
+            let parts = text.dropFirst().split(separator: ":", maxSplits: 1)
             let seconds = QueryParser.integer(String(parts[0])) ?? 0, nanos = QueryParser.integer(String(parts[1])) ?? 0
             guard abs(nanos.clamped) < 1_000_000_000, seconds == 0 || nanos == 0 || (seconds < 0) == (nanos < 0) else {
-                throw RealmError(.invalidQueryString, "Invalid predicate: '\(s)': Invalid timestamp format")
+                throw RealmError(.invalidQueryString, "Invalid predicate: '\(text)': Invalid timestamp format")
             }
             return Timestamp(seconds: seconds, nanoseconds: Int32(nanos))
         }
-        let numbers = s.split(whereSeparator: { !$0.isNumber }).map { Int64($0) ?? 0 }
+        let numbers = text.split(whereSeparator: { !$0.isNumber }).map { Int64($0) ?? 0 }
         guard numbers.count >= 6 else {
-            throw RealmError(.invalidQueryString, "Invalid predicate: '\(s)': Invalid timestamp format")
+            throw RealmError(.invalidQueryString, "Invalid predicate: '\(text)': Invalid timestamp format")
         }
         guard numbers[0] >= 1900 else { throw .query("Conversion of dates before 1900 is not supported.") }
-        // Days since 1970 in the proleptic Gregorian calendar; fields may overflow. All bounds together stay below 2⁶³
-        // seconds.
+        // Computes days since 1970 in the proleptic Gregorian calendar. Fields may be larger than usual (day 40, hour
+        // 30). The bounds together keep the result below 2⁶³ seconds.
         let months = numbers[1] - 1
         guard numbers[0] < 1 << 36, months.magnitude < 1 << 40, numbers[2] < 1 << 40, numbers[3] < 1 << 40,
             numbers[4] < 1 << 40, numbers[5] < 1 << 40
         else {
-            throw RealmError(.invalidQueryString, "Invalid predicate: '\(s)': Invalid timestamp format")
+            throw RealmError(.invalidQueryString, "Invalid predicate: '\(text)': Invalid timestamp format")
         }
         let year = numbers[0] + (months >= 0 ? months / 12 : (months - 11) / 12)
         let month = (months % 12 + 12) % 12 + 1
-        let y = month <= 2 ? year - 1 : year
-        let era = (y >= 0 ? y : y - 399) / 400
-        let yoe = y - era * 400
-        let doy = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5
-        let days = era * 146097 + yoe * 365 + yoe / 4 - yoe / 100 + doy + numbers[2] - 1 - 719468
+        let marchYear = month <= 2 ? year - 1 : year
+        let era = (marchYear >= 0 ? marchYear : marchYear - 399) / 400
+        let yearOfEra = marchYear - era * 400
+        let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5
+        let days =
+            era * 146097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear + numbers[2] - 1 - 719468
         let seconds = days * 86400 + numbers[3] * 3600 + numbers[4] * 60 + numbers[5]
         var nanos = numbers.count > 6 ? numbers[6] : 0
         guard nanos < 1_000_000_000 else {
-            throw RealmError(.invalidQueryString, "Invalid predicate: '\(s)': Invalid timestamp format")
+            throw RealmError(.invalidQueryString, "Invalid predicate: '\(text)': Invalid timestamp format")
         }
         if seconds < 0 { nanos = -nanos }
         return Timestamp(seconds: seconds, nanoseconds: Int32(nanos))
@@ -381,6 +405,6 @@ extension Binder {
 }
 
 extension Int64 {
-    /// Without the one value whose magnitude does not fit.
+    /// The value itself, but `.max` instead of `.min`, whose magnitude does not fit.
     fileprivate var clamped: Int64 { self == .min ? .max : self }
 }

@@ -1,28 +1,28 @@
-/// Key paths: names, aliases, arguments and backlinks. `PathWalker` follows the steps.
+/// Binds key paths: names, aliases, arguments and backlinks. `PathWalker` follows the steps.
 extension Binder {
-    func alias(_ name: Name, _ t: Table) -> Name {
-        if case .property(let stored)? = names.aliases[t.key]?[name] { return stored }
+    func alias(_ name: Name, _ table: Table) -> Name {
+        if case .property(let stored)? = names.aliases[table.key]?[name] { return stored }
         return name
     }
 
-    func argument(_ n: Int) throws(RealmError) -> QueryArgument {
-        guard n < arguments.count else {
+    func argument(_ index: Int) throws(RealmError) -> QueryArgument {
+        guard index < arguments.count else {
             throw .queryArgument(
-                "Request for argument at index \(n) but "
+                "Request for argument at index \(index) but "
                     + "\(arguments.isEmpty ? "no" : "only \(arguments.count)") argument\(arguments.count == 1 ? " is" : "s are") provided"
             )
         }
-        return arguments[n]
+        return arguments[index]
     }
 
-    /// The steps, those of a key path argument in its place.
+    /// The steps, with a key path argument replaced by its own steps.
     func spelledOut(_ written: [PathStep]) throws(RealmError) -> [PathStep] {
-        guard case .pathArgument(let n)? = written.first else { return written }
+        guard case .pathArgument(let index)? = written.first else { return written }
         guard written.count == 1 || names.reachFurther else {
             throw .query("Cannot mix a key path argument with other steps")
         }
-        guard case .value(.string(let text)) = try argument(n) else {
-            throw .queryArgument("Key path argument at index \(n) is not a string")
+        guard case .value(.string(let text)) = try argument(index) else {
+            throw .queryArgument("Key path argument at index \(index) is not a string")
         }
         let parts = text.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: true).map {
             Name(String(decoding: $0, as: UTF8.self))
@@ -39,10 +39,10 @@ extension Binder {
         return first + written.dropFirst()
     }
 
-    /// Follows the steps from class `start`.
+    /// Binds the path that starts at class `start`.
     func path(_ written: [PathStep], _ start: Table, _ quantifier: Quantifier?) throws(RealmError) -> PathExpression {
         var steps = try spelledOut(written)
-        if case .name(let n)? = steps.first, let v = variables.last, n == v.name {
+        if case .name(let name)? = steps.first, let variable = variables.last, name == variable.name {
             steps.removeFirst()
             guard !steps.isEmpty else { throw .query("The variable of a subquery cannot be compared itself") }
         }
@@ -50,26 +50,28 @@ extension Binder {
         return try walker.walk(quantifier)
     }
 
-    func backlink(_ className: Name, _ property: Name, _ t: Table) throws(RealmError) -> Hop {
+    func backlink(_ className: Name, _ property: Name, _ table: Table) throws(RealmError) -> Hop {
         guard let origin = try group.table(named: Tables.classPrefix + className),
             !className.hasPrefix(Tables.classPrefix)
         else {
             throw .query("No class '\(className)' in @links")
         }
         let name = alias(property, origin)
-        guard let c = origin.column(named: name) else {
+        guard let column = origin.column(named: name) else {
             throw .query(
-                "No property '\(property)' found in type '\(className)' which links to type '\(t.className ?? t.name)'")
+                "No property '\(property)' found in type '\(className)' which links to type '\(table.className ?? table.name)'"
+            )
         }
-        guard c.type == .link || c.type == .mixed,
-            let b = t.columns.first(where: {
-                $0.isBacklink && $0.oppositeTable == origin.key && $0.oppositeColumn == c.key
+        guard column.type == .link || column.type == .mixed,
+            let backlink = table.columns.first(where: {
+                $0.isBacklink && $0.oppositeTable == origin.key && $0.oppositeColumn == column.key
             })
         else {
-            throw .query("Property '\(name)' of type '\(className)' does not link to type '\(t.className ?? t.name)'")
+            throw .query(
+                "Property '\(name)' of type '\(className)' does not link to type '\(table.className ?? table.name)'")
         }
         return Hop(
-            kind: .backlink, origin: t.key, column: b.key, target: origin.key, index: nil,
+            kind: .backlink, origin: table.key, column: backlink.key, target: origin.key, index: nil,
             text: "@links.\(className).\(name)")
     }
 }

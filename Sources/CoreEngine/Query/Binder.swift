@@ -1,4 +1,4 @@
-/// What a query may know of the application's schema: other names for stored properties.
+/// The part of an application's schema that queries use: other names for stored properties.
 package struct QueryNames {
     package enum Alias {
         case property(Name)
@@ -8,27 +8,27 @@ package struct QueryNames {
 
     package var aliases: [TableKey: [Name: Alias]] = [:]
 
-    /// Realm's Swift API reaches further than its query language: subqueries of sets, dictionaries and to-one links,
-    /// `@min` and `@max` of dates.
+    /// Allows what Realm's Swift API supports beyond its query language: for example subqueries over sets, dictionaries
+    /// and to-one links, and `@min` and `@max` of dates.
     package var reachFurther = false
 
     package init() {}
 }
 
-/// An argument of a query text. Bytes are good while the query is bound.
+/// An argument of a query text. Its bytes must stay valid until the query is bound.
 package enum QueryArgument {
     case value(Mixed)
     case list([Mixed])
 }
 
-/// Tree to conditions: names, types, arguments. Rules: query-language §4–§12.
+/// Binds a syntax tree: turns it into conditions and resolves names, types and arguments. Rules: query-language §4–§12.
 struct Binder {
     let group: Group
     let names: QueryNames
     let arguments: [QueryArgument]
     let arena: ConstantArena
 
-    /// Variables of the subqueries around.
+    /// Variables of the enclosing subqueries, the innermost last.
     var variables: [(name: Name, table: TableKey)] = []
 
     init(_ group: Group, _ names: QueryNames, _ arguments: [QueryArgument], _ arena: ConstantArena) {
@@ -38,65 +38,71 @@ struct Binder {
         self.arena = arena
     }
 
-    mutating func condition(_ p: PredicateSyntax, _ t: Table) throws(RealmError) -> Condition {
-        switch p {
-        case .constant(let b): return ConstantCondition(b)
+    mutating func condition(_ predicate: PredicateSyntax, _ table: Table) throws(RealmError) -> Condition {
+        switch predicate {
+        case .constant(let value): return ConstantCondition(value)
         case .and(let parts):
             var all: [Condition] = []
-            for q in parts { all.append(try condition(q, t)) }
+            for part in parts { all.append(try condition(part, table)) }
             return AndCondition(all)
         case .or(let parts):
             var all: [Condition] = []
-            for q in parts { all.append(try condition(q, t)) }
+            for part in parts { all.append(try condition(part, table)) }
             return OrCondition(all)
-        case .not(let q): return NotCondition(try condition(q, t))
-        case .geoWithin(let e, let shape): return try geoWithin(e, shape, t)
-        case .compare(let op, let folding, let l, let r): return try compare(op, folding, l, r, t)
-        case .between(let e, let bounds, let quantifier): return try between(e, bounds, quantifier, t)
+        case .not(let part): return NotCondition(try condition(part, table))
+        case .geoWithin(let operand, let shape): return try geoWithin(operand, shape, table)
+        case .compare(let op, let folding, let left, let right): return try compare(op, folding, left, right, table)
+        case .between(let operand, let bounds, let quantifier): return try between(operand, bounds, quantifier, table)
         }
     }
 
-    static func isConstant(_ e: ExpressionSyntax) -> Bool {
-        switch e {
+    static func isConstant(_ syntax: ExpressionSyntax) -> Bool {
+        switch syntax {
         case .constant, .list: true
-        case .arithmetic(_, let a, let b): isConstant(a) && isConstant(b)
+        case .arithmetic(_, let left, let right): isConstant(left) && isConstant(right)
         default: false
         }
     }
 
     mutating func compare(
-        _ op: CompareOperator, _ folding: Folding, _ l: ExpressionSyntax, _ r: ExpressionSyntax, _ t: Table
+        _ op: CompareOperator, _ folding: Folding, _ leftSyntax: ExpressionSyntax, _ rightSyntax: ExpressionSyntax,
+        _ table: Table
     ) throws(RealmError) -> Condition {
-        if Self.isConstant(l) && Self.isConstant(r) { throw .query("Cannot compare two constants") }
-        if op == .text { return try text(l, r, t) }
+        if Self.isConstant(leftSyntax) && Self.isConstant(rightSyntax) { throw .query("Cannot compare two constants") }
+        if op == .text { return try text(leftSyntax, rightSyntax, table) }
         if op == .like, folding.contains(.accents) {
             throw .query("Operator 'LIKE' not supported with diacritic-insensitive modifier.")
         }
-        let (left, right) = try sides(l, r, op, t)
-        return try compare(op, folding, left, right, isArgument: Self.isArgument(l) || Self.isArgument(r))
+        let (left, right) = try sides(leftSyntax, rightSyntax, op, table)
+        return try compare(
+            op, folding, left, right, isArgument: Self.isArgument(leftSyntax) || Self.isArgument(rightSyntax))
     }
 
-    /// Both sides of an operator. A constant takes its type from the other side; not both are constants.
+    /// Binds both sides of an operator. A constant takes its type from the other side. At most one side is a constant.
     mutating func sides(
-        _ l: ExpressionSyntax, _ r: ExpressionSyntax, _ op: CompareOperator?, _ t: Table
+        _ leftSyntax: ExpressionSyntax, _ rightSyntax: ExpressionSyntax, _ op: CompareOperator?, _ table: Table
     ) throws(RealmError) -> (left: Expression, right: Expression) {
-        if Self.isConstant(l) {
-            let right = try expression(r, t)
-            return (try constant(l, hint: right, op), right)
+        if Self.isConstant(leftSyntax) {
+            let right = try expression(rightSyntax, table)
+            return (try constant(leftSyntax, hint: right, op), right)
         }
-        let left = try expression(l, t)
-        return (left, Self.isConstant(r) ? try constant(r, hint: left, op) : try expression(r, t))
+        let left = try expression(leftSyntax, table)
+        return (
+            left,
+            Self.isConstant(rightSyntax)
+                ? try constant(rightSyntax, hint: left, op) : try expression(rightSyntax, table)
+        )
     }
 
-    static func isArgument(_ e: ExpressionSyntax) -> Bool {
-        if case .constant(.argument, _) = e { return true }
+    static func isArgument(_ syntax: ExpressionSyntax) -> Bool {
+        if case .constant(.argument, _) = syntax { return true }
         return false
     }
 
     func compare(
         _ op: CompareOperator, _ folding: Folding, _ left: Expression, _ right: Expression, isArgument: Bool
     ) throws(RealmError) -> Condition {
-        let l = left.type, r = right.type
+        let leftType = left.type, rightType = right.type
         func mismatch(_ what: String) -> RealmError { isArgument ? .queryArgument(what) : .query(what) }
         if left.isConstant && right.isConstant { throw .query("Unsupported comparison between two constants") }
         for side in [left, right] where side.quantifier != nil && !side.isList {
@@ -108,8 +114,8 @@ struct Binder {
         if Self.isValueCollection(left) && Self.isValueCollection(right) {
             throw .query("Two lists of values cannot be compared in order")
         }
-        if l == .typeName || r == .typeName {
-            guard l == r else {
+        if leftType == .typeName || rightType == .typeName {
+            guard leftType == rightType else {
                 throw .queryArgument("Unsupported comparison operator \(op.rawValue) against type '@type' and a value")
             }
             guard op == .equal || op == .notEqual || op == .in else {
@@ -122,46 +128,49 @@ struct Binder {
             op.isString || !Self.isAgainstConstant(left, right)
         {
             let what =
-                "Unsupported comparison operator '\(op.rawValue)\(folding.mark)' against type '\(r.name)', "
+                "Unsupported comparison operator '\(op.rawValue)\(folding.mark)' against type '\(rightType.name)', "
                 + "right side must be a string or binary type"
-            throw r == .null || !op.isString ? .query(what) : mismatch(what)
+            throw rightType == .null || !op.isString ? .query(what) : mismatch(what)
         }
-        if l.isLink || r.isLink { return try compareLinks(op, folding, left, right, mismatch) }
-        if !op.isString, !ValueType.comparable(l, r) {
+        if leftType.isLink || rightType.isLink { return try compareLinks(op, folding, left, right, mismatch) }
+        if !op.isString, !ValueType.comparable(leftType, rightType) {
             if let list = (left.isConstant ? left : right) as? ConstantExpression, list.isList {
             } else {
                 throw mismatch(
                     isArgument
-                        ? "Cannot compare argument with type '\(r.name)' to type '\(l.name)'"
-                        : "Unsupported comparison between type '\(l.name)' and type '\(r.name)'")
+                        ? "Cannot compare argument with type '\(rightType.name)' to type '\(leftType.name)'"
+                        : "Unsupported comparison between type '\(leftType.name)' and type '\(rightType.name)'")
             }
         }
-        // Of a list of constants the direct condition knows only equality.
+        // A direct condition on a list of constants does not fold.
         let isFoldedList = names.reachFurther && !folding.isEmpty && right.isList
         if !isFoldedList, let direct = try Self.direct(op, folding, left, right) { return direct }
         return try CompareCondition(op, folding: folding, left, right)
     }
 
-    /// NULL, or a text without letters, of which Foundation says that it stands nowhere.
-    private static func isNothing(_ e: Expression) -> Bool {
-        guard let constant = e as? ConstantExpression, !constant.isList else { return false }
+    /// Whether the pattern is NULL or an empty text: Foundation finds neither in any text.
+    private static func isNothing(_ expression: Expression) -> Bool {
+        guard let constant = expression as? ConstantExpression, !constant.isList else { return false }
         switch constant.values.first {
-        case .string(let s)?, .binary(let s)?: return s.isEmpty
+        case .string(let bytes)?, .binary(let bytes)?: return bytes.isEmpty
         case .null?: return true
         default: return false
         }
     }
 
-    /// Whether the right side is text or bytes, as far as can be told: what the string operators and [c] compare with.
+    /// Whether the right side is text or bytes, as far as binding can know. String operators and [c] need that.
     private static func isText(_ op: CompareOperator, _ left: Expression, _ right: Expression) -> Bool {
-        let l = left.type, constant = right as? ConstantExpression
+        let leftType = left.type, constant = right as? ConstantExpression
         switch right.type {
         case .string, .binary: return true
-        case .mixed where !(right.isList && right.isConstant) || l.isLink: return true
-        // A list of constants, against Mixed: one of them is enough.
-        case .mixed where l == .mixed:
+        case .mixed where !(right.isList && right.isConstant) || leftType.isLink: return true
+        // A list of constants compared with Mixed: one text or binary element is enough.
+        case .mixed where leftType == .mixed:
             return constant?.values.contains { ValueType($0) == .string || ValueType($0) == .binary } ?? false
-        case .null: return op.isString ? l != .mixed : l == .string || l == .binary || l == .mixed || l.isLink
+        case .null:
+            return op.isString
+                ? leftType != .mixed
+                : leftType == .string || leftType == .binary || leftType == .mixed || leftType.isLink
         default:
             return right.isList
                 && (constant?.values.allSatisfy { ValueType($0) == .string || ValueType($0) == .binary || $0.isNull }
@@ -169,7 +178,7 @@ struct Binder {
         }
     }
 
-    /// Whether a property of the class itself is compared with one constant of its type.
+    /// Whether a property of the queried class is compared with one constant of its type (Mixed: of any type).
     private static func isAgainstConstant(_ left: Expression, _ right: Expression) -> Bool {
         guard left.directColumn != nil, let constant = right as? ConstantExpression else { return false }
         return !constant.isList && (left.type == .mixed || right.type == left.type)
@@ -179,7 +188,7 @@ struct Binder {
         _ op: CompareOperator, _ folding: Folding, _ left: Expression, _ right: Expression,
         _ mismatch: (String) -> RealmError
     ) throws(RealmError) -> Condition {
-        let l = left.type, r = right.type
+        let leftType = left.type, rightType = right.type
         guard op == .equal || op == .notEqual || op == .in else {
             if op.isString { return try CompareCondition(op, folding: folding, left, right) }
             throw .query(
@@ -187,24 +196,25 @@ struct Binder {
             )
         }
         if op == .notEqual, right.isConstant, !right.isList, left.quantifier == nil || left.quantifier == .any,
-            let p = left as? PathExpression,
-            p.hops.isEmpty
+            let path = left as? PathExpression,
+            path.hops.isEmpty
         {
-            p.showsNullLinks = true
+            path.showsNullLinks = true
         }
-        let other = l.isLink ? r : l
+        let other = leftType.isLink ? rightType : leftType
         guard other.isLink || other == .null || other == .mixed else {
-            throw mismatch("Unsupported comparison between type '\(l.name)' and type '\(r.name)'")
+            throw mismatch("Unsupported comparison between type '\(leftType.name)' and type '\(rightType.name)'")
         }
         let constant = right as? ConstantExpression
         if let constant, !constant.isList, constant.values.first?.isNull ?? false, Self.isLinkCollection(left) {
             throw .query("Cannot compare linklist ('\(left.text(QueryPrinter(group)))') with NULL")
         }
-        if let c = left as? ConstantExpression, !c.isList, c.values.first?.isNull ?? false, Self.isLinkCollection(right)
+        if let leftConstant = left as? ConstantExpression, !leftConstant.isList,
+            leftConstant.values.first?.isNull ?? false, Self.isLinkCollection(right)
         {
             throw .query("Cannot compare linklist with NULL")
         }
-        // Equality of a list of links with constants asks for any of them; IN compares the whole lists.
+        // `==` and `!=` between a list of links and constants mean ANY; IN compares the whole lists.
         if op != .in, let constant, constant.isList, constant.quantifier == nil, left.isList, left.quantifier == nil {
             return try CompareCondition(
                 op, folding: [], left,
@@ -213,111 +223,126 @@ struct Binder {
         return try CompareCondition(op, folding: [], left, right)
     }
 
-    /// The faster condition for a property of the class itself against constants; nil where there is none.
+    /// The faster condition for a property of the queried class and constants; nil if there is none.
     private static func direct(
         _ op: CompareOperator, _ folding: Folding, _ left: Expression, _ right: Expression
     ) throws(RealmError) -> Condition? {
         guard !folding.contains(.accents), let column = left.directColumn, let constant = right as? ConstantExpression,
             let path = left as? PathExpression
         else { return nil }
-        let l = left.type, r = right.type
+        let leftType = left.type, rightType = right.type
         if constant.isList {
-            guard op == .equal || op == .in, !constant.values.isEmpty, l != .mixed,
+            guard op == .equal || op == .in, !constant.values.isEmpty, leftType != .mixed,
                 constant.quantifier == nil || constant.quantifier == .any
             else {
                 return nil
             }
             return InCondition(path, column, constant)
         }
-        return l == .mixed || r == l || r == .null
+        return leftType == .mixed || rightType == leftType || rightType == .null
             ? try DirectCondition(path, column, op, folding: !folding.isEmpty, constant) : nil
     }
 
-    static func isValueCollection(_ e: Expression) -> Bool {
-        guard let p = e as? PathExpression, !p.type.isLink else { return e is ArithmeticExpression && e.isList }
-        switch p.tail {
+    static func isValueCollection(_ expression: Expression) -> Bool {
+        guard let path = expression as? PathExpression, !path.type.isLink else {
+            return expression is ArithmeticExpression && expression.isList
+        }
+        switch path.tail {
         case .collection: return true
         default: return false
         }
     }
 
-    /// An element somewhere in a Mixed property: one value, although it may be missing.
-    static func isStepOfMixed(_ e: Expression) -> Bool {
-        guard let p = e as? PathExpression, case .mixed(_, let steps, false) = p.tail, !p.hasManyHops else {
+    /// Whether the path leads to one value in a Mixed property. It counts as a single value, although it can be
+    /// missing.
+    static func isStepOfMixed(_ expression: Expression) -> Bool {
+        guard let path = expression as? PathExpression, case .mixed(_, let steps, false) = path.tail, !path.hasManyHops
+        else {
             return false
         }
-        return !steps.contains(.all) && p.quantifier == nil
+        return !steps.contains(.all) && path.quantifier == nil
     }
 
-    /// An element of a list, or the value of a key, of links.
-    static func isElement(_ e: Expression) -> Bool {
-        guard let p = e as? PathExpression, case .collection(_, _, let steps) = p.tail else { return false }
+    /// Whether the path ends in an element of a list of links, or in the value of a key in a dictionary of links.
+    static func isElement(_ expression: Expression) -> Bool {
+        guard let path = expression as? PathExpression, case .collection(_, _, let steps) = path.tail else {
+            return false
+        }
         return !(steps.isEmpty || steps == [.all])
     }
 
-    static func isLinkCollection(_ e: Expression) -> Bool {
-        guard let p = e as? PathExpression else { return false }
-        switch p.tail {
+    static func isLinkCollection(_ expression: Expression) -> Bool {
+        guard let path = expression as? PathExpression else { return false }
+        switch path.tail {
         case .collection(_, _, let steps): return steps.isEmpty || steps == [.all]
         case .object: return true
-        case .value: return p.type.isLink && p.hasManyHops
+        case .value: return path.type.isLink && path.hasManyHops
         default: return false
         }
     }
 
-    mutating func between(_ e: ExpressionSyntax, _ bounds: [ConstantSyntax], _ quantifier: Quantifier?, _ t: Table)
+    mutating func between(
+        _ syntax: ExpressionSyntax, _ bounds: [ConstantSyntax], _ quantifier: Quantifier?, _ table: Table
+    )
         throws(RealmError) -> Condition
     {
         guard bounds.count == 2 else { throw .query("Operator 'BETWEEN' requires list with 2 elements.") }
-        guard !Self.isConstant(e) else { throw .query("Cannot compare two constants") }
-        let left = try expression(e, t)
-        if let p = left as? PathExpression, case .collection = p.tail, left.isList, !left.type.isLink,
+        guard !Self.isConstant(syntax) else { throw .query("Cannot compare two constants") }
+        let left = try expression(syntax, table)
+        if let path = left as? PathExpression, case .collection = path.tail, left.isList, !left.type.isLink,
             left.quantifier != .all
         {
             throw .query("A list of values needs ALL before BETWEEN")
         }
         var parts: [Condition] = []
         var texts: [ConstantExpression] = []
-        for (i, b) in bounds.enumerated() {
+        for (position, written) in bounds.enumerated() {
             var isArgument = false
-            if case .argument(let n) = b {
+            if case .argument(let index) = written {
                 isArgument = true
-                if case .list = try argument(n) { throw .queryArgument("A list argument cannot be a bound of BETWEEN") }
+                if case .list = try argument(index) {
+                    throw .queryArgument("A list argument cannot be a bound of BETWEEN")
+                }
             }
-            let c = try constant(.constant(b, nil), hint: left, .greaterEqual)
-            if let c = c as? ConstantExpression { texts.append(c) }
-            parts.append(try compare(i == 0 ? .greaterEqual : .lessEqual, [], left, c, isArgument: isArgument))
+            let bound = try constant(.constant(written, nil), hint: left, .greaterEqual)
+            if let bound = bound as? ConstantExpression { texts.append(bound) }
+            parts.append(
+                try compare(position == 0 ? .greaterEqual : .lessEqual, [], left, bound, isArgument: isArgument))
         }
-        if names.reachFurther, left.quantifier == nil || left.quantifier == .any, let p = left as? PathExpression,
-            p.hasManyHops, texts.count == 2
+        if names.reachFurther, left.quantifier == nil || left.quantifier == .any, let path = left as? PathExpression,
+            path.hasManyHops, texts.count == 2
         {
-            return SpanCondition(p, texts[0], texts[1])
+            return SpanCondition(path, texts[0], texts[1])
         }
         let isShort = left.directColumn != nil && (left.type == .int || left.type == .timestamp)
-        return BetweenCondition(parts[0], parts[1]) { p in
-            if isShort { return "\(left.text(p)) between {\(texts.map { $0.text(p) }.joined(separator: ", "))}" }
-            return p.captured { $0.and(parts) }
+        return BetweenCondition(parts[0], parts[1]) { printer in
+            if isShort {
+                return "\(left.text(printer)) between {\(texts.map { $0.text(printer) }.joined(separator: ", "))}"
+            }
+            return printer.captured { $0.and(parts) }
         }
     }
 
-    mutating func text(_ l: ExpressionSyntax, _ r: ExpressionSyntax, _ t: Table) throws(RealmError) -> Condition {
-        guard !Self.isConstant(l) else { throw .query("Invalid predicate: full-text search needs a property") }
-        let left = try expression(l, t)
+    mutating func text(_ leftSyntax: ExpressionSyntax, _ rightSyntax: ExpressionSyntax, _ table: Table)
+        throws(RealmError) -> Condition
+    {
+        guard !Self.isConstant(leftSyntax) else { throw .query("Invalid predicate: full-text search needs a property") }
+        let left = try expression(leftSyntax, table)
         guard let path = left as? PathExpression, case .value(let column) = path.tail, path.type == .string,
-            let table = try group.table(path.end)
+            let endTable = try group.table(path.end)
         else {
-            if let p = left as? PathExpression, case .mixed(_, let steps, false) = p.tail, steps.isEmpty {
+            if let path = left as? PathExpression, case .mixed(_, let steps, false) = path.tail, steps.isEmpty {
                 throw RealmError(.illegalOperation, "Column has no fulltext index")
             }
             throw .query("Full-text search needs a string property")
         }
-        guard let facts = table.facts(column), facts.isFullTextIndexed else {
+        guard let facts = endTable.facts(column), facts.isFullTextIndexed else {
             throw RealmError(.illegalOperation, "Column has no fulltext index")
         }
-        guard Self.isConstant(r), case .constant(let c, _) = r else {
+        guard Self.isConstant(rightSyntax), case .constant(let written, _) = rightSyntax else {
             throw .query("Full-text search needs a constant text")
         }
-        let (value, type) = try self.value(c, hint: .string)
+        let (value, type) = try self.value(written, hint: .string)
         guard case .string(let words) = value, type == .string else { throw .query("Full-text search needs a text") }
         return TextCondition(path, column, words, arena)
     }

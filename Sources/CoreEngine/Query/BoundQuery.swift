@@ -1,20 +1,20 @@
-/// A query on one class: a condition, and what orders its rows. Immutable; combining makes a new one.
+/// A query on one class: a condition, and the orderings of its rows. Immutable; combining queries makes a new one.
 ///
-/// Thread rule: conditions hold buffers, so it runs once at a time, on the thread of one Realm; `copied` is for any
-/// thread.
+/// Thread rule: conditions hold buffers, so a query runs once at a time, on the thread of one Realm. `copied` may be
+/// called on any thread.
 package final class BoundQuery {
     let table: TableKey
     let condition: Condition
     let orderings: [Ordering]
     private let arena: ConstantArena
 
-    /// Queries that this one was made of: their constants live in their arenas.
+    /// Queries that this query was made from. They hold the arenas of its constants.
     private let parents: [BoundQuery]
 
-    /// All rows without anybody having asked for them.
+    /// The query matches all rows because no condition was given.
     private let isImplicit: Bool
 
-    /// Levels of operators.
+    /// Depth of the tree of operators.
     private let depth: Int
 
     init(
@@ -34,23 +34,25 @@ package final class BoundQuery {
     static func parse(
         _ text: String, _ group: Group, _ table: TableKey, _ names: QueryNames, _ arguments: [QueryArgument]
     ) throws(RealmError) -> BoundQuery {
-        guard let t = try group.table(table) else { throw RealmError(.noSuchTable, "No table with key \(table.raw)") }
+        guard let opened = try group.table(table) else {
+            throw RealmError(.noSuchTable, "No table with key \(table.raw)")
+        }
         let syntax = try QueryParser.parse(text, knowingAccents: names.reachFurther)
         let arena = ConstantArena()
         var binder = Binder(group, names, arguments, arena)
-        let condition = try binder.condition(syntax.predicate, t)
+        let condition = try binder.condition(syntax.predicate, opened)
         var orderings: [Ordering] = []
-        // Of adjacent sorts the later keys come first: gathered from the end, so that many of them are not copied at
-        // each.
+        // Merges adjacent SORTs; the keys of the later one come first. Starting at the end avoids copying the keys
+        // again for each SORT.
         var written: [Ordering] = []
-        for o in syntax.orderings { written.append(try binder.ordering(o, t)) }
-        for o in written.reversed() {
-            if case .sort(let keys) = o, case .sort(var all)? = orderings.last {
+        for ordering in syntax.orderings { written.append(try binder.ordering(ordering, opened)) }
+        for ordering in written.reversed() {
+            if case .sort(let keys) = ordering, case .sort(var all)? = orderings.last {
                 orderings.removeLast()
                 all += keys
                 orderings.append(.sort(all))
             } else {
-                orderings.append(o)
+                orderings.append(ordering)
             }
         }
         orderings.reverse()
@@ -61,7 +63,7 @@ package final class BoundQuery {
         BoundQuery(table, ConstantCondition(true), [], ConstantArena(), isImplicit: true)
     }
 
-    /// Both conditions; the orderings one after the other.
+    /// A query with both conditions and the given orderings.
     func and(_ other: BoundQuery, orderings: [Ordering]) -> BoundQuery {
         let condition: Condition
         if isImplicit {
@@ -75,7 +77,7 @@ package final class BoundQuery {
             table, condition, orderings, arena, parents: [self, other], depth: max(depth, other.depth) + 1)
     }
 
-    /// The same for a run of its own, beside others on other threads.
+    /// A copy for a separate run, which can take place on another thread at the same time.
     func copied() -> BoundQuery {
         BoundQuery(table, condition.copied(), orderings, arena, parents: [self], isImplicit: isImplicit, depth: depth)
     }
@@ -84,29 +86,29 @@ package final class BoundQuery {
         BoundQuery(table, condition, orderings, arena, parents: [self], depth: depth)
     }
 
-    /// Throws when this thread's stack is too small for the query, which may have been made on another thread.
+    /// Throws if the stack of this thread is too small for the query. The query may come from another thread.
     func expectStack() throws(RealmError) {
         if depth > QueryRoom.flatDepth, depth > QueryRoom.levelsOfStack { throw QueryRoom.stackTooSmall(for: depth) }
     }
 
-    func appending(_ o: Ordering) -> BoundQuery {
+    func appending(_ ordering: Ordering) -> BoundQuery {
         var all = orderings
-        Ordering.append(o, to: &all)
+        Ordering.append(ordering, to: &all)
         return with(all)
     }
 
     var isAll: Bool { (condition as? ConstantCondition)?.value ?? false }
 
-    /// What decides whether a row meets the condition, and where it stands.
+    /// The properties that decide whether a row matches, and its position.
     var reads: RowReads {
         var found = RowReads()
         condition.reads(&found, [])
-        for o in orderings {
-            switch o {
+        for ordering in orderings {
+            switch ordering {
             case .sort(let keys), .distinct(let keys):
-                for k in keys {
-                    let end = KeyPath.Step(table: k.end, column: k.column, target: nil, isBacklink: false)
-                    found.add(k.hops.map { KeyPath.Step($0) } + [end])
+                for sortKey in keys {
+                    let end = KeyPath.Step(table: sortKey.end, column: sortKey.column, target: nil, isBacklink: false)
+                    found.add(sortKey.hops.map { KeyPath.Step($0) } + [end])
                 }
             case .limit: continue
             }
@@ -114,21 +116,20 @@ package final class BoundQuery {
         return found
     }
 
-    /// The orderings when they are nothing but one SORT, or none, and what shows the first rows of it; nil: anything
-    /// else.
+    /// Sort keys and limit, if the orderings are at most one SORT, in first place, and LIMITs; otherwise nil.
     var window: (keys: [SortKey], limit: Int)? {
         var keys: [SortKey] = [], limit = Int.max
-        for (i, o) in orderings.enumerated() {
-            switch o {
+        for (i, ordering) in orderings.enumerated() {
+            switch ordering {
             case .sort(let all) where i == 0 && !all.contains(where: \.isInvalid): keys = all
-            case .limit(let n): limit = min(limit, n)
+            case .limit(let count): limit = min(limit, count)
             case .sort, .distinct: return nil
             }
         }
         return (keys, limit)
     }
 
-    /// The same without any LIMIT, which stands behind everything else.
+    /// The same query without LIMITs. For queries with a `window`, where each LIMIT follows the SORT.
     var unlimited: BoundQuery { with(orderings.filter { if case .limit = $0 { false } else { true } }) }
 
     func text(_ group: Group) -> String {
@@ -139,41 +140,42 @@ package final class BoundQuery {
 
     func open(_ group: Group) throws(RealmError) -> Table {
         try expectStack()
-        guard let t = try group.table(table) else {
+        guard let opened = try group.table(table) else {
             throw RealmError(.staleAccessor, "The class of the query does not exist any more")
         }
         try condition.prepare(group)
-        return t
+        return opened
     }
 
-    /// Keys of the matching objects: ascending, or in the order of `source` (with its duplicates); then ordered.
+    /// Keys of the matching objects, in the order of `orderings`. Without orderings: ascending, or in the order of
+    /// `source` with its duplicates.
     func run(_ group: Group, source: [ObjKey]? = nil) throws(RealmError) -> [ObjKey] {
         try group.store.during(.querying) { () throws(RealmError) in try find(group, source) }
     }
 
     private func find(_ group: Group, _ source: [ObjKey]?) throws(RealmError) -> [ObjKey] {
-        let t = try open(group)
+        let opened = try open(group)
         var rows: [ObjKey] = []
         if let source {
-            for k in source where try t.isValid(k) {
-                try t.store.test()
-                if try condition.matches(t, k) { try rows.add(k) }
+            for key in source where try opened.isValid(key) {
+                try opened.store.test()
+                if try condition.matches(opened, key) { try rows.add(key) }
             }
-            try t.store.test()
-        } else if let keys = try condition.lookup(t) {
+            try opened.store.test()
+        } else if let keys = try condition.lookup(opened) {
             rows = keys
         } else {
             var limit = Int.max
-            if case .limit(let n)? = orderings.first { limit = n }
+            if case .limit(let count)? = orderings.first { limit = count }
             if case .sort(let keys)? = orderings.first, keys.count == 1 {
                 var wanted = Int.max
-                if orderings.count > 1, case .limit(let n) = orderings[1] { wanted = n }
-                if let sorted = try SortScan.run(t, condition, keys[0], limit: wanted) {
-                    return try RowOrderer(t).apply(Array(orderings.dropFirst()), sorted)
+                if orderings.count > 1, case .limit(let count) = orderings[1] { wanted = count }
+                if let sorted = try SortScan.run(opened, condition, keys[0], limit: wanted) {
+                    return try RowOrderer(opened).apply(Array(orderings.dropFirst()), sorted)
                 }
             }
             if limit > 0 {
-                let scan = ClusterScan(t)
+                let scan = ClusterScan(opened)
                 try scan.run(condition) { (mask) throws(RealmError) in
                     try rows.makeRoom(for: scan.count)
                     for row in 0..<scan.count where mask[row] != 0 { rows.append(scan.key(row)) }
@@ -181,36 +183,37 @@ package final class BoundQuery {
                 }
             }
         }
-        return orderings.isEmpty ? rows : try RowOrderer(t).apply(orderings, rows)
+        return orderings.isEmpty ? rows : try RowOrderer(opened).apply(orderings, rows)
     }
 
-    /// Number of rows; without building them where nothing makes two rows one.
+    /// Number of rows. Only DISTINCT needs the rows themselves.
     func count(_ group: Group, source: [ObjKey]? = nil) throws(RealmError) -> Int {
         var limit = Int.max
-        for o in orderings {
-            switch o {
+        for ordering in orderings {
+            switch ordering {
             case .distinct: return try run(group, source: source).count
-            case .limit(let n): limit = min(limit, n)
+            case .limit(let count): limit = min(limit, count)
             case .sort: continue
             }
         }
-        let t = try open(group)
-        if isAll, source == nil { return min(try t.count(), limit) }
-        return min(limit, try t.store.during(.querying) { () throws(RealmError) in try tally(t, source, limit) })
+        let opened = try open(group)
+        if isAll, source == nil { return min(try opened.count(), limit) }
+        return min(
+            limit, try opened.store.during(.querying) { () throws(RealmError) in try tally(opened, source, limit) })
     }
 
-    private func tally(_ t: Table, _ source: [ObjKey]?, _ limit: Int) throws(RealmError) -> Int {
+    private func tally(_ opened: Table, _ source: [ObjKey]?, _ limit: Int) throws(RealmError) -> Int {
         if let source {
-            var n = 0
-            for k in source where try t.isValid(k) {
-                try t.store.test()
-                if try condition.matches(t, k) { n += 1 }
+            var count = 0
+            for key in source where try opened.isValid(key) {
+                try opened.store.test()
+                if try condition.matches(opened, key) { count += 1 }
             }
-            return n
+            return count
         }
-        if let n = try condition.lookupCount(t) { return n }
-        let scan = ClusterScan(t), mask = scan.scratch()
-        if let n = try condition.tally(scan, limit: limit) { return n }
+        if let count = try condition.lookupCount(opened) { return count }
+        let scan = ClusterScan(opened), mask = scan.scratch()
+        if let count = try condition.tally(scan, limit: limit) { return count }
         return try scan.sum(until: limit) { () throws(RealmError) in
             mask.fill(scan.count)
             try condition.narrow(scan, mask)

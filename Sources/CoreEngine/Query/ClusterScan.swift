@@ -1,41 +1,41 @@
-/// A walk over the clusters of a table in key order. Conditions see one cluster at a time.
+/// Walks over the clusters of a table in key order. Conditions process one cluster at a time.
 ///
-/// The nodes of a cluster are scattered over the file: while one is worked on, the next ones are asked for, the farther
-/// the nearer to the top of their tree. A cluster has 256 rows and is done in a tenth of a microsecond, so what each
-/// one costs counts: the way from one to the next is a look into a copy of their parent's children, checked as a whole
-/// when the parent is entered.
+/// The nodes of a cluster are scattered over the file. While the scan works on one cluster, it prefetches nodes of the
+/// next ones: the nearer a node is to the top of their tree, the earlier. A cluster has 256 rows and takes a tenth of a
+/// microsecond, so the fixed cost per cluster matters. The scan therefore finds the next cluster in a copy of the
+/// parent's children; the whole copy is checked when the parent is entered.
 final class ClusterScan {
     let table: Table
     let store: NodeStore
 
-    /// Rows of the present cluster.
+    /// Number of rows in the current cluster.
     private(set) var count = 0
     private(set) var leaf = ClusterTree.noNode
 
-    /// Its keys, unless they are 0 … count − 1.
+    /// The keys of the current cluster, unless it is compact: then they are 0 … count − 1.
     private var keys = ClusterTree.noNode
     private var isCompact = true
 
-    /// Where its keys start.
+    /// Offset of the keys of the current cluster.
     private var offset: UInt64 = 0
 
-    /// The innermost inner node, where it has no more children than a node may have: copies of them, 64 bits wide, refs
-    /// checked.
+    /// The children of the current parent, the innermost inner node: copied, 64 bits wide, refs checked. Parents with
+    /// more than `Format.clusterCapacity` children are not copied.
     private let children: UnsafeMutablePointer<Int64>
 
-    /// Where its children start, if they are not 256 keys apart, and where it starts itself.
+    /// Key offsets of the children, unless they are 256 keys apart, and the key offset of the parent itself.
     private var starts = ClusterTree.noNode
     private var startsAreEven = true
     private var parentBase: UInt64 = 0
     private var next = 0
     private var end = 0
 
-    /// Inner nodes from the root to the parent.
+    /// An inner node on the way from the root to the parent.
     private struct Level {
         let inner: ClusterInner
         var base: UInt64
 
-        /// The next child.
+        /// Index of the next child to enter.
         var next: Int
     }
 
@@ -43,17 +43,18 @@ final class ClusterScan {
     private var depth = -1
     private var limit: WalkLimit
 
-    /// Columns that were asked for, a bit each (modulo 64), those among them whose leaves are texts in three nodes, and
-    /// how many cache lines their leaves last spanned: for texts of the offsets and of the bytes.
+    /// `touched`: the columns that were read, one bit each (modulo 64). `texts`: those of them whose leaves are texts
+    /// in three nodes. `lines`: number of cache lines of a column's last leaf; for texts, of its offsets and of its
+    /// bytes.
     private var touched: UInt64 = 0
     private var texts: UInt64 = 0
     private let lines: UnsafeMutablePointer<(UInt8, UInt8)>
 
-    /// Masks in use and those given back.
+    /// All allocated masks; the first `used` of them are in use.
     private var masks: [RowMask] = []
     private var used = 0
 
-    /// Room for the elements of a leaf, a byte each.
+    /// Buffer for the unpacked elements of a leaf, a byte each.
     let unpacked: UnsafeMutablePointer<Int8>
 
     init(_ table: Table) {
@@ -68,7 +69,7 @@ final class ClusterScan {
     }
 
     deinit {
-        for m in masks { m.bytes.deallocate() }
+        for mask in masks { mask.bytes.deallocate() }
         unpacked.deallocate()
         children.deallocate()
         levels.deallocate()
@@ -79,16 +80,16 @@ final class ClusterScan {
         ObjKey(Int64(bitPattern: (isCompact ? UInt64(row) : keys.getUnsigned(row)) &+ offset))
     }
 
-    /// A mask of undefined contents; given back in reverse order.
+    /// Returns a mask with undefined contents. Release masks in reverse order.
     func scratch() -> RowMask {
         if used == masks.count { masks.append(RowMask(bytes: .allocate(capacity: Format.clusterCapacity))) }
         used += 1
         return masks[used - 1]
     }
 
-    func release(_ n: Int) { used -= n }
+    func release(_ number: Int) { used -= number }
 
-    /// Runs `body` with the mask of matching rows of each cluster in key order, until it returns false.
+    /// Runs `body` with the mask of matching rows of each cluster, in key order, until `body` returns false.
     func run(_ condition: Condition, _ body: (RowMask) throws(RealmError) -> Bool) throws(RealmError) {
         let mask = scratch()
         while try advance() {
@@ -98,29 +99,29 @@ final class ClusterScan {
         }
     }
 
-    /// The sum of what `body` says of each cluster, until it has reached `limit`.
+    /// Adds the results of `body` for the clusters until the sum reaches `limit`.
     @inline(__always) func sum(until limit: Int, _ body: () throws(RealmError) -> Int) throws(RealmError) -> Int {
-        var n = 0
-        while n < limit, try advance() { n &+= try body() }
-        return n
+        var total = 0
+        while total < limit, try advance() { total &+= try body() }
+        return total
     }
 
-    /// Moves on to the next cluster that has rows, the first time to the first; false after the last.
+    /// Moves to the next cluster that has rows; the first call moves to the first. Returns false after the last.
     func advance() throws(RealmError) -> Bool {
         while true {
             while next < end {
                 try store.test()
-                let i = next
-                next = i &+ 1
-                if touched != 0 { announce(i) }
-                let ref = RefOrTagged(raw: children[i]).ref
+                let slot = next
+                next = slot &+ 1
+                if touched != 0 { announce(slot) }
+                let ref = RefOrTagged(raw: children[slot]).ref
                 try limit.enter(ref, store)
-                let n = try store.refsNode(ref)
-                guard !n.isInner else {
-                    throw .corrupt("an inner cluster stands where a leaf is expected", at: n.ref.offset)
+                let node = try store.refsNode(ref)
+                guard !node.isInner else {
+                    throw .corrupt("an inner cluster stands where a leaf is expected", at: node.ref.offset)
                 }
-                let child = i &- ClusterInner.firstChild
-                try open(n, parentBase &+ (startsAreEven ? UInt64(child) << 8 : starts.getUnsigned(child)))
+                let child = slot &- ClusterInner.firstChild
+                try open(node, parentBase &+ (startsAreEven ? UInt64(child) << 8 : starts.getUnsigned(child)))
                 if count > 0 { return true }
             }
             switch try climb() {
@@ -131,26 +132,26 @@ final class ClusterScan {
         }
     }
 
-    @inline(__always) private func open(_ n: Node, _ base: UInt64) throws(RealmError) {
-        let first = try n.slot(0)
+    @inline(__always) private func open(_ node: Node, _ base: UInt64) throws(RealmError) {
+        let first = try node.slot(0)
         isCompact = first.isTagged
         if isCompact {
-            count = try ClusterLeaf.readCount(first, of: n)
+            count = try ClusterLeaf.readCount(first, of: node)
         } else {
-            keys = try ClusterLeaf.readKeys(store, first, of: n)
+            keys = try ClusterLeaf.readKeys(store, first, of: node)
             count = keys.count
         }
-        leaf = n
+        leaf = node
         offset = base
     }
 
-    /// What was come to.
+    /// The result of a move through the tree.
     private enum Find {
         /// A cluster with rows, the children of a parent, or the end.
         case rows, children, nothing
     }
 
-    /// Up and down through the tree, to the next cluster with rows or the next parent of clusters.
+    /// Moves up and down through the tree to the next cluster with rows, or to the next parent of clusters.
     @inline(never) private func climb() throws(RealmError) -> Find {
         try store.test()
         (next, end) = (0, 0)
@@ -160,31 +161,37 @@ final class ClusterScan {
         }
         while depth > 0 {
             try store.test()
-            let l = levels + (depth &- 1)
-            let i = l.pointee.next
-            guard i < l.pointee.inner.count else {
+            let level = levels + (depth &- 1)
+            let index = level.pointee.next
+            guard index < level.pointee.inner.count else {
                 depth &-= 1
                 continue
             }
-            l.pointee.next = i &+ 1
-            if let found = try enter(try l.pointee.inner.child(i), l.pointee.base &+ l.pointee.inner.offset(i)) {
+            level.pointee.next = index &+ 1
+            if let found = try enter(
+                try level.pointee.inner.child(index), level.pointee.base &+ level.pointee.inner.offset(index))
+            {
                 return found
             }
         }
         return .nothing
     }
 
-    /// Opens a cluster, or goes down into an inner node. - Returns: nil: the search goes on, there or behind it.
+    /// Opens a cluster, or enters an inner node.
+    ///
+    /// - Returns: nil if the search must go on, in that inner node or after an empty cluster.
     private func enter(_ ref: Ref, _ base: UInt64) throws(RealmError) -> Find? {
         try limit.enter(ref, store)
-        let n = try store.refsNode(ref)
-        guard n.isInner else {
-            try open(n, base)
+        let node = try store.refsNode(ref)
+        guard node.isInner else {
+            try open(node, base)
             return count > 0 ? .rows : nil
         }
-        let inner = try ClusterInner(store, n)
+        let inner = try ClusterInner(store, node)
         if inner.depth == 1, inner.count <= Format.clusterCapacity {
-            guard n.widen(to: children) else { throw .corrupt("ref beyond the end of the file", at: n.ref.offset) }
+            guard node.widen(to: children) else {
+                throw .corrupt("ref beyond the end of the file", at: node.ref.offset)
+            }
             parentBase = base
             startsAreEven = inner.offsets == nil
             starts = inner.offsets ?? ClusterTree.noNode
@@ -197,9 +204,9 @@ final class ClusterScan {
         return nil
     }
 
-    /// Asks for what the clusters after the one in slot `i` of the parent need.
-    @inline(__always) private func announce(_ i: Int) {
-        let head = i &+ 6, leaves = i &+ 3
+    /// Prefetches what the clusters after slot `slot` of the parent need.
+    @inline(__always) private func announce(_ slot: Int) {
+        let head = slot &+ 6, leaves = slot &+ 3
         if head < end { Platform.prefetch(store.base + Int(truncatingIfNeeded: children[head]), lines: 2) }
         if leaves < end, let next = store.refsAtHand(RefOrTagged(raw: children[leaves]).ref) {
             var rest = touched
@@ -213,12 +220,12 @@ final class ClusterScan {
                     lines: isText ? 1 : Int(lines[column].0))
             }
         }
-        if texts != 0 { announceTexts(i &+ 1) }
+        if texts != 0 { announceTexts(slot &+ 1) }
     }
 
-    /// Asks for the parts of the texts of the cluster in slot `i`.
-    @inline(never) private func announceTexts(_ i: Int) {
-        guard i < end, let next = store.refsAtHand(RefOrTagged(raw: children[i]).ref) else { return }
+    /// Prefetches the parts of the texts of the cluster in slot `slot`.
+    @inline(never) private func announceTexts(_ slot: Int) {
+        guard slot < end, let next = store.refsAtHand(RefOrTagged(raw: children[slot]).ref) else { return }
         var rest = texts
         while rest != 0 {
             let column = rest.trailingZeroBitCount
@@ -232,12 +239,12 @@ final class ClusterScan {
         }
     }
 
-    /// Says how many bytes the present leaf of a column has.
+    /// Records how many bytes the current leaf of a column has.
     @inline(__always) func learn(_ column: ColKey, _ bytes: Int) {
         lines[column.index & 63].0 = UInt8(truncatingIfNeeded: min(bytes >> 6 &+ 1, 40))
     }
 
-    /// The same for a text in three nodes.
+    /// Records the same for texts in three nodes.
     @inline(__always) func learn(_ column: ColKey, offsets: Int, text: Int) {
         texts |= 1 << UInt64(column.index & 63)
         lines[column.index & 63] = (
@@ -245,13 +252,13 @@ final class ClusterScan {
         )
     }
 
-    /// The leaf of a column in the present cluster.
+    /// The leaf of a column in the current cluster.
     @inline(__always) func columnLeaf(_ column: ColKey) throws(RealmError) -> Ref {
         touched |= 1 << UInt64(column.index & 63)
         return try ClusterLeaf.column(leaf, column.index)
     }
 
-    /// The leaf of a column of integers, with an element for each row and `more`.
+    /// The leaf of a column of integers. It has at least one element for each row, and `more` elements besides.
     @inline(__always) func integers(_ column: ColKey, more: Int = 0) throws(RealmError) -> Node {
         try checked(column, try store.integers(try columnLeaf(column)), more: more)
     }
@@ -261,9 +268,9 @@ final class ClusterScan {
         try checked(column, try FloatLeaf.node(store, try columnLeaf(column), width: width), more: 0)
     }
 
-    @inline(__always) private func checked(_ column: ColKey, _ n: Node, more: Int) throws(RealmError) -> Node {
-        guard n.count >= count &+ more else { throw .corrupt("leaf is too short", at: n.ref.offset) }
-        learn(column, n.payloadSize)
-        return n
+    @inline(__always) private func checked(_ column: ColKey, _ node: Node, more: Int) throws(RealmError) -> Node {
+        guard node.count >= count &+ more else { throw .corrupt("leaf is too short", at: node.ref.offset) }
+        learn(column, node.payloadSize)
+        return node
     }
 }

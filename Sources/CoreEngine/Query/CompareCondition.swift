@@ -1,5 +1,4 @@
-/// How two values compare. NULL and values of types that do not compare are equal to nothing but themselves, and stand
-/// in no order.
+/// Compares two values. NULL, and values whose types do not compare, equal only themselves and have no order.
 enum Comparison {
     /// Rule E of query-language §6.
     static func holds(_ op: CompareOperator, _ a: Mixed, _ b: Mixed) -> Bool {
@@ -23,15 +22,16 @@ enum Comparison {
         switch (a, b) {
         case (.null, .null): return true
         case (.null, _), (_, .null): return false
-        // Two whole lists, or two whole dictionaries, count as equal, as in sorting.
+        // As in sorting, two whole lists are equal, and so are two whole dictionaries.
         case (.list, .list), (.dictionary, .dictionary): return true
         case (.list, _), (_, .list), (.dictionary, _), (_, .dictionary): return false
-        case (.typedLink(let t, let x), .typedLink(let u, let y)): return x == y && (t == u || t.isNull || u.isNull)
+        case (.typedLink(let leftTable, let leftKey), .typedLink(let rightTable, let rightKey)):
+            return leftKey == rightKey && (leftTable == rightTable || leftTable.isNull || rightTable.isNull)
         default: return ordered(a, b) && Mixed.compare(a, b) == 0
         }
     }
 
-    /// Whether the types of two values compare with each other.
+    /// Whether values of these types can be compared.
     private static func ordered(_ a: Mixed, _ b: Mixed) -> Bool {
         switch (a, b) {
         case (.int, .int), (.string, .string): true
@@ -42,7 +42,7 @@ enum Comparison {
         }
     }
 
-    /// String operators on values that are not both text (or both binary): never, but for NULL patterns. Rules:
+    /// String operators. Values that are not both text (or both binary) never match, except with NULL patterns. Rules:
     /// query-language §11.
     static func string(_ op: CompareOperator, folding: Folding, _ a: Mixed, _ b: Mixed, _ store: NodeStore)
         throws(RealmError) -> Bool
@@ -58,21 +58,22 @@ enum Comparison {
         }
         if a.isNull { return op == .notEqual }
         switch (a, b) {
-        case (.string(let x), .string(let y)):
-            return try Pattern(op, y, folding: folding).matches(x, store) == (op != .notEqual)
-        case (.binary(let x), .binary(let y)):
-            return try Pattern(op, y, folding: folding.subtracting(.accents)).matches(x, store) == (op != .notEqual)
+        case (.string(let text), .string(let pattern)):
+            return try Pattern(op, pattern, folding: folding).matches(text, store) == (op != .notEqual)
+        case (.binary(let bytes), .binary(let pattern)):
+            return try Pattern(op, pattern, folding: folding.subtracting(.accents)).matches(bytes, store)
+                == (op != .notEqual)
         default: return op == .notEqual
         }
     }
 }
 
-/// Two expressions, compared by the rules of lists and quantifiers. Rules: query-language §6 (E), §7.
+/// Compares two expressions by the rules of lists and quantifiers. Rules: query-language §6 (E), §7.
 final class CompareCondition: Condition {
     let op: CompareOperator
     let folding: Folding
     let left: Expression, right: Expression
-    private let a = ValueBuffer(), b = ValueBuffer()
+    private let leftBuffer = ValueBuffer(), rightBuffer = ValueBuffer()
     private let types: Bool
     private let patterns: [Pattern?]
 
@@ -82,12 +83,12 @@ final class CompareCondition: Condition {
         self.left = left
         self.right = right
         types = left.type == .typeName || right.type == .typeName
-        // Constant patterns are prepared once.
-        if let c = right as? ConstantExpression, op.isString || !folding.isEmpty {
-            patterns = try c.values.map { (v) throws(RealmError) in
-                switch v {
-                case .string(let s): try Pattern(op, s, folding: folding)
-                case .binary(let s): try Pattern(op, s, folding: folding.subtracting(.accents))
+        // Patterns of constants are compiled once.
+        if let constant = right as? ConstantExpression, op.isString || !folding.isEmpty {
+            patterns = try constant.values.map { (value) throws(RealmError) in
+                switch value {
+                case .string(let bytes): try Pattern(op, bytes, folding: folding)
+                case .binary(let bytes): try Pattern(op, bytes, folding: folding.subtracting(.accents))
                 default: nil
                 }
             }
@@ -96,7 +97,7 @@ final class CompareCondition: Condition {
         }
     }
 
-    /// The same comparison of other expressions; `right` has the same constants.
+    /// The same comparison of other expressions. The constants of `right` must be the same.
     private init(_ other: CompareCondition, _ left: Expression, _ right: Expression) {
         self.left = left
         self.right = right
@@ -108,19 +109,20 @@ final class CompareCondition: Condition {
     override func prepare(_ group: Group) throws(RealmError) {
         try left.prepare(group)
         try right.prepare(group)
-        if right.isConstant, let t = try? group.table(at: group.liveIndexes.first ?? 0) {
-            b.reset()
-            try right.evaluate(t, .null, b)
+        if right.isConstant, let table = try? group.table(at: group.liveIndexes.first ?? 0) {
+            rightBuffer.reset()
+            try right.evaluate(table, .null, rightBuffer)
         }
         try prepareTest(group)
     }
 
     // MARK: Whole leaves
 
-    /// The property of the queried class, when leaves of it can be tested as they are.
+    /// The test of a property of the queried class, if whole leaves of it can be tested.
     private(set) var test: (column: ColKey, test: ColumnTest)?
 
-    /// The link to follow, the rest of the condition on the other side, and the objects there that meet it.
+    /// The link to follow, the rest of the condition on the linked class, and that class. `reach` holds the linked
+    /// objects that match.
     private var step: (link: ColKey, rest: CompareCondition, target: Unmanaged<Table>)?
     private var reach: LinkReach?
     private var isReachTried = false
@@ -131,12 +133,12 @@ final class CompareCondition: Condition {
         reach = nil
         isReachTried = false
         guard !types, let path = left as? PathExpression, !path.isList, case .value(let column) = path.tail,
-            let c = right as? ConstantExpression,
-            !c.isList,
-            let constant = c.values.first
+            let expression = right as? ConstantExpression,
+            !expression.isList,
+            let constant = expression.values.first
         else { return }
         if let hop = path.hops.first {
-            // Long chains are walked row by row.
+            // Long chains of links are followed row by row.
             guard hop.kind == .toOne, path.hops.count <= 8, !path.hasManyHops, let target = try group.table(hop.target)
             else { return }
             let rest = CompareCondition(self, path.afterFirstHop, right)
@@ -145,10 +147,10 @@ final class CompareCondition: Condition {
             return
         }
         guard let facts = try group.table(path.end)?.facts(column), !facts.isCollection else { return }
-        if case .typedLink(let t, _) = constant, t != facts.oppositeTable { return }
+        if case .typedLink(let table, _) = constant, table != facts.oppositeTable { return }
         guard !folding.contains(.accents) else { return }
-        if let t = try ColumnTest(facts.kind, op, constant, folding: folding.contains(.cases), ieee: false) {
-            test = (column, t)
+        if let columnTest = try ColumnTest(facts.kind, op, constant, folding: folding.contains(.cases), ieee: false) {
+            test = (column, columnTest)
         }
     }
 
@@ -161,7 +163,7 @@ final class CompareCondition: Condition {
         } else if let step {
             if !isReachTried {
                 isReachTried = true
-                let isNullIn = try holds(.null, b.values.first ?? .null, at: 0, scan.store)
+                let isNullIn = try holds(.null, rightBuffer.values.first ?? .null, at: 0, scan.store)
                 reach = try LinkReach(
                     step.rest, on: step.target.takeUnretainedValue(), rows: try scan.table.count(), null: isNullIn)
             }
@@ -175,80 +177,86 @@ final class CompareCondition: Condition {
         right.reads(&found, way)
     }
 
-    override func write(_ p: QueryPrinter) { p.compare(self) }
+    override func write(_ printer: QueryPrinter) { printer.compare(self) }
 
     override func matches(_ table: Table, _ key: ObjKey) throws(RealmError) -> Bool {
-        a.reset()
-        try left.evaluate(table, key, a)
+        leftBuffer.reset()
+        try left.evaluate(table, key, leftBuffer)
         if !right.isConstant {
-            b.reset()
-            try right.evaluate(table, key, b)
+            rightBuffer.reset()
+            try right.evaluate(table, key, rightBuffer)
         }
-        var i = 0
-        for endA in a.ends {
-            var j = 0
-            for endB in b.ends {
-                if try compare(a.values[i..<endA], b.values[j..<endB], table.store) { return true }
-                j = endB
+        var leftStart = 0
+        for leftEnd in leftBuffer.ends {
+            var rightStart = 0
+            for rightEnd in rightBuffer.ends {
+                if try compare(
+                    leftBuffer.values[leftStart..<leftEnd], rightBuffer.values[rightStart..<rightEnd], table.store)
+                {
+                    return true
+                }
+                rightStart = rightEnd
             }
-            i = endA
+            leftStart = leftEnd
         }
         return false
     }
 
-    private func holds(_ x: Mixed, _ y: Mixed, at j: Int, _ store: NodeStore) throws(RealmError) -> Bool {
+    private func holds(_ left: Mixed, _ right: Mixed, at j: Int, _ store: NodeStore) throws(RealmError) -> Bool {
         if types {
-            guard case .int(let m) = x, case .int(let n) = y else { return op == .notEqual }
-            return (m & n != 0) == (op != .notEqual)
+            guard case .int(let leftTypes) = left, case .int(let rightTypes) = right else { return op == .notEqual }
+            return (leftTypes & rightTypes != 0) == (op != .notEqual)
         }
         if op.isString || !folding.isEmpty {
-            if j < patterns.count, let p = patterns[j] {
-                switch (x, y) {
-                case (.string(let s), .string), (.binary(let s), .binary):
-                    return try p.matches(s, store) == (op != .notEqual)
+            if j < patterns.count, let pattern = patterns[j] {
+                switch (left, right) {
+                case (.string(let bytes), .string), (.binary(let bytes), .binary):
+                    return try pattern.matches(bytes, store) == (op != .notEqual)
                 case (.null, _): return op == .notEqual
                 default: return op == .notEqual
                 }
             }
-            return try Comparison.string(op, folding: folding, x, y, store)
+            return try Comparison.string(op, folding: folding, left, right, store)
         }
-        return Comparison.holds(op, x, y)
+        return Comparison.holds(op, left, right)
     }
 
-    private func compare(_ x: ArraySlice<Mixed>, _ y: ArraySlice<Mixed>, _ store: NodeStore) throws(RealmError) -> Bool
+    private func compare(_ leftGroup: ArraySlice<Mixed>, _ rightGroup: ArraySlice<Mixed>, _ store: NodeStore)
+        throws(RealmError) -> Bool
     {
         if !left.isList && !right.isList {
-            guard let l = x.first, let r = y.first else { return false }
-            return try holds(l, r, at: y.startIndex, store)
+            guard let leftValue = leftGroup.first, let rightValue = rightGroup.first else { return false }
+            return try holds(leftValue, rightValue, at: rightGroup.startIndex, store)
         }
-        let isOneValue = (left.isOptionalValue && x.count == 1) || (right.isOptionalValue && y.count == 1)
+        let isOneValue =
+            (left.isOptionalValue && leftGroup.count == 1) || (right.isOptionalValue && rightGroup.count == 1)
         if left.isList && right.isList && left.quantifier == nil && right.quantifier == nil && !isOneValue {
-            guard x.count == y.count else { return op == .notEqual }
-            for (i, j) in zip(x.indices, y.indices) {
+            guard leftGroup.count == rightGroup.count else { return op == .notEqual }
+            for (i, j) in zip(leftGroup.indices, rightGroup.indices) {
                 try store.test()
-                if try !holds(x[i], y[j], at: j, store) { return false }
+                if try !holds(leftGroup[i], rightGroup[j], at: j, store) { return false }
             }
             return true
         }
         if !left.isList {
-            guard let l = x.first else { return false }
-            return try meets(l, y, store)
+            guard let value = leftGroup.first else { return false }
+            return try meets(value, rightGroup, store)
         }
         let quantifier = left.quantifier ?? .any
-        for l in x {
-            // Both lists may be long.
+        for value in leftGroup {
+            // Allows interruption: both lists can be long.
             try store.test()
-            if try meets(l, y, store) != (quantifier == .all) { return quantifier == .any }
+            if try meets(value, rightGroup, store) != (quantifier == .all) { return quantifier == .any }
         }
         return quantifier != .any
     }
 
-    /// Whether the right quantifier holds for an element of the left side.
-    private func meets(_ l: Mixed, _ y: ArraySlice<Mixed>, _ store: NodeStore) throws(RealmError) -> Bool {
+    /// Whether the right quantifier holds for one element of the left side.
+    private func meets(_ value: Mixed, _ group: ArraySlice<Mixed>, _ store: NodeStore) throws(RealmError) -> Bool {
         let inner = right.quantifier ?? .any
-        for j in y.indices {
+        for j in group.indices {
             try store.test()
-            if try holds(l, y[j], at: j, store) != (inner == .all) { return inner == .any }
+            if try holds(value, group[j], at: j, store) != (inner == .all) { return inner == .any }
         }
         return inner != .any
     }

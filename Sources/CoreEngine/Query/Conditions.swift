@@ -1,24 +1,25 @@
-/// What a row must meet. `matches` tests one row; `narrow` a whole cluster.
+/// A condition on rows. `matches` tests one row; `narrow` tests a whole cluster.
 ///
-/// What is bound never changes; what a run needs besides (buffers, tests, tables) is set by `prepare` and belongs to
-/// that run.
+/// The bound parts never change. Everything else that a run needs (buffers, tests, tables) is set by `prepare` and
+/// belongs to that run.
 class Condition {
-    /// The same for a run of its own, beside others on other threads. Reads nothing that a run changes.
+    /// A copy for a separate run, which can take place on another thread at the same time. `copied` reads nothing that
+    /// a run changes.
     func copied() -> Condition { self }
 
     func prepare(_ group: Group) throws(RealmError) {}
 
     func matches(_ table: Table, _ key: ObjKey) throws(RealmError) -> Bool { true }
 
-    /// A kind of condition overrides `text`, or `write` when it holds others.
-    func text(_ p: QueryPrinter) -> String { p.captured { write($0) } }
+    /// Subclasses override `text`, or `write` if they contain other conditions.
+    func text(_ printer: QueryPrinter) -> String { printer.captured { write($0) } }
 
-    func write(_ p: QueryPrinter) { p.out += text(p) }
+    func write(_ printer: QueryPrinter) { printer.out += text(printer) }
 
-    /// Names what decides. `way` leads from the row to the object that is tested.
+    /// Adds the properties that decide the result. `way` leads from the row to the tested object.
     func reads(_ found: inout RowReads, _ way: [KeyPath.Step]) { found.addAnything() }
 
-    /// Rough cost of testing one row: cheap conditions come first.
+    /// Rough cost of testing one row. Cheap conditions are tested first.
     var cost: Int { 100 }
 
     static func cheapestFirst(_ parts: [Condition]) -> [Condition] {
@@ -34,20 +35,20 @@ class Condition {
         }
     }
 
-    /// The test of one property that says as much, when there is one; after `prepare`.
+    /// The equivalent test of one property, if there is one. Valid after `prepare`.
     var leafTest: (column: ColKey, test: ColumnTest)? { nil }
 
-    /// Number of matching rows of a scan that has not begun, at least `limit` if there are more; nil, and nothing was
-    /// read, where rows must be marked for that.
+    /// Number of matching rows of a scan that has not begun, or at least `limit` if there are more. Returns nil, and
+    /// reads nothing, if rows must be marked for that.
     func tally(_ scan: ClusterScan, limit: Int) throws(RealmError) -> Int? { nil }
 
-    /// Number of rows that match, when an index answers without a scan; nil: scan.
+    /// Number of matching rows, if an index answers without a scan; nil means scan.
     func lookupCount(_ table: Table) throws(RealmError) -> Int? { try lookup(table)?.count }
 
-    /// Keys of the rows that match, ascending, when an index answers without a scan; nil: scan.
+    /// Keys of the matching rows, ascending, if an index answers without a scan; nil means scan.
     func lookup(_ table: Table) throws(RealmError) -> [ObjKey]? { nil }
 
-    /// What `lookup` goes by; nil where it gives nil.
+    /// How `lookup` finds its rows; nil if it returns nil (except in a true `ConstantCondition`).
     func indexUse(_ table: Table) throws(RealmError) -> IndexUse? { nil }
 }
 
@@ -60,7 +61,7 @@ final class ConstantCondition: Condition {
 
     override func reads(_ found: inout RowReads, _ way: [KeyPath.Step]) {}
 
-    override func text(_ p: QueryPrinter) -> String { value ? "TRUEPREDICATE" : "FALSEPREDICATE" }
+    override func text(_ printer: QueryPrinter) -> String { value ? "TRUEPREDICATE" : "FALSEPREDICATE" }
     override var cost: Int { 0 }
 
     override func narrow(_ scan: ClusterScan, _ mask: RowMask) throws(RealmError) {
@@ -75,13 +76,13 @@ final class ConstantCondition: Condition {
 }
 
 final class AndCondition: Condition {
-    /// As written.
+    /// In the order of the query text.
     let parts: [Condition]
 
-    /// The cheapest first.
+    /// Cheapest part first.
     private let ordered: [Condition]
 
-    /// Asked for by the conditions around, at each of their levels.
+    /// The largest cost of the parts. Stored, because conditions at each level above ask for it.
     private let total: Int
 
     init(_ parts: [Condition]) {
@@ -92,33 +93,37 @@ final class AndCondition: Condition {
 
     override func copied() -> Condition { AndCondition(parts.map { $0.copied() }) }
 
-    override func prepare(_ group: Group) throws(RealmError) { for p in parts { try p.prepare(group) } }
+    override func prepare(_ group: Group) throws(RealmError) { for part in parts { try part.prepare(group) } }
 
-    override func reads(_ found: inout RowReads, _ way: [KeyPath.Step]) { for p in parts { p.reads(&found, way) } }
+    override func reads(_ found: inout RowReads, _ way: [KeyPath.Step]) {
+        for part in parts { part.reads(&found, way) }
+    }
     override var cost: Int { total }
 
     override func matches(_ table: Table, _ key: ObjKey) throws(RealmError) -> Bool {
-        for p in ordered { if try !p.matches(table, key) { return false } }
+        for part in ordered { if try !part.matches(table, key) { return false } }
         return true
     }
 
-    override func write(_ p: QueryPrinter) { p.and(parts) }
+    override func write(_ printer: QueryPrinter) { printer.and(parts) }
 
     override func narrow(_ scan: ClusterScan, _ mask: RowMask) throws(RealmError) {
-        for p in ordered {
-            try p.narrow(scan, mask)
+        for part in ordered {
+            try part.narrow(scan, mask)
             if mask.isEmpty(scan.count) { return }
         }
     }
 
     override func lookup(_ table: Table) throws(RealmError) -> [ObjKey]? {
-        for (i, p) in ordered.enumerated() {
-            guard let keys = try p.lookup(table) else { continue }
+        for (i, part) in ordered.enumerated() {
+            guard let keys = try part.lookup(table) else { continue }
             var kept: [ObjKey] = []
-            next: for k in keys {
+            next: for key in keys {
                 try table.store.test()
-                for (j, q) in ordered.enumerated() where j != i { if try !q.matches(table, k) { continue next } }
-                kept.append(k)
+                for (j, other) in ordered.enumerated() where j != i {
+                    if try !other.matches(table, key) { continue next }
+                }
+                kept.append(key)
             }
             return kept
         }
@@ -126,8 +131,8 @@ final class AndCondition: Condition {
     }
 
     override func indexUse(_ table: Table) throws(RealmError) -> IndexUse? {
-        for p in ordered where !((p as? ConstantCondition)?.value ?? false) {
-            guard var use = try p.indexUse(table) else { continue }
+        for part in ordered where !((part as? ConstantCondition)?.value ?? false) {
+            guard var use = try part.indexUse(table) else { continue }
             use.isTested = use.isTested || ordered.count > 1
             return use
         }
@@ -139,7 +144,7 @@ final class OrCondition: Condition {
     let parts: [Condition]
     private let ordered: [Condition]
 
-    /// Asked for by the conditions around, at each of their levels.
+    /// The sum of the costs of the parts. Stored, because conditions at each level above ask for it.
     private let total: Int
 
     init(_ parts: [Condition]) {
@@ -150,7 +155,7 @@ final class OrCondition: Condition {
 
     override func copied() -> Condition { OrCondition(parts.map { $0.copied() }) }
 
-    /// What a cluster is narrowed by, one after the other: the opposite of a leaf test where there is one, else a part.
+    /// A step of `narrow`: the negation of a leaf test if there is one, otherwise a part.
     private enum Step {
         case opposite(ColKey, ColumnTest, of: Unmanaged<Condition>)
         case part(Unmanaged<Condition>)
@@ -159,47 +164,50 @@ final class OrCondition: Condition {
     private var steps: [Step] = []
 
     override func prepare(_ group: Group) throws(RealmError) {
-        for p in parts { try p.prepare(group) }
+        for part in parts { try part.prepare(group) }
         steps = []
-        for p in ordered {
-            guard let t = p.leafTest, let opposite = t.test.negation else {
-                steps.append(.part(.passUnretained(p)))
+        for part in ordered {
+            guard let found = part.leafTest, let opposite = found.test.negation else {
+                steps.append(.part(.passUnretained(part)))
                 continue
             }
-            // Equality with several constants: one pass over the leaf.
-            if case .opposite(let column, let last, let first)? = steps.last, column == t.column,
+            // Equality with several constants needs one pass over the leaf.
+            if case .opposite(let column, let last, let first)? = steps.last, column == found.column,
                 let both = last.intersected(opposite)
             {
                 steps[steps.count - 1] = .opposite(column, both, of: first)
             } else {
-                steps.append(.opposite(t.column, opposite, of: .passUnretained(p)))
+                steps.append(.opposite(found.column, opposite, of: .passUnretained(part)))
             }
         }
     }
 
-    override func reads(_ found: inout RowReads, _ way: [KeyPath.Step]) { for p in parts { p.reads(&found, way) } }
+    override func reads(_ found: inout RowReads, _ way: [KeyPath.Step]) {
+        for part in parts { part.reads(&found, way) }
+    }
     override var cost: Int { total }
 
     override func matches(_ table: Table, _ key: ObjKey) throws(RealmError) -> Bool {
-        for p in ordered { if try p.matches(table, key) { return true } }
+        for part in ordered { if try part.matches(table, key) { return true } }
         return false
     }
 
-    override func write(_ p: QueryPrinter) { p.or(parts) }
+    override func write(_ printer: QueryPrinter) { printer.or(parts) }
 
     override func narrow(_ scan: ClusterScan, _ mask: RowMask) throws(RealmError) {
-        // What no part has accepted yet is offered to the next.
+        // `open` holds the rows that no part has accepted yet. Only they are tested by the next part.
         let open = scan.scratch(), count = scan.count
         defer { scan.release(1) }
         open.copy(mask, count)
         for step in steps {
             let part: Unmanaged<Condition>
             switch step {
-            case .opposite(let column, let test, let p):
-                // The rows that a test accepts go out in one loop; a leaf that it does not know is the part's.
+            case .opposite(let column, let test, let condition):
+                // One loop removes the rows that the test accepts. If the test does not support the leaf, the part
+                // itself decides.
                 if try test.narrow(scan, column, open) { continue }
-                part = p
-            case .part(let p): part = p
+                part = condition
+            case .part(let condition): part = condition
             }
             let tried = scan.scratch()
             defer { scan.release(1) }
@@ -213,20 +221,20 @@ final class OrCondition: Condition {
 
     override func lookup(_ table: Table) throws(RealmError) -> [ObjKey]? {
         var all: [ObjKey] = []
-        for p in parts {
-            guard let keys = try p.lookup(table) else { return nil }
+        for part in parts {
+            guard let keys = try part.lookup(table) else { return nil }
             all += keys
         }
         all.sort()
         var unique: [ObjKey] = []
-        for k in all where unique.last != k { unique.append(k) }
+        for key in all where unique.last != key { unique.append(key) }
         return unique
     }
 
     override func indexUse(_ table: Table) throws(RealmError) -> IndexUse? {
         var all: IndexUse?
-        for p in parts {
-            guard try p.lookup(table) != nil, let use = try p.indexUse(table) else { return nil }
+        for part in parts {
+            guard try part.lookup(table) != nil, let use = try part.indexUse(table) else { return nil }
             guard let first = all, first.access != .nothing else {
                 all = use
                 continue
@@ -253,7 +261,7 @@ final class NotCondition: Condition {
 
     override func matches(_ table: Table, _ key: ObjKey) throws(RealmError) -> Bool { try !part.matches(table, key) }
 
-    override func write(_ p: QueryPrinter) { p.not(part) }
+    override func write(_ printer: QueryPrinter) { printer.not(part) }
 
     override func narrow(_ scan: ClusterScan, _ mask: RowMask) throws(RealmError) {
         let tried = scan.scratch()

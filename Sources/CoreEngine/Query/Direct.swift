@@ -1,4 +1,4 @@
-/// A property of the queried class against a constant of its own type: rule D of query-language §6.
+/// Compares a property of the queried class with a constant of its own type: rule D of query-language §6.
 final class DirectCondition: Condition {
     let column: ColKey
     let op: CompareOperator
@@ -29,19 +29,19 @@ final class DirectCondition: Condition {
         constant = right.values.first ?? .null
         foldsWritten = folding
         switch constant {
-        case .string(let b), .binary(let b):
+        case .string(let bytes), .binary(let bytes):
             folds = folding
             let isPattern = op.isString || folding
             pattern =
                 isPattern
-                ? try Pattern(op == .in || op == .notEqual ? .equal : op, b, folding: folding ? .cases : []) : nil
+                ? try Pattern(op == .in || op == .notEqual ? .equal : op, bytes, folding: folding ? .cases : []) : nil
         default:
             folds = false
             pattern = nil
         }
     }
 
-    /// For whole leaves; nil: row by row.
+    /// The test of whole leaves; nil if rows are tested one by one.
     private(set) var test: ColumnTest?
 
     override func prepare(_ group: Group) throws(RealmError) {
@@ -74,31 +74,34 @@ final class DirectCondition: Condition {
         }
     }
 
-    override func text(_ p: QueryPrinter) -> String {
-        p.direct(
+    override func text(_ printer: QueryPrinter) -> String {
+        printer.direct(
             path, op, folds || (foldsWritten && constant.isNull && op.isString && (type == .string || type == .binary)),
             right)
     }
 
     override func matches(_ table: Table, _ key: ObjKey) throws(RealmError) -> Bool {
-        var v = try table.rows.peek(key, column.index) ?? .null
-        if case .link(let k) = v { v = k.isUnresolved || k.isNull ? .null : .typedLink(.null, k) }
-        if case .typedLink(_, let k) = v, k.isUnresolved { v = .null }
-        return try holds(v, table.store)
+        var value = try table.rows.peek(key, column.index) ?? .null
+        if case .link(let target) = value {
+            value = target.isUnresolved || target.isNull ? .null : .typedLink(.null, target)
+        }
+        if case .typedLink(_, let target) = value, target.isUnresolved { value = .null }
+        return try holds(value, table.store)
     }
 
-    private func holds(_ v: Mixed, _ store: NodeStore) throws(RealmError) -> Bool {
-        if op.isString || folds { return try text(v, store) }
+    private func holds(_ value: Mixed, _ store: NodeStore) throws(RealmError) -> Bool {
+        if op.isString || folds { return try text(value, store) }
         switch (type, constant) {
-        case (.float, .float(let c)):
-            guard case .float(let x) = v else { return op == .notEqual }
-            return Self.ieee(op, x, c)
-        case (.double, .double(let c)):
-            guard case .double(let x) = v else { return op == .notEqual }
-            return Self.ieee(op, x, c)
+        case (.float, .float(let wanted)):
+            guard case .float(let stored) = value else { return op == .notEqual }
+            return Self.ieee(op, stored, wanted)
+        case (.double, .double(let wanted)):
+            guard case .double(let stored) = value else { return op == .notEqual }
+            return Self.ieee(op, stored, wanted)
         case (.string, _):
             // NULL sorts before every text, on both sides.
-            let order = v.isNull ? (constant.isNull ? 0 : -1) : (constant.isNull ? 1 : Mixed.compare(v, constant))
+            let order =
+                value.isNull ? (constant.isNull ? 0 : -1) : (constant.isNull ? 1 : Mixed.compare(value, constant))
             switch op {
             case .equal: return order == 0
             case .notEqual: return order != 0
@@ -107,34 +110,34 @@ final class DirectCondition: Condition {
             case .greater: return order > 0
             default: return order >= 0
             }
-        default: return Comparison.holds(op, v, constant)
+        default: return Comparison.holds(op, value, constant)
         }
     }
 
-    static func ieee<F: BinaryFloatingPoint>(_ op: CompareOperator, _ x: F, _ c: F) -> Bool {
+    static func ieee<F: BinaryFloatingPoint>(_ op: CompareOperator, _ value: F, _ constant: F) -> Bool {
         switch op {
-        case .equal: x == c
-        case .notEqual: x != c
-        case .less: x < c
-        case .lessEqual: x <= c
-        case .greater: x > c
-        default: x >= c
+        case .equal: value == constant
+        case .notEqual: value != constant
+        case .less: value < constant
+        case .lessEqual: value <= constant
+        case .greater: value > constant
+        default: value >= constant
         }
     }
 
-    private func text(_ v: Mixed, _ store: NodeStore) throws(RealmError) -> Bool {
+    private func text(_ value: Mixed, _ store: NodeStore) throws(RealmError) -> Bool {
         guard let pattern else {
             // The pattern is NULL.
             switch op {
-            case .like, .equal: return v.isNull
-            case .notEqual: return !v.isNull
-            case .contains where foldsWritten && type == .binary: return !v.isNull
+            case .like, .equal: return value.isNull
+            case .notEqual: return !value.isNull
+            case .contains where foldsWritten && type == .binary: return !value.isNull
             default: return true
             }
         }
-        switch (v, constant) {
-        case (.string(let b), .string), (.binary(let b), .binary):
-            return try pattern.matches(b, store) == (op != .notEqual)
+        switch (value, constant) {
+        case (.string(let bytes), .string), (.binary(let bytes), .binary):
+            return try pattern.matches(bytes, store) == (op != .notEqual)
         default: return op == .notEqual
         }
     }
@@ -153,7 +156,7 @@ final class DirectCondition: Condition {
         try lookup(table).map { IndexUse(access: .index, column: column, candidates: $0.count) }
     }
 
-    /// The index that answers the condition.
+    /// The index that answers the condition, if there is one.
     private func index(_ table: Table) throws(RealmError) -> SearchIndex? {
         guard op == .equal, !folds, !constant.isNaN, table.facts(column)?.isFullTextIndexed == false else { return nil }
         return try table.index(of: column.index)
@@ -161,23 +164,23 @@ final class DirectCondition: Condition {
 }
 
 enum Direct {
-    /// Keys of the objects with a value, ascending.
+    /// Keys of the objects with a value, ascending; nil for Mixed properties.
     static func lookup(_ index: SearchIndex, _ value: Mixed, _ table: Table, _ column: ColKey) throws(RealmError)
         -> [ObjKey]?
     {
-        // Equal Mixed values of other types stand elsewhere in the index.
+        // The index stores equal Mixed values of different types in different places.
         if table.facts(column)?.type == .mixed { return nil }
         var keys: [ObjKey] = []
         var ascending = true
-        try index.findAll(value) { (k) throws(RealmError) in
-            if let last = keys.last, last > k { ascending = false }
-            keys.append(k)
+        try index.findAll(value) { (key) throws(RealmError) in
+            if let last = keys.last, last > key { ascending = false }
+            keys.append(key)
         }
         return ascending ? keys : keys.sorted()
     }
 }
 
-/// Membership of a property in a constant list, by exact type.
+/// Tests whether a property is in a constant list, by exact type.
 final class InCondition: Condition {
     let column: ColKey
     let values: [Mixed]
@@ -187,10 +190,10 @@ final class InCondition: Condition {
     let integers: Set<Int64>
     private let hasNull: Bool
 
-    /// Integers few enough to compare a leaf with each of them.
+    /// The integers, ascending, if they are few enough to compare a leaf with each of them.
     private let few: [Int64]?
 
-    /// Texts or binary data, ascending; their bytes belong to the list.
+    /// Texts or binary data, ascending. `list` keeps their bytes alive.
     private let texts: [Bytes]
     private var kind = LeafKind.slot
 
@@ -200,11 +203,11 @@ final class InCondition: Condition {
         self.list = list
         type = path.type
         var kept: [Mixed] = [], ints = Set<Int64>(), texts: [Bytes] = []
-        for v in list.values where v.isNull || ValueType(v) == path.type {
-            kept.append(v)
-            switch v {
-            case .int(let i): ints.insert(i)
-            case .string(let b), .binary(let b): texts.append(b)
+        for value in list.values where value.isNull || ValueType(value) == path.type {
+            kept.append(value)
+            switch value {
+            case .int(let integer): ints.insert(integer)
+            case .string(let bytes), .binary(let bytes): texts.append(bytes)
             default: break
             }
         }
@@ -230,11 +233,11 @@ final class InCondition: Condition {
 
     override func narrow(_ scan: ClusterScan, _ mask: RowMask) throws(RealmError) {
         guard kind == .int, let few else { return try super.narrow(scan, mask) }
-        let n = try scan.integers(column)
+        let node = try scan.integers(column)
         let found = scan.scratch()
         defer { scan.release(1) }
         found.clear(scan.count)
-        LeafLoops.among(n, 0, scan.count, few, found, scan.unpacked)
+        LeafLoops.among(node, 0, scan.count, few, found, scan.unpacked)
         mask.keep(found, scan.count, negated: false)
     }
 
@@ -248,25 +251,26 @@ final class InCondition: Condition {
     override func reads(_ found: inout RowReads, _ way: [KeyPath.Step]) { path.reads(&found, way) }
     override var cost: Int { 20 }
 
-    override func text(_ p: QueryPrinter) -> String { p.membership(path, column, list, values) }
+    override func text(_ printer: QueryPrinter) -> String { printer.membership(path, column, list, values) }
 
     override func matches(_ table: Table, _ key: ObjKey) throws(RealmError) -> Bool {
         holds(try table.rows.peek(key, column.index) ?? .null)
     }
 
-    func holds(_ v: Mixed) -> Bool {
-        switch v {
+    func holds(_ value: Mixed) -> Bool {
+        switch value {
         case .null: return hasNull
-        case .int(let i): return integers.contains(i)
-        case .string(let b) where type == .string, .binary(let b) where type == .binary: return holds(text: b)
-        case .float(let x):
-            for case .float(let c) in values where x == c { return true }
+        case .int(let integer): return integers.contains(integer)
+        case .string(let bytes) where type == .string, .binary(let bytes) where type == .binary:
+            return holds(text: bytes)
+        case .float(let number):
+            for case .float(let candidate) in values where number == candidate { return true }
             return false
-        case .double(let x):
-            for case .double(let c) in values where x == c { return true }
+        case .double(let number):
+            for case .double(let candidate) in values where number == candidate { return true }
             return false
         default:
-            for c in values where Comparison.equal(v, c) { return true }
+            for candidate in values where Comparison.equal(value, candidate) { return true }
             return false
         }
     }
@@ -288,7 +292,7 @@ final class InCondition: Condition {
             return nil
         }
         var all = Set<ObjKey>()
-        for v in values { try index.findAll(v) { (k) throws(RealmError) in all.insert(k) } }
+        for value in values { try index.findAll(value) { (k) throws(RealmError) in all.insert(k) } }
         return all.sorted()
     }
 
@@ -297,7 +301,7 @@ final class InCondition: Condition {
     }
 }
 
-/// `BETWEEN {lo, hi}`: both bounds.
+/// `BETWEEN {lo, hi}`, bounds included.
 final class BetweenCondition: Condition {
     let low: Condition, high: Condition
     private let print: (QueryPrinter) -> String
@@ -310,7 +314,7 @@ final class BetweenCondition: Condition {
 
     override func copied() -> Condition { BetweenCondition(low.copied(), high.copied(), print: print) }
 
-    /// Both bounds in one loop.
+    /// Tests both bounds in one loop, if possible.
     private var test: (column: ColKey, test: ColumnTest)?
     override var leafTest: (column: ColKey, test: ColumnTest)? { test }
 
@@ -318,8 +322,10 @@ final class BetweenCondition: Condition {
         try low.prepare(group)
         try high.prepare(group)
         test = nil
-        if let a = low.leafTest, let b = high.leafTest, a.column == b.column, let both = a.test.intersected(b.test) {
-            test = (a.column, both)
+        if let lower = low.leafTest, let upper = high.leafTest, lower.column == upper.column,
+            let both = lower.test.intersected(upper.test)
+        {
+            test = (lower.column, both)
         }
     }
 
@@ -330,7 +336,7 @@ final class BetweenCondition: Condition {
 
     override var cost: Int { low.cost + high.cost }
 
-    override func text(_ p: QueryPrinter) -> String { print(p) }
+    override func text(_ printer: QueryPrinter) -> String { print(printer) }
 
     override func matches(_ table: Table, _ key: ObjKey) throws(RealmError) -> Bool {
         guard try low.matches(table, key) else { return false }

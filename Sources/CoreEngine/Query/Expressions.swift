@@ -1,9 +1,9 @@
-/// Values of one row, in groups: most expressions have one group; a path that ends in a collection behind several
-/// objects has one for each.
+/// The values of one row, in groups. Most expressions have one group. A path that ends in a collection of each of
+/// several objects has one group for each object.
 final class ValueBuffer {
     var values: [Mixed] = []
 
-    /// Where each group ends.
+    /// End of each group in `values`.
     var ends: [Int] = []
 
     func reset() {
@@ -13,15 +13,15 @@ final class ValueBuffer {
 
     func closeGroup() { ends.append(values.count) }
 
-    /// Closes a group for what came since there were `before` groups, unless that was done.
+    /// Closes a group for the values that were added since there were `before` groups, unless it is closed already.
     func finish(since before: Int) { if ends.count == before || ends.last != values.count { closeGroup() } }
 }
 
-/// Something that has values for a row. Bound to tables by keys; `prepare` looks them up for one run.
+/// An expression with values for each row. It is bound to tables by their keys; `prepare` finds the tables for one run.
 class Expression {
     let type: ValueType
 
-    /// Has any number of values.
+    /// Whether there can be any number of values.
     let isList: Bool
     let quantifier: Quantifier?
 
@@ -31,33 +31,34 @@ class Expression {
         self.quantifier = quantifier
     }
 
-    /// The same for a run of its own, as `Condition.copied`.
+    /// A copy for a separate run, like `Condition.copied`.
     func copied() -> Expression { self }
     var isConstant: Bool { false }
 
-    /// A list that is compared like a single value where it has one: the value of a dictionary's key.
+    /// Whether this is a list of at most one value that is compared like a single value: a dictionary's value for a
+    /// key.
     var isOptionalValue: Bool { false }
 
-    /// The property of the queried class when this is nothing but that.
+    /// The column, if the expression is a property of the queried class and nothing else.
     var directColumn: ColKey? { nil }
 
     func prepare(_ group: Group) throws(RealmError) {}
 
     func evaluate(_ table: Table, _ key: ObjKey, _ out: ValueBuffer) throws(RealmError) {}
 
-    /// A kind of expression overrides `text`, or `write` when it holds others.
-    func text(_ p: QueryPrinter) -> String { p.captured { write($0) } }
+    /// Subclasses override `text`, or `write` if they contain other expressions.
+    func text(_ printer: QueryPrinter) -> String { printer.captured { write($0) } }
 
-    func write(_ p: QueryPrinter) { p.out += text(p) }
+    func write(_ printer: QueryPrinter) { printer.out += text(printer) }
 
-    /// Names what the values come from, as `Condition.reads`.
+    /// Adds the properties that the values come from, like `Condition.reads`.
     func reads(_ found: inout RowReads, _ way: [KeyPath.Step]) { if !isConstant { found.addAnything() } }
 }
 
 final class ConstantExpression: Expression {
     let values: [Mixed]
 
-    /// Kept by the query; the bytes of `values` point into it.
+    /// Holds the bytes of `values`. The query keeps the arena alive.
     let arena: ConstantArena
 
     init(_ value: Mixed, _ type: ValueType, _ arena: ConstantArena) {
@@ -67,7 +68,7 @@ final class ConstantExpression: Expression {
         super.init(type, isList: false)
     }
 
-    /// The quantifier was not written.
+    /// The quantifier is not part of the query text.
     private let isImplied: Bool
 
     init(list: [Mixed], _ type: ValueType, _ quantifier: Quantifier?, _ arena: ConstantArena, isImplied: Bool = false) {
@@ -84,22 +85,22 @@ final class ConstantExpression: Expression {
         out.closeGroup()
     }
 
-    override func text(_ p: QueryPrinter) -> String {
-        if !isList { return p.constant(values[0], type) }
+    override func text(_ printer: QueryPrinter) -> String {
+        if !isList { return printer.constant(values[0], type) }
         return (isImplied ? "" : quantifier.map { $0.rawValue + " " } ?? "") + "{"
-            + values.map { p.constant($0, type) }.joined(separator: ", ") + "}"
+            + values.map { printer.constant($0, type) }.joined(separator: ", ") + "}"
     }
 }
 
 // MARK: Sizes, types
 
-/// `path.@count`: lengths of texts, numbers of elements or links.
+/// `path.@count`: length of a text in bytes, or number of elements or links.
 final class SizeExpression: Expression {
     let path: PathExpression
     private let mark: String
     private let buffer = ValueBuffer()
 
-    /// The path without its last link property, whose targets are counted.
+    /// What is counted.
     enum Kind { case bytes, elements(ColKey), links, reached, mixed, allBacklinks }
     private let kind: Kind
 
@@ -116,7 +117,7 @@ final class SizeExpression: Expression {
 
     override func reads(_ found: inout RowReads, _ way: [KeyPath.Step]) { path.reads(&found, way) }
 
-    override func text(_ p: QueryPrinter) -> String { path.text(p) + mark }
+    override func text(_ printer: QueryPrinter) -> String { path.text(printer) + mark }
 
     override func evaluate(_ table: Table, _ key: ObjKey, _ out: ValueBuffer) throws(RealmError) {
         buffer.reset()
@@ -126,10 +127,10 @@ final class SizeExpression: Expression {
             return
         case .bytes, .mixed:
             try path.evaluate(table, key, buffer)
-            for v in buffer.values { out.values.append(try size(v, table)) }
+            for value in buffer.values { out.values.append(try size(value, table)) }
             out.closeGroup()
         case .elements:
-            // One number for each collection that is reached; through a null to-one link: 0.
+            // One number for each collection that is reached; 0 if a to-one link is null.
             try path.evaluateReached(table, key, buffer)
             var start = 0
             for end in buffer.ends {
@@ -139,28 +140,30 @@ final class SizeExpression: Expression {
             out.closeGroup()
         case .links, .reached:
             try path.evaluate(table, key, buffer)
-            var n: Int64 = 0
-            for case .typedLink in buffer.values { n += 1 }
-            out.values.append(.int(n))
+            var count: Int64 = 0
+            for case .typedLink in buffer.values { count += 1 }
+            out.values.append(.int(count))
             out.closeGroup()
         }
     }
 
-    private func size(_ v: Mixed, _ table: Table) throws(RealmError) -> Mixed {
-        switch v {
-        case .string(let b): return .int(Int64(b.count))
-        case .binary(let b): return .int(Int64(b.count))
-        case .list(let r): return .int(Int64(try ElementList(table.store, root: r, kind: .mixed, target: .null).count))
-        case .dictionary(let r):
+    private func size(_ value: Mixed, _ table: Table) throws(RealmError) -> Mixed {
+        switch value {
+        case .string(let bytes): return .int(Int64(bytes.count))
+        case .binary(let bytes): return .int(Int64(bytes.count))
+        case .list(let root):
+            return .int(Int64(try ElementList(table.store, root: root, kind: .mixed, target: .null).count))
+        case .dictionary(let root):
             return .int(
                 Int64(
-                    try ElementDictionary(table.store, root: r, keyType: .string, format: Format.currentVersion).count))
+                    try ElementDictionary(table.store, root: root, keyType: .string, format: Format.currentVersion)
+                        .count))
         default: return .null
         }
     }
 }
 
-/// Number of links behind a path of links: the hops before the last are walked, then the last property's links counted.
+/// Number of links at the end of a path: follows all hops but the last, then counts the links of the last property.
 final class LinkCountExpression: Expression {
     /// Leads to the objects whose links are counted.
     private let path: PathExpression
@@ -183,24 +186,25 @@ final class LinkCountExpression: Expression {
         found.add(way + (path.hops + [last]).map { KeyPath.Step($0) })
     }
 
-    override func text(_ p: QueryPrinter) -> String { p.prefix + mark }
+    override func text(_ printer: QueryPrinter) -> String { printer.prefix + mark }
 
-    private func count(_ t: Table, _ k: ObjKey, nulls: Bool) throws(RealmError) -> Int {
-        guard let facts = t.facts(last.column) else { return 0 }
-        if last.kind == .backlink { return try t.backlinks(k, last.column).count }
-        guard let v = try t.rows.peek(k, last.column.index) else { return 0 }
-        switch v {
+    private func count(_ table: Table, _ key: ObjKey, nulls: Bool) throws(RealmError) -> Int {
+        guard let facts = table.facts(last.column) else { return 0 }
+        if last.kind == .backlink { return try table.backlinks(key, last.column).count }
+        guard let value = try table.rows.peek(key, last.column.index) else { return 0 }
+        switch value {
         case .link(let key): return key.isUnresolved || key.isNull ? 0 : 1
-        case .slot(let s):
-            guard let root = s.subtree, let kind = facts.elementKind else { return 0 }
+        case .slot(let slot):
+            guard let root = slot.subtree, let kind = facts.elementKind else { return 0 }
             if facts.shape == .dictionary {
-                let d = try ElementDictionary(t.store, root: root, keyType: facts.keyType, format: t.group.format)
-                if nulls { return d.count }
-                var n = 0
-                for i in 0..<d.count { if case .typedLink = try d.value(i) { n += 1 } }
-                return n
+                let dictionary = try ElementDictionary(
+                    table.store, root: root, keyType: facts.keyType, format: table.group.format)
+                if nulls { return dictionary.count }
+                var linkCount = 0
+                for i in 0..<dictionary.count { if case .typedLink = try dictionary.value(i) { linkCount += 1 } }
+                return linkCount
             }
-            return try ElementList(t.store, root: root, kind: kind, target: facts.oppositeTable).count
+            return try ElementList(table.store, root: root, kind: kind, target: facts.oppositeTable).count
         default: return 0
         }
     }
@@ -210,8 +214,8 @@ final class LinkCountExpression: Expression {
             out.values.append(.int(Int64(try count(table, key, nulls: false))))
         } else {
             guard let end = try table.group.table(path.end) else { return out.closeGroup() }
-            try path.walk(0, table, key) { (k) throws(RealmError) in
-                out.values.append(.int(Int64(try count(end, k, nulls: true))))
+            try path.walk(0, table, key) { (object) throws(RealmError) in
+                out.values.append(.int(Int64(try count(end, object, nulls: true))))
             }
         }
         out.closeGroup()
@@ -234,12 +238,12 @@ final class TypeExpression: Expression {
     override func reads(_ found: inout RowReads, _ way: [KeyPath.Step]) { path.reads(&found, way) }
     override var isOptionalValue: Bool { path.isOptionalValue }
 
-    override func text(_ p: QueryPrinter) -> String { path.text(p) + ".@type" }
+    override func text(_ printer: QueryPrinter) -> String { path.text(printer) + ".@type" }
 
     override func evaluate(_ table: Table, _ key: ObjKey, _ out: ValueBuffer) throws(RealmError) {
         buffer.reset()
         try path.evaluate(table, key, buffer)
-        for v in buffer.values { out.values.append(TypeNames(v).value) }
+        for value in buffer.values { out.values.append(TypeNames(value).value) }
         out.ends.append(contentsOf: buffer.ends)
     }
 }
@@ -274,20 +278,21 @@ final class SubqueryExpression: Expression {
         condition.reads(&found, way + path.hops.map { KeyPath.Step($0) })
     }
 
-    override func write(_ p: QueryPrinter) {
-        p.out += "SUBQUERY(\(p.prefix)\(source), "
-        p.inSubquery { variable in
-            p.out += "\(variable), "
-            condition.write(p)
+    override func write(_ printer: QueryPrinter) {
+        printer.out += "SUBQUERY(\(printer.prefix)\(source), "
+        printer.inSubquery { variable in
+            printer.out += "\(variable), "
+            condition.write(printer)
         }
-        p.out += ").@count"
+        printer.out += ").@count"
     }
 
     override func evaluate(_ from: Table, _ key: ObjKey, _ out: ValueBuffer) throws(RealmError) {
-        guard let t = table?.takeUnretainedValue() else { return }
-        var n: Int64 = 0
-        try path.walk(0, from, key) { (k) throws(RealmError) in if try condition.matches(t, k) { n += 1 } }
-        out.values.append(.int(n))
+        guard let targetTable = table?.takeUnretainedValue() else { return }
+        var count: Int64 = 0
+        try path.walk(0, from, key) { (k) throws(RealmError) in if try condition.matches(targetTable, k) { count += 1 }
+        }
+        out.values.append(.int(count))
         out.closeGroup()
     }
 }

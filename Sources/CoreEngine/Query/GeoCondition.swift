@@ -1,6 +1,6 @@
-/// Whether places lie in a shape. A place is an embedded object with a text `type`, which says "Point", and a list of
-/// doubles `coordinates`: longitude, latitude and whatever else. What is no place lies nowhere. Rules: query-language
-/// §13.
+/// Tests whether places lie in a shape. A place is an embedded object with a string property `type`, which is "Point",
+/// and a list of doubles `coordinates`: longitude, latitude, and further numbers, which are ignored. Nulls and objects
+/// that are not places never match. Rules: query-language §13.
 final class GeoCondition: Condition {
     private let path: PathExpression
     private let shape: GeoShape
@@ -24,18 +24,20 @@ final class GeoCondition: Condition {
         (self.type, self.coordinates) = (type.key, coordinates.key)
     }
 
-    private init(copying c: GeoCondition) {
-        (path, shape, places, type, coordinates) = (c.path.ownPath(), c.shape, c.places, c.type, c.coordinates)
+    private init(copying other: GeoCondition) {
+        (path, shape, places, type, coordinates) = (
+            other.path.ownPath(), other.shape, other.places, other.type, other.coordinates
+        )
     }
 
     override func copied() -> Condition { GeoCondition(copying: self) }
 
     override func reads(_ found: inout RowReads, _ way: [KeyPath.Step]) { found.addAnything() }
 
-    override func text(_ p: QueryPrinter) -> String { Self.text(path, shape, p) }
+    override func text(_ printer: QueryPrinter) -> String { Self.text(path, shape, printer) }
 
-    private static func text(_ path: PathExpression, _ shape: GeoShape, _ p: QueryPrinter) -> String {
-        "\(path.text(p)) GEOWITHIN \(shape.text)"
+    private static func text(_ path: PathExpression, _ shape: GeoShape, _ printer: QueryPrinter) -> String {
+        "\(path.text(printer)) GEOWITHIN \(shape.text)"
     }
 
     override func prepare(_ group: Group) throws(RealmError) {
@@ -47,37 +49,40 @@ final class GeoCondition: Condition {
         buffer.reset()
         try path.evaluate(table, key, buffer)
         let isAll = path.quantifier == .all
-        for case .typedLink(_, let k) in buffer.values where try isInside(k) != isAll {
+        for case .typedLink(_, let place) in buffer.values where try isInside(place) != isAll {
             return path.quantifier == nil || path.quantifier == .any
         }
         return path.quantifier == .all || path.quantifier == Quantifier.none
     }
 
     private func isInside(_ key: ObjKey) throws(RealmError) -> Bool {
-        guard let t = table?.takeUnretainedValue() else { return false }
-        // One row may lead to many places.
-        try t.store.test()
-        guard case .string(let kind)? = try t.rows.peek(key, type.index), Self.isPoint(kind),
-            case .slot(let slot)? = try t.rows.peek(key, coordinates.index), let facts = t.facts(coordinates),
+        guard let placeTable = table?.takeUnretainedValue() else { return false }
+        // Allows interruption: one row can lead to many places.
+        try placeTable.store.test()
+        guard case .string(let kind)? = try placeTable.rows.peek(key, type.index), Self.isPoint(kind),
+            case .slot(let slot)? = try placeTable.rows.peek(key, coordinates.index),
+            let facts = placeTable.facts(coordinates),
             let leaf = facts.elementKind
         else { return false }
         let list = try ElementList(
-            t.store, root: slot.isTagged ? .null : slot.ref, kind: leaf, target: .null, isSet: false)
+            placeTable.store, root: slot.isTagged ? .null : slot.ref, kind: leaf, target: .null, isSet: false)
         guard list.count >= 2, case .double(let longitude) = try list.get(0),
             case .double(let latitude) = try list.get(1)
         else { return false }
         return shape.contains(GeoPlace(longitude: longitude, latitude: latitude))
     }
 
-    /// In letters of any case.
+    /// Whether the text is "Point", in letters of any case.
     private static func isPoint(_ kind: Bytes) -> Bool {
         kind.count == 5 && zip(kind, "point".utf8).allSatisfy { $0 | 0x20 == $1 }
     }
 }
 
 extension Binder {
-    mutating func geoWithin(_ e: ExpressionSyntax, _ shape: GeoSyntax, _ t: Table) throws(RealmError) -> Condition {
-        guard !Self.isConstant(e), let path = try expression(e, t) as? PathExpression,
+    mutating func geoWithin(_ syntax: ExpressionSyntax, _ shape: GeoSyntax, _ table: Table) throws(RealmError)
+        -> Condition
+    {
+        guard !Self.isConstant(syntax), let path = try expression(syntax, table) as? PathExpression,
             case .link(let target) = path.type,
             let places = try group.table(target)
         else { throw .query("GEOWITHIN needs a link to an embedded object") }
@@ -91,35 +96,35 @@ extension Binder {
 
     private func form(_ shape: GeoSyntax) throws(RealmError) -> GeoShape.Form {
         switch shape {
-        case .argument(let n):
-            guard case .value(.string(let text)) = try argument(n) else {
+        case .argument(let index):
+            guard case .value(.string(let text)) = try argument(index) else {
                 throw .query("The argument of GEOWITHIN is no geospatial value")
             }
             return try form(try QueryParser.geo(String(decoding: text, as: UTF8.self)))
-        case .box(let a, let b): return .box(try place(a), try place(b))
+        case .box(let low, let high): return .box(try place(low), try place(high))
         case .circle(let center, let radius): return .circle(try place(center), radius: try number(radius))
         case .polygon(let rings):
             var all: [[GeoPlace]] = []
             for ring in rings {
                 var places: [GeoPlace] = []
-                for p in ring { places.append(try place(p)) }
+                for corner in ring { places.append(try place(corner)) }
                 all.append(places)
             }
             return .polygon(all)
         }
     }
 
-    private func place(_ p: GeoPlaceSyntax) throws(RealmError) -> GeoPlace {
+    private func place(_ syntax: GeoPlaceSyntax) throws(RealmError) -> GeoPlace {
         GeoPlace(
-            longitude: try number(p.longitude), latitude: try number(p.latitude),
-            altitude: try p.altitude.map { (c) throws(RealmError) in try number(c) } ?? 0)
+            longitude: try number(syntax.longitude), latitude: try number(syntax.latitude),
+            altitude: try syntax.altitude.map { (c) throws(RealmError) in try number(c) } ?? 0)
     }
 
-    private func number(_ c: ConstantSyntax) throws(RealmError) -> Double {
-        switch try value(c, hint: .double).0 {
-        case .double(let v): return v
-        case .int(let v): return Double(v)
-        case .float(let v): return Double(v)
+    private func number(_ constant: ConstantSyntax) throws(RealmError) -> Double {
+        switch try value(constant, hint: .double).0 {
+        case .double(let double): return double
+        case .int(let integer): return Double(integer)
+        case .float(let float): return Double(float)
         default: throw .queryArgument("A coordinate of GEOWITHIN is no number")
         }
     }

@@ -1,12 +1,12 @@
-/// A ring on the globe. Inside is the smaller one of the two parts into which it divides the globe, whichever way it
-/// goes round.
+/// A ring on the globe. It divides the globe into two parts; the smaller part is its inside, in whichever direction the
+/// ring runs.
 struct GeoRing {
-    /// The last one once.
+    /// The places without the last one, which repeats the first.
     let places: [GeoPlace]
     private let corners: [GeoVector]
     private let isInsideLeft: Bool
 
-    /// - Throws: what is wrong with it, in words.
+    /// - Throws: a description of the error.
     init(_ closed: [GeoPlace], number: Int) throws(GeoShape.Invalid) {
         guard closed.first == closed.last, closed.count >= 4 else {
             throw GeoShape.Invalid(what: "Ring \(number) is not closed, or has less than three corners")
@@ -26,7 +26,7 @@ struct GeoRing {
 
     func edge(_ i: Int) -> (from: GeoVector, to: GeoVector) { (corners[i], corners[next(i)]) }
 
-    /// The same whichever way it goes.
+    /// Both ends of an edge, regardless of its direction.
     func edgePlaces(_ i: Int) -> Set<GeoPlace> { [places[i], places[next(i)]] }
 
     private func verify(_ number: Int) throws(GeoShape.Invalid) {
@@ -38,8 +38,8 @@ struct GeoRing {
         }
         var seen: [GeoVector.Rounded: Int] = [:]
         for i in 0..<count {
-            if let j = seen.updateValue(i, forKey: corners[i].rounded) {
-                throw invalid("Corners \(j) and \(i) are the same place")
+            if let earlier = seen.updateValue(i, forKey: corners[i].rounded) {
+                throw invalid("Corners \(earlier) and \(i) are the same place")
             }
             if corners[i].isOpposite(corners[next(i)]) {
                 throw invalid("Edge \(i) leads to the opposite place of the globe")
@@ -58,41 +58,43 @@ struct GeoRing {
         }
     }
 
-    /// Whether a point lies inside; nil on an edge. A line from a point of any edge to it begins on one side of the
-    /// ring, and changes the side at each other edge that it crosses. Another line is tried when it goes through a
-    /// corner.
-    func contains(_ p: GeoVector) -> Bool? {
-        if (0..<count).contains(where: { isOn(edge($0), p) }) { return nil }
+    /// Whether a point lies inside; nil if it lies on an edge.
+    ///
+    /// A line from a point of any edge to the tested point starts on a known side of the ring, and changes the side at
+    /// each other edge that it crosses. If the line goes through a corner, another line is tried.
+    func contains(_ point: GeoVector) -> Bool? {
+        if (0..<count).contains(where: { isOn(edge($0), point) }) { return nil }
         for share in [0.5, 0.37, 0.71, 0.19] {
-            for k in 0..<count {
-                let (a, b) = edge(k), side = GeoVector.side(a, b, p)
-                guard side != 0, let start = a.between(b, share),
-                    let crossings = crossings(from: start, to: p, without: k)
+            for edgeIndex in 0..<count {
+                let (from, to) = edge(edgeIndex), side = GeoVector.side(from, to, point)
+                guard side != 0, let start = from.between(to, share),
+                    let crossings = crossings(from: start, to: point, without: edgeIndex)
                 else { continue }
                 return ((side > 0) != (crossings % 2 == 1)) == isInsideLeft
             }
         }
-        // So near to everything, or so small a ring, that numbers do not tell.
+        // Rounding hides the answer: the ring is too small, or the point too near to it.
         return false
     }
 
-    private func isOn(_ edge: (from: GeoVector, to: GeoVector), _ p: GeoVector) -> Bool {
-        guard GeoVector.side(edge.from, edge.to, p) == 0, let middle = edge.from.between(edge.to, 0.5) else {
+    private func isOn(_ edge: (from: GeoVector, to: GeoVector), _ point: GeoVector) -> Bool {
+        guard GeoVector.side(edge.from, edge.to, point) == 0, let middle = edge.from.between(edge.to, 0.5) else {
             return false
         }
-        return middle.dot(p) >= middle.dot(edge.from) - 4e-16
+        return middle.dot(point) >= middle.dot(edge.from) - 4e-16
     }
 
-    private func crossings(from start: GeoVector, to p: GeoVector, without k: Int) -> Int? {
-        var n = 0
-        for j in 0..<count where j != k {
-            let (c, d) = edge(j)
-            // A line through the place opposite to the point meets the line to it nowhere but there.
-            if c.isOpposite(p) || d.isOpposite(p) { continue }
-            guard let crosses = GeoVector.cross(start, p, c, d) else { return nil }
-            if crosses { n += 1 }
+    private func crossings(from start: GeoVector, to point: GeoVector, without skipped: Int) -> Int? {
+        var crossed = 0
+        for index in 0..<count where index != skipped {
+            let (from, to) = edge(index)
+            // An edge that ends opposite to the point cannot cross the line: their great circles meet only in these two
+            // places.
+            if from.isOpposite(point) || to.isOpposite(point) { continue }
+            guard let crosses = GeoVector.cross(start, point, from, to) else { return nil }
+            if crosses { crossed += 1 }
         }
-        return n
+        return crossed
     }
 
     func crosses(_ other: GeoRing) -> Bool {
@@ -106,13 +108,13 @@ struct GeoRing {
         return false
     }
 
-    /// Whether another one lies inside, without touching it.
+    /// Whether another ring lies inside, without touching this one.
     func contains(_ other: GeoRing) -> Bool { other.corners.allSatisfy { contains($0) == true } && !crosses(other) }
 }
 
-/// A ring with holes.
+/// A polygon: a ring with holes.
 struct GeoPolygon {
-    /// Corners of all rings: whether edges cross is looked at for each two of them.
+    /// Maximum number of corners of all rings together. Checking for crossing edges compares all pairs of edges.
     static let maxCorners = 4096
     private let outer: GeoRing
     private let holes: [GeoRing]
@@ -131,12 +133,12 @@ struct GeoPolygon {
 
     private static func verifyEdges(_ rings: [GeoRing]) throws(GeoShape.Invalid) {
         var seen: [Set<GeoPlace>: (ring: Int, edge: Int)] = [:]
-        for (r, ring) in rings.enumerated() {
-            for e in 0..<ring.count {
-                if let other = seen.updateValue((r, e), forKey: ring.edgePlaces(e)) {
+        for (ringIndex, ring) in rings.enumerated() {
+            for edgeIndex in 0..<ring.count {
+                if let other = seen.updateValue((ringIndex, edgeIndex), forKey: ring.edgePlaces(edgeIndex)) {
                     throw GeoShape.Invalid(
                         what:
-                            "Polygon isn't valid: 'Duplicate edge: ring \(r), edge \(e) and ring \(other.ring), edge \(other.edge)'"
+                            "Polygon isn't valid: 'Duplicate edge: ring \(ringIndex), edge \(edgeIndex) and ring \(other.ring), edge \(other.edge)'"
                     )
                 }
             }
@@ -162,6 +164,8 @@ struct GeoPolygon {
         }
     }
 
-    /// Edges belong to it, those of holes too.
-    func contains(_ p: GeoVector) -> Bool { (outer.contains(p) ?? true) && !holes.contains { $0.contains(p) == true } }
+    /// Whether a point lies in the polygon. All edges belong to it, also those of holes.
+    func contains(_ point: GeoVector) -> Bool {
+        (outer.contains(point) ?? true) && !holes.contains { $0.contains(point) == true }
+    }
 }

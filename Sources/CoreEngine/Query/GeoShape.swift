@@ -1,13 +1,13 @@
-/// What a place may lie in: the right side of GEOWITHIN. Rules: query-language §13.
+/// A shape that can contain places: the right side of GEOWITHIN. Rules: query-language §13.
 struct GeoShape {
-    /// As it was written.
+    /// The shape as written in the query.
     enum Form {
         case box(GeoPlace, GeoPlace)
         case circle(GeoPlace, radius: Double)
         case polygon([[GeoPlace]])
     }
 
-    /// Why there is no such shape.
+    /// Describes why a shape is invalid.
     struct Invalid: Error { let what: String }
 
     let form: Form
@@ -38,7 +38,7 @@ struct GeoShape {
 
     private static func places(_ form: Form) -> [GeoPlace] {
         switch form {
-        case .box(let a, let b): [a, b]
+        case .box(let low, let high): [low, high]
         case .circle(let place, _): [place]
         case .polygon(let rings): rings.flatMap { $0 }
         }
@@ -49,12 +49,12 @@ struct GeoShape {
         switch form {
         case .box(let low, let high):
             guard place.latitude >= low.latitude, place.latitude <= high.latitude else { return false }
-            // A box whose left side is east of its right one goes over the date line.
+            // A box whose left side is east of its right side crosses the date line.
             func isBetween(_ longitude: Double) -> Bool {
                 let isEast = longitude >= low.longitude, isWest = longitude <= high.longitude
                 return low.longitude <= high.longitude ? isEast && isWest : isEast || isWest
             }
-            // 180 degrees east and west are one meridian.
+            // 180 degrees east and 180 degrees west are the same meridian.
             return isBetween(place.longitude) || abs(place.longitude) == 180 && isBetween(-place.longitude)
         case .circle(_, let radius): return centre.map { place.vector.distance(to: $0) <= radius } ?? false
         case .polygon: return polygon?.contains(place.vector) ?? false
@@ -67,9 +67,11 @@ struct GeoShape {
     var text: String { Self.text(form) { $0.shown } }
 
     private static func text(_ form: Form, _ number: (Double) -> String) -> String {
-        func point(_ p: GeoPlace) -> String { "[\(number(p.longitude)), \(number(p.latitude)), \(number(p.altitude))]" }
+        func point(_ place: GeoPlace) -> String {
+            "[\(number(place.longitude)), \(number(place.latitude)), \(number(place.altitude))]"
+        }
         switch form {
-        case .box(let a, let b): return "GeoBox(\(point(a)), \(point(b)))"
+        case .box(let low, let high): return "GeoBox(\(point(low)), \(point(high)))"
         case .circle(let place, let radius):
             return "GeoCircle(\(point(place)), \(number(radius.isFinite ? radius : 4)))"
         case .polygon(let rings):
@@ -80,10 +82,10 @@ struct GeoShape {
 }
 
 extension Double {
-    /// With as many digits as it takes, whole ones without a point.
+    /// With as many digits as needed; whole numbers have no point.
     fileprivate var shown: String { description.hasSuffix(".0") ? String(description.dropLast(2)) : description }
 
-    /// With six digits, for people.
+    /// With six digits, for error messages.
     fileprivate var shownShort: String {
         let size = abs(self)
         guard size >= 1e-4, size < 1e6 else { return shown }
@@ -94,12 +96,13 @@ extension Double {
 }
 
 extension GeoPlace {
-    /// Latitude and longitude with seven digits behind the point.
+    /// Latitude and longitude with seven digits after the point.
     var shownFixed: String {
-        func fixed(_ v: Double) -> String {
-            // At most 180 degrees.
-            let n = Int64((abs(v) * 1e7).rounded()), rest = String(n % 10_000_000)
-            return (v < 0 ? "-" : "") + "\(n / 10_000_000)." + String(repeating: "0", count: 7 - rest.count) + rest
+        func fixed(_ degrees: Double) -> String {
+            // Cannot overflow: valid degrees are at most 180.
+            let scaled = Int64((abs(degrees) * 1e7).rounded()), rest = String(scaled % 10_000_000)
+            return (degrees < 0 ? "-" : "") + "\(scaled / 10_000_000)." + String(repeating: "0", count: 7 - rest.count)
+                + rest
         }
         return "[\(fixed(latitude)), \(fixed(longitude))]"
     }

@@ -1,8 +1,8 @@
-/// A chain of properties from a class on: links, and any property at its end. Rules: live-objects §6.10.
+/// A chain of properties that starts at a class: links, and any property at the end. Rules: live-objects §6.10.
 package struct KeyPath: Hashable {
     package struct Step: Hashable {
-        /// Class at which the step stands, its column there (for computed properties that of the backlinks), and the
-        /// class it leads to.
+        /// The class at which the step starts, its column there (for computed properties, the backlink column), and the
+        /// class that the step leads to.
         package let table: TableKey
         package let column: ColKey
         package let target: TableKey?
@@ -22,22 +22,24 @@ package struct KeyPath: Hashable {
 }
 
 extension KeyPath.Step {
-    init(_ h: Hop) { self.init(table: h.origin, column: h.column, target: h.target, isBacklink: h.kind == .backlink) }
+    init(_ hop: Hop) {
+        self.init(table: hop.origin, column: hop.column, target: hop.target, isBacklink: hop.kind == .backlink)
+    }
 }
 
-/// What decides about a row: properties of its own, and of the objects that it leads to.
+/// The properties that decide whether a row matches: its own, and those of objects that it leads to.
 struct RowReads {
-    /// Each with the links on the way, which are read, too.
+    /// The paths. The links on each path are read too.
     private(set) var paths: Set<KeyPath> = []
 
-    /// Whether these are all; otherwise anything in the file may decide.
+    /// Whether `paths` is complete. If not, anything in the file can decide.
     private(set) var isComplete = true
 
     mutating func add(_ steps: [KeyPath.Step]) { if !steps.isEmpty { paths.insert(KeyPath(steps)) } }
 
     mutating func addAnything() { isComplete = false }
 
-    /// Classes on the paths.
+    /// All classes on the paths.
     var tables: Set<TableKey> {
         var found: Set<TableKey> = []
         for path in paths {
