@@ -98,6 +98,9 @@ def csv_rows(bound: BoundClass, file: Iterable[str], names: Optional[Sequence[st
     if mark is not None:
         raise DataError(
             f"The first line has one name, {header[0]!r}, and {mark!r} in it", hint="Fields are separated by commas: csv.reader() reads others.")
+    unnamed = [number for number, name in enumerate(header, 1) if not name]
+    if unnamed:
+        raise DataError(f"Column {unnamed[0]} of the first line has no name", hint="Leave the column out, or name the columns yourself: columns=[…].")
     facts = [bound.find(name) for name in header]
     for one in facts:
         if one.collection != c.C_NONE or one.type not in _READERS:

@@ -175,6 +175,7 @@ def test_csv(db, tmp_path):
             ("id,n\n9", "Row 0: 1 fields for 2 columns"),
             ("id,numbers\n9,1", r"Item\.numbers cannot be filled"),
             ("id,flag\n9,maybe", "neither true nor false"),
+            ("id,\n9,1", "Column 2 of the first line has no name"),
         ):
             with pytest.raises(crealm.DataError, match=said):
                 db.add_many(Item, io.StringIO(text))

@@ -405,6 +405,10 @@ def test_numbers_that_cannot_be_negative(file, capsys):
         with pytest.raises(SystemExit) as stopped:
             main([*command, "-1"])
         assert stopped.value.code == 2 and "'-1'" in capsys.readouterr().err
+    for seconds in ("nan", "-1", "-inf"):
+        with pytest.raises(SystemExit) as stopped:
+            main(["watch", str(file), f"--for={seconds}"])
+        assert stopped.value.code == 2 and f"'{seconds}'" in capsys.readouterr().err
 
 
 def test_check_evidence_and_keys(tmp_path, file, capsys):

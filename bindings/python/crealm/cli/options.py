@@ -105,6 +105,14 @@ def natural(text: str) -> int:
     return number
 
 
+def duration(text: str) -> float:
+    """Seconds: a number that is not negative, and no NaN."""
+    number = float(text)
+    if not number >= 0:
+        raise ValueError(text)
+    return number
+
+
 def read_key(path: str) -> bytes:
     with open(path, "rb") as file:
         return file.read(65)  # One more than a key has is enough to be refused.

@@ -14,7 +14,7 @@ from .._shown import cut
 from ..opening import open as open_database
 from .exact import Exact
 from .json_files import plain_object
-from .options import DONE, Commands, add_file, add_json, natural, secret
+from .options import DONE, Commands, add_file, add_json, duration, natural, secret
 from .output import json_text, printable
 
 _WIDTH = 120  # Of the values of an object.
@@ -28,7 +28,7 @@ def add(commands: Commands) -> None:
     command = commands.alone("watch", run, "print what others change in the file, until Ctrl-C")
     add_file(command)
     command.add_argument("--class", dest="classes", action="append", metavar="NAME", help="only this class; may be given several times")
-    command.add_argument("--for", dest="seconds", type=float, metavar="SECONDS", help="end after this time")
+    command.add_argument("--for", dest="seconds", type=duration, metavar="SECONDS", help="end after this time")
     command.add_argument("--commits", type=natural, metavar="N", help="end after as many changes of version")
     add_json(command, "print an object on each line")
 
