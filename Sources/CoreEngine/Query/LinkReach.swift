@@ -23,9 +23,11 @@ final class LinkReach {
         let scan = ClusterScan(target)
         try scan.run(condition) { (mask) throws(RealmError) in
             for row in 0..<scan.count where mask[row] != 0 {
-                let k = scan.key(row).raw
-                guard k >= 0, k <= last else { throw .corrupt("object keys out of order", at: scan.leaf.ref.offset) }
-                bits[Int(k >> 6)] |= 1 << UInt64(k & 63)
+                let key = scan.key(row).raw
+                guard key >= 0, key <= last else {
+                    throw .corrupt("object keys out of order", at: scan.leaf.ref.offset)
+                }
+                bits[Int(key >> 6)] |= 1 << UInt64(key & 63)
             }
             return true
         }
@@ -33,27 +35,28 @@ final class LinkReach {
 
     /// Clears the rows whose link in `column` leads to no object that is in.
     func narrow(_ scan: ClusterScan, _ column: ColKey, _ mask: RowMask) throws(RealmError) {
-        let n = try scan.integers(column)
+        let leaf = try scan.integers(column)
         let limit = Int64(bits.count) &* 64, isNullIn: UInt8 = null ? 1 : 0
-        bits.withUnsafeBufferPointer { b in
+        bits.withUnsafeBufferPointer { words in
             @inline(__always) func follow(_ value: (Int) -> Int64) {
                 for row in 0..<scan.count {
-                    let k = value(row) &- 1
-                    if k < 0 {
+                    let key = value(row) &- 1
+                    if key < 0 {
                         mask[row] &= isNullIn
                     } else {
-                        mask[row] &= k < limit ? UInt8(truncatingIfNeeded: b[Int(k >> 6)] >> UInt64(k & 63)) & 1 : 0
+                        mask[row] &=
+                            key < limit ? UInt8(truncatingIfNeeded: words[Int(key >> 6)] >> UInt64(key & 63)) & 1 : 0
                     }
                 }
             }
-            switch n.width {
+            switch leaf.width {
             case 32:
-                let p = n.payload.assumingMemoryBound(to: Int32.self)
+                let p = leaf.payload.assumingMemoryBound(to: Int32.self)
                 follow { Int64(p[$0]) }
             case 16:
-                let p = n.payload.assumingMemoryBound(to: Int16.self)
+                let p = leaf.payload.assumingMemoryBound(to: Int16.self)
                 follow { Int64(p[$0]) }
-            default: follow { n.get($0) }
+            default: follow { leaf.get($0) }
             }
         }
     }

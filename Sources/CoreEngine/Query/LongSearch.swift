@@ -36,10 +36,10 @@ struct LongSearch {
     }
 
     /// The largest suffix in an order of bytes, and its period.
-    private static func largestSuffix(_ x: [UInt8], _ less: (UInt8, UInt8) -> Bool) -> (start: Int, period: Int) {
+    private static func largestSuffix(_ pattern: [UInt8], _ less: (UInt8, UInt8) -> Bool) -> (start: Int, period: Int) {
         var start = 0, candidate = 1, length = 0, period = 1
-        while candidate + length < x.count {
-            let new = x[candidate + length], old = x[start + length]
+        while candidate + length < pattern.count {
+            let new = pattern[candidate + length], old = pattern[start + length]
             if new == old {
                 length += 1
                 if length == period {
@@ -71,32 +71,32 @@ struct LongSearch {
 
     /// The byte at `i` as it is with letters in lower case. The second byte of a letter beyond ASCII is known by the
     /// first.
-    @inline(__always) private static func folded(_ bytes: UnsafePointer<UInt8>, _ i: Int) -> UInt8 {
-        let c = bytes[i]
-        if c < 0x80 { return c &- 0x41 < 26 ? c | 0x20 : c }
-        let isCapital = c <= 0x9E && c != 0x97 && i > 0 && bytes[i &- 1] == 0xC3
-        return isCapital ? c | 0x20 : c
+    @inline(__always) private static func folded(_ bytes: UnsafePointer<UInt8>, _ position: Int) -> UInt8 {
+        let byte = bytes[position]
+        if byte < 0x80 { return byte &- 0x41 < 26 ? byte | 0x20 : byte }
+        let isCapital = byte <= 0x9E && byte != 0x97 && position > 0 && bytes[position &- 1] == 0xC3
+        return isCapital ? byte | 0x20 : byte
     }
 
     @inline(__always)
     private func search(_ size: Int, _ start: Int, _ work: inout ByteWork, _ byte: (Int) -> UInt8) throws(RealmError)
         -> Int?
     {
-        try letters.withBytes { (x) throws(RealmError) in
-            let count = x.count
+        try letters.withBytes { (pattern) throws(RealmError) in
+            let count = pattern.count
             // Bytes at the front of the pattern that are known to match.
             var at = start, known = 0
             while at <= size &- count {
                 let before = at
-                var i = max(cut, known)
-                while i < count, x[i] == byte(at &+ i) { i &+= 1 }
-                if i < count {
-                    at &+= i &- cut &+ 1
+                var position = max(cut, known)
+                while position < count, pattern[position] == byte(at &+ position) { position &+= 1 }
+                if position < count {
+                    at &+= position &- cut &+ 1
                     known = 0
                 } else {
-                    i = cut
-                    while i > known, x[i &- 1] == byte(at &+ i &- 1) { i &-= 1 }
-                    if i <= known { return at }
+                    position = cut
+                    while position > known, pattern[position &- 1] == byte(at &+ position &- 1) { position &-= 1 }
+                    if position <= known { return at }
                     at &+= step
                     known = isPeriodic ? count &- step : 0
                 }

@@ -46,7 +46,7 @@ extension QueryParser {
             at += 2
             var name: Name?
             if take(.dot) {
-                guard let n = try nameStep(), case .name(let text) = n else { throw unexpected() }
+                guard let step = try nameStep(), case .name(let text) = step else { throw unexpected() }
                 name = text
             }
             return .aggregate(steps, op, property: name)
@@ -78,29 +78,31 @@ extension QueryParser {
     }
 
     /// Undoes the escapes of blanks in a name.
-    private func name(_ t: Token) -> Name {
+    private func name(_ token: Token) -> Name {
         var out: [UInt8] = []
-        var i = t.start
-        while i < t.end {
-            if bytes[i] == 0x5C, i + 1 < t.end {
+        var position = token.start
+        while position < token.end {
+            if bytes[position] == 0x5C, position + 1 < token.end {
                 out.append(
-                    bytes[i + 1] == 0x6E
-                        ? 0x0A : (bytes[i + 1] == 0x72 ? 0x0D : (bytes[i + 1] == 0x74 ? 0x09 : bytes[i + 1])))
-                i += 2
+                    bytes[position + 1] == 0x6E
+                        ? 0x0A
+                        : (bytes[position + 1] == 0x72
+                            ? 0x0D : (bytes[position + 1] == 0x74 ? 0x09 : bytes[position + 1])))
+                position += 2
             } else {
-                out.append(bytes[i])
-                i += 1
+                out.append(bytes[position])
+                position += 1
             }
         }
         return Name(String(decoding: out, as: UTF8.self))
     }
 
     private mutating func nameStep() throws(RealmError) -> PathStep? {
-        let t = token
-        switch t.kind {
+        let current = token
+        switch current.kind {
         case .identifier:
             at += 1
-            return .name(name(t))
+            return .name(name(current))
         case .links:
             at += 1
             return .links
@@ -114,7 +116,7 @@ extension QueryParser {
             .text, .binary, .first,
             .last, .size:
             at += 1
-            return .name(Name(spelling(t)))
+            return .name(Name(spelling(current)))
         default: return nil
         }
     }
@@ -166,14 +168,15 @@ extension QueryParser {
     }
 
     private mutating func argumentNumber() throws(RealmError) -> Int {
-        let t = token
+        let current = token
         at += 1
-        switch t.kind {
+        switch current.kind {
         case .nextArgument, .nextKeyPathArgument:
             nextArgument += 1
             return nextArgument - 1
-        case .keyPathArgument: return Int(String(decoding: bytes[t.start + 2..<t.end], as: UTF8.self)) ?? .max
-        default: return Int(String(decoding: bytes[t.start + 1..<t.end], as: UTF8.self)) ?? .max
+        case .keyPathArgument:
+            return Int(String(decoding: bytes[current.start + 2..<current.end], as: UTF8.self)) ?? .max
+        default: return Int(String(decoding: bytes[current.start + 1..<current.end], as: UTF8.self)) ?? .max
         }
     }
 
@@ -194,25 +197,25 @@ extension QueryParser {
     }
 
     /// A constant that is one token.
-    private func literal(_ t: Token) throws(RealmError) -> ConstantSyntax {
-        let s = spelling(t)
-        switch t.kind {
+    private func literal(_ token: Token) throws(RealmError) -> ConstantSyntax {
+        let written = spelling(token)
+        switch token.kind {
         case .null: return .null
         case .true: return .true
         case .false: return .false
         case .nan: return .nan
-        case .infinity: return .infinity(negative: s.hasPrefix("-"))
-        case .natural, .number: return .number(s)
-        case .float: return .float(s)
-        case .timestamp: return .timestamp(s)
-        case .uuid: return .uuid(String(s.dropFirst(5).dropLast()))
-        case .objectId: return .objectId(String(s.dropFirst(4).dropLast()))
-        case .link: return .link(s)
-        case .string: return .string(quoted(t))
+        case .infinity: return .infinity(negative: written.hasPrefix("-"))
+        case .natural, .number: return .number(written)
+        case .float: return .float(written)
+        case .timestamp: return .timestamp(written)
+        case .uuid: return .uuid(String(written.dropFirst(5).dropLast()))
+        case .objectId: return .objectId(String(written.dropFirst(4).dropLast()))
+        case .link: return .link(written)
+        case .string: return .string(quoted(token))
         case .base64:
-            let inner = String(s.dropFirst(4).dropLast())
+            let inner = String(written.dropFirst(4).dropLast())
             guard Self.base64(inner) != nil else {
-                throw RealmError.querySyntax(text, "undecodable base64", at: t.start)
+                throw RealmError.querySyntax(text, "undecodable base64", at: token.start)
             }
             return .base64(inner)
         default: throw unexpected()
@@ -220,7 +223,7 @@ extension QueryParser {
     }
 
     /// What stands between the quotes.
-    private func quoted(_ t: Token) -> [UInt8] { Array(bytes[t.start + 1..<t.end - 1]) }
+    private func quoted(_ token: Token) -> [UInt8] { Array(bytes[token.start + 1..<token.end - 1]) }
 
     /// `binary('text')`, behind the word.
     private mutating func binary() throws(RealmError) -> ConstantSyntax {
@@ -260,10 +263,10 @@ extension QueryParser {
 extension QueryParser {
     /// A shape alone, as an argument has it.
     static func geo(_ text: String) throws(RealmError) -> GeoSyntax {
-        var p = try QueryParser(text)
-        guard p.kind != .argument, p.kind != .nextArgument else { throw p.unexpected() }
-        let shape = try p.geo()
-        guard p.kind == .end else { throw p.unexpected() }
+        var parser = try QueryParser(text)
+        guard parser.kind != .argument, parser.kind != .nextArgument else { throw parser.unexpected() }
+        let shape = try parser.geo()
+        guard parser.kind == .end else { throw parser.unexpected() }
         return shape
     }
 

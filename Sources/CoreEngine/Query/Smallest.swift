@@ -23,22 +23,22 @@ struct Smallest<Element> {
     func sorted(by less: (Element, Element) -> Bool) -> [Element] { heap.sorted(by: less) }
 
     private mutating func rise(by less: (Element, Element) -> Bool) {
-        var i = heap.count - 1
-        while i > 0, less(heap[(i - 1) / 2], heap[i]) {
-            heap.swapAt(i, (i - 1) / 2)
-            i = (i - 1) / 2
+        var child = heap.count - 1
+        while child > 0, less(heap[(child - 1) / 2], heap[child]) {
+            heap.swapAt(child, (child - 1) / 2)
+            child = (child - 1) / 2
         }
     }
 
     private mutating func sink(by less: (Element, Element) -> Bool) {
-        var i = 0
+        var parent = 0
         while true {
-            var j = i * 2 + 1
-            if j >= heap.count { return }
-            if j + 1 < heap.count, less(heap[j], heap[j + 1]) { j += 1 }
-            if !less(heap[i], heap[j]) { return }
-            heap.swapAt(i, j)
-            i = j
+            var child = parent * 2 + 1
+            if child >= heap.count { return }
+            if child + 1 < heap.count, less(heap[child], heap[child + 1]) { child += 1 }
+            if !less(heap[parent], heap[child]) { return }
+            heap.swapAt(parent, child)
+            parent = child
         }
     }
 }
@@ -48,7 +48,7 @@ extension Smallest where Element == Int {
     static func indices(_ limit: Int, of count: Int, by less: (Int, Int) -> Bool) -> [Int] {
         guard limit > 0 else { return [] }
         var kept = Smallest(limit)
-        for x in 0..<count { kept.take(x, by: less) }
+        for index in 0..<count { kept.take(index, by: less) }
         return kept.sorted(by: less)
     }
 }

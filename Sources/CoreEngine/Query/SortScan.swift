@@ -5,14 +5,15 @@
 /// through a heap.
 enum SortScan {
     /// The rows in order, at most `limit`; nil: another way must be taken.
-    static func run(_ t: Table, _ condition: Condition, _ key: SortKey, limit: Int) throws(RealmError) -> [ObjKey]? {
-        guard key.hops.isEmpty, key.dictionaryKey == nil, !key.isInvalid, let facts = t.facts(key.column),
+    static func run(_ table: Table, _ condition: Condition, _ key: SortKey, limit: Int) throws(RealmError) -> [ObjKey]?
+    {
+        guard key.hops.isEmpty, key.dictionaryKey == nil, !key.isInvalid, let facts = table.facts(key.column),
             !facts.isCollection
         else { return nil }
         switch facts.kind {
-        case .int, .nullableInt, .double: return try numbers(t, condition, key, facts.kind, limit: limit)
-        case .string where limit <= 10_000 && !t.rows.isEnumerated(key.column):
-            return try strings(t, condition, key, limit: limit)
+        case .int, .nullableInt, .double: return try numbers(table, condition, key, facts.kind, limit: limit)
+        case .string where limit <= 10_000 && !table.rows.isEnumerated(key.column):
+            return try strings(table, condition, key, limit: limit)
         default: return nil
         }
     }
@@ -22,20 +23,20 @@ enum SortScan {
         var key: ObjKey
     }
 
-    private static func numbers(_ t: Table, _ condition: Condition, _ key: SortKey, _ kind: LeafKind, limit: Int)
+    private static func numbers(_ table: Table, _ condition: Condition, _ key: SortKey, _ kind: LeafKind, limit: Int)
         throws(RealmError) -> [ObjKey]?
     {
         var entries: [Entry] = [], nulls: [ObjKey] = []
         let flip: UInt64 = key.ascending ? 0 : .max
         var hasNaN = false
-        let scan = ClusterScan(t)
+        let scan = ClusterScan(table)
         try scan.run(condition) { (mask) throws(RealmError) in
             try entries.makeRoom(for: scan.count)
             try nulls.makeRoom(for: scan.count)
             if kind == .double {
-                let n = try scan.numbers(key.column, width: 8)
+                let leaf = try scan.numbers(key.column, width: 8)
                 for row in 0..<scan.count where mask[row] != 0 {
-                    var bits = FloatLeaf.double(n, row)
+                    var bits = FloatLeaf.double(leaf, row)
                     if bits == FloatLeaf.nullDouble {
                         nulls.append(scan.key(row))
                         continue
@@ -48,14 +49,14 @@ enum SortScan {
                 }
                 return !hasNaN
             }
-            let first = kind == .nullableInt ? 1 : 0, n = try scan.integers(key.column, more: first)
-            let null = first == 1 ? n.get(0) : 0
+            let first = kind == .nullableInt ? 1 : 0, leaf = try scan.integers(key.column, more: first)
+            let null = first == 1 ? leaf.get(0) : 0
             for row in 0..<scan.count where mask[row] != 0 {
-                let v = n.get(row &+ first)
-                if first == 1 && v == null {
+                let value = leaf.get(row &+ first)
+                if first == 1 && value == null {
                     nulls.append(scan.key(row))
                 } else {
-                    entries.append(Entry(word: UInt64(bitPattern: v) ^ (1 << 63) ^ flip, key: scan.key(row)))
+                    entries.append(Entry(word: UInt64(bitPattern: value) ^ (1 << 63) ^ flip, key: scan.key(row)))
                 }
             }
             return true
@@ -67,7 +68,7 @@ enum SortScan {
         var rows: [ObjKey] = []
         rows.reserveCapacity(min(limit, entries.count + nulls.count))
         if key.ascending { rows += nulls.prefix(limit) }
-        for e in entries.prefix(limit - rows.count) { rows.append(e.key) }
+        for entry in entries.prefix(limit - rows.count) { rows.append(entry.key) }
         if !key.ascending { rows += nulls.prefix(limit - rows.count) }
         return rows
     }
@@ -94,7 +95,7 @@ enum SortScan {
     }
 
     /// The `limit` first rows by a string, found without sorting the rest.
-    private static func strings(_ t: Table, _ condition: Condition, _ key: SortKey, limit: Int) throws(RealmError)
+    private static func strings(_ table: Table, _ condition: Condition, _ key: SortKey, limit: Int) throws(RealmError)
         -> [ObjKey]
     {
         guard limit > 0 else { return [] }
@@ -106,23 +107,23 @@ enum SortScan {
             return Mixed.compareBytes(a, b)
         }
         func precedes(_ x: Text, _ y: Text) -> Bool {
-            let o = order(x.bytes, y.bytes)
-            return o == 0 ? x.place < y.place : (ascending ? o < 0 : o > 0)
+            let result = order(x.bytes, y.bytes)
+            return result == 0 ? x.place < y.place : (ascending ? result < 0 : result > 0)
         }
         var first = Smallest<Text>(limit)
-        let scan = ClusterScan(t)
+        let scan = ClusterScan(table)
         try scan.run(condition) { (mask) throws(RealmError) in
             let ref = try scan.columnLeaf(key.column)
-            let leaf = try TextLeaf(t.store, ref, scan.count)
+            let leaf = try TextLeaf(table.store, ref, scan.count)
             for row in 0..<scan.count where mask[row] != 0 {
-                let b = try leaf.text(t.store, row)
+                let bytes = try leaf.text(table.store, row)
                 place += 1
                 if let last = first.greatest {
                     // A later equal does not come before the last of those kept.
-                    let o = order(b, last.bytes)
-                    if ascending ? o >= 0 : o <= 0 { continue }
+                    let result = order(bytes, last.bytes)
+                    if ascending ? result >= 0 : result <= 0 { continue }
                 }
-                first.take(Text(bytes: b, key: scan.key(row), place: place), by: precedes)
+                first.take(Text(bytes: bytes, key: scan.key(row), place: place), by: precedes)
             }
             return true
         }
@@ -139,11 +140,11 @@ struct TextLeaf {
     private let parts: MediumLeaf.Parts
 
     /// Checked for `count` rows.
-    init(_ s: NodeStore, _ ref: Ref, _ count: Int) throws(RealmError) {
-        node = try s.node(ref)
+    init(_ store: NodeStore, _ ref: Ref, _ count: Int) throws(RealmError) {
+        node = try store.node(ref)
         isMedium = node.hasRefs && !node.context
         if isMedium {
-            parts = try MediumLeaf.parts(s, node)
+            parts = try MediumLeaf.parts(store, node)
             guard parts.ends.count >= count, parts.nulls.count >= count else {
                 throw .corrupt("string leaf is too short", at: ref.offset)
             }
@@ -156,8 +157,8 @@ struct TextLeaf {
     /// Bytes of the offsets and of the texts, where they are in one node each.
     var sizes: (offsets: Int, text: Int)? { isMedium ? (parts.ends.payloadSize, parts.blob.count) : nil }
 
-    @inline(__always) func text(_ s: NodeStore, _ row: Int) throws(RealmError) -> Bytes? {
-        guard isMedium else { return try StringLeaf.get(s, node, row) }
+    @inline(__always) func text(_ store: NodeStore, _ row: Int) throws(RealmError) -> Bytes? {
+        guard isMedium else { return try StringLeaf.get(store, node, row) }
         if parts.nulls.get(row) != 0 { return nil }
         guard let text = MediumLeaf.text(parts.ends, parts.blob, row) else {
             throw .corrupt("string offsets out of order", at: node.ref.offset)

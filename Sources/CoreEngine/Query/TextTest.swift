@@ -16,14 +16,14 @@ final class TextTest {
     /// Of a plain pattern, eight bytes that tell most strings apart: the last eight, or all there are.
     private let word: UInt64, wordCases: UInt64, wordMask: UInt64
 
-    init?(_ op: CompareOperator, _ b: Bytes, folding: Bool) throws(RealmError) {
+    init?(_ op: CompareOperator, _ bytes: Bytes, folding: Bool) throws(RealmError) {
         switch op {
         case .equal, .notEqual, .beginsWith, .endsWith, .contains, .like: break
         default: return nil
         }
         self.op = op
-        pattern = try Pattern(op == .notEqual ? .equal : op, b, folding: folding ? .cases : [])
-        length = b.count
+        pattern = try Pattern(op == .notEqual ? .equal : op, bytes, folding: folding ? .cases : [])
+        length = bytes.count
         let lower = folding ? CaseMap.mapped(pattern.bytes, upper: false) : pattern.bytes
         let upper = folding ? CaseMap.mapped(pattern.bytes, upper: true) : pattern.bytes
         letters = .allocate(byteCount: length + 8, alignment: 8)
@@ -70,25 +70,26 @@ final class TextTest {
     /// - Returns: whether the leaf is of a form that the test knows; if not, nothing was changed.
     func narrow(_ scan: ClusterScan, _ column: ColKey, _ ref: Ref, _ mask: RowMask) throws(RealmError) -> Bool {
         let store = scan.store
-        let n = try store.node(ref)
-        if !n.hasRefs {
-            guard n.widthType == 1 else { return false }
-            guard n.count >= scan.count else { throw .corrupt("string leaf is too short", at: ref.offset) }
-            scan.learn(column, n.count &* n.width)
-            try small(scan, n, mask)
+        let node = try store.node(ref)
+        if !node.hasRefs {
+            guard node.widthType == 1 else { return false }
+            guard node.count >= scan.count else { throw .corrupt("string leaf is too short", at: ref.offset) }
+            scan.learn(column, node.count &* node.width)
+            try small(scan, node, mask)
             return true
         }
-        if n.context { return false }
-        let p = try MediumLeaf.parts(store, n)
-        guard p.ends.count >= scan.count, p.nulls.count >= scan.count else {
+        if node.context { return false }
+        let parts = try MediumLeaf.parts(store, node)
+        guard parts.ends.count >= scan.count, parts.nulls.count >= scan.count else {
             throw .corrupt("string leaf is too short", at: ref.offset)
         }
         // Equality compares lengths first and seldom looks at the text.
-        scan.learn(column, offsets: p.ends.payloadSize, text: op == .equal || op == .notEqual ? 0 : p.blob.count)
-        switch p.ends.width {
-        case 8: try medium(scan, p, mask, UnsafePointer(p.ends.payload.assumingMemoryBound(to: Int8.self)))
-        case 16: try medium(scan, p, mask, UnsafePointer(p.ends.payload.assumingMemoryBound(to: Int16.self)))
-        case 32: try medium(scan, p, mask, UnsafePointer(p.ends.payload.assumingMemoryBound(to: Int32.self)))
+        scan.learn(
+            column, offsets: parts.ends.payloadSize, text: op == .equal || op == .notEqual ? 0 : parts.blob.count)
+        switch parts.ends.width {
+        case 8: try medium(scan, parts, mask, UnsafePointer(parts.ends.payload.assumingMemoryBound(to: Int8.self)))
+        case 16: try medium(scan, parts, mask, UnsafePointer(parts.ends.payload.assumingMemoryBound(to: Int16.self)))
+        case 32: try medium(scan, parts, mask, UnsafePointer(parts.ends.payload.assumingMemoryBound(to: Int32.self)))
         default: return false
         }
         return true
@@ -96,10 +97,10 @@ final class TextTest {
 
     // MARK: Strings in slots of one width
 
-    private func small(_ scan: ClusterScan, _ n: Node, _ mask: RowMask) throws(RealmError) {
-        let w = n.width, count = scan.count
+    private func small(_ scan: ClusterScan, _ node: Node, _ mask: RowMask) throws(RealmError) {
+        let width = node.width, count = scan.count
         let negated = op == .notEqual
-        if length >= w {
+        if length >= width {
             // Too long for every slot.
             if op != .like {
                 if !negated { mask.clear(count) }
@@ -107,24 +108,25 @@ final class TextTest {
             }
         }
         if !pattern.folds, op == .equal || op == .notEqual {
-            slots(n, count, negated, mask)
+            slots(node, count, negated, mask)
             return
         }
         if op == .contains {
             let found = scan.scratch()
             defer { scan.release(1) }
             found.clear(count)
-            search(n.payload, w &* count) { at in
-                let row = at / w
+            search(node.payload, width &* count) { at in
+                let row = at / width
                 // A shorter string ends before the slot does.
-                let end = w &- 1 &- Int(n.payload.load(fromByteOffset: row &* w &+ w &- 1, as: UInt8.self))
-                if at &- row &* w &+ length <= end, matchesAt(n.payload + at) { found[row] = 1 }
+                let end =
+                    width &- 1 &- Int(node.payload.load(fromByteOffset: row &* width &+ width &- 1, as: UInt8.self))
+                if at &- row &* width &+ length <= end, matchesAt(node.payload + at) { found[row] = 1 }
             }
             mask.keep(found, count, negated: false)
             return
         }
         for row in 0..<count where mask[row] != 0 {
-            guard let b = try StringLeaf.getSmall(n, row), try pattern.matches(b, scan.store) else {
+            guard let text = try StringLeaf.getSmall(node, row), try pattern.matches(text, scan.store) else {
                 if !negated { mask[row] = 0 }
                 continue
             }
@@ -133,27 +135,27 @@ final class TextTest {
     }
 
     /// The slots that hold exactly the pattern: its bytes, zeros, and the number of unused bytes.
-    private func slots(_ n: Node, _ count: Int, _ negated: Bool, _ mask: RowMask) {
-        let w = n.width
-        let unused = UInt8(truncatingIfNeeded: w &- 1 &- length)
-        if w == 8 {
+    private func slots(_ node: Node, _ count: Int, _ negated: Bool, _ mask: RowMask) {
+        let width = node.width
+        let unused = UInt8(truncatingIfNeeded: width &- 1 &- length)
+        if width == 8 {
             let wanted = Int64(bitPattern: word & 0x00FF_FFFF_FFFF_FFFF | UInt64(unused) << 56)
             LeafLoops.within(
-                UnsafePointer(n.payload.assumingMemoryBound(to: Int64.self)), count, wanted, wanted, negated, mask)
+                UnsafePointer(node.payload.assumingMemoryBound(to: Int64.self)), count, wanted, wanted, negated, mask)
             return
         }
         let flip: UInt8 = negated ? 1 : 0
-        for i in 0..<count {
-            let slot = n.payload + i &* w
+        for row in 0..<count {
+            let slot = node.payload + row &* width
             var isSame =
-                slot.load(fromByteOffset: w &- 1, as: UInt8.self) == unused
+                slot.load(fromByteOffset: width &- 1, as: UInt8.self) == unused
                 && Platform.compare(slot, letters, length) == 0
-            var j = length
-            while isSame && j < w &- 1 {
-                isSame = slot.load(fromByteOffset: j, as: UInt8.self) == 0
-                j &+= 1
+            var position = length
+            while isSame && position < width &- 1 {
+                isSame = slot.load(fromByteOffset: position, as: UInt8.self) == 0
+                position &+= 1
             }
-            mask[i] &= (isSame ? 1 : 0) ^ flip
+            mask[row] &= (isSame ? 1 : 0) ^ flip
         }
     }
 
@@ -161,16 +163,16 @@ final class TextTest {
 
     @inline(__always)
     private func medium<T: FixedWidthInteger>(
-        _ scan: ClusterScan, _ p: MediumLeaf.Parts, _ mask: RowMask, _ ends: UnsafePointer<T>
+        _ scan: ClusterScan, _ parts: MediumLeaf.Parts, _ mask: RowMask, _ ends: UnsafePointer<T>
     ) throws(RealmError) {
-        let count = scan.count, bytes = p.blob.payload
+        let count = scan.count, bytes = parts.blob.payload
         // Every string has at least its terminating zero, and lies in the blob: no end is negative, nor a difference
         // less one.
         var signs = ends[0] | (ends[0] &- 1)
         for i in 1..<max(count, 1) { signs |= ends[i] | (ends[i] &- ends[i &- 1] &- 1) }
         let size = Int(truncatingIfNeeded: ends[count &- 1])
-        guard signs >= 0, size <= p.blob.count else {
-            throw .corrupt("string offsets out of order", at: p.ends.ref.offset)
+        guard signs >= 0, size <= parts.blob.count else {
+            throw .corrupt("string offsets out of order", at: parts.ends.ref.offset)
         }
         let negated = op == .notEqual
         // A long pattern is searched for in each string by itself: the blocks below would compare it at too many
@@ -198,7 +200,7 @@ final class TextTest {
             let end = Int(truncatingIfNeeded: ends[row])
             if mask[row] != 0 {
                 try work.look(end &- start)
-                var hit = p.nulls.get(row) == 0
+                var hit = parts.nulls.get(row) == 0
                 if hit { hit = try pattern.matches(Bytes(start: bytes + start, count: end &- start &- 1), &work) }
                 if hit == negated { mask[row] = 0 }
             }
@@ -212,9 +214,9 @@ final class TextTest {
         _ bytes: UnsafeMutableRawPointer, _ ends: UnsafePointer<T>, _ count: Int, _ found: RowMask
     ) {
         guard let wanted = T(exactly: length &+ 1) else { return found.clear(count) }
-        let m = found.bytes
-        m[0] = ends[0] == wanted ? 1 : 0
-        for i in 1..<max(count, 1) { m[i] = ends[i] &- ends[i &- 1] == wanted ? 1 : 0 }
+        let marks = found.bytes
+        marks[0] = ends[0] == wanted ? 1 : 0
+        for i in 1..<max(count, 1) { marks[i] = ends[i] &- ends[i &- 1] == wanted ? 1 : 0 }
         confirm(found, count) { row in matchesAt(bytes + (Int(truncatingIfNeeded: ends[row]) &- length &- 1)) }
     }
 
@@ -230,9 +232,9 @@ final class TextTest {
         while row > 0, case let start = row == 1 ? 0 : Int(truncatingIfNeeded: ends[row &- 2]), start &+ last > limit {
             row &-= 1
             let shift = UInt64(truncatingIfNeeded: (start &+ last &- limit) &* 8)
-            let v = bytes.loadUnaligned(fromByteOffset: limit, as: UInt64.self) &>> shift
+            let loaded = bytes.loadUnaligned(fromByteOffset: limit, as: UInt64.self) &>> shift
             found[row] =
-                (((v | wordCases) ^ word) & wordMask == 0 ? 1 : 0)
+                (((loaded | wordCases) ^ word) & wordMask == 0 ? 1 : 0)
                 & (Int(truncatingIfNeeded: ends[row]) &- start > length ? 1 : 0)
         }
         Self.words(bytes + last, ends, row, (word, wordCases, wordMask), length, found.bytes)
@@ -251,22 +253,23 @@ final class TextTest {
         var start = 0
         for row in 0..<count {
             let end = Int(truncatingIfNeeded: ends[row])
-            let v = bytes.loadUnaligned(fromByteOffset: start, as: UInt64.self)
-            marks[row] = (((v | word.cases) ^ word.bits) & word.mask == 0 ? 1 : 0) & (end &- start > length ? 1 : 0)
+            let loaded = bytes.loadUnaligned(fromByteOffset: start, as: UInt64.self)
+            marks[row] =
+                (((loaded | word.cases) ^ word.bits) & word.mask == 0 ? 1 : 0) & (end &- start > length ? 1 : 0)
             start = end
         }
     }
 
     /// Asks about each marked row; few are.
     @inline(__always) private func confirm(_ found: RowMask, _ count: Int, _ holds: (Int) -> Bool) {
-        var i = 0
-        while i < count {
-            if i &+ 8 <= count, UnsafeRawPointer(found.bytes + i).loadUnaligned(as: UInt64.self) == 0 {
-                i &+= 8
+        var row = 0
+        while row < count {
+            if row &+ 8 <= count, UnsafeRawPointer(found.bytes + row).loadUnaligned(as: UInt64.self) == 0 {
+                row &+= 8
                 continue
             }
-            if found[i] != 0 && !holds(i) { found[i] = 0 }
-            i &+= 1
+            if found[row] != 0 && !holds(row) { found[row] = 0 }
+            row &+= 1
         }
     }
 
@@ -275,17 +278,18 @@ final class TextTest {
         if !isPlain { return pattern.matches(Bytes(start: at, count: length), at: 0) }
         if length < 8 {
             for i in 0..<length {
-                let c = at.load(fromByteOffset: i, as: UInt8.self) | cases.load(fromByteOffset: i, as: UInt8.self)
-                if c != letters.load(fromByteOffset: i, as: UInt8.self) { return false }
+                let byte = at.load(fromByteOffset: i, as: UInt8.self) | cases.load(fromByteOffset: i, as: UInt8.self)
+                if byte != letters.load(fromByteOffset: i, as: UInt8.self) { return false }
             }
             return true
         }
-        var i = 0
-        while i &+ 8 < length {
-            let v =
-                at.loadUnaligned(fromByteOffset: i, as: UInt64.self) | cases.load(fromByteOffset: i, as: UInt64.self)
-            if v != letters.load(fromByteOffset: i, as: UInt64.self) { return false }
-            i &+= 8
+        var position = 0
+        while position &+ 8 < length {
+            let loaded =
+                at.loadUnaligned(fromByteOffset: position, as: UInt64.self)
+                | cases.load(fromByteOffset: position, as: UInt64.self)
+            if loaded != letters.load(fromByteOffset: position, as: UInt64.self) { return false }
+            position &+= 8
         }
         return at.loadUnaligned(fromByteOffset: length &- 8, as: UInt64.self) | wordCases == word
     }
@@ -295,25 +299,30 @@ final class TextTest {
         let last = size &- length
         guard last >= 0 else { return }
         // The two cases of a byte differ by one bit at most.
-        let (x1, c1) = (letters.load(as: UInt8.self), cases.load(as: UInt8.self))
-        let (x2, c2) = (
+        let (firstLetter, firstCase) = (letters.load(as: UInt8.self), cases.load(as: UInt8.self))
+        let (lastLetter, lastCase) = (
             letters.load(fromByteOffset: length &- 1, as: UInt8.self),
             cases.load(fromByteOffset: length &- 1, as: UInt8.self)
         )
         let p = UnsafePointer(hay.assumingMemoryBound(to: UInt8.self)), q = p + (length &- 1)
         typealias Block = SIMD32<UInt8>
-        let a = Block(repeating: x1), b = Block(repeating: x2), c = Block(repeating: x1 ^ c1),
-            d = Block(repeating: x2 ^ c2)
+        let firstLower = Block(repeating: firstLetter), lastLower = Block(repeating: lastLetter),
+            firstUpper = Block(repeating: firstLetter ^ firstCase),
+            lastUpper = Block(repeating: lastLetter ^ lastCase)
         var at: Int
-        if c1 == 0 && c2 == 0 {
-            at = blocks(p, q, last, { x, y in (x .== a) .& (y .== b) }, candidate)
-        } else if c2 == 0 {
-            at = blocks(p, q, last, { x, y in ((x .== a) .| (x .== c)) .& (y .== b) }, candidate)
+        if firstCase == 0 && lastCase == 0 {
+            at = blocks(p, q, last, { x, y in (x .== firstLower) .& (y .== lastLower) }, candidate)
+        } else if lastCase == 0 {
+            at = blocks(
+                p, q, last, { x, y in ((x .== firstLower) .| (x .== firstUpper)) .& (y .== lastLower) }, candidate)
         } else {
-            at = blocks(p, q, last, { x, y in ((x .== a) .| (x .== c)) .& ((y .== b) .| (y .== d)) }, candidate)
+            at = blocks(
+                p, q, last,
+                { x, y in ((x .== firstLower) .| (x .== firstUpper)) .& ((y .== lastLower) .| (y .== lastUpper)) },
+                candidate)
         }
         while at <= last {
-            if p[at] | c1 == x1 && q[at] | c2 == x2 { candidate(at) }
+            if p[at] | firstCase == firstLetter && q[at] | lastCase == lastLetter { candidate(at) }
             at &+= 1
         }
     }

@@ -7,18 +7,18 @@ enum ValueType: Equatable {
     case typeName
     case null
 
-    init(_ c: ColumnFacts) {
+    init(_ facts: ColumnFacts) {
         // Values of dictionaries are Mixed, whatever their declared type.
-        if c.shape == .dictionary && c.type != .link {
+        if facts.shape == .dictionary && facts.type != .link {
             self = .mixed
             return
         }
-        self.init(elementOf: c)
+        self.init(elementOf: facts)
     }
 
     /// Declared type of the property or of its elements.
-    init(elementOf c: ColumnFacts) {
-        switch c.type {
+    init(elementOf facts: ColumnFacts) {
+        switch facts.type {
         case .int: self = .int
         case .bool: self = .bool
         case .string: self = .string
@@ -29,13 +29,13 @@ enum ValueType: Equatable {
         case .decimal: self = .decimal
         case .objectId: self = .objectId
         case .uuid: self = .uuid
-        case .link, .linkList: self = .link(c.oppositeTable)
+        case .link, .linkList: self = .link(facts.oppositeTable)
         default: self = .mixed
         }
     }
 
-    init(_ v: Mixed) {
-        switch v {
+    init(_ value: Mixed) {
+        switch value {
         case .null, .slot: self = .null
         case .int: self = .int
         case .bool: self = .bool
@@ -48,7 +48,7 @@ enum ValueType: Equatable {
         case .objectId: self = .objectId
         case .uuid: self = .uuid
         case .link: self = .link(.null)
-        case .typedLink(let t, _): self = .link(t)
+        case .typedLink(let table, _): self = .link(table)
         case .list, .dictionary: self = .mixed
         }
     }
@@ -84,26 +84,26 @@ enum ValueType: Equatable {
 final class ConstantArena {
     private var buffers: [UnsafeMutableRawPointer] = []
 
-    deinit { for b in buffers { b.deallocate() } }
+    deinit { for buffer in buffers { buffer.deallocate() } }
 
     func keep(_ bytes: some Collection<UInt8>) -> Bytes {
-        let n = bytes.count
-        let p = UnsafeMutableRawPointer.allocate(byteCount: max(n, 1), alignment: 16)
-        buffers.append(p)
-        var i = 0
-        for b in bytes {
-            p.storeBytes(of: b, toByteOffset: i, as: UInt8.self)
-            i += 1
+        let count = bytes.count
+        let start = UnsafeMutableRawPointer.allocate(byteCount: max(count, 1), alignment: 16)
+        buffers.append(start)
+        var position = 0
+        for byte in bytes {
+            start.storeBytes(of: byte, toByteOffset: position, as: UInt8.self)
+            position += 1
         }
-        return Bytes(start: p, count: n)
+        return Bytes(start: start, count: count)
     }
 
     /// A copy of a value whose bytes belong to somebody else.
-    func keep(_ v: Mixed) -> Mixed {
-        switch v {
-        case .string(let b): .string(keep(b))
-        case .binary(let b): .binary(keep(b))
-        default: v
+    func keep(_ value: Mixed) -> Mixed {
+        switch value {
+        case .string(let bytes): .string(keep(bytes))
+        case .binary(let bytes): .binary(keep(bytes))
+        default: value
         }
     }
 }
@@ -144,8 +144,8 @@ struct TypeNames: OptionSet {
         self = row.0
     }
 
-    init(_ v: Mixed) {
-        switch v {
+    init(_ value: Mixed) {
+        switch value {
         case .null, .slot: self = .null
         case .int: self = .int
         case .bool: self = .bool

@@ -78,31 +78,33 @@ public struct Decimal128: Hashable, Sendable {
         return (isNegative ? 1 << 63 : 0) | UInt64(exponent + 398) << 53 | UInt64(truncatingIfNeeded: coefficient)
     }
 
-    init(bid32 v: UInt32) {
-        if v & 0x7800_0000 == 0x7800_0000 {
-            self.init(low: 0, high: UInt64(v & 0xFC00_0000) << 32)
-        } else if v & 0x6000_0000 == 0x6000_0000 {
-            let coefficient = UInt32(0x80_0000) | v & 0x1F_FFFF
+    init(bid32 bits: UInt32) {
+        if bits & 0x7800_0000 == 0x7800_0000 {
+            self.init(low: 0, high: UInt64(bits & 0xFC00_0000) << 32)
+        } else if bits & 0x6000_0000 == 0x6000_0000 {
+            let coefficient = UInt32(0x80_0000) | bits & 0x1F_FFFF
             self.init(
-                negative: v >> 31 != 0, coefficient: coefficient > 9_999_999 ? 0 : UInt128(coefficient),
-                exponent: Int(v >> 21 & 0xFF) - 101)
+                negative: bits >> 31 != 0, coefficient: coefficient > 9_999_999 ? 0 : UInt128(coefficient),
+                exponent: Int(bits >> 21 & 0xFF) - 101)
         } else {
-            self.init(negative: v >> 31 != 0, coefficient: UInt128(v & 0x7F_FFFF), exponent: Int(v >> 23 & 0xFF) - 101)
+            self.init(
+                negative: bits >> 31 != 0, coefficient: UInt128(bits & 0x7F_FFFF),
+                exponent: Int(bits >> 23 & 0xFF) - 101)
         }
     }
 
-    init(bid64 v: UInt64) {
-        if v & 0x7800_0000_0000_0000 == 0x7800_0000_0000_0000 {
-            self.init(low: 0, high: v & 0xFC00_0000_0000_0000)
-        } else if v & 0x6000_0000_0000_0000 == 0x6000_0000_0000_0000 {
-            let coefficient = UInt64(0x20_0000_0000_0000) | v & 0x7_FFFF_FFFF_FFFF
+    init(bid64 bits: UInt64) {
+        if bits & 0x7800_0000_0000_0000 == 0x7800_0000_0000_0000 {
+            self.init(low: 0, high: bits & 0xFC00_0000_0000_0000)
+        } else if bits & 0x6000_0000_0000_0000 == 0x6000_0000_0000_0000 {
+            let coefficient = UInt64(0x20_0000_0000_0000) | bits & 0x7_FFFF_FFFF_FFFF
             self.init(
-                negative: v >> 63 != 0, coefficient: coefficient > 9_999_999_999_999_999 ? 0 : UInt128(coefficient),
-                exponent: Int(v >> 51 & 0x3FF) - 398)
+                negative: bits >> 63 != 0, coefficient: coefficient > 9_999_999_999_999_999 ? 0 : UInt128(coefficient),
+                exponent: Int(bits >> 51 & 0x3FF) - 398)
         } else {
             self.init(
-                negative: v >> 63 != 0, coefficient: UInt128(v & 0x1F_FFFF_FFFF_FFFF),
-                exponent: Int(v >> 53 & 0x3FF) - 398)
+                negative: bits >> 63 != 0, coefficient: UInt128(bits & 0x1F_FFFF_FFFF_FFFF),
+                exponent: Int(bits >> 53 & 0x3FF) - 398)
         }
     }
 
@@ -116,8 +118,8 @@ public struct Decimal128: Hashable, Sendable {
         }
         let sa = a.sign, sb = b.sign
         if sa != sb || sa == 0 { return sa == sb ? 0 : (sa < sb ? -1 : 1) }
-        let m = magnitudeCompare(a, b)
-        return sa > 0 ? m : -m
+        let order = magnitudeCompare(a, b)
+        return sa > 0 ? order : -order
     }
 
     /// −1, 0 or 1; zero whatever its sign bit.

@@ -27,15 +27,17 @@ package enum Mixed {
 
     /// A number of a program. Of each type one NaN stands for null in the file, and everywhere else, too. Format:
     /// logical §6.7, §6.8.
-    @inline(__always) package static func number(_ v: Double) -> Mixed {
-        v.bitPattern == 0x7FF8_0000_0000_00AA ? .null : .double(v)
+    @inline(__always) package static func number(_ value: Double) -> Mixed {
+        value.bitPattern == 0x7FF8_0000_0000_00AA ? .null : .double(value)
     }
 
-    @inline(__always) package static func number(_ v: Float) -> Mixed {
-        v.bitPattern == 0x7FC0_00AA ? .null : .float(v)
+    @inline(__always) package static func number(_ value: Float) -> Mixed {
+        value.bitPattern == 0x7FC0_00AA ? .null : .float(value)
     }
 
-    @inline(__always) package static func number(_ v: Decimal128) -> Mixed { v == .null ? .null : .decimal(v) }
+    @inline(__always) package static func number(_ value: Decimal128) -> Mixed {
+        value == .null ? .null : .decimal(value)
+    }
 
     @inline(__always) package var isNull: Bool {
         if case .null = self { return true }
@@ -84,8 +86,8 @@ extension Mixed {
         case (.double(let x), .int(let y)): return -compare(y, x)
         case (.float(let x), .int(let y)): return -compare(y, Double(x))
         case (.link(let x), .link(let y)): return x == y ? 0 : (x < y ? -1 : 1)
-        case (.typedLink(let t, let x), .typedLink(let u, let y)):
-            return t == u ? (x == y ? 0 : (x < y ? -1 : 1)) : (t.raw < u.raw ? -1 : 1)
+        case (.typedLink(let leftTable, let x), .typedLink(let rightTable, let y)):
+            return leftTable == rightTable ? (x == y ? 0 : (x < y ? -1 : 1)) : (leftTable.raw < rightTable.raw ? -1 : 1)
         case (.list, .list), (.dictionary, .dictionary): return 0
         default: break
         }
@@ -124,10 +126,10 @@ extension Mixed {
     /// A number in decimal form, rounded to the digits that its type holds; nil where there is no number.
     var asDecimal: Decimal128? {
         switch self {
-        case .decimal(let d): d
-        case .int(let i): Decimal128(i)
-        case .float(let f): Decimal128(rounding: Double(f), digits: 7)
-        case .double(let d): Decimal128(rounding: d, digits: 15)
+        case .decimal(let value): value
+        case .int(let value): Decimal128(value)
+        case .float(let value): Decimal128(rounding: Double(value), digits: 7)
+        case .double(let value): Decimal128(rounding: value, digits: 15)
         default: nil
         }
     }
@@ -151,20 +153,20 @@ extension Mixed {
     private static func compare(_ x: Int64, _ y: Double) -> Int {
         if y.isNaN { return 1 }
         if x.magnitude <= 1 << 53 {
-            let d = Double(x)
-            return d == y ? 0 : (d < y ? -1 : 1)
+            let converted = Double(x)
+            return converted == y ? 0 : (converted < y ? -1 : 1)
         }
         if y >= 0x1p63 { return -1 }
         if y < -0x1p63 { return 1 }
-        let t = Int64(y)
-        return x == t ? 0 : (x < t ? -1 : 1)
+        let whole = Int64(y)
+        return x == whole ? 0 : (x < whole ? -1 : 1)
     }
 
     /// Unsigned bytes, the shorter prefix first.
     @inline(__always) static func compareBytes(_ a: Bytes, _ b: Bytes) -> Int {
-        let r =
+        let order =
             a.baseAddress == b.baseAddress ? 0 : Platform.compare(a.baseAddress, b.baseAddress, min(a.count, b.count))
-        if r != 0 { return r < 0 ? -1 : 1 }
+        if order != 0 { return order < 0 ? -1 : 1 }
         return a.count == b.count ? 0 : (a.count < b.count ? -1 : 1)
     }
 
@@ -223,14 +225,14 @@ extension Decimal128 {
         var exponent = 0
         var seenPoint = false
         var bytes = Array(text(value.magnitude).utf8)[...]
-        while let c = bytes.popFirst() {
-            if c == 0x2E {
+        while let byte = bytes.popFirst() {
+            if byte == 0x2E {
                 seenPoint = true
-            } else if c == 0x65 {
+            } else if byte == 0x65 {
                 exponent += Int(String(decoding: bytes, as: UTF8.self)) ?? 0
                 break
             } else {
-                coefficient = coefficient * 10 + UInt128(c - 0x30)
+                coefficient = coefficient * 10 + UInt128(byte - 0x30)
                 if seenPoint { exponent -= 1 }
             }
         }

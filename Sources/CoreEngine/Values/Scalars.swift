@@ -81,7 +81,9 @@ public struct UUIDValue: Hashable, Sendable, Comparable {
 private let hexDigits: [UInt8] = Array("0123456789abcdef".utf8)
 
 private func hexText(_ value: UInt64, bytes: Int, into out: inout [UInt8]) {
-    for i in stride(from: bytes * 8 - 4, through: 0, by: -4) { out.append(hexDigits[Int(value >> UInt64(i) & 15)]) }
+    for shift in stride(from: bytes * 8 - 4, through: 0, by: -4) {
+        out.append(hexDigits[Int(value >> UInt64(shift) & 15)])
+    }
 }
 
 extension Timestamp: CustomStringConvertible {
