@@ -13,20 +13,20 @@ struct Token {
         case count, max, min, sum, avg, links, type, keys, values
         case natural, number, float, timestamp, uuid, objectId, link, argument, keyPathArgument, base64, string,
             identifier
-        /// `%@`-like placeholders of NSPredicate: the next argument, the next argument as a key path.
+        /// Placeholders of NSPredicate: `%@` is the next argument, `%K` is the next argument used as a key path.
         case nextArgument, nextKeyPathArgument
         case end
     }
 
     var kind: Kind
 
-    /// Bytes of the text.
+    /// The token's range in the bytes of the text; `end` is exclusive.
     var start: Int
     var end: Int
 }
 
-/// Cuts a query text into tokens: the longest match wins, on equal length the more special one. Rules: query-language
-/// §2.
+/// Splits a query text into tokens. The longest match wins; of two matches of equal length the more special one wins.
+/// Rules: query-language §2.
 struct Lexer {
     private let bytes: [UInt8]
     private let text: String
@@ -36,7 +36,7 @@ struct Lexer {
         bytes = Array(text.utf8)
     }
 
-    /// - Returns: the tokens, an `end` last, and the bytes they point into.
+    /// - Returns: the tokens, with an `end` token last, and the bytes that their ranges refer to.
     static func tokens(of text: String) throws(RealmError) -> (tokens: [Token], bytes: [UInt8]) {
         let lexer = Lexer(text)
         var all: [Token] = []
@@ -68,7 +68,7 @@ struct Lexer {
         return position - from
     }
 
-    /// Bytes of a well-formed character beyond ASCII, 0 when there is none.
+    /// The length in bytes of a well-formed multi-byte character, or 0 when the bytes are not one.
     private func multibyte(_ position: Int) -> Int {
         let first = at(position)
         let length =
@@ -114,7 +114,7 @@ struct Lexer {
         "infinity": .infinity, "nan": .nan,
     ]
 
-    /// All lower or all upper.
+    /// Keywords that are accepted in all lower case or all upper case only.
     private static let oneCase: [Name: Token.Kind] = [
         "not": .not, "in": .in, "any": .any, "some": .any, "all": .all, "none": .none, "true": .true, "false": .false,
         "first": .first,
@@ -137,7 +137,7 @@ struct Lexer {
 
     private func match(_ start: Int) throws(RealmError) -> (Token.Kind, Int) {
         let first = bytes[start]
-        // The longest so far; a later candidate must be longer.
+        // The longest match so far; a later candidate must be longer to replace it.
         var best: (kind: Token.Kind, length: Int)?
         func offer(_ kind: Token.Kind, _ length: Int) {
             if length > 0, length > best?.length ?? 0 { best = (kind, length) }
@@ -154,7 +154,7 @@ struct Lexer {
         }
         let name = identifier(start)
         if name > 0, let kind = keyword(start, name) { offer(kind, name) }
-        // A signed inf or nan.
+        // A signed infinity or NaN.
         if first == 0x2B || first == 0x2D, case let length = identifier(start + 1), length > 0,
             let kind = keyword(start + 1, length),
             kind == .infinity || kind == .nan
@@ -261,7 +261,7 @@ struct Lexer {
             while isHex(at(end)) { end += 1 }
             offer(.number, end - start)
         }
-        // Floats: a point, an exponent or the suffix f.
+        // A float has a point, an exponent or the suffix f.
         var end = first + whole
         var isFloat = false
         if at(end) == 0x2E {
@@ -299,7 +299,7 @@ struct Lexer {
             if nanoseconds > 0 { offer(.timestamp, 2 + seconds + nanoseconds) }
             return
         }
-        // Y-M-D, then T or @, then h:m:s, perhaps :nanos.
+        // The form is Y-M-D, then T or @, then h:m:s, with an optional :nanoseconds.
         var position = start
         for separator: UInt8 in [0x2D, 0x2D, 0, 0x3A, 0x3A] {
             let count = digits(position)
@@ -321,7 +321,8 @@ struct Lexer {
         }
     }
 
-    /// Length of groups of hexadecimal digits with dashes between them and a closing bracket.
+    /// The length of groups of hexadecimal digits, separated by dashes and followed by a closing bracket; nil when the
+    /// text has another form.
     private func pattern(_ start: Int, _ groups: [Int]) -> Int? {
         var position = start
         for (group, size) in groups.enumerated() {

@@ -1,14 +1,15 @@
-/// SORT, DISTINCT and LIMIT, applied left to right to the rows of a query. Rules: query-language §14.
+/// One key of a SORT or DISTINCT. The clauses SORT, DISTINCT and LIMIT apply from left to right to the rows of a query.
+/// Rules: query-language §14.
 struct SortKey {
-    /// To-one links on the way.
+    /// The to-one links that lead to the property.
     let hops: [Hop]
     let column: ColKey
     let end: TableKey
 
-    /// Key of a dictionary property.
+    /// The key in a dictionary property; nil for other properties.
     let dictionaryKey: [UInt8]?
 
-    /// A collection or a to-many hop: refused when it runs.
+    /// Whether the path ends in a collection or has a to-many hop. Such a key is refused when the query runs.
     let isInvalid: Bool
     var ascending: Bool
     let text: String
@@ -28,7 +29,7 @@ enum Ordering {
         }
     }
 
-    /// Adjacent sorts are one: the later keys come first.
+    /// Merges adjacent sorts into one: the keys of the later sort come first.
     static func append(_ ordering: Ordering, to all: inout [Ordering]) {
         switch (all.last, ordering) {
         case (.sort(let before)?, .sort(let keys)): all[all.count - 1] = .sort(keys + before)
@@ -112,12 +113,13 @@ extension Binder {
     }
 }
 
-/// What a row is sorted by: a null link on the way sorts after everything, a null at the end before.
+/// The value that a row is sorted by. In ascending order, a null link on the way to the property comes last, and a null
+/// at the end of the path comes first.
 enum SortValue {
     case broken
     case value(Mixed)
 
-    /// Bytes of a text.
+    /// The size in bytes of a string or binary; 0 for other values.
     @inline(__always) var size: Int {
         switch self {
         case .value(.string(let bytes)), .value(.binary(let bytes)): bytes.count
@@ -134,17 +136,17 @@ enum SortValue {
         }
     }
 
-    /// Equal as in a condition: the decimal 0.1 and the double 0.1 are.
+    /// Equality as in a condition: the decimal 0.1 equals the double 0.1.
     static func areEqual(_ a: SortValue, _ b: SortValue) -> Bool {
         if case .value(let x) = a, case .value(let y) = b { Mixed.compare(x, y) == 0 } else { compare(a, b) == 0 }
     }
 }
 
-/// Reads what rows are sorted by.
+/// Reads the sort values of rows.
 struct SortReader {
     private let key: SortKey
 
-    /// The class of the rows, and those that the links lead to.
+    /// The class of the rows, followed by the target class of each link.
     private let tables: [Table]
 
     init(_ table: Table, _ key: SortKey) throws(RealmError) {
@@ -188,8 +190,8 @@ struct SortReader {
     }
 }
 
-/// The order of a SORT in one snapshot; rows that are equal in it, and all rows where there is none, stand in the order
-/// of their keys.
+/// The order of a SORT in one snapshot. Rows with equal sort values are ordered by their keys, and so are all rows when
+/// the query has no SORT.
 struct RowOrder {
     private let readers: [(reader: SortReader, ascending: Bool)]
 
@@ -202,7 +204,7 @@ struct RowOrder {
         self.readers = readers
     }
 
-    /// A row with what it is sorted by.
+    /// A row with its sort values.
     struct Row {
         let key: ObjKey
         fileprivate let values: [SortValue]
@@ -231,7 +233,7 @@ struct RowOrder {
     }
 }
 
-/// Orders rows: keys of the rows' values are taken out once, then compared.
+/// Applies orderings to rows. Reads the sort values of all rows once, then compares them.
 struct RowOrderer {
     private let table: Table
 
@@ -240,7 +242,7 @@ struct RowOrderer {
     func apply(_ orderings: [Ordering], _ rows: [ObjKey]) throws(RealmError) -> [ObjKey] {
         var rows = rows
         var next = 0
-        // What a DISTINCT leaves over does not decide whether the next clause is refused.
+        // DISTINCT does not update this flag: rows that it removes do not change whether a later clause is refused.
         var isEmpty = rows.isEmpty
         while next < orderings.count {
             switch orderings[next] {
@@ -282,7 +284,7 @@ struct RowOrderer {
         return all
     }
 
-    /// The places of the rows, what sorting needs, and the result.
+    /// Checks the memory for the array of row indices, for the sort itself and for the result.
     private static func expectSorting(_ count: Int) throws(RealmError) {
         try CMemory.expect(count, each: 5 * MemoryLayout<Int>.stride)
     }
@@ -314,7 +316,7 @@ struct RowOrderer {
         var columns: [[SortValue]] = []
         for key in keys { columns.append(try values(rows, key)) }
         try Self.expectSorting(rows.count)
-        // Rows with a null link on the way are dropped.
+        // Drop the rows with a null link on the way to the property.
         var order = (0..<rows.count).filter { row in
             !columns.contains { if case .broken = $0[row] { true } else { false } }
         }
@@ -337,7 +339,8 @@ struct RowOrderer {
             if index == 0 || !columns.allSatisfy({ SortValue.areEqual($0[order[index - 1]], $0[row]) }) {
                 kept.append(row)
             } else if row < kept[kept.count - 1] {
-                // Equal only by rounding: it stands behind the other by its value, and comes first.
+                // The two rows are equal only by rounding. This one sorts later by its exact value but comes first in
+                // the input, so keep it.
                 kept[kept.count - 1] = row
             }
         }
@@ -345,8 +348,8 @@ struct RowOrderer {
     }
 }
 
-/// Counts the comparisons of a sort, which cannot throw. When the call is to end the rest goes by without looking at
-/// any value.
+/// Counts the comparisons of a sort, because a comparison cannot throw. Once the call must end, the remaining
+/// comparisons return without reading any value.
 private struct Comparisons {
     private let store: NodeStore
     private var count = 0
@@ -354,7 +357,9 @@ private struct Comparisons {
 
     init(_ store: NodeStore) { self.store = store }
 
-    /// Long texts count for more: they may be equal up to their ends.
+    /// Long texts count for more, because they may be equal up to their ends.
+    ///
+    /// - Returns: false when the call must end.
     @inline(__always) mutating func goOn(_ columns: [[SortValue]], _ x: Int, _ y: Int) -> Bool {
         count &+= 1 &+ min(columns[0][x].size, columns[0][y].size) >> 10
         if count >= 256, !isEnding {

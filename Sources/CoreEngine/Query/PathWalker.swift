@@ -1,10 +1,10 @@
-/// Follows the steps of a key path from class to class, up to what it ends with. Rules: query-language §4.
+/// Resolves the steps of a key path from class to class, up to its end. Rules: query-language §4.
 ///
-/// Each property takes the steps that belong to it: those into its collection, or into its Mixed value. Then it ends
-/// the path, or is a hop to other objects, in whose class the walk goes on. A method for each shape of property does
-/// that; nil from it stands for a hop.
+/// Each property consumes the steps that belong to it: those into its collection or into its Mixed value. It then
+/// either ends the path or is a hop to other objects, and the walk continues in their class. There is a method for each
+/// shape of property; it returns nil when the property is a hop.
 struct PathWalker {
-    /// What a path ends with.
+    /// The end of a path.
     private struct End {
         let tail: PathTail
         let type: ValueType
@@ -20,14 +20,14 @@ struct PathWalker {
     private let binder: Binder
     private let steps: [PathStep]
 
-    /// The step to be taken next.
+    /// The index of the next step.
     private var position = 0
 
-    /// The class that the walk has come to.
+    /// The class that the walk has reached.
     private var table: Table
     private var hops: [Hop] = []
 
-    /// The steps as they are printed.
+    /// The steps in printed form.
     private var texts: [String] = []
 
     init(_ binder: Binder, _ steps: [PathStep], from start: Table) {
@@ -50,7 +50,7 @@ struct PathWalker {
         throw .query("A key path must end in a property")
     }
 
-    /// Steps with points between them, but not before brackets.
+    /// Joins steps with points, except before brackets.
     private static func joined(_ steps: [String]) -> String {
         guard var text = steps.first else { return "" }
         for step in steps.dropFirst() {
@@ -78,7 +78,7 @@ struct PathWalker {
             }
             return try property(named: binder.alias(written, table), as: written)
         case .key(let key) where !hops.isEmpty:
-            // After a hop, ['name'] is .name.
+            // After a hop, ['name'] means .name.
             let name = binder.alias(Name(String(decoding: key, as: UTF8.self)), table)
             return try property(named: name, as: name)
         case .all where !hops.isEmpty: return nil
@@ -150,7 +150,7 @@ struct PathWalker {
             switch found {
             case .all: position += 1
             case .key:
-                // ['name'] reads a property.
+                // ['name'] reads a property of the target.
                 break
             default:
                 guard shape == .list else { throw noIndex(facts) }
@@ -220,7 +220,7 @@ struct PathWalker {
     private mutating func values(_ facts: ColumnFacts) throws(RealmError) -> End? {
         position += 1
         if facts.type != .link { texts.append("[*]") }
-        // All elements of all values: the same.
+        // `[*]` after `@values` changes nothing.
         if !isAtEnd, try index(steps[position]) == .all { position += 1 }
         if isAtEnd { return all(facts, .dictionary) }
         if facts.type == .link {
@@ -232,7 +232,7 @@ struct PathWalker {
         return End(.collection(facts.key, .dictionary, [.all] + inside), .mixed, isList: true)
     }
 
-    /// A key of a dictionary of links, or a property of the objects that it links to.
+    /// A key of a dictionary of links, or a property of the linked objects.
     private mutating func linkUnderKey(_ facts: ColumnFacts) throws(RealmError) -> End? {
         let place: PathIndex
         if case .name(let name) = steps[position] {
@@ -241,7 +241,8 @@ struct PathWalker {
             guard let found = try index(steps[position]) else { throw noIndex(facts) }
             place = found
         }
-        // A name that is a property of the target reads it of all values; else it is a key.
+        // If the target class has a property of this name, the path reads that property of all values. Otherwise the
+        // name is a key.
         if case .key(let key) = place, let target = try binder.group.table(facts.oppositeTable) {
             let name = Name(String(decoding: key, as: UTF8.self))
             if target.column(named: binder.alias(name, target)) != nil || binder.names.aliases[target.key]?[name] != nil
@@ -265,8 +266,8 @@ struct PathWalker {
         return nil
     }
 
-    /// A key of a dictionary of values, which may be stepped into as Mixed, whatever their declared type, only where
-    /// they are.
+    /// A key of a dictionary of values. Further steps are accepted whatever the declared type of the values; they reach
+    /// something only in values that are collections or links.
     private mutating func valueUnderKey(_ facts: ColumnFacts) throws(RealmError) -> End? {
         let place: PathIndex
         if case .name(let name) = steps[position] {
@@ -289,9 +290,9 @@ struct PathWalker {
         return End(.collection(facts.key, .dictionary, way == [.all] ? [] : way), ValueType(facts), isList: true)
     }
 
-    // MARK: Parts of these
+    // MARK: Helpers
 
-    /// All elements of a collection.
+    /// The end of a path that yields all elements of a collection.
     private func all(_ facts: ColumnFacts, _ shape: CollectionShape) -> End {
         End(.collection(facts.key, shape, []), ValueType(facts), isList: true)
     }
@@ -303,7 +304,7 @@ struct PathWalker {
         table = next
     }
 
-    /// Steps into Mixed values, to the end of the path; and whether `@keys` is the last.
+    /// Consumes steps into Mixed values up to the end of the path. `keys` is true when the last step is `@keys`.
     private mutating func mixedSteps() throws(RealmError) -> (inside: [PathIndex], keys: Bool) {
         var inside: [PathIndex] = []
         while !isAtEnd {
@@ -329,7 +330,7 @@ struct PathWalker {
         return (inside, false)
     }
 
-    /// The index or key that a step is; nil for other steps.
+    /// The index or key that a step means; nil for other steps.
     private func index(_ step: PathStep) throws(RealmError) -> PathIndex? {
         switch step {
         case .index(let number): return .at(number)

@@ -3,21 +3,21 @@ enum PathIndex: Equatable {
     case key([UInt8])
 }
 
-/// One way from an object to others.
+/// One step of a path from an object to others.
 struct Hop {
     enum Kind { case toOne, list, set, dictionary, backlink }
     let kind: Kind
 
-    /// Class the hop starts at, its column there, and where it leads.
+    /// The class where the hop starts, its column in that class, and the class that the hop leads to.
     let origin: TableKey
     let column: ColKey
     let target: TableKey
 
-    /// An element of a list, a key of a dictionary.
+    /// The index of an element in a list, or a key of a dictionary; nil for all elements.
     var index: PathIndex?
     let text: String
 
-    /// Leads to any number of objects, as far as comparing goes; an element of a list does, too.
+    /// Whether the hop counts as to-many in comparisons. A hop to one element of a list does, too.
     var isMultiple: Bool { kind != .toOne }
     var leadsToOne: Bool { kind == .toOne || (index != nil && index != .all) }
 }
@@ -25,16 +25,16 @@ struct Hop {
 enum PathTail {
     /// A single value.
     case value(ColKey)
-    /// A collection of the object: all elements, or those that the steps lead to.
+    /// A collection of the object: all elements, or those that the steps select.
     case collection(ColKey, CollectionShape, [PathIndex])
     case keys(ColKey, [PathIndex])
-    /// Byte lengths of the elements.
+    /// The lengths of the elements in bytes.
     case lengths(ColKey)
-    /// Steps into a Mixed value; `keys` at the end of them.
+    /// Steps into a Mixed value; `keys` when `@keys` follows them.
     case mixed(ColKey, [PathIndex], keys: Bool)
-    /// All links to the object.
+    /// The number of all links to the object.
     case allBacklinks
-    /// The object itself, as a link: paths that end in backlinks.
+    /// The object itself, as a link, for paths that end in backlinks.
     case object
 }
 
@@ -42,13 +42,14 @@ final class PathExpression: Expression {
     let hops: [Hop]
     let tail: PathTail
 
-    /// Class whose property the tail is.
+    /// The class whose property is the tail.
     let end: TableKey
 
-    /// Nulls in a dictionary of links are elements: where any of them may differ from a constant.
+    /// Whether nulls in a dictionary of links count as elements. Set for `!=` with a constant, which any element may
+    /// satisfy.
     var showsNullLinks = false
 
-    /// The objects' values come in the order of the objects' keys: sums of floating point depend on it.
+    /// Whether objects are visited in the order of their keys. The result of a floating-point sum depends on the order.
     var isByKey = false
     private let source: String
     private var tables: [Unmanaged<Table>] = []
@@ -67,7 +68,7 @@ final class PathExpression: Expression {
 
     override func copied() -> Expression { ownPath() }
 
-    /// As `copied`.
+    /// Like `copied`, with the concrete type.
     func ownPath() -> PathExpression {
         let copy = PathExpression(
             hops: hops, tail: tail, end: end, type: type, isList: isList, quantifier: quantifier, source: source)
@@ -76,7 +77,7 @@ final class PathExpression: Expression {
         return copy
     }
 
-    /// The same on the class that the first hop leads to.
+    /// The same path without its first hop, starting at the class that the hop leads to.
     var afterFirstHop: PathExpression {
         PathExpression(
             hops: Array(hops.dropFirst()), tail: tail, end: end, type: type, isList: isList, quantifier: quantifier,
@@ -107,8 +108,8 @@ final class PathExpression: Expression {
 
     override func reads(_ found: inout RowReads, _ way: [KeyPath.Step]) {
         let hops = way + hops.map { KeyPath.Step($0) }
-        /// - Parameter steps: into a Mixed value: a name among them may be that of a property of the object that the
-        ///   value links to.
+        /// - Parameter steps: steps into a Mixed value. When the value is a link, a key among them may name a property
+        ///   of the linked object.
         func add(_ column: ColKey, _ steps: some Sequence<PathIndex>) {
             found.add(hops + [KeyPath.Step(table: end, column: column, target: nil, isBacklink: false)])
             if steps.contains(where: { if case .key = $0 { true } else { false } }) { found.addAnything() }
@@ -138,8 +139,8 @@ final class PathExpression: Expression {
         if hasManyHops, out.ends.isEmpty || !isCollection { out.closeGroup() }
     }
 
-    /// The same, but without any group where no object is reached, and without closing the one group of single values
-    /// behind to-many hops.
+    /// Like `evaluate`, with two differences: it makes no group when no object is reached, and it does not close the
+    /// one group of single values behind to-many hops.
     func evaluateReached(_ table: Table, _ key: ObjKey, _ out: ValueBuffer) throws(RealmError) {
         if hops.isEmpty { return try emit(table, key, out) }
         if !hasManyHops {
@@ -158,7 +159,7 @@ final class PathExpression: Expression {
         for found in reached.sorted() { try emit(end, found, out) }
     }
 
-    /// The chain of links breaks: NULL for a value, nothing for a collection.
+    /// Called when a link of the chain is null: gives NULL for a value and nothing for a collection.
     private func missing(_ out: ValueBuffer) throws(RealmError) {
         if !isList, !isCollection { try out.values.add(.null) }
         out.closeGroup()
@@ -173,7 +174,7 @@ final class PathExpression: Expression {
         }
     }
 
-    /// Calls `body` for every object that the hops from `i` on reach.
+    /// Calls `body` for every object that the hops from index `i` on reach.
     func walk(_ first: Int, _ table: Table, _ key: ObjKey, _ body: (ObjKey) throws(RealmError) -> Void)
         throws(RealmError)
     {
@@ -192,7 +193,7 @@ final class PathExpression: Expression {
             key = target
         }
         if position == hops.count { return try body(key) }
-        // From one row so many objects may be reached that the call is to end on the way.
+        // One row may reach so many objects that the call must be able to end here.
         try table.store.test()
         let next = tables[position + 1].takeUnretainedValue()
         let keys = try targets(hops[position], table, key)
@@ -205,7 +206,7 @@ final class PathExpression: Expression {
         RealmError(.limitExceeded, "A key path reaches more than \(QueryRoom.maxReached) objects from one row")
     }
 
-    /// The one object behind a to-one link or an element.
+    /// The one object behind a to-one link or an indexed element; nil when the object does not exist.
     private func single(_ hop: Hop, _ table: Table, _ key: ObjKey) throws(RealmError) -> ObjKey? {
         guard let facts = table.facts(hop.column) else { return nil }
         if hop.kind == .toOne {
@@ -286,7 +287,7 @@ final class PathExpression: Expression {
             case .typedLink(_, let target) where target.isUnresolved: value = .null
             default: break
             }
-            // A null link behind to-many hops is no element.
+            // A null link behind to-many hops is not an element.
             if value.isNull, type.isLink, hasManyHops { return }
             try out.values.add(value)
             if !hasManyHops { out.closeGroup() }
@@ -295,7 +296,8 @@ final class PathExpression: Expression {
             if let facts = table.facts(column), let content = try collection(table, key, facts) {
                 try element(content, steps[...], out, level: 0)
             }
-            // Behind to-many hops, several steps make groups only of what the steps before the last lead to.
+            // Behind to-many hops, a path with two or more steps makes its groups in `nested`, one for each value that
+            // the steps before the last one reach.
             if !hasManyHops || (isCollection && steps.count <= 1) { out.finish(since: before) }
         case .keys(let column, let steps):
             let before = out.ends.count
@@ -344,7 +346,7 @@ final class PathExpression: Expression {
         }
     }
 
-    /// Elements of a typed collection that the steps lead to.
+    /// Adds the elements of a typed collection that the steps select.
     private func element(
         _ content: CollectionContent, _ steps: ArraySlice<PathIndex>, keys: Bool = false, _ out: ValueBuffer, level: Int
     ) throws(RealmError) {
@@ -357,8 +359,8 @@ final class PathExpression: Expression {
         case (.dictionary(let dictionary), .all):
             try forEach(dictionary.count, out) { (i) throws(RealmError) in
                 let value = try dictionary.value(i)
-                // A null in a dictionary of links is a link to nothing, not the same as a null link, or no element at
-                // all.
+                // A null in a dictionary of links counts either as a link to no object, which differs from a null link,
+                // or not at all.
                 if value.isNull, type.isLink {
                     if showsNullLinks { try out.values.add(.typedLink(.null, .null)) }
                 } else {
@@ -398,7 +400,8 @@ final class PathExpression: Expression {
         }
     }
 
-    /// Runs `body` for the places of a collection whose elements are to come into `out`.
+    /// Calls `body` with each index of a collection whose elements are added to `out`. Throws when `out` would become
+    /// too large.
     @inline(__always)
     private func forEach(_ count: Int, _ out: ValueBuffer, _ body: (Int) throws(RealmError) -> Void) throws(RealmError)
     {
@@ -411,7 +414,7 @@ final class PathExpression: Expression {
         }
     }
 
-    /// One element behind `[*]`.
+    /// Adds one element selected by `[*]`.
     private func each(_ value: Mixed, _ steps: ArraySlice<PathIndex>, keys: Bool, _ out: ValueBuffer, level: Int)
         throws(RealmError)
     {
@@ -422,8 +425,8 @@ final class PathExpression: Expression {
         }
     }
 
-    /// Steps into a Mixed value. A step that does not fit the value gives nothing; the last one still makes a group of
-    /// it.
+    /// Applies steps to a Mixed value. A step that does not fit the value adds nothing; the last step still closes a
+    /// group.
     private func nested(_ value: Mixed, _ steps: ArraySlice<PathIndex>, keys: Bool, _ out: ValueBuffer, level: Int)
         throws(RealmError)
     {
@@ -473,7 +476,7 @@ final class PathExpression: Expression {
             default: break
             }
         case .typedLink(let tableKey, let target):
-            // A name reads that property of the linked object.
+            // A key step reads the property of that name in the linked object.
             guard case .key(let name) = step, let table = try group.takeUnretainedValue().table(tableKey),
                 try table.isValid(target),
                 let column = table.column(named: Name(String(decoding: name, as: UTF8.self))),

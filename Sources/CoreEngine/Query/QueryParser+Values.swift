@@ -77,7 +77,7 @@ extension QueryParser {
         return .subquery(steps, variable: variable, condition)
     }
 
-    /// Undoes the escapes of blanks in a name.
+    /// The name of a token, with its escaped blanks decoded.
     private func name(_ token: Token) -> Name {
         var out: [UInt8] = []
         var position = token.start
@@ -196,7 +196,7 @@ extension QueryParser {
         }
     }
 
-    /// A constant that is one token.
+    /// Parses a constant that is one token.
     private func literal(_ token: Token) throws(RealmError) -> ConstantSyntax {
         let written = spelling(token)
         switch token.kind {
@@ -222,10 +222,10 @@ extension QueryParser {
         }
     }
 
-    /// What stands between the quotes.
+    /// The bytes between the quotes.
     private func quoted(_ token: Token) -> [UInt8] { Array(bytes[token.start + 1..<token.end - 1]) }
 
-    /// `binary('text')`, behind the word.
+    /// Parses `('text')` after the word `binary`.
     private mutating func binary() throws(RealmError) -> ConstantSyntax {
         try expect(.openParen, "'('")
         let content: [UInt8]
@@ -241,7 +241,7 @@ extension QueryParser {
         return .binary(content)
     }
 
-    /// `obj('Class', key)`, behind the word.
+    /// Parses `('Class', key)` after the word `obj`.
     private mutating func object() throws(RealmError) -> ConstantSyntax {
         try expect(.openParen, "'('")
         guard kind == .string else { throw unexpected() }
@@ -261,7 +261,7 @@ extension QueryParser {
 // MARK: Shapes
 
 extension QueryParser {
-    /// A shape alone, as an argument has it.
+    /// Parses a shape alone, as given in an argument.
     static func geo(_ text: String) throws(RealmError) -> GeoSyntax {
         var parser = try QueryParser(text)
         guard parser.kind != .argument, parser.kind != .nextArgument else { throw parser.unexpected() }
@@ -270,7 +270,7 @@ extension QueryParser {
         return shape
     }
 
-    /// What follows GEOWITHIN.
+    /// Parses the right side of GEOWITHIN.
     mutating func geo() throws(RealmError) -> GeoSyntax {
         let word = kind
         if word == .argument || word == .nextArgument { return .argument(try argumentNumber()) }

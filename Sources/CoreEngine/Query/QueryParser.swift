@@ -1,5 +1,5 @@
-/// Tokens to tree. Operators are reduced on a stack of their own, so that brackets cost no recursion; only subqueries
-/// recurse. Grammar: query-language §3.
+/// Parses tokens into a tree. Operators are reduced on an explicit stack, so that brackets need no recursion; only
+/// subqueries recurse. Grammar: query-language §3.
 struct QueryParser {
     let text: String
     let bytes: [UInt8]
@@ -7,17 +7,17 @@ struct QueryParser {
     var at = 0
     var subqueries = 0
 
-    /// Depth of the condition in the subquery read last.
+    /// The depth of the condition in the last subquery that was read.
     private var innerDepth = 0
 
-    /// The greatest depth so far, and the greatest that the thread's stack allows; nil: not known yet.
+    /// The greatest depth so far, and the greatest depth that the thread's stack allows (nil: not measured yet).
     private(set) var greatestDepth = 0
     private var deepest: Int?
 
-    /// Next argument of `%@` and `%K`.
+    /// The number of the next argument for `%@` and `%K`.
     var nextArgument = 0
 
-    /// Whether operators may have `[d]` and `[cd]` behind them.
+    /// Whether operators accept the suffixes `[d]` and `[cd]`.
     private let knowsAccents: Bool
 
     init(_ text: String, knowingAccents: Bool = false) throws(RealmError) {
@@ -34,7 +34,7 @@ struct QueryParser {
         return QuerySyntax(predicate: predicate, orderings: orderings, depth: parser.greatestDepth)
     }
 
-    /// The clauses alone, as results take them: `a ASC, b DESC`.
+    /// Parses the keys of a sort alone, as given for results: `a ASC, b DESC`.
     static func sort(_ text: String) throws(RealmError) -> OrderingSyntax {
         var parser = try QueryParser(text)
         let keys = try parser.sortKeys()
@@ -95,7 +95,7 @@ struct QueryParser {
 
     // MARK: Operators
 
-    /// Operands of one AND or OR so far; it grows in place.
+    /// The operands of one AND or OR so far. A class, so that it grows in place.
     final class Chain {
         let isAnd: Bool
         var parts: [PredicateSyntax]
@@ -134,7 +134,7 @@ struct QueryParser {
             }
         }
 
-        /// The binary operator that a word or sign stands for.
+        /// The binary operator that a word or sign means; nil for other tokens.
         init?(_ kind: Token.Kind) {
             switch kind {
             case .or: self = .or
@@ -161,7 +161,7 @@ struct QueryParser {
         }
     }
 
-    /// A predicate up to a clause or the end of the text, or up to the bracket that closes a subquery.
+    /// Parses a predicate up to a clause, the end of the text, or the bracket that closes a subquery.
     mutating func predicate(until close: Token.Kind?) throws(RealmError) -> PredicateSyntax {
         var operands: [Operand] = []
         var operations: [(op: Operation, at: Int)] = []
@@ -201,7 +201,7 @@ struct QueryParser {
                 at += 1
             default:
                 guard let op = Operation(kind) else { break loop }
-                // All binary operators lean left; NOT stands before its operand and is never reduced here.
+                // All binary operators are left-associative. NOT comes before its operand, so it is never reduced here.
                 while let top = operations.last, top.op.precedence >= op.precedence {
                     try reduce(&operands, &operations)
                 }
@@ -228,7 +228,7 @@ struct QueryParser {
         return result
     }
 
-    /// Reduces what stands behind the last open bracket to one operand.
+    /// Reduces everything after the last open bracket to one operand.
     private mutating func closeBracket(_ operands: inout [Operand], _ operations: inout [(op: Operation, at: Int)])
         throws(RealmError)
     {
@@ -265,7 +265,7 @@ struct QueryParser {
                     text, "nested too deeply (more than \(QueryRoom.maxDepth) levels)", at: position)
             }
             if depth > QueryRoom.flatDepth {
-                // Asked once: that takes a while.
+                // Measured once per parse, because it takes time.
                 let most = deepest ?? QueryRoom.levelsOfStack
                 deepest = most
                 if depth > most { throw QueryRoom.stackTooSmall(for: depth) }
@@ -303,7 +303,7 @@ struct QueryParser {
             .value(let rhs, let rightDepth, let isRightBracketed)
         ):
             if comparison.isString || comparison == .text {
-                // Only plain values, without brackets or arithmetic.
+                // String operators and TEXT accept only plain values, without brackets or arithmetic.
                 if isLeftBracketed || isRightBracketed { throw wrong() }
                 if case .arithmetic = lhs { throw wrong() }
                 if case .arithmetic = rhs { throw wrong() }
@@ -362,8 +362,8 @@ struct QueryParser {
 
     // MARK: Numbers and bytes
 
-    /// As C reads integers: a leading 0 means octal, 0x hexadecimal; saturating. nil never: text that starts with no
-    /// digit reads as 0.
+    /// Reads an integer as C does: a leading 0 means octal, 0x means hexadecimal; out-of-range values saturate. Never
+    /// returns nil: text without a leading digit gives 0.
     static func integer(_ text: String) -> Int64? {
         var digits = Array(text.utf8)[...]
         var negative = false

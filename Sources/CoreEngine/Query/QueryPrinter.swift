@@ -1,18 +1,18 @@
-/// An operand of AND or OR: a condition, or the first few of several under one operator.
+/// An operand of AND or OR: one condition, or the first few of several parts under one operator.
 private enum Operand {
     case one(Condition)
     case several([Condition], Int)
 }
 
-/// Conditions back to text that parses to the same query. Rules: query-language §15; where Realm's own text would not
-/// find the same rows again, the text here does.
+/// Prints conditions as text that parses to the same query. Rules: query-language §15, except where Realm's own text
+/// would not find the same rows again.
 final class QueryPrinter {
     private let group: Group
 
-    /// `$x.` inside a subquery.
+    /// The prefix of paths inside a subquery, such as `$x.`; empty outside.
     private(set) var prefix = ""
 
-    /// What has been written: conditions within conditions append to it, so that none is copied at each level.
+    /// The text written so far. Nested conditions append to it, so that their texts are not copied at each level.
     var out = ""
     private var depth = 0
     private var insideNot = 0
@@ -39,7 +39,7 @@ final class QueryPrinter {
         }
     }
 
-    /// What `body` writes, alone.
+    /// The text that `body` writes, separate from `out`.
     func captured(_ body: (QueryPrinter) -> Void) -> String {
         var text = ""
         swap(&text, &out)
@@ -67,11 +67,12 @@ final class QueryPrinter {
 
     // MARK: Logic
 
-    /// Nested equal operators are flattened: an operand of the same kind goes and its two operands come at the end.
+    /// Flattens nested operators of the same kind. An operand of the same kind is removed and its two operands are
+    /// appended at the end.
     private func flattened<C: Condition>(_ parts: [Condition], _ same: C.Type, _ inner: (C) -> [Condition])
         -> [Condition]
     {
-        // As written, a AND b AND c is (a AND b) AND c: the first `count` parts are one operand.
+        // a AND b AND c parses as (a AND b) AND c, so the first `count` parts are one operand.
         func operand(_ parts: [Condition], _ count: Int) -> Operand {
             if count > 1 { return .several(parts, count) }
             guard let first = parts.first else { return .one(ConstantCondition(true)) }
@@ -106,7 +107,7 @@ final class QueryPrinter {
     }
 
     func or(_ parts: [Condition]) {
-        // Inside NOT the brackets are as written: from the left.
+        // Inside NOT, print the brackets as parsed: left-associative.
         let all = insideNot > 0 ? parts : flattened(parts, OrCondition.self) { $0.parts }
         out += String(repeating: "(", count: insideNot > 0 ? max(0, all.count - 1) : 1)
         for (i, part) in all.enumerated() {
@@ -129,14 +130,15 @@ final class QueryPrinter {
 
     func compare(_ comparison: CompareCondition) {
         var op = comparison.op
-        // Of lists of links, == asks for any element and IN compares the whole list; everywhere else they are the same.
+        // For two lists of links, == matches any element and IN compares whole lists. Everywhere else IN means ==, and
+        // == is printed.
         if op == .in,
             !(comparison.left.isList && comparison.right.isList && comparison.left.type.isLink
                 && comparison.left.quantifier == nil)
         {
             op = .equal
         }
-        // Against a Mixed, one element is as good as a list of it.
+        // Against a Mixed property, a list of one element means the same as the element.
         if let list = comparison.right as? ConstantExpression, list.isList, list.values.count == 1,
             list.quantifier == nil || list.quantifier == .any,
             !op.isString, comparison.folding.isEmpty,
@@ -147,7 +149,7 @@ final class QueryPrinter {
                 " \(op.rawValue) \(list.values[0].isNull ? "null" : constant(list.values[0], .mixed))\(single(list.values[0]))"
             return
         }
-        // Some link is this one: that is what a list of links means anyway.
+        // ANY is not printed here: a list of links compares by any element without it.
         if comparison.left.quantifier == .any, comparison.left.type.isLink, comparison.right.isConstant,
             !comparison.right.isList,
             let path = comparison.left as? PathExpression, path.hops.isEmpty
@@ -161,7 +163,7 @@ final class QueryPrinter {
         out += single(comparison.right, against: comparison.left)
     }
 
-    /// The mark of single precision, where reading the digits as a double would mean another number.
+    /// The suffix of a single-precision constant, when its digits read as a double would give another number.
     private func single(_ expression: Expression, against other: Expression) -> String {
         guard let constant = expression as? ConstantExpression, !constant.isList, other.type != .float else {
             return ""
@@ -174,7 +176,7 @@ final class QueryPrinter {
         return Double(Platform.general(Double(number), digits: 9)) == Double(number) ? "" : "f"
     }
 
-    /// The same in arithmetic, where a double makes the result one.
+    /// The suffix of a single-precision constant in arithmetic, where a double operand would make the result a double.
     func single(_ expression: Expression, with other: Expression) -> String {
         guard let constant = expression as? ConstantExpression, !constant.isList,
             case .float(let number)? = constant.values.first, number.isFinite,
@@ -183,13 +185,13 @@ final class QueryPrinter {
         return "f"
     }
 
-    /// `['k']`, with the other quotes when the key has these.
+    /// `['k']`, or `["k"]` when the key contains a single quote.
     static func key(_ key: [UInt8]) -> String {
         let text = String(decoding: key, as: UTF8.self)
         return text.utf8.contains(UInt8(ascii: "'")) ? "[\"\(text)\"]" : "['\(text)']"
     }
 
-    /// A whole collection without its `[*]`.
+    /// The path of a whole collection without its `[*]`.
     static func whole(_ text: String) -> String { text.hasSuffix("[*]") ? String(text.dropLast(3)) : text }
 
     func direct(_ path: PathExpression, _ op: CompareOperator, _ folds: Bool, _ right: ConstantExpression) -> String {
@@ -201,7 +203,7 @@ final class QueryPrinter {
             default: break
             }
         }
-        // A whole number must stay what it is where NaN would count as less than an integer.
+        // Print a whole number as a floating-point constant: in a comparison with an integer, NaN counts as less.
         if path.type == .float || path.type == .double, op == .less || op == .lessEqual, let value = right.values.first
         {
             let text = constant(value, right.type)
@@ -213,8 +215,8 @@ final class QueryPrinter {
 
     func membership(_ path: PathExpression, _ column: ColKey, _ list: ConstantExpression, _ values: [Mixed]) -> String {
         let source = path.text(self)
-        // NULL is no value of a property that has none, unless nothing else is left to write; texts and ids keep it all
-        // the same.
+        // Drop NULL when the property is not nullable, unless the list has only NULLs. Strings, UUIDs and object ids
+        // keep it in any case.
         let isNullable = (try? group.table(path.end))??.facts(column)?.isNullable ?? true
         let isKept =
             isNullable || path.type == .string || path.type == .uuid || path.type == .objectId
@@ -252,7 +254,7 @@ final class QueryPrinter {
         case .uuid(let id): return "uuid(\(id))"
         case .link(let key): return "O\(key.raw)"
         case .typedLink(let tableKey, let key):
-            // No object has the largest key.
+            // A null link prints as the largest key, which no object has.
             if key.raw < 0 { return "O9223372036854775807" }
             guard let table = try? group.table(tableKey) else { return "O\(key.raw)" }
             guard let column = table.primaryKey, let keyValue = try? table.rows.peek(key, column.index) else {
@@ -298,7 +300,7 @@ final class QueryPrinter {
 }
 
 extension Decimal128 {
-    /// Digits as stored, with a point or an exponent.
+    /// The stored digits, with a point or an exponent.
     var queryText: String {
         if isNaN { return "NaN" }
         if isInfinite { return isNegative ? "-Inf" : "Inf" }
@@ -308,7 +310,7 @@ extension Decimal128 {
         if coefficient > UInt128(UInt64.max) {
             return (isNegative ? "-" : "+") + digits + "E" + (exponent < 0 ? "-" : "+") + String(exponent.magnitude)
         }
-        // Plain digits would be read as an integer, which saturates.
+        // Plain digits would be read as an integer and saturate, so add an exponent.
         if exponent == 0 { return sign + digits + (coefficient > UInt128(Int64.max) ? "E0" : "") }
         let point = digits.utf8.count + exponent
         if exponent < 0 && point > 0 { return sign + digits.prefix(point) + "." + digits.dropFirst(point) }

@@ -1,4 +1,4 @@
-/// One byte per row of a cluster: not zero while the row is in.
+/// One byte for each row of a cluster: 1 while the row is in, otherwise 0.
 struct RowMask {
     let bytes: UnsafeMutablePointer<UInt8>
 
@@ -13,10 +13,10 @@ struct RowMask {
 
     func copy(_ other: RowMask, _ count: Int) { for i in 0..<count { bytes[i] = other.bytes[i] } }
 
-    /// Takes the rows of `other` out.
+    /// Removes the rows of `other`.
     func subtract(_ other: RowMask, _ count: Int) { for i in 0..<count { bytes[i] &= other.bytes[i] ^ 1 } }
 
-    /// Takes out the rows that are not in `other`, or those that are.
+    /// Keeps only the rows that are in `other`, or with `negated` only those that are not.
     func keep(_ other: RowMask, _ count: Int, negated: Bool) {
         let flip: UInt8 = negated ? 1 : 0
         for i in 0..<count { bytes[i] &= other.bytes[i] ^ flip }
@@ -25,7 +25,7 @@ struct RowMask {
     func count(_ count: Int) -> Int {
         var sum = 0, start = 0
         while start < count {
-            // So few that a byte holds their sum.
+            // A chunk is so small that its sum fits in a byte.
             let end = min(start &+ 128, count)
             var part: UInt8 = 0
             for i in start..<end { part = part &+ bytes[i] }

@@ -1,5 +1,5 @@
-/// The smallest of what it takes, at most `limit`, found without sorting the rest: a heap whose root is the greatest of
-/// those kept.
+/// Keeps the smallest elements of a sequence, at most `limit`, without sorting the rest. A heap whose root is the
+/// greatest kept element.
 struct Smallest<Element> {
     private let limit: Int
     private var heap: [Element] = []
@@ -7,7 +7,8 @@ struct Smallest<Element> {
     /// - Parameter limit: at least 1.
     init(_ limit: Int) { self.limit = limit }
 
-    /// The greatest of those kept when there are `limit`: what is not less is not taken. nil: there is room.
+    /// The greatest kept element once there are `limit`; a new element must be less to be kept. nil while there is
+    /// space for more.
     @inline(__always) var greatest: Element? { heap.count < limit ? nil : heap[0] }
 
     @inline(__always) mutating func take(_ new: Element, by less: (Element, Element) -> Bool) {
@@ -44,7 +45,7 @@ struct Smallest<Element> {
 }
 
 extension Smallest where Element == Int {
-    /// The least `limit` of 0 … `count − 1`, in order.
+    /// The indices of the smallest `limit` elements among 0 … `count − 1`, in order.
     static func indices(_ limit: Int, of count: Int, by less: (Int, Int) -> Bool) -> [Int] {
         guard limit > 0 else { return [] }
         var kept = Smallest(limit)

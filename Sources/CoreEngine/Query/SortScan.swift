@@ -1,10 +1,11 @@
-/// A scan that takes the sort values out of the leaves while it finds the rows: for a single property of the queried
-/// class.
+/// A scan that reads the sort values from the leaves while it finds the rows. Used for a sort by a single property of
+/// the queried class.
 ///
-/// Integers and doubles become words that ascend as the values do and are sorted by radix; strings with a limit pass
-/// through a heap.
+/// Integers and doubles become words with the same ascending order, which are sorted by radix. Strings with a limit
+/// pass through a heap.
 enum SortScan {
-    /// The rows in order, at most `limit`; nil: another way must be taken.
+    /// The sorted rows, at most `limit`; nil when this scan does not support the sort and the caller must sort in
+    /// another way.
     static func run(_ table: Table, _ condition: Condition, _ key: SortKey, limit: Int) throws(RealmError) -> [ObjKey]?
     {
         guard key.hops.isEmpty, key.dictionaryKey == nil, !key.isInvalid, let facts = table.facts(key.column),
@@ -42,7 +43,7 @@ enum SortScan {
                         continue
                     }
                     if Double(bitPattern: bits).isNaN { hasNaN = true }
-                    // Both zeros are one value.
+                    // −0.0 equals 0.0.
                     if bits == 1 << 63 { bits = 0 }
                     let word = bits >> 63 == 0 ? bits | 1 << 63 : ~bits
                     entries.append(Entry(word: word ^ flip, key: scan.key(row)))
@@ -62,7 +63,7 @@ enum SortScan {
             return true
         }
         if hasNaN { return nil }
-        // Sorting takes as much again, and so does the result.
+        // The sort needs the same memory again, and so does the result.
         try CMemory.expect(entries.count &+ nulls.count, each: 2 * MemoryLayout<Entry>.stride)
         sort(&entries)
         var rows: [ObjKey] = []
@@ -86,15 +87,15 @@ enum SortScan {
     }
 
     private struct Text {
-        /// nil: NULL.
+        /// nil for NULL.
         var bytes: Bytes?
         var key: ObjKey
 
-        /// Place among the rows: the earlier comes first among equals.
+        /// The row's position in the scan: of equal rows the earlier one comes first.
         var place: Int
     }
 
-    /// The `limit` first rows by a string, found without sorting the rest.
+    /// The first `limit` rows by a string property, found without sorting the rest.
     private static func strings(_ table: Table, _ condition: Condition, _ key: SortKey, limit: Int) throws(RealmError)
         -> [ObjKey]
     {
@@ -119,7 +120,7 @@ enum SortScan {
                 let bytes = try leaf.text(table.store, row)
                 place += 1
                 if let last = first.greatest {
-                    // A later equal does not come before the last of those kept.
+                    // A later row that is equal does not come before the last kept row.
                     let result = order(bytes, last.bytes)
                     if ascending ? result >= 0 : result <= 0 { continue }
                 }
@@ -131,15 +132,16 @@ enum SortScan {
     }
 }
 
-/// A string leaf opened for reading many rows.
+/// A string leaf, opened for reading many rows.
 struct TextLeaf {
     private let node: Node
 
-    /// Whether the texts stand in three nodes. The parts are no optional: each row would copy them.
+    /// Whether the strings are stored in three nodes: ends, bytes and nulls. `parts` is not optional, because each read
+    /// would then copy it.
     private let isMedium: Bool
     private let parts: MediumLeaf.Parts
 
-    /// Checked for `count` rows.
+    /// Checks that the leaf has at least `count` rows.
     init(_ store: NodeStore, _ ref: Ref, _ count: Int) throws(RealmError) {
         node = try store.node(ref)
         isMedium = node.hasRefs && !node.context
@@ -154,7 +156,7 @@ struct TextLeaf {
         }
     }
 
-    /// Bytes of the offsets and of the texts, where they are in one node each.
+    /// The sizes in bytes of the offsets and of the text; nil unless they are in nodes of their own.
     var sizes: (offsets: Int, text: Int)? { isMedium ? (parts.ends.payloadSize, parts.blob.count) : nil }
 
     @inline(__always) func text(_ store: NodeStore, _ row: Int) throws(RealmError) -> Bytes? {

@@ -1,5 +1,5 @@
-/// `BETWEEN` of a property behind a list, as Realm's Swift API has it: one element lies within both bounds. In the
-/// query language each bound may be met by another element.
+/// `BETWEEN` on a property behind a list, with the meaning of Realm's Swift API: one element must lie within both
+/// bounds. In the query language, different elements may meet the two bounds.
 final class SpanCondition: Condition {
     private let path: PathExpression
     private let low: ConstantExpression, high: ConstantExpression

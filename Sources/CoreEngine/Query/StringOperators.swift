@@ -1,23 +1,24 @@
-/// BEGINSWITH, ENDSWITH, CONTAINS, LIKE and equality over bytes, plain or folded. Rules: query-language §11.
+/// A pattern for BEGINSWITH, ENDSWITH, CONTAINS, LIKE and equality over bytes, exact or folded. Rules:
+/// query-language §11.
 struct Pattern {
     let op: CompareOperator
     let bytes: [UInt8]
 
-    /// The pattern mapped to upper and to lower case, when letters are folded.
+    /// The pattern in upper and in lower case when `folds` is set; otherwise the pattern itself.
     private let upper: [UInt8], lower: [UInt8]
     let folds: Bool
 
-    /// Values are compared without their accents; the pattern has none.
+    /// Whether values are compared without their accents. The pattern is then stored without accents.
     private let ignoresAccents: Bool
 
-    /// Of CONTAINS, the pattern where it is long; of LIKE, the long runs without `?` behind a star, by the place of the
-    /// star.
+    /// The parts that `LongSearch` finds. For CONTAINS: the pattern, under the key −1, when it is long. For LIKE: each
+    /// long run without `?` that follows a star, under the index of the star.
     private let long: [Int: LongRun]
 
     private struct LongRun {
         let search: LongSearch
 
-        /// Nothing follows it: it stands at the end of the value or nowhere.
+        /// Whether the run ends the pattern: it can then match only at the end of the value.
         let isLast: Bool
         let count: Int
     }
@@ -26,12 +27,13 @@ struct Pattern {
         self.op = op
         folds = folding.contains(.cases)
         ignoresAccents = folding.contains(.accents)
-        // Its bytes, in both cases and for searching.
+        // Memory for the bytes, for both cases and for `LongSearch`.
         try CMemory.expect(pattern.count, each: 8)
         bytes = ignoresAccents ? try AccentMap.folded(pattern, cases: folds, ByteWork()) : Array(pattern)
         upper = folds ? CaseMap.mapped(bytes, upper: true) : bytes
         lower = folds ? CaseMap.mapped(bytes, upper: false) : bytes
-        // In what is no text, whether a byte is a letter depends on more than the byte before it.
+        // In invalid UTF-8, more than the byte before it decides whether a byte is part of a letter, so `LongSearch`
+        // cannot fold it.
         let isSearchable = !folds || bytes.withUnsafeBytes { isUTF8($0) }
         long = isSearchable && bytes.count >= LongSearch.shortest ? Self.longParts(op, bytes, folds) : [:]
     }
@@ -55,7 +57,7 @@ struct Pattern {
     private static var star: UInt8 { 0x2A }
     private static var anyCharacter: UInt8 { 0x3F }
 
-    /// - Parameter store: whose long call may end while a long value is looked at.
+    /// - Parameter store: the store whose long call may be ended while this reads a long value.
     func matches(_ value: Bytes, _ store: NodeStore) throws(RealmError) -> Bool {
         var work = store.byteWork
         return try matches(value, &work)
@@ -84,7 +86,7 @@ struct Pattern {
         }
     }
 
-    /// The pattern stands at `at`; there is room for it.
+    /// Whether the pattern matches at `at`. The value must have at least `bytes.count` bytes from there on.
     @inline(__always) func matches(_ value: Bytes, at: Int) -> Bool {
         if !folds {
             return bytes.withUnsafeBytes {
@@ -94,7 +96,7 @@ struct Pattern {
         return foldedMatch(value, at)
     }
 
-    /// Each character equals its counterpart in one of the two mappings.
+    /// Whether each character equals its counterpart in the upper-case or in the lower-case pattern.
     private func foldedMatch(_ value: Bytes, _ at: Int) -> Bool {
         var position = 0
         let count = bytes.count
@@ -112,7 +114,7 @@ struct Pattern {
         return true
     }
 
-    /// Tries the pattern at each place: it is short, or no text.
+    /// Tries the pattern at each position. Used for patterns that are short or not valid UTF-8.
     private func find(_ value: Bytes, _ work: inout ByteWork) throws(RealmError) -> Bool {
         let last = value.count - bytes.count
         let firstLower = lower[0], firstUpper = upper[0]
@@ -128,13 +130,13 @@ struct Pattern {
         return false
     }
 
-    /// `?` is one character, `*` any run. A star is tried again only from the last one; where a long run without `?`
-    /// follows it, that is searched for. So the time is linear in the value, but for long runs with `?`, which are
-    /// tried at each place.
+    /// Matches `?` with one character and `*` with any run. After a mismatch only the last star is tried again; a long
+    /// run without `?` after a star is found by `LongSearch`. So the time is linear in the value, except for long runs
+    /// with `?`, which are tried at each position.
     private func like(_ value: Bytes, _ work: inout ByteWork) throws(RealmError) -> Bool {
         let pattern = bytes
         var position = 0, patternPosition = 0, star = -1, mark = 0
-        // A byte and the continuation bytes behind it.
+        // The length of a byte with the continuation bytes after it.
         func width(_ at: Int) -> Int {
             var end = at + 1
             while end < value.count, value[end] & 0xC0 == 0x80 { end += 1 }
@@ -178,13 +180,13 @@ struct Pattern {
             position = mark
             patternPosition = star + 1
         }
-        // At most one more star may be left over.
+        // At most one more star may remain in the pattern.
         return patternPosition >= pattern.count
             || (patternPosition == pattern.count - 1 && pattern[patternPosition] == Self.star)
     }
 }
 
-/// ASCII letters and U+00C0–U+00DE ↔ U+00E0–U+00FE without × and ÷; nothing else changes, lengths stay.
+/// Maps ASCII letters, and U+00C0–U+00DE ↔ U+00E0–U+00FE without × and ÷. No other character and no length changes.
 enum CaseMap {
     static func length(_ bytes: [UInt8], _ position: Int) -> Int {
         let first = bytes[position]

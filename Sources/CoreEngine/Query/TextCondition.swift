@@ -1,4 +1,5 @@
-/// Full-text search: all words, none of the excluded ones; the index answers, once per run. Rules: query-language §12.
+/// A full-text search for rows that contain all words and none of the excluded ones. The index is searched once per
+/// run. Rules: query-language §12.
 final class TextCondition: Condition {
     private let path: PathExpression
     private let column: ColKey
@@ -57,7 +58,7 @@ struct FullTextQuery {
     private var included: [[UInt8]] = [], prefixes: [[UInt8]] = [], excluded: [[UInt8]] = []
     private var isEmpty = true
 
-    /// A prefix without any letter is found nowhere.
+    /// Set by a prefix without any letter, which matches no row.
     private var isImpossible = false
 
     init(_ text: Bytes) throws(RealmError) {
@@ -77,7 +78,7 @@ struct FullTextQuery {
                 throw RealmError(
                     .invalidArgument, "A search word holds a separator: '\(String(decoding: word, as: UTF8.self))'")
             }
-            // A word of nothing but separators is the empty one, which stands in texts of nothing else.
+            // A word of separators only gives the empty token, which occurs in texts of separators only.
             let token = tokens.first ?? []
             if isPrefix && token.isEmpty { isImpossible = true }
             if isExcluded {
@@ -100,7 +101,7 @@ struct FullTextQuery {
         var result: Set<ObjKey>?
         func keep(_ keys: [ObjKey]) throws(RealmError) {
             try table.store.test()
-            // Sets have room for twice as many.
+            // A set allocates space for twice as many elements.
             try CMemory.expect(keys.count, each: 32)
             result = result.map { $0.intersection(keys) } ?? Set(keys)
         }

@@ -1,19 +1,22 @@
-/// A pattern of at least one byte against the strings of a leaf, found in the leaf's bytes without opening each string.
+/// Tests a pattern of at least one byte against the strings of a leaf, directly in the bytes of the leaf, without
+/// opening each string.
 ///
-/// A class, so that passing it on costs one reference; the pattern's bytes lie in memory of its own.
+/// A class, so that passing it costs one reference. It owns the memory of the pattern's bytes.
 final class TextTest {
     private let op: CompareOperator
     private let pattern: Pattern
     private let length: Int
 
-    /// The pattern's bytes, letters in lower case when they are folded, and beside each byte the bit by which its two
-    /// cases differ, or 0. A byte of a string fits when it is the same with that bit set.
+    /// For each byte of the pattern: `letters` has the byte, in lower case when folded, and `cases` has the bit by
+    /// which its two cases differ, or 0. A byte of a string matches when it equals the letter after this bit is set in
+    /// it.
     private let letters: UnsafeMutableRawPointer, cases: UnsafeMutableRawPointer
 
-    /// Bytes decide: nothing is folded, or ASCII only.
+    /// Whether comparing bytes is enough: nothing is folded, or the pattern is ASCII only.
     private let isPlain: Bool
 
-    /// Of a plain pattern, eight bytes that tell most strings apart: the last eight, or all there are.
+    /// Of a plain pattern, eight bytes that differ from most strings: the last eight, or all bytes of a shorter
+    /// pattern.
     private let word: UInt64, wordCases: UInt64, wordMask: UInt64
 
     init?(_ op: CompareOperator, _ bytes: Bytes, folding: Bool) throws(RealmError) {
@@ -58,7 +61,7 @@ final class TextTest {
         cases.deallocate()
     }
 
-    /// Of equality only.
+    /// The opposite test; only for equality.
     var negation: TextTest? {
         switch op {
         case .equal: TextTest(self, .notEqual)
@@ -67,7 +70,7 @@ final class TextTest {
         }
     }
 
-    /// - Returns: whether the leaf is of a form that the test knows; if not, nothing was changed.
+    /// - Returns: whether the test supports the form of the leaf. If false, nothing was changed.
     func narrow(_ scan: ClusterScan, _ column: ColKey, _ ref: Ref, _ mask: RowMask) throws(RealmError) -> Bool {
         let store = scan.store
         let node = try store.node(ref)
@@ -83,7 +86,7 @@ final class TextTest {
         guard parts.ends.count >= scan.count, parts.nulls.count >= scan.count else {
             throw .corrupt("string leaf is too short", at: ref.offset)
         }
-        // Equality compares lengths first and seldom looks at the text.
+        // Equality compares the lengths first and seldom reads the text.
         scan.learn(
             column, offsets: parts.ends.payloadSize, text: op == .equal || op == .notEqual ? 0 : parts.blob.count)
         switch parts.ends.width {
@@ -101,7 +104,7 @@ final class TextTest {
         let width = node.width, count = scan.count
         let negated = op == .notEqual
         if length >= width {
-            // Too long for every slot.
+            // The pattern is too long for every slot.
             if op != .like {
                 if !negated { mask.clear(count) }
                 return
@@ -117,7 +120,7 @@ final class TextTest {
             found.clear(count)
             search(node.payload, width &* count) { at in
                 let row = at / width
-                // A shorter string ends before the slot does.
+                // A shorter string ends before its slot does.
                 let end =
                     width &- 1 &- Int(node.payload.load(fromByteOffset: row &* width &+ width &- 1, as: UInt8.self))
                 if at &- row &* width &+ length <= end, matchesAt(node.payload + at) { found[row] = 1 }
@@ -134,7 +137,7 @@ final class TextTest {
         }
     }
 
-    /// The slots that hold exactly the pattern: its bytes, zeros, and the number of unused bytes.
+    /// Finds the slots that hold exactly the pattern: its bytes, then zeros, then the number of unused bytes.
     private func slots(_ node: Node, _ count: Int, _ negated: Bool, _ mask: RowMask) {
         let width = node.width
         let unused = UInt8(truncatingIfNeeded: width &- 1 &- length)
@@ -159,15 +162,15 @@ final class TextTest {
         }
     }
 
-    // MARK: Strings one after the other
+    // MARK: Strings stored one after another
 
     @inline(__always)
     private func medium<T: FixedWidthInteger>(
         _ scan: ClusterScan, _ parts: MediumLeaf.Parts, _ mask: RowMask, _ ends: UnsafePointer<T>
     ) throws(RealmError) {
         let count = scan.count, bytes = parts.blob.payload
-        // Every string has at least its terminating zero, and lies in the blob: no end is negative, nor a difference
-        // less one.
+        // Each string has at least its terminating zero and lies within the blob. So no end may be negative, nor may
+        // the difference of two neighbouring ends minus one.
         var signs = ends[0] | (ends[0] &- 1)
         for i in 1..<max(count, 1) { signs |= ends[i] | (ends[i] &- ends[i &- 1] &- 1) }
         let size = Int(truncatingIfNeeded: ends[count &- 1])
@@ -175,8 +178,8 @@ final class TextTest {
             throw .corrupt("string offsets out of order", at: parts.ends.ref.offset)
         }
         let negated = op == .notEqual
-        // A long pattern is searched for in each string by itself: the blocks below would compare it at too many
-        // places.
+        // A long pattern is searched for in each string separately: the blocks below would compare it at too many
+        // positions.
         let isSearched = op == .contains && length < LongSearch.shortest
         if isSearched || (isPlain && (negated || op == .equal || (op == .beginsWith && size >= 8))) {
             let found = scan.scratch()
@@ -208,7 +211,8 @@ final class TextTest {
         }
     }
 
-    /// Strings that are the pattern: first those of its length, without looking at the text.
+    /// Marks the strings that equal the pattern: first those of its length, without reading the text, then those whose
+    /// bytes match.
     @inline(__always)
     private func wholes<T: FixedWidthInteger>(
         _ bytes: UnsafeMutableRawPointer, _ ends: UnsafePointer<T>, _ count: Int, _ found: RowMask
@@ -220,13 +224,14 @@ final class TextTest {
         confirm(found, count) { row in matchesAt(bytes + (Int(truncatingIfNeeded: ends[row]) &- length &- 1)) }
     }
 
-    /// Strings that start with the pattern: first those with its last word in place.
+    /// Marks the strings that start with the pattern: first those with its last word in place, then those whose bytes
+    /// match.
     @inline(__always)
     private func beginnings<T: FixedWidthInteger>(
         _ bytes: UnsafeMutableRawPointer, _ size: Int, _ ends: UnsafePointer<T>, _ count: Int, _ found: RowMask
     ) {
-        // At the end of the text the word is read where there are eight bytes; for a string that is too short its value
-        // does not matter.
+        // Near the end of the text, load the last eight bytes and shift them, so that the load stays in bounds. A
+        // string that is too short is ruled out by its length, whatever the word.
         let last = max(0, length &- 8), limit = size &- 8
         var row = count
         while row > 0, case let start = row == 1 ? 0 : Int(truncatingIfNeeded: ends[row &- 2]), start &+ last > limit {
@@ -242,8 +247,8 @@ final class TextTest {
         confirm(found, count) { row in matchesAt(bytes + (row == 0 ? 0 : Int(truncatingIfNeeded: ends[row &- 1]))) }
     }
 
-    /// Marks the strings of more than `length` bytes, the terminating zero counted, that have a word in place. A
-    /// function of its own: it needs every register.
+    /// Marks the strings that have a word in place and more than `length` bytes, including the terminating zero. Not
+    /// inlined, because it needs every register.
     @inline(never)
     private static func words<T: FixedWidthInteger>(
         _ bytes: UnsafeMutableRawPointer, _ ends: UnsafePointer<T>, _ count: Int,
@@ -260,7 +265,7 @@ final class TextTest {
         }
     }
 
-    /// Asks about each marked row; few are.
+    /// Calls `holds` for each marked row, of which there are few, and clears the row when it returns false.
     @inline(__always) private func confirm(_ found: RowMask, _ count: Int, _ holds: (Int) -> Bool) {
         var row = 0
         while row < count {
@@ -273,7 +278,7 @@ final class TextTest {
         }
     }
 
-    /// The pattern stands at `at`, where there is room for it.
+    /// Whether the pattern matches at `at`, where at least `length` bytes must be readable.
     @inline(__always) private func matchesAt(_ at: UnsafeMutableRawPointer) -> Bool {
         if !isPlain { return pattern.matches(Bytes(start: at, count: length), at: 0) }
         if length < 8 {
@@ -294,11 +299,11 @@ final class TextTest {
         return at.loadUnaligned(fromByteOffset: length &- 8, as: UInt64.self) | wordCases == word
     }
 
-    /// Calls `candidate` for the positions where the first and the last byte of the pattern stand, ascending.
+    /// Calls `candidate` in ascending order with each position where the first and the last byte of the pattern match.
     @inline(__always) private func search(_ hay: UnsafeMutableRawPointer, _ size: Int, _ candidate: (Int) -> Void) {
         let last = size &- length
         guard last >= 0 else { return }
-        // The two cases of a byte differ by one bit at most.
+        // The two cases of a byte differ by at most one bit.
         let (firstLetter, firstCase) = (letters.load(as: UInt8.self), cases.load(as: UInt8.self))
         let (lastLetter, lastCase) = (
             letters.load(fromByteOffset: length &- 1, as: UInt8.self),
@@ -327,7 +332,7 @@ final class TextTest {
         }
     }
 
-    /// The same for as many positions as fill blocks; returns the next one.
+    /// Searches as many positions as fill whole blocks. Returns the next position.
     @inline(__always)
     private func blocks(
         _ p: UnsafePointer<UInt8>, _ q: UnsafePointer<UInt8>, _ last: Int,
@@ -339,7 +344,7 @@ final class TextTest {
             let y = UnsafeRawPointer(q + at).loadUnaligned(as: SIMD32<UInt8>.self)
             let words = unsafeBitCast(fits(x, y), to: SIMD4<UInt64>.self)
             if words[0] | words[1] | words[2] | words[3] != 0 {
-                // A bit for each byte.
+                // One bit for each byte.
                 var bits = pack(words[0]) | pack(words[1]) << 8 | pack(words[2]) << 16 | pack(words[3]) << 24
                 while bits != 0 {
                     candidate(at &+ bits.trailingZeroBitCount)
@@ -351,7 +356,7 @@ final class TextTest {
         return at
     }
 
-    /// The lowest bits of eight bytes, side by side.
+    /// Packs the lowest bits of eight bytes side by side.
     @inline(__always) private func pack(_ word: UInt64) -> UInt64 {
         ((word & 0x0101_0101_0101_0101) &* 0x0102_0408_1020_4080) >> 56
     }

@@ -1,14 +1,14 @@
-/// What kind of values an expression yields, as far as comparing goes.
+/// The kind of values that an expression yields, as comparisons distinguish it.
 enum ValueType: Equatable {
     case int, bool, string, binary, mixed, timestamp, float, double, decimal, objectId, uuid
     /// Links to objects of a class.
     case link(TableKey)
-    /// Names of types, from `@type`.
+    /// Type names, from `@type`.
     case typeName
     case null
 
     init(_ facts: ColumnFacts) {
-        // Values of dictionaries are Mixed, whatever their declared type.
+        // Values of dictionaries count as Mixed, whatever their declared type.
         if facts.shape == .dictionary && facts.type != .link {
             self = .mixed
             return
@@ -16,7 +16,7 @@ enum ValueType: Equatable {
         self.init(elementOf: facts)
     }
 
-    /// Declared type of the property or of its elements.
+    /// The declared type of the property or of its elements.
     init(elementOf facts: ColumnFacts) {
         switch facts.type {
         case .int: self = .int
@@ -71,7 +71,7 @@ enum ValueType: Equatable {
         }
     }
 
-    /// Whether values of both kinds compare at all; links only for equality.
+    /// Whether values of the two kinds can be compared at all. Links compare for equality only.
     static func comparable(_ a: ValueType, _ b: ValueType) -> Bool {
         if a == .null || b == .null || a == .mixed || b == .mixed { return true }
         if a.isNumeric && b.isNumeric { return true }
@@ -80,7 +80,7 @@ enum ValueType: Equatable {
     }
 }
 
-/// Bytes of constants, which stay where they are as long as the query lives.
+/// Holds the bytes of constants. Their addresses stay valid as long as the query lives.
 final class ConstantArena {
     private var buffers: [UnsafeMutableRawPointer] = []
 
@@ -98,7 +98,7 @@ final class ConstantArena {
         return Bytes(start: start, count: count)
     }
 
-    /// A copy of a value whose bytes belong to somebody else.
+    /// A copy of a value whose bytes have another owner.
     func keep(_ value: Mixed) -> Mixed {
         switch value {
         case .string(let bytes): .string(keep(bytes))
@@ -108,7 +108,8 @@ final class ConstantArena {
     }
 }
 
-/// The type names that `@type` is compared with; the first of each row is the one printed. A set of value types.
+/// A set of value types that `@type` is compared with. Each row of the table gives the names of one set; the first name
+/// is the one that is printed.
 struct TypeNames: OptionSet {
     let rawValue: UInt32
 
@@ -166,6 +167,6 @@ struct TypeNames: OptionSet {
     var text: String { Self.table.first { $0.0 == self }?.1[0] ?? "" }
     static var allNames: String { table.map { $0.1[0] }.joined(separator: ", ") }
 
-    /// As a value of an expression: the bits.
+    /// The set as a value of an expression: an integer with its bits.
     var value: Mixed { .int(Int64(rawValue)) }
 }

@@ -15,12 +15,12 @@ extension Decimal128 {
         return result
     }
 
-    /// A number from an exact coefficient of up to 256 bits; `sticky` says that something nonzero was cut off below it.
+    /// Rounds an exact coefficient of up to 256 bits. `sticky` means that nonzero digits below it were cut off.
     private static func rounded(negative: Bool, high: UInt128, low: UInt128, exponent: Int, sticky: Bool = false)
         -> Decimal128
     {
         var (upper, lower, scale, lost, last) = (high, low, exponent, sticky, UInt128(0))
-        // Digit by digit from below, until 34 are left.
+        // Remove the lowest digits one by one until 34 are left.
         func divideByTen() {
             let (upperQuotient, carry) = upper.quotientAndRemainder(dividingBy: 10)
             let (lowerQuotient, digit) = UInt128(10).dividingFullWidth((carry, lower))
@@ -65,8 +65,8 @@ extension Decimal128 {
         if cx == 0 {
             return cy == 0 ? Decimal128(negative: a.isNegative && b.isNegative, coefficient: 0, exponent: ey) : y
         }
-        // The larger exponent comes down as far as 38 digits allow; what is still below is cut off, noting whether it
-        // was nonzero.
+        // Lower the larger exponent as far as 128 bits allow. Cut off the digits of the other number that are still
+        // below, and note whether one was nonzero.
         while ex > ey, cx <= UInt128.max / 10 / 100 {
             cx *= 10
             ex -= 1
@@ -83,7 +83,7 @@ extension Decimal128 {
         }
         if cx == cy && !sticky { return Decimal128(negative: false, coefficient: 0, exponent: ex) }
         if cx >= cy {
-            // Borrow one when something was cut off the subtrahend.
+            // Borrow one when nonzero digits of the subtrahend were cut off.
             return rounded(
                 negative: x.isNegative, high: 0, low: cx - cy - (sticky ? 1 : 0), exponent: ex, sticky: sticky)
         }
@@ -118,7 +118,7 @@ extension Decimal128 {
                 negative: negative, coefficient: 0,
                 exponent: min(max(ea - eb, exponents.lowerBound), exponents.upperBound))
         }
-        // The numerator with all its 34 digits × 10^38 has 72; the quotient then at least 38.
+        // A numerator of 34 digits times 10^38 has 72 digits, so the quotient has at least 38.
         var full = ca, added = 38
         while full <= maxCoefficient / 10 {
             full *= 10
@@ -128,7 +128,7 @@ extension Decimal128 {
         let (qh, rh) = scaled.high.quotientAndRemainder(dividingBy: cb)
         let (ql, remainder) = cb.dividingFullWidth((rh, scaled.low))
         var result = rounded(negative: negative, high: qh, low: ql, exponent: ea - eb - added, sticky: remainder != 0)
-        // An exact quotient comes as close to the ideal exponent as it can.
+        // Bring an exact quotient as close as possible to the ideal exponent.
         if remainder == 0, !result.isSpecial {
             var (coefficient, exponent) = result.parts
             while exponent < ea - eb, coefficient % 10 == 0 {
@@ -140,8 +140,8 @@ extension Decimal128 {
         return result
     }
 
-    /// A whole text as a decimal: sign, digits with a point, exponent; or `inf`, `nan` in any case. nil when it is
-    /// none.
+    /// Parses a whole text: sign, digits with a point, exponent; or `inf`, `infinity`, `nan` in any case. nil when the
+    /// text is not a decimal.
     package init?(text: some Sequence<UInt8>) {
         var rest = Array(text)[...]
         var negative = false

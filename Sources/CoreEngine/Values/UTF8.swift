@@ -1,4 +1,4 @@
-/// Whether the bytes are UTF-8. ASCII goes eight bytes at a time.
+/// Whether the bytes are valid UTF-8. ASCII is checked eight bytes at a time.
 @inline(__always) package func isUTF8(_ bytes: Bytes) -> Bool {
     guard let p = bytes.baseAddress else { return true }
     var position = 0
