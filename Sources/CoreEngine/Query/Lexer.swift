@@ -54,6 +54,7 @@ struct Lexer {
 
     private func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0D || byte == 0x0A }
 
+    /// The byte at `position`; 0 after the end of the text.
     private func at(_ position: Int) -> UInt8 { position < bytes.count ? bytes[position] : 0 }
 
     private func isDigit(_ byte: UInt8) -> Bool { byte >= 0x30 && byte <= 0x39 }
@@ -62,6 +63,7 @@ struct Lexer {
 
     private func isLetter(_ byte: UInt8) -> Bool { byte | 0x20 >= 0x61 && byte | 0x20 <= 0x7A }
 
+    /// The number of decimal digits from `from` on.
     private func digits(_ from: Int) -> Int {
         var position = from
         while isDigit(at(position)) { position += 1 }
@@ -79,6 +81,7 @@ struct Lexer {
         return length
     }
 
+    /// The length of an identifier at `start`; 0 when there is none.
     private func identifier(_ start: Int) -> Int {
         var position = start
         while position < bytes.count {
@@ -126,6 +129,7 @@ struct Lexer {
         ("@keys", .keys), ("@values", .values),
     ]
 
+    /// The keyword of this length at `start`; nil when the word is not one.
     private func keyword(_ start: Int, _ length: Int) -> Token.Kind? {
         guard length <= 15, isLetter(at(start)) else { return nil }
         let written = word(start, length)
@@ -135,6 +139,7 @@ struct Lexer {
         return nil
     }
 
+    /// The longest token at `start` and its length.
     private func match(_ start: Int) throws(RealmError) -> (Token.Kind, Int) {
         let first = bytes[start]
         // The longest match so far; a later candidate must be longer to replace it.
@@ -229,6 +234,7 @@ struct Lexer {
         }
     }
 
+    /// The length of a quoted string, including the quotes.
     private func string(_ start: Int) throws(RealmError) -> Int {
         let quote = bytes[start]
         var position = start + 1
@@ -251,6 +257,7 @@ struct Lexer {
         throw .querySyntax(text, "a string without its closing quote", at: start)
     }
 
+    /// Offers each form of a number that matches at `start`.
     private func number(_ start: Int, _ offer: (Token.Kind, Int) -> Void) {
         let signed = at(start) == 0x2B || at(start) == 0x2D
         let first = signed ? start + 1 : start
@@ -286,6 +293,7 @@ struct Lexer {
         if isFloat { offer(.float, end - start) }
     }
 
+    /// Offers each form of a timestamp that matches at `start`: T<seconds>:<nanoseconds>, or a date with a time.
     private func timestamp(_ start: Int, _ offer: (Token.Kind, Int) -> Void) {
         func signedDigits(_ from: Int) -> Int {
             let sign = at(from) == 0x2B || at(from) == 0x2D ? 1 : 0

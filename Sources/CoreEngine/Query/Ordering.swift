@@ -15,6 +15,7 @@ struct SortKey {
     let text: String
 }
 
+/// A bound clause of a query.
 enum Ordering {
     case sort([SortKey])
     case distinct([SortKey])
@@ -53,6 +54,7 @@ extension Binder {
         }
     }
 
+    /// Resolves a path of SORT or DISTINCT: to-one links, then one property or one key of a dictionary.
     private func sortKey(_ written: [PathStep], _ start: Table, ascending: Bool) throws(RealmError) -> SortKey {
         let steps = try spelledOut(written)
         var table = start
@@ -312,6 +314,7 @@ struct RowOrderer {
         return order.map { rows[$0] }
     }
 
+    /// The first row of each group of rows with equal values, in the order of `rows`.
     private func distinct(_ rows: [ObjKey], _ keys: [SortKey]) throws(RealmError) -> [ObjKey] {
         var columns: [[SortValue]] = []
         for key in keys { columns.append(try values(rows, key)) }

@@ -36,6 +36,7 @@ struct PathWalker {
         table = start
     }
 
+    /// Resolves the whole path. Called once.
     mutating func walk(_ quantifier: Quantifier?) throws(RealmError) -> PathExpression {
         while !isAtEnd {
             guard let end = try step() else { continue }
@@ -65,6 +66,7 @@ struct PathWalker {
 
     // MARK: Steps in a class
 
+    /// Consumes the next step in the current class. Returns nil when the path continues.
     private mutating func step() throws(RealmError) -> End? {
         let step = steps[position]
         position += 1
@@ -88,6 +90,7 @@ struct PathWalker {
         }
     }
 
+    /// Consumes `@links`, which either ends the path or names a class and a property.
     private mutating func links() throws(RealmError) -> End? {
         if isAtEnd {
             texts.append("@links.@count")
@@ -102,6 +105,7 @@ struct PathWalker {
         return try hopBack(origin, property)
     }
 
+    /// Adds a hop over the links of `property` in the class `origin` to the current object.
     private mutating func hopBack(_ origin: Name, _ property: Name) throws(RealmError) -> End? {
         let hop = try binder.backlink(origin, property, table)
         hops.append(hop)
@@ -129,6 +133,7 @@ struct PathWalker {
 
     // MARK: A property of each shape
 
+    /// A property with a single value.
     private mutating func single(_ facts: ColumnFacts) throws(RealmError) -> End? {
         if facts.type == .mixed {
             let (inside, keys) = try mixedSteps()
@@ -195,6 +200,7 @@ struct PathWalker {
         return End(.collection(facts.key, .list, [place]), type, isList: true)
     }
 
+    /// A dictionary of links or values.
     private mutating func dictionary(_ facts: ColumnFacts) throws(RealmError) -> End? {
         if isAtEnd {
             if facts.type != .link { texts.append("[*]") }
@@ -297,6 +303,7 @@ struct PathWalker {
         End(.collection(facts.key, shape, []), ValueType(facts), isList: true)
     }
 
+    /// Adds a hop over a link property and moves to its target class.
     private mutating func hop(_ kind: Hop.Kind, _ facts: ColumnFacts, _ place: PathIndex? = nil) throws(RealmError) {
         hops.append(
             Hop(kind: kind, origin: table.key, column: facts.key, target: facts.oppositeTable, index: place, text: ""))
@@ -351,6 +358,7 @@ struct PathWalker {
         }
     }
 
+    /// Adds an index or key to the printed form.
     private mutating func mark(_ place: PathIndex) {
         switch place {
         case .at(0): texts.append("[FIRST]")

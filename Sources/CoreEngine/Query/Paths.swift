@@ -1,3 +1,4 @@
+/// A step into a collection or a Mixed value.
 enum PathIndex: Equatable {
     case at(Int), last, all
     case key([UInt8])
@@ -22,6 +23,7 @@ struct Hop {
     var leadsToOne: Bool { kind == .toOne || (index != nil && index != .all) }
 }
 
+/// The part of a path behind its hops.
 enum PathTail {
     /// A single value.
     case value(ColKey)
@@ -38,6 +40,7 @@ enum PathTail {
     case object
 }
 
+/// A key path bound to tables: hops from the queried class, then the tail.
 final class PathExpression: Expression {
     let hops: [Hop]
     let tail: PathTail
@@ -236,6 +239,7 @@ final class PathExpression: Expression {
         }
     }
 
+    /// The objects that one to-many hop reaches, with duplicates.
     private func targets(_ hop: Hop, _ table: Table, _ key: ObjKey) throws(RealmError) -> [ObjKey] {
         if hop.kind == .backlink { return try table.backlinks(key, hop.column).allKeys() }
         guard let facts = table.facts(hop.column), let content = try collection(table, key, facts) else { return [] }
@@ -255,6 +259,7 @@ final class PathExpression: Expression {
         return all
     }
 
+    /// The content of a collection property; nil when the object does not exist.
     private func collection(_ table: Table, _ key: ObjKey, _ facts: ColumnFacts) throws(RealmError)
         -> CollectionContent?
     {
@@ -275,6 +280,7 @@ final class PathExpression: Expression {
 
     // MARK: Values at the end
 
+    /// Adds the values of the tail for one object.
     private func emit(_ table: Table, _ key: ObjKey, _ out: ValueBuffer) throws(RealmError) {
         switch tail {
         case .value(let column):

@@ -1,5 +1,6 @@
 /// Values: constants, paths, functions, arithmetic and subqueries. Grammar: query-language §3.
 extension QueryParser {
+    /// Parses one operand of a comparison or of arithmetic.
     mutating func value() throws(RealmError) -> ExpressionSyntax {
         var quantifier: Quantifier?
         switch kind {
@@ -27,6 +28,7 @@ extension QueryParser {
         }
     }
 
+    /// Parses a path and the operation that may follow it: a size, a type or an aggregate.
     private mutating func property(_ quantifier: Quantifier?) throws(RealmError) -> ExpressionSyntax {
         let steps = try path()
         if kind == .openBracket, ahead(1) == .size, ahead(2) == .closeBracket {
@@ -53,6 +55,7 @@ extension QueryParser {
         }
     }
 
+    /// Parses `SUBQUERY(path, $variable, condition).@count`.
     private mutating func subquery() throws(RealmError) -> ExpressionSyntax {
         at += 1
         subqueries += 1
@@ -97,6 +100,7 @@ extension QueryParser {
         return Name(String(decoding: out, as: UTF8.self))
     }
 
+    /// Consumes a step that is a name, if the token is one. Many keywords are also valid names.
     private mutating func nameStep() throws(RealmError) -> PathStep? {
         let current = token
         switch current.kind {
@@ -121,6 +125,7 @@ extension QueryParser {
         }
     }
 
+    /// Parses a key path. Leaves a final `.` or `[SIZE]` that belongs to an operation.
     mutating func path() throws(RealmError) -> [PathStep] {
         var steps: [PathStep] = []
         if kind == .keyPathArgument || kind == .nextKeyPathArgument {

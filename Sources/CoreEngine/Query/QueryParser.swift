@@ -26,6 +26,7 @@ struct QueryParser {
         (tokens, bytes) = try Lexer.tokens(of: text)
     }
 
+    /// Parses a predicate followed by any number of clauses.
     static func parse(_ text: String, knowingAccents: Bool = false) throws(RealmError) -> QuerySyntax {
         var parser = try QueryParser(text, knowingAccents: knowingAccents)
         let predicate = try parser.predicate(until: nil)
@@ -42,6 +43,7 @@ struct QueryParser {
         return .sort(keys)
     }
 
+    /// Parses the paths of a DISTINCT alone, as given for results: `a, b`.
     static func distinct(_ text: String) throws(RealmError) -> OrderingSyntax {
         var parser = try QueryParser(text)
         var paths = [try parser.path()]
@@ -55,8 +57,10 @@ struct QueryParser {
     var token: Token { tokens[at] }
     var kind: Token.Kind { tokens[at].kind }
 
+    /// The kind of a later token.
     func ahead(_ distance: Int) -> Token.Kind { at + distance < tokens.count ? tokens[at + distance].kind : .end }
 
+    /// Consumes the next token when it is of the wanted kind.
     mutating func take(_ wanted: Token.Kind) -> Bool {
         guard kind == wanted else { return false }
         at += 1
@@ -110,12 +114,14 @@ struct QueryParser {
         var syntax: PredicateSyntax { isAnd ? .and(parts) : .or(parts) }
     }
 
+    /// An entry of the operand stack. `depth` is the depth of its tree.
     enum Operand {
         case predicate(PredicateSyntax, depth: Int)
         case chain(Chain)
         case value(ExpressionSyntax, depth: Int, bracketed: Bool)
     }
 
+    /// An entry of the operator stack.
     enum Operation {
         case or, and, not
         case compare(CompareOperator, Folding)
@@ -244,6 +250,7 @@ struct QueryParser {
         }
     }
 
+    /// The operand as a predicate with its depth; nil for a value.
     static func predicate(_ operand: Operand?) -> (PredicateSyntax, Int)? {
         switch operand {
         case .predicate(let predicate, let depth): (predicate, depth)
@@ -252,6 +259,7 @@ struct QueryParser {
         }
     }
 
+    /// Replaces the last operator and its operands by one operand.
     private mutating func reduce(_ operands: inout [Operand], _ operations: inout [(op: Operation, at: Int)])
         throws(RealmError)
     {
@@ -395,6 +403,7 @@ struct QueryParser {
         return value
     }
 
+    /// Decodes base64; padding is optional. nil when the text is not valid.
     static func base64(_ text: String) -> [UInt8]? {
         var out: [UInt8] = []
         var buffer: UInt32 = 0, bits = 0

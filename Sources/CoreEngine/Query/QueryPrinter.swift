@@ -194,6 +194,7 @@ final class QueryPrinter {
     /// The path of a whole collection without its `[*]`.
     static func whole(_ text: String) -> String { text.hasSuffix("[*]") ? String(text.dropLast(3)) : text }
 
+    /// A comparison of a property of the queried class with a constant.
     func direct(_ path: PathExpression, _ op: CompareOperator, _ folds: Bool, _ right: ConstantExpression) -> String {
         let source = path.text(self)
         if path.type == .int, case .int(let value)? = right.values.first {
@@ -213,6 +214,7 @@ final class QueryPrinter {
             "\(source) \(op.rawValue)\(folds ? "[c]" : "") \(path.type == .mixed && right.values.first?.isNull ?? false ? "null" : right.text(self))"
     }
 
+    /// A property of the queried class that equals one of several constants.
     func membership(_ path: PathExpression, _ column: ColKey, _ list: ConstantExpression, _ values: [Mixed]) -> String {
         let source = path.text(self)
         // Drop NULL when the property is not nullable, unless the list has only NULLs. Strings, UUIDs and object ids

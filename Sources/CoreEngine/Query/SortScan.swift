@@ -19,6 +19,7 @@ enum SortScan {
         }
     }
 
+    /// A row with its sort value as a word, flipped for a descending sort.
     private struct Entry: BitwiseCopyable {
         var word: UInt64
         var key: ObjKey

@@ -15,6 +15,7 @@ struct Pattern {
     /// long run without `?` that follows a star, under the index of the star.
     private let long: [Int: LongRun]
 
+    /// A part of the pattern that is searched for with `LongSearch`.
     private struct LongRun {
         let search: LongSearch
 
@@ -188,6 +189,7 @@ struct Pattern {
 
 /// Maps ASCII letters, and U+00C0–U+00DE ↔ U+00E0–U+00FE without × and ÷. No other character and no length changes.
 enum CaseMap {
+    /// The length in bytes of the character at `position`.
     static func length(_ bytes: [UInt8], _ position: Int) -> Int {
         let first = bytes[position]
         let length = first < 0xC0 ? 1 : (first < 0xE0 ? 2 : (first < 0xF0 ? 3 : 4))

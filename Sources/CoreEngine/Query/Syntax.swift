@@ -72,6 +72,7 @@ enum ConstantSyntax {
     indirect case object(className: [UInt8], key: ConstantSyntax)
 }
 
+/// A step of a key path.
 enum PathStep {
     case name(Name)
     case links
@@ -85,6 +86,7 @@ enum PathStep {
     case pathArgument(Int)
 }
 
+/// What a path yields: its values, their number (`@count`, `@size`) or their types (`@type`).
 enum PathEnd { case value, size, type }
 
 indirect enum ExpressionSyntax {
@@ -114,6 +116,7 @@ enum GeoSyntax {
     case argument(Int)
 }
 
+/// A point `[longitude, latitude]`, with an optional altitude.
 struct GeoPlaceSyntax {
     let longitude, latitude: ConstantSyntax
     let altitude: ConstantSyntax?
@@ -125,6 +128,7 @@ enum OrderingSyntax {
     case limit(Int)
 }
 
+/// A whole query: a predicate and its clauses.
 struct QuerySyntax {
     var predicate: PredicateSyntax
     var orderings: [OrderingSyntax]

@@ -95,6 +95,7 @@ struct FullTextQuery {
         }
     }
 
+    /// The objects that match, in the order of their keys.
     func search(_ table: Table, _ column: ColKey) throws(RealmError) -> [ObjKey] {
         if isImpossible { return [] }
         guard let index = try table.index(of: column.index) else { return [] }

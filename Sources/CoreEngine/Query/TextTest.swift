@@ -100,6 +100,7 @@ final class TextTest {
 
     // MARK: Strings in slots of one width
 
+    /// Narrows the mask by a leaf whose strings are in slots of one width.
     private func small(_ scan: ClusterScan, _ node: Node, _ mask: RowMask) throws(RealmError) {
         let width = node.width, count = scan.count
         let negated = op == .notEqual
@@ -164,6 +165,7 @@ final class TextTest {
 
     // MARK: Strings stored one after another
 
+    /// Narrows the mask by a leaf whose strings are stored one after another.
     @inline(__always)
     private func medium<T: FixedWidthInteger>(
         _ scan: ClusterScan, _ parts: MediumLeaf.Parts, _ mask: RowMask, _ ends: UnsafePointer<T>

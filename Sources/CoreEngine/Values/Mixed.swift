@@ -150,6 +150,7 @@ extension Mixed {
         return x.bitPattern == y.bitPattern ? 0 : (x.bitPattern < y.bitPattern ? -1 : 1)
     }
 
+    /// Compares exactly: large integers are not rounded to doubles.
     private static func compare(_ x: Int64, _ y: Double) -> Int {
         if y.isNaN { return 1 }
         if x.magnitude <= 1 << 53 {
