@@ -23,7 +23,7 @@ struct Hop {
     var leadsToOne: Bool { kind == .toOne || (index != nil && index != .all) }
 }
 
-/// The part of a path behind its hops.
+/// The part of a path after its hops.
 enum PathTail {
     /// A single value.
     case value(ColKey)
@@ -143,7 +143,7 @@ final class PathExpression: Expression {
     }
 
     /// Like `evaluate`, with two differences: it makes no group when no object is reached, and it does not close the
-    /// one group of single values behind to-many hops.
+    /// one group of single values after to-many hops.
     func evaluateReached(_ table: Table, _ key: ObjKey, _ out: ValueBuffer) throws(RealmError) {
         if hops.isEmpty { return try emit(table, key, out) }
         if !hasManyHops {
@@ -293,7 +293,7 @@ final class PathExpression: Expression {
             case .typedLink(_, let target) where target.isUnresolved: value = .null
             default: break
             }
-            // A null link behind to-many hops is not an element.
+            // A null link after to-many hops is not an element.
             if value.isNull, type.isLink, hasManyHops { return }
             try out.values.add(value)
             if !hasManyHops { out.closeGroup() }
@@ -302,7 +302,7 @@ final class PathExpression: Expression {
             if let facts = table.facts(column), let content = try collection(table, key, facts) {
                 try element(content, steps[...], out, level: 0)
             }
-            // Behind to-many hops, a path with two or more steps makes its groups in `nested`, one for each value that
+            // After to-many hops, a path with two or more steps makes its groups in `nested`, one for each value that
             // the steps before the last one reach.
             if !hasManyHops || (isCollection && steps.count <= 1) { out.finish(since: before) }
         case .keys(let column, let steps):

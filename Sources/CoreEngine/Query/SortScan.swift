@@ -157,7 +157,7 @@ struct TextLeaf {
         }
     }
 
-    /// The sizes in bytes of the offsets and of the text; nil unless they are in nodes of their own.
+    /// The sizes in bytes of the offsets and of the text; nil unless they are in separate nodes.
     var sizes: (offsets: Int, text: Int)? { isMedium ? (parts.ends.payloadSize, parts.blob.count) : nil }
 
     @inline(__always) func text(_ store: NodeStore, _ row: Int) throws(RealmError) -> Bytes? {

@@ -1,5 +1,5 @@
-/// `BETWEEN` on a property behind a list, with the meaning of Realm's Swift API: one element must lie within both
-/// bounds. In the query language, different elements may meet the two bounds.
+/// `BETWEEN` on a property reached through a list, with the meaning of Realm's Swift API: one element must lie within
+/// both bounds. In the query language, different elements may meet the two bounds.
 final class SpanCondition: Condition {
     private let path: PathExpression
     private let low: ConstantExpression, high: ConstantExpression
