@@ -4,8 +4,8 @@
 /// conditions over rows (`Condition`, `Expression`), orderings, and the tree back to text (`QueryPrinter`).
 ///
 /// Promise
-/// 1. No query text causes a trap or a hang, and parsing takes time linear in the text. Nesting is bounded; a query that
-///    exceeds the bound gets an error that says so.
+/// 1. No query text causes a trap or a hang, and parsing takes time linear in the text. Nesting is bounded; a query
+///    that exceeds the bound gets an error that says so.
 /// 2. Parsing knows no schema (3008). Binding finds every error in names, types and arguments (1009, 3015, 2007).
 ///    Running finds the errors that depend on data.
 /// 3. A condition narrows the rows of one cluster at a time: it works on a mask of up to 256 bytes and checks the width
