@@ -13,20 +13,20 @@ struct Token {
         case count, max, min, sum, avg, links, type, keys, values
         case natural, number, float, timestamp, uuid, objectId, link, argument, keyPathArgument, base64, string,
             identifier
-        /// `%@`-like placeholders of NSPredicate: the next argument, the next argument as a key path.
+        /// Placeholders of NSPredicate: `%@` is the next argument, `%K` is the next argument used as a key path.
         case nextArgument, nextKeyPathArgument
         case end
     }
 
     var kind: Kind
 
-    /// Bytes of the text.
+    /// The token's range in the bytes of the text; `end` is exclusive.
     var start: Int
     var end: Int
 }
 
-/// Cuts a query text into tokens: the longest match wins, on equal length the more special one. Rules: query-language
-/// §2.
+/// Splits a query text into tokens. The longest match wins; of two matches of equal length the more special one wins.
+/// Rules: query-language §2.
 struct Lexer {
     private let bytes: [UInt8]
     private let text: String
@@ -36,7 +36,7 @@ struct Lexer {
         bytes = Array(text.utf8)
     }
 
-    /// - Returns: the tokens, an `end` last, and the bytes they point into.
+    /// - Returns: the tokens, with an `end` token last, and the bytes that their ranges refer to.
     static func tokens(of text: String) throws(RealmError) -> (tokens: [Token], bytes: [UInt8]) {
         let lexer = Lexer(text)
         var all: [Token] = []
@@ -52,48 +52,53 @@ struct Lexer {
         return (all, lexer.bytes)
     }
 
-    private func isBlank(_ c: UInt8) -> Bool { c == 0x20 || c == 0x09 || c == 0x0D || c == 0x0A }
+    private func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0D || byte == 0x0A }
 
-    private func at(_ i: Int) -> UInt8 { i < bytes.count ? bytes[i] : 0 }
+    /// The byte at `position`; 0 after the end of the text.
+    private func at(_ position: Int) -> UInt8 { position < bytes.count ? bytes[position] : 0 }
 
-    private func isDigit(_ c: UInt8) -> Bool { c >= 0x30 && c <= 0x39 }
+    private func isDigit(_ byte: UInt8) -> Bool { byte >= 0x30 && byte <= 0x39 }
 
-    private func isHex(_ c: UInt8) -> Bool { isDigit(c) || (c | 0x20 >= 0x61 && c | 0x20 <= 0x66) }
+    private func isHex(_ byte: UInt8) -> Bool { isDigit(byte) || (byte | 0x20 >= 0x61 && byte | 0x20 <= 0x66) }
 
-    private func isLetter(_ c: UInt8) -> Bool { c | 0x20 >= 0x61 && c | 0x20 <= 0x7A }
+    private func isLetter(_ byte: UInt8) -> Bool { byte | 0x20 >= 0x61 && byte | 0x20 <= 0x7A }
 
+    /// The number of decimal digits from `from` on.
     private func digits(_ from: Int) -> Int {
-        var i = from
-        while isDigit(at(i)) { i += 1 }
-        return i - from
+        var position = from
+        while isDigit(at(position)) { position += 1 }
+        return position - from
     }
 
-    /// Bytes of a well-formed character beyond ASCII, 0 when there is none.
-    private func multibyte(_ i: Int) -> Int {
-        let c = at(i)
-        let n = c >= 0xF0 && c < 0xF8 ? 4 : (c >= 0xE0 && c < 0xF0 ? 3 : (c >= 0xC2 && c < 0xE0 ? 2 : 0))
-        guard n > 0, i + n <= bytes.count else { return 0 }
-        for j in 1..<n where at(i + j) & 0xC0 != 0x80 { return 0 }
-        return n
+    /// The length in bytes of a well-formed multi-byte character, or 0 when the bytes are not one.
+    private func multibyte(_ position: Int) -> Int {
+        let first = at(position)
+        let length =
+            first >= 0xF0 && first < 0xF8
+            ? 4 : (first >= 0xE0 && first < 0xF0 ? 3 : (first >= 0xC2 && first < 0xE0 ? 2 : 0))
+        guard length > 0, position + length <= bytes.count else { return 0 }
+        for j in 1..<length where at(position + j) & 0xC0 != 0x80 { return 0 }
+        return length
     }
 
+    /// The length of an identifier at `start`; 0 when there is none.
     private func identifier(_ start: Int) -> Int {
-        var i = start
-        while i < bytes.count {
-            let c = bytes[i]
-            if isLetter(c) || c == 0x5F || c == 0x24 {
-                i += 1
-            } else if i > start, isDigit(c) || c == 0x2D {
-                i += 1
-            } else if i > start, c == 0x5C, [0x20, 0x6E, 0x72, 0x74].contains(at(i + 1)) {
-                i += 2
+        var position = start
+        while position < bytes.count {
+            let byte = bytes[position]
+            if isLetter(byte) || byte == 0x5F || byte == 0x24 {
+                position += 1
+            } else if position > start, isDigit(byte) || byte == 0x2D {
+                position += 1
+            } else if position > start, byte == 0x5C, [0x20, 0x6E, 0x72, 0x74].contains(at(position + 1)) {
+                position += 2
             } else {
-                let n = multibyte(i)
-                if n == 0 { break }
-                i += n
+                let length = multibyte(position)
+                if length == 0 { break }
+                position += length
             }
         }
-        return i - start
+        return position - start
     }
 
     private func word(_ start: Int, _ length: Int) -> String {
@@ -112,7 +117,7 @@ struct Lexer {
         "infinity": .infinity, "nan": .nan,
     ]
 
-    /// All lower or all upper.
+    /// Keywords that are accepted in all lower case or all upper case only.
     private static let oneCase: [Name: Token.Kind] = [
         "not": .not, "in": .in, "any": .any, "some": .any, "all": .all, "none": .none, "true": .true, "false": .false,
         "first": .first,
@@ -124,85 +129,94 @@ struct Lexer {
         ("@keys", .keys), ("@values", .values),
     ]
 
+    /// The keyword of this length at `start`; nil when the word is not one.
     private func keyword(_ start: Int, _ length: Int) -> Token.Kind? {
         guard length <= 15, isLetter(at(start)) else { return nil }
-        let w = word(start, length)
-        let lower = w.lowercased()
-        if let k = Self.anyCase[Name(lower)] { return k }
-        if let k = Self.oneCase[Name(lower)], w == lower || w == w.uppercased() { return k }
+        let written = word(start, length)
+        let lower = written.lowercased()
+        if let kind = Self.anyCase[Name(lower)] { return kind }
+        if let kind = Self.oneCase[Name(lower)], written == lower || written == written.uppercased() { return kind }
         return nil
     }
 
-    private func match(_ i: Int) throws(RealmError) -> (Token.Kind, Int) {
-        let c = bytes[i]
-        // The longest so far; a later candidate must be longer.
+    /// The longest token at `start` and its length.
+    private func match(_ start: Int) throws(RealmError) -> (Token.Kind, Int) {
+        let first = bytes[start]
+        // The longest match so far; a later candidate must be longer to replace it.
         var best: (kind: Token.Kind, length: Int)?
         func offer(_ kind: Token.Kind, _ length: Int) {
             if length > 0, length > best?.length ?? 0 { best = (kind, length) }
         }
 
-        if let symbol = symbol(i) { offer(symbol.0, symbol.1) }
-        if c == 0x22 || c == 0x27 { offer(.string, try string(i)) }
-        if c == 0x40 {
-            for (w, k) in Self.atWords where bytes[i...].starts(with: w.utf8) { offer(k, w.utf8.count) }
-            guard let best else { throw invalid(i) }
+        if let symbol = symbol(start) { offer(symbol.0, symbol.1) }
+        if first == 0x22 || first == 0x27 { offer(.string, try string(start)) }
+        if first == 0x40 {
+            for (word, kind) in Self.atWords where bytes[start...].starts(with: word.utf8) {
+                offer(kind, word.utf8.count)
+            }
+            guard let best else { throw invalid(start) }
             return best
         }
-        let name = identifier(i)
-        if name > 0, let k = keyword(i, name) { offer(k, name) }
-        // A signed inf or nan.
-        if c == 0x2B || c == 0x2D, case let n = identifier(i + 1), n > 0, let k = keyword(i + 1, n),
-            k == .infinity || k == .nan
+        let name = identifier(start)
+        if name > 0, let kind = keyword(start, name) { offer(kind, name) }
+        // A signed infinity or NaN.
+        if first == 0x2B || first == 0x2D, case let length = identifier(start + 1), length > 0,
+            let kind = keyword(start + 1, length),
+            kind == .infinity || kind == .nan
         {
-            offer(k, n + 1)
+            offer(kind, length + 1)
         }
-        number(i, offer)
-        timestamp(i, offer)
-        if c == 0x75, bytes[i...].starts(with: "uuid(".utf8) {
-            offer(.uuid, pattern(i + 5, [8, 4, 4, 4, 12]).map { $0 + 5 } ?? 0)
+        number(start, offer)
+        timestamp(start, offer)
+        if first == 0x75, bytes[start...].starts(with: "uuid(".utf8) {
+            offer(.uuid, pattern(start + 5, [8, 4, 4, 4, 12]).map { $0 + 5 } ?? 0)
         }
-        if c == 0x6F, bytes[i...].starts(with: "oid(".utf8) {
-            offer(.objectId, pattern(i + 4, [24]).map { $0 + 4 } ?? 0)
+        if first == 0x6F, bytes[start...].starts(with: "oid(".utf8) {
+            offer(.objectId, pattern(start + 4, [24]).map { $0 + 4 } ?? 0)
         }
-        if c == 0x4F { offer(.link, digits(i + 1) > 0 ? 1 + digits(i + 1) : 0) }
-        if c == 0x4C, case let a = digits(i + 1), a > 0, at(i + 1 + a) == 0x3A, case let b = digits(i + 2 + a), b > 0 {
-            offer(.link, 2 + a + b)
+        if first == 0x4F { offer(.link, digits(start + 1) > 0 ? 1 + digits(start + 1) : 0) }
+        if first == 0x4C, case let classDigits = digits(start + 1), classDigits > 0,
+            at(start + 1 + classDigits) == 0x3A, case let keyDigits = digits(start + 2 + classDigits), keyDigits > 0
+        {
+            offer(.link, 2 + classDigits + keyDigits)
         }
-        if c == 0x24 {
-            if digits(i + 1) > 0 { offer(.argument, 1 + digits(i + 1)) }
-            if at(i + 1) == 0x4B, digits(i + 2) > 0 { offer(.keyPathArgument, 2 + digits(i + 2)) }
+        if first == 0x24 {
+            if digits(start + 1) > 0 { offer(.argument, 1 + digits(start + 1)) }
+            if at(start + 1) == 0x4B, digits(start + 2) > 0 { offer(.keyPathArgument, 2 + digits(start + 2)) }
         }
-        if c == 0x42, at(i + 1) == 0x36, at(i + 2) == 0x34, at(i + 3) == 0x22 {
-            var j = i + 4
-            while isLetter(at(j)) || isDigit(at(j)) || at(j) == 0x2B || at(j) == 0x2F || at(j) == 0x3D { j += 1 }
-            if at(j) == 0x22 { offer(.base64, j + 1 - i) }
+        if first == 0x42, at(start + 1) == 0x36, at(start + 2) == 0x34, at(start + 3) == 0x22 {
+            var end = start + 4
+            while isLetter(at(end)) || isDigit(at(end)) || at(end) == 0x2B || at(end) == 0x2F || at(end) == 0x3D {
+                end += 1
+            }
+            if at(end) == 0x22 { offer(.base64, end + 1 - start) }
         }
         offer(.identifier, name)
-        guard let best else { throw invalid(i) }
+        guard let best else { throw invalid(start) }
         return best
     }
 
-    private func invalid(_ i: Int) -> RealmError { .querySyntax(text, "invalid character", at: i) }
+    private func invalid(_ position: Int) -> RealmError { .querySyntax(text, "invalid character", at: position) }
 
-    private func symbol(_ i: Int) -> (Token.Kind, Int)? {
-        let n = at(i + 1)
-        switch at(i) {
+    private func symbol(_ start: Int) -> (Token.Kind, Int)? {
+        let next = at(start + 1)
+        switch at(start) {
         case 0x3D:  // =
-            if n == 0x3D { return (.equal, 2) }
-            if n == 0x3C { return (.lessEqual, 2) }
-            if n == 0x3E { return (.greaterEqual, 2) }
+            if next == 0x3D { return (.equal, 2) }
+            if next == 0x3C { return (.lessEqual, 2) }
+            if next == 0x3E { return (.greaterEqual, 2) }
             return (.equal, 1)
-        case 0x21: return n == 0x3D ? (.notEqual, 2) : (.not, 1)
+        case 0x21: return next == 0x3D ? (.notEqual, 2) : (.not, 1)
         case 0x3C:
-            if n == 0x3E { return (.notEqual, 2) }
-            return n == 0x3D ? (.lessEqual, 2) : (.less, 1)
-        case 0x3E: return n == 0x3D ? (.greaterEqual, 2) : (.greater, 1)
+            if next == 0x3E { return (.notEqual, 2) }
+            return next == 0x3D ? (.lessEqual, 2) : (.less, 1)
+        case 0x3E: return next == 0x3D ? (.greaterEqual, 2) : (.greater, 1)
         case 0x2B: return (.plus, 1)
         case 0x2D: return (.minus, 1)
         case 0x2A: return (.times, 1)
         case 0x2F: return (.divide, 1)
         case 0x5B:
-            if n == 0x63, at(i + 2) == 0x5D { return (.caseInsensitive, 3) }
+            if next == 0x63, at(start + 2) == 0x5D { return (.caseInsensitive, 3) }
             return (.openBracket, 1)
         case 0x5D: return (.closeBracket, 1)
         case 0x2C: return (.comma, 1)
@@ -211,115 +225,124 @@ struct Lexer {
         case 0x7B: return (.openBrace, 1)
         case 0x7D: return (.closeBrace, 1)
         case 0x2E: return (.dot, 1)
-        case 0x26: return n == 0x26 ? (.and, 2) : nil
-        case 0x7C: return n == 0x7C ? (.or, 2) : nil
+        case 0x26: return next == 0x26 ? (.and, 2) : nil
+        case 0x7C: return next == 0x7C ? (.or, 2) : nil
         case 0x25:
-            if n == 0x40 { return (.nextArgument, 2) }
-            return n == 0x4B ? (.nextKeyPathArgument, 2) : nil
+            if next == 0x40 { return (.nextArgument, 2) }
+            return next == 0x4B ? (.nextKeyPathArgument, 2) : nil
         default: return nil
         }
     }
 
-    private func string(_ i: Int) throws(RealmError) -> Int {
-        let quote = bytes[i]
-        var j = i + 1
-        while j < bytes.count {
-            let c = bytes[j]
-            if c == quote { return j + 1 - i }
-            if c == 0x5C {
-                switch at(j + 1) {
-                case 0x22, 0x27, 0x2F, 0x62, 0x66, 0x6E, 0x72, 0x74, 0x30, 0x5C: j += 2
-                case 0x75 where isHex(at(j + 2)) && isHex(at(j + 3)) && isHex(at(j + 4)) && isHex(at(j + 5)): j += 6
-                default: throw .querySyntax(text, "unknown escape in a string", at: j)
+    /// The length of a quoted string, including the quotes.
+    private func string(_ start: Int) throws(RealmError) -> Int {
+        let quote = bytes[start]
+        var position = start + 1
+        while position < bytes.count {
+            let byte = bytes[position]
+            if byte == quote { return position + 1 - start }
+            if byte == 0x5C {
+                switch at(position + 1) {
+                case 0x22, 0x27, 0x2F, 0x62, 0x66, 0x6E, 0x72, 0x74, 0x30, 0x5C: position += 2
+                case 0x75
+                where isHex(at(position + 2)) && isHex(at(position + 3)) && isHex(at(position + 4))
+                    && isHex(at(position + 5)):
+                    position += 6
+                default: throw .querySyntax(text, "unknown escape in a string", at: position)
                 }
             } else {
-                j += 1
+                position += 1
             }
         }
-        throw .querySyntax(text, "a string without its closing quote", at: i)
+        throw .querySyntax(text, "a string without its closing quote", at: start)
     }
 
-    private func number(_ i: Int, _ offer: (Token.Kind, Int) -> Void) {
-        let signed = at(i) == 0x2B || at(i) == 0x2D
-        let s = signed ? i + 1 : i
-        let n = digits(s)
-        if n > 0 { offer(signed ? .number : .natural, n + (signed ? 1 : 0)) }
-        if !signed, at(i) == 0x30, at(i + 1) | 0x20 == 0x78, isHex(at(i + 2)) {
-            var j = i + 2
-            while isHex(at(j)) { j += 1 }
-            offer(.number, j - i)
+    /// Offers each form of a number that matches at `start`.
+    private func number(_ start: Int, _ offer: (Token.Kind, Int) -> Void) {
+        let signed = at(start) == 0x2B || at(start) == 0x2D
+        let first = signed ? start + 1 : start
+        let whole = digits(first)
+        if whole > 0 { offer(signed ? .number : .natural, whole + (signed ? 1 : 0)) }
+        if !signed, at(start) == 0x30, at(start + 1) | 0x20 == 0x78, isHex(at(start + 2)) {
+            var end = start + 2
+            while isHex(at(end)) { end += 1 }
+            offer(.number, end - start)
         }
-        // Floats: a point, an exponent or the suffix f.
-        var j = s + n
+        // A float has a point, an exponent or the suffix f.
+        var end = first + whole
         var isFloat = false
-        if at(j) == 0x2E {
-            let fraction = digits(j + 1)
-            if n > 0 || fraction > 0 {
+        if at(end) == 0x2E {
+            let fraction = digits(end + 1)
+            if whole > 0 || fraction > 0 {
                 isFloat = true
-                j += 1 + fraction
+                end += 1 + fraction
             }
         }
-        if n > 0 || isFloat, at(j) | 0x20 == 0x65 {
-            let sign = at(j + 1) == 0x2B || at(j + 1) == 0x2D ? 1 : 0
-            let e = digits(j + 1 + sign)
-            if e > 0 {
+        if whole > 0 || isFloat, at(end) | 0x20 == 0x65 {
+            let sign = at(end + 1) == 0x2B || at(end + 1) == 0x2D ? 1 : 0
+            let exponent = digits(end + 1 + sign)
+            if exponent > 0 {
                 isFloat = true
-                j += 1 + sign + e
+                end += 1 + sign + exponent
             }
         }
-        if isFloat || n > 0, at(j) == 0x66 {
+        if isFloat || whole > 0, at(end) == 0x66 {
             isFloat = true
-            j += 1
+            end += 1
         }
-        if isFloat { offer(.float, j - i) }
+        if isFloat { offer(.float, end - start) }
     }
 
-    private func timestamp(_ i: Int, _ offer: (Token.Kind, Int) -> Void) {
+    /// Offers each form of a timestamp that matches at `start`: T<seconds>:<nanoseconds>, or a date with a time.
+    private func timestamp(_ start: Int, _ offer: (Token.Kind, Int) -> Void) {
         func signedDigits(_ from: Int) -> Int {
             let sign = at(from) == 0x2B || at(from) == 0x2D ? 1 : 0
-            let n = digits(from + sign)
-            return n > 0 ? n + sign : 0
+            let count = digits(from + sign)
+            return count > 0 ? count + sign : 0
         }
-        if at(i) == 0x54 {
-            let a = signedDigits(i + 1)
-            guard a > 0, at(i + 1 + a) == 0x3A else { return }
-            let b = signedDigits(i + 2 + a)
-            if b > 0 { offer(.timestamp, 2 + a + b) }
+        if at(start) == 0x54 {
+            let seconds = signedDigits(start + 1)
+            guard seconds > 0, at(start + 1 + seconds) == 0x3A else { return }
+            let nanoseconds = signedDigits(start + 2 + seconds)
+            if nanoseconds > 0 { offer(.timestamp, 2 + seconds + nanoseconds) }
             return
         }
-        // Y-M-D, then T or @, then h:m:s, perhaps :nanos.
-        var j = i
+        // The form is Y-M-D, then T or @, then h:m:s, with an optional :nanoseconds.
+        var position = start
         for separator: UInt8 in [0x2D, 0x2D, 0, 0x3A, 0x3A] {
-            let n = digits(j)
-            guard n > 0 else { return }
-            j += n
+            let count = digits(position)
+            guard count > 0 else { return }
+            position += count
             if separator == 0 {
-                guard at(j) == 0x54 || at(j) == 0x40 else { return }
+                guard at(position) == 0x54 || at(position) == 0x40 else { return }
             } else {
-                guard at(j) == separator else { return }
+                guard at(position) == separator else { return }
             }
-            j += 1
+            position += 1
         }
-        let n = digits(j)
-        guard n > 0 else { return }
-        j += n
-        offer(.timestamp, j - i)
-        if at(j) == 0x3A, digits(j + 1) > 0 { offer(.timestamp, j + 1 + digits(j + 1) - i) }
+        let count = digits(position)
+        guard count > 0 else { return }
+        position += count
+        offer(.timestamp, position - start)
+        if at(position) == 0x3A, digits(position + 1) > 0 {
+            offer(.timestamp, position + 1 + digits(position + 1) - start)
+        }
     }
 
-    /// Length of groups of hexadecimal digits with dashes between them and a closing bracket.
-    private func pattern(_ i: Int, _ groups: [Int]) -> Int? {
-        var j = i
-        for (g, n) in groups.enumerated() {
-            if g > 0 {
-                guard at(j) == 0x2D else { return nil }
-                j += 1
+    /// The length of groups of hexadecimal digits, separated by dashes and followed by a closing bracket; nil when the
+    /// text has another form.
+    private func pattern(_ start: Int, _ groups: [Int]) -> Int? {
+        var position = start
+        for (group, size) in groups.enumerated() {
+            if group > 0 {
+                guard at(position) == 0x2D else { return nil }
+                position += 1
             }
-            for _ in 0..<n {
-                guard isHex(at(j)) else { return nil }
-                j += 1
+            for _ in 0..<size {
+                guard isHex(at(position)) else { return nil }
+                position += 1
             }
         }
-        return at(j) == 0x29 ? j + 1 - i : nil
+        return at(position) == 0x29 ? position + 1 - start : nil
     }
 }

@@ -1,21 +1,22 @@
-/// Which objects of a class meet a condition, one bit each by object key: a to-one link is then followed by one look at
-/// a bit.
+/// The set of the objects of a class that meet a condition, as one bit for each object key. A condition behind a to-one
+/// link then costs one bit test for each row.
 ///
-/// Built by one scan of the class that the link leads to; good for one run of the query.
+/// Built by one scan of the link's target class. Valid for one run of the query.
 final class LinkReach {
     private var bits: [UInt64]
 
-    /// Whether a row without a target matches.
+    /// Whether a row whose link leads to no object matches.
     private let null: Bool
 
-    /// nil: the keys are too far apart, or the rows to test too few, for bits to pay.
+    /// nil when bits do not pay: the keys are too far apart, or there are too few rows to test.
     init?(_ condition: Condition, on target: Table, rows: Int, null: Bool) throws(RealmError) {
         self.null = null
         let count = try target.count()
         var last: Int64 = -1
         if count > 0 { last = try target.rows.key(at: count - 1).raw }
         guard last >= -1 else { return nil }
-        // Of 65,536 keys in a row a class without primary key uses 256; for a million objects that is 32 MB of bits.
+        // A class without a primary key uses 256 of 65,536 consecutive keys; for a million objects that makes 32 MB of
+        // bits.
         let isNear = last < Int64(count) * 64 + 65_536 || (last < Int64(count) * 512 + 65_536 && last < 1 << 28)
         guard isNear, count / 16 <= rows else { return nil }
         try CMemory.expect(Int(last + 1) / 64 + 1, each: 8)
@@ -23,37 +24,41 @@ final class LinkReach {
         let scan = ClusterScan(target)
         try scan.run(condition) { (mask) throws(RealmError) in
             for row in 0..<scan.count where mask[row] != 0 {
-                let k = scan.key(row).raw
-                guard k >= 0, k <= last else { throw .corrupt("object keys out of order", at: scan.leaf.ref.offset) }
-                bits[Int(k >> 6)] |= 1 << UInt64(k & 63)
+                let key = scan.key(row).raw
+                guard key >= 0, key <= last else {
+                    throw .corrupt("object keys out of order", at: scan.leaf.ref.offset)
+                }
+                bits[Int(key >> 6)] |= 1 << UInt64(key & 63)
             }
             return true
         }
     }
 
-    /// Clears the rows whose link in `column` leads to no object that is in.
+    /// Clears the rows whose link in `column` leads to an object outside the set; `null` decides for the rows without a
+    /// target.
     func narrow(_ scan: ClusterScan, _ column: ColKey, _ mask: RowMask) throws(RealmError) {
-        let n = try scan.integers(column)
+        let leaf = try scan.integers(column)
         let limit = Int64(bits.count) &* 64, isNullIn: UInt8 = null ? 1 : 0
-        bits.withUnsafeBufferPointer { b in
+        bits.withUnsafeBufferPointer { words in
             @inline(__always) func follow(_ value: (Int) -> Int64) {
                 for row in 0..<scan.count {
-                    let k = value(row) &- 1
-                    if k < 0 {
+                    let key = value(row) &- 1
+                    if key < 0 {
                         mask[row] &= isNullIn
                     } else {
-                        mask[row] &= k < limit ? UInt8(truncatingIfNeeded: b[Int(k >> 6)] >> UInt64(k & 63)) & 1 : 0
+                        mask[row] &=
+                            key < limit ? UInt8(truncatingIfNeeded: words[Int(key >> 6)] >> UInt64(key & 63)) & 1 : 0
                     }
                 }
             }
-            switch n.width {
+            switch leaf.width {
             case 32:
-                let p = n.payload.assumingMemoryBound(to: Int32.self)
+                let p = leaf.payload.assumingMemoryBound(to: Int32.self)
                 follow { Int64(p[$0]) }
             case 16:
-                let p = n.payload.assumingMemoryBound(to: Int16.self)
+                let p = leaf.payload.assumingMemoryBound(to: Int16.self)
                 follow { Int64(p[$0]) }
-            default: follow { n.get($0) }
+            default: follow { leaf.get($0) }
             }
         }
     }

@@ -1,19 +1,21 @@
-/// SORT, DISTINCT and LIMIT, applied left to right to the rows of a query. Rules: query-language §14.
+/// One key of a SORT or DISTINCT. The clauses SORT, DISTINCT and LIMIT apply from left to right to the rows of a query.
+/// Rules: query-language §14.
 struct SortKey {
-    /// To-one links on the way.
+    /// The to-one links that lead to the property.
     let hops: [Hop]
     let column: ColKey
     let end: TableKey
 
-    /// Key of a dictionary property.
+    /// The key in a dictionary property; nil for other properties.
     let dictionaryKey: [UInt8]?
 
-    /// A collection or a to-many hop: refused when it runs.
+    /// Whether the path ends in a collection or has a to-many hop. Such a key is refused when the query runs.
     let isInvalid: Bool
     var ascending: Bool
     let text: String
 }
 
+/// A bound clause of a query.
 enum Ordering {
     case sort([SortKey])
     case distinct([SortKey])
@@ -24,77 +26,80 @@ enum Ordering {
         case .sort(let keys):
             "SORT(" + keys.map { "\($0.text) \($0.ascending ? "ASC" : "DESC")" }.joined(separator: ", ") + ")"
         case .distinct(let keys): "DISTINCT(" + keys.map(\.text).joined(separator: ", ") + ")"
-        case .limit(let n): "LIMIT(\(n))"
+        case .limit(let count): "LIMIT(\(count))"
         }
     }
 
-    /// Adjacent sorts are one: the later keys come first.
-    static func append(_ o: Ordering, to all: inout [Ordering]) {
-        switch (all.last, o) {
+    /// Merges adjacent sorts into one: the keys of the later sort come first.
+    static func append(_ ordering: Ordering, to all: inout [Ordering]) {
+        switch (all.last, ordering) {
         case (.sort(let before)?, .sort(let keys)): all[all.count - 1] = .sort(keys + before)
-        default: all.append(o)
+        default: all.append(ordering)
         }
     }
 }
 
 extension Binder {
-    func ordering(_ o: OrderingSyntax, _ t: Table) throws(RealmError) -> Ordering {
-        switch o {
-        case .limit(let n): return .limit(max(0, n))
+    func ordering(_ ordering: OrderingSyntax, _ table: Table) throws(RealmError) -> Ordering {
+        switch ordering {
+        case .limit(let limit): return .limit(max(0, limit))
         case .sort(let keys):
             var all: [SortKey] = []
-            for k in keys { all.append(try sortKey(k.path, t, ascending: k.ascending)) }
+            for key in keys { all.append(try sortKey(key.path, table, ascending: key.ascending)) }
             return .sort(all)
         case .distinct(let paths):
             var all: [SortKey] = []
-            for p in paths { all.append(try sortKey(p, t, ascending: true)) }
+            for path in paths { all.append(try sortKey(path, table, ascending: true)) }
             return .distinct(all)
         }
     }
 
+    /// Resolves a path of SORT or DISTINCT: to-one links, then one property or one key of a dictionary.
     private func sortKey(_ written: [PathStep], _ start: Table, ascending: Bool) throws(RealmError) -> SortKey {
         let steps = try spelledOut(written)
-        var t = start
+        var table = start
         var hops: [Hop] = []
         var texts: [String] = []
         var isInvalid = false
         func unknown(_ what: String) -> RealmError {
             .query(
-                "No property '\(what)' found on object type '\(t.className ?? t.name)' specified in sort or distinct clause"
+                "No property '\(what)' found on object type '\(table.className ?? table.name)' specified in sort or distinct clause"
             )
         }
-        var i = 0
-        while i < steps.count {
-            guard case .name(let written) = steps[i] else {
+        var position = 0
+        while position < steps.count {
+            guard case .name(let written) = steps[position] else {
                 throw unknown("[]")
             }
-            i += 1
+            position += 1
             var name = written
-            if case .property(let stored)? = names.aliases[t.key]?[written] { name = stored }
-            guard let c = t.column(named: name), let facts = t.facts(c.key) else { throw unknown(written.text) }
+            if case .property(let stored)? = names.aliases[table.key]?[written] { name = stored }
+            guard let column = table.column(named: name), let facts = table.facts(column.key) else {
+                throw unknown(written.text)
+            }
             texts.append(QueryPrinter.name(name))
-            if facts.shape == .dictionary, i < steps.count {
+            if facts.shape == .dictionary, position < steps.count {
                 let key: [UInt8]
-                switch steps[i] {
-                case .name(let n): key = Array(n.utf8)
-                case .key(let k): key = k
-                case .argument(let n):
-                    guard n < arguments.count, case .value(.string(let b)) = arguments[n] else {
+                switch steps[position] {
+                case .name(let inner): key = Array(inner.utf8)
+                case .key(let bytes): key = bytes
+                case .argument(let number):
+                    guard number < arguments.count, case .value(.string(let bytes)) = arguments[number] else {
                         throw .query("Invalid index argument")
                     }
-                    key = Array(b)
+                    key = Array(bytes)
                 default: throw unknown("[]")
                 }
-                i += 1
-                guard i == steps.count else { throw unknown(String(decoding: key, as: UTF8.self)) }
+                position += 1
+                guard position == steps.count else { throw unknown(String(decoding: key, as: UTF8.self)) }
                 return SortKey(
-                    hops: hops, column: c.key, end: t.key, dictionaryKey: key, isInvalid: isInvalid,
+                    hops: hops, column: column.key, end: table.key, dictionaryKey: key, isInvalid: isInvalid,
                     ascending: ascending,
                     text: texts.joined(separator: ".") + QueryPrinter.key(key))
             }
-            if i == steps.count {
+            if position == steps.count {
                 return SortKey(
-                    hops: hops, column: c.key, end: t.key, dictionaryKey: nil,
+                    hops: hops, column: column.key, end: table.key, dictionaryKey: nil,
                     isInvalid: isInvalid || facts.isCollection, ascending: ascending,
                     text: texts.joined(separator: "."))
             }
@@ -102,22 +107,24 @@ extension Binder {
                 throw unknown(written.text)
             }
             if facts.isCollection { isInvalid = true }
-            hops.append(Hop(kind: .toOne, origin: t.key, column: c.key, target: next.key, index: nil, text: ""))
-            t = next
+            hops.append(
+                Hop(kind: .toOne, origin: table.key, column: column.key, target: next.key, index: nil, text: ""))
+            table = next
         }
         throw unknown("")
     }
 }
 
-/// What a row is sorted by: a null link on the way sorts after everything, a null at the end before.
+/// The value that a row is sorted by. In ascending order, a null link on the way to the property comes last, and a null
+/// at the end of the path comes first.
 enum SortValue {
     case broken
     case value(Mixed)
 
-    /// Bytes of a text.
+    /// The size in bytes of a string or binary; 0 for other values.
     @inline(__always) var size: Int {
         switch self {
-        case .value(.string(let b)), .value(.binary(let b)): b.count
+        case .value(.string(let bytes)), .value(.binary(let bytes)): bytes.count
         default: 0
         }
     }
@@ -131,72 +138,75 @@ enum SortValue {
         }
     }
 
-    /// Equal as in a condition: the decimal 0.1 and the double 0.1 are.
+    /// Equality as in a condition: the decimal 0.1 equals the double 0.1.
     static func areEqual(_ a: SortValue, _ b: SortValue) -> Bool {
         if case .value(let x) = a, case .value(let y) = b { Mixed.compare(x, y) == 0 } else { compare(a, b) == 0 }
     }
 }
 
-/// Reads what rows are sorted by.
+/// Reads the sort values of rows.
 struct SortReader {
     private let key: SortKey
 
-    /// The class of the rows, and those that the links lead to.
+    /// The class of the rows, followed by the target class of each link.
     private let tables: [Table]
 
     init(_ table: Table, _ key: SortKey) throws(RealmError) {
         self.key = key
         var tables = [table]
-        for h in key.hops {
-            guard let t = try table.group.table(h.target) else {
+        for hop in key.hops {
+            guard let target = try table.group.table(hop.target) else {
                 throw RealmError(.noSuchTable, "A class of the query does not exist any more")
             }
-            tables.append(t)
+            tables.append(target)
         }
         self.tables = tables
     }
 
     func value(_ row: ObjKey) throws(RealmError) -> SortValue {
         var at = row
-        for (i, h) in key.hops.enumerated() {
-            guard case .link(let to)? = try tables[i].rows.peek(at, h.column.index), !to.isUnresolved, !to.isNull else {
+        for (i, hop) in key.hops.enumerated() {
+            guard case .link(let to)? = try tables[i].rows.peek(at, hop.column.index), !to.isUnresolved, !to.isNull
+            else {
                 return .broken
             }
             at = to
         }
         let end = tables[key.hops.count]
-        guard let v = try end.rows.peek(at, key.column.index) else { return .value(.null) }
+        guard let value = try end.rows.peek(at, key.column.index) else { return .value(.null) }
         if let name = key.dictionaryKey {
-            guard case .slot(let s) = v, let facts = end.facts(key.column) else { return .value(.null) }
-            let d = try ElementDictionary(
-                end.store, root: s.isTagged ? .null : s.ref, keyType: facts.keyType, valueType: facts.type,
+            guard case .slot(let slot) = value, let facts = end.facts(key.column) else { return .value(.null) }
+            let dictionary = try ElementDictionary(
+                end.store, root: slot.isTagged ? .null : slot.ref, keyType: facts.keyType, valueType: facts.type,
                 format: end.group.format)
-            guard let i = try name.withBytes({ (b) throws(RealmError) in try d.find(b) }) else { return .value(.null) }
-            return .value(try d.value(i))
+            guard let index = try name.withBytes({ (b) throws(RealmError) in try dictionary.find(b) }) else {
+                return .value(.null)
+            }
+            return .value(try dictionary.value(index))
         }
-        switch v {
+        switch value {
         case .link(let to) where to.isUnresolved || to.isNull: return .value(.null)
         case .typedLink(_, let to) where to.isUnresolved: return .value(.null)
-        default: return .value(v)
+        default: return .value(value)
         }
     }
 }
 
-/// The order of a SORT in one snapshot; rows that are equal in it, and all rows where there is none, stand in the order
-/// of their keys.
+/// The order of a SORT in one snapshot. Rows with equal sort values are ordered by their keys, and so are all rows when
+/// the query has no SORT.
 struct RowOrder {
     private let readers: [(reader: SortReader, ascending: Bool)]
 
     init(_ group: Group, _ table: TableKey, _ keys: [SortKey]) throws(RealmError) {
-        guard let t = try group.table(table) else {
+        guard let classTable = try group.table(table) else {
             throw RealmError(.noSuchTable, "The class of the query does not exist any more")
         }
         var readers: [(SortReader, Bool)] = []
-        for k in keys { readers.append((try SortReader(t, k), k.ascending)) }
+        for key in keys { readers.append((try SortReader(classTable, key), key.ascending)) }
         self.readers = readers
     }
 
-    /// A row with what it is sorted by.
+    /// A row with its sort values.
     struct Row {
         let key: ObjKey
         fileprivate let values: [SortValue]
@@ -204,28 +214,28 @@ struct RowOrder {
 
     func row(_ key: ObjKey) throws(RealmError) -> Row {
         var values: [SortValue] = []
-        for r in readers { values.append(try r.reader.value(key)) }
+        for part in readers { values.append(try part.reader.value(key)) }
         return Row(key: key, values: values)
     }
 
     func precedes(_ a: Row, _ b: Row) -> Bool {
-        for (i, r) in readers.enumerated() {
-            let o = SortValue.compare(a.values[i], b.values[i])
-            if o != 0 { return r.ascending ? o < 0 : o > 0 }
+        for (i, part) in readers.enumerated() {
+            let order = SortValue.compare(a.values[i], b.values[i])
+            if order != 0 { return part.ascending ? order < 0 : order > 0 }
         }
         return a.key < b.key
     }
 
     func precedes(_ key: ObjKey, _ b: Row) throws(RealmError) -> Bool {
-        for (i, r) in readers.enumerated() {
-            let o = SortValue.compare(try r.reader.value(key), b.values[i])
-            if o != 0 { return r.ascending ? o < 0 : o > 0 }
+        for (i, part) in readers.enumerated() {
+            let order = SortValue.compare(try part.reader.value(key), b.values[i])
+            if order != 0 { return part.ascending ? order < 0 : order > 0 }
         }
         return key < b.key
     }
 }
 
-/// Orders rows: keys of the rows' values are taken out once, then compared.
+/// Applies orderings to rows. Reads the sort values of all rows once, then compares them.
 struct RowOrderer {
     private let table: Table
 
@@ -233,39 +243,40 @@ struct RowOrderer {
 
     func apply(_ orderings: [Ordering], _ rows: [ObjKey]) throws(RealmError) -> [ObjKey] {
         var rows = rows
-        var i = 0
-        // What a DISTINCT leaves over does not decide whether the next clause is refused.
+        var next = 0
+        // DISTINCT does not update this flag: rows that it removes do not change whether a later clause is refused.
         var isEmpty = rows.isEmpty
-        while i < orderings.count {
-            switch orderings[i] {
-            case .limit(let n):
-                if rows.count > n {
-                    rows.removeLast(rows.count - n)
-                    isEmpty = n == 0
+        while next < orderings.count {
+            switch orderings[next] {
+            case .limit(let most):
+                if rows.count > most {
+                    rows.removeLast(rows.count - most)
+                    isEmpty = most == 0
                 }
             case .sort(let keys), .distinct(let keys):
-                for k in keys where k.isInvalid && !isEmpty {
+                for key in keys where key.isInvalid && !isEmpty {
                     throw RealmError(
-                        .invalidSortDescriptor, "Cannot sort or find distinct values of '\(k.text)': it is a collection"
+                        .invalidSortDescriptor,
+                        "Cannot sort or find distinct values of '\(key.text)': it is a collection"
                     )
                 }
             }
-            switch orderings[i] {
+            switch orderings[next] {
             case .limit: break
             case .sort(let keys):
                 var limit = Int.max
-                if i + 1 < orderings.count, case .limit(let n) = orderings[i + 1] { limit = n }
+                if next + 1 < orderings.count, case .limit(let count) = orderings[next + 1] { limit = count }
                 rows = try sorted(rows, keys, limit: limit)
             case .distinct(let keys): rows = try distinct(rows, keys)
             }
-            i += 1
+            next += 1
         }
         return rows
     }
 
-    private func values(_ rows: [ObjKey], _ k: SortKey) throws(RealmError) -> [SortValue] {
+    private func values(_ rows: [ObjKey], _ key: SortKey) throws(RealmError) -> [SortValue] {
         if rows.isEmpty { return [] }
-        let reader = try SortReader(table, k)
+        let reader = try SortReader(table, key)
         var all: [SortValue] = []
         try all.makeRoom(for: rows.count)
         for row in rows {
@@ -275,22 +286,22 @@ struct RowOrderer {
         return all
     }
 
-    /// The places of the rows, what sorting needs, and the result.
+    /// Checks the memory for the array of row indices, for the sort itself and for the result.
     private static func expectSorting(_ count: Int) throws(RealmError) {
         try CMemory.expect(count, each: 5 * MemoryLayout<Int>.stride)
     }
 
     private func sorted(_ rows: [ObjKey], _ keys: [SortKey], limit: Int) throws(RealmError) -> [ObjKey] {
         var columns: [[SortValue]] = []
-        for k in keys { columns.append(try values(rows, k)) }
+        for key in keys { columns.append(try values(rows, key)) }
         try Self.expectSorting(rows.count)
         var order = Array(0..<rows.count)
         var comparisons = Comparisons(table.store)
         let less = { (x: Int, y: Int) -> Bool in
             guard comparisons.goOn(columns, x, y) else { return false }
-            for (c, k) in zip(columns, keys) {
-                let o = SortValue.compare(c[x], c[y])
-                if o != 0 { return k.ascending ? o < 0 : o > 0 }
+            for (column, key) in zip(columns, keys) {
+                let result = SortValue.compare(column[x], column[y])
+                if result != 0 { return key.ascending ? result < 0 : result > 0 }
             }
             return x < y
         }
@@ -303,34 +314,36 @@ struct RowOrderer {
         return order.map { rows[$0] }
     }
 
+    /// The first row of each group of rows with equal values, in the order of `rows`.
     private func distinct(_ rows: [ObjKey], _ keys: [SortKey]) throws(RealmError) -> [ObjKey] {
         var columns: [[SortValue]] = []
-        for k in keys { columns.append(try values(rows, k)) }
+        for key in keys { columns.append(try values(rows, key)) }
         try Self.expectSorting(rows.count)
-        // Rows with a null link on the way are dropped.
-        var order = (0..<rows.count).filter { i in
-            !columns.contains { if case .broken = $0[i] { true } else { false } }
+        // Drop the rows with a null link on the way to the property.
+        var order = (0..<rows.count).filter { row in
+            !columns.contains { if case .broken = $0[row] { true } else { false } }
         }
         let compare = { (x: Int, y: Int) -> Int in
-            for c in columns {
-                let o = SortValue.compare(c[x], c[y])
-                if o != 0 { return o }
+            for column in columns {
+                let result = SortValue.compare(column[x], column[y])
+                if result != 0 { return result }
             }
             return 0
         }
         var comparisons = Comparisons(table.store)
         order.sort { x, y in
             guard comparisons.goOn(columns, x, y) else { return false }
-            let o = compare(x, y)
-            return o == 0 ? x < y : o < 0
+            let result = compare(x, y)
+            return result == 0 ? x < y : result < 0
         }
         try table.store.test()
         var kept: [Int] = []
-        for (i, row) in order.enumerated() {
-            if i == 0 || !columns.allSatisfy({ SortValue.areEqual($0[order[i - 1]], $0[row]) }) {
+        for (index, row) in order.enumerated() {
+            if index == 0 || !columns.allSatisfy({ SortValue.areEqual($0[order[index - 1]], $0[row]) }) {
                 kept.append(row)
             } else if row < kept[kept.count - 1] {
-                // Equal only by rounding: it stands behind the other by its value, and comes first.
+                // The two rows are equal only by rounding. This one sorts later by its exact value but comes first in
+                // the input, so keep it.
                 kept[kept.count - 1] = row
             }
         }
@@ -338,8 +351,8 @@ struct RowOrderer {
     }
 }
 
-/// Counts the comparisons of a sort, which cannot throw. When the call is to end the rest goes by without looking at
-/// any value.
+/// Counts the comparisons of a sort, because a comparison cannot throw. Once the call must end, the remaining
+/// comparisons return without reading any value.
 private struct Comparisons {
     private let store: NodeStore
     private var count = 0
@@ -347,7 +360,9 @@ private struct Comparisons {
 
     init(_ store: NodeStore) { self.store = store }
 
-    /// Long texts count for more: they may be equal up to their ends.
+    /// Long texts count for more, because they may be equal up to their ends.
+    ///
+    /// - Returns: false when the call must end.
     @inline(__always) mutating func goOn(_ columns: [[SortValue]], _ x: Int, _ y: Int) -> Bool {
         count &+= 1 &+ min(columns[0][x].size, columns[0][y].size) >> 10
         if count >= 256, !isEnding {

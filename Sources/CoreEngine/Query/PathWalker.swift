@@ -1,10 +1,10 @@
-/// Follows the steps of a key path from class to class, up to what it ends with. Rules: query-language §4.
+/// Resolves the steps of a key path from class to class, up to its end. Rules: query-language §4.
 ///
-/// Each property takes the steps that belong to it: those into its collection, or into its Mixed value. Then it ends
-/// the path, or is a hop to other objects, in whose class the walk goes on. A method for each shape of property does
-/// that; nil from it stands for a hop.
+/// Each property consumes the steps that belong to it: those into its collection or into its Mixed value. It then
+/// either ends the path or is a hop to other objects, and the walk continues in their class. There is a method for each
+/// shape of property; it returns nil when the property is a hop.
 struct PathWalker {
-    /// What a path ends with.
+    /// The end of a path.
     private struct End {
         let tail: PathTail
         let type: ValueType
@@ -20,22 +20,23 @@ struct PathWalker {
     private let binder: Binder
     private let steps: [PathStep]
 
-    /// The step to be taken next.
-    private var i = 0
+    /// The index of the next step.
+    private var position = 0
 
-    /// The class that the walk has come to.
-    private var t: Table
+    /// The class that the walk has reached.
+    private var table: Table
     private var hops: [Hop] = []
 
-    /// The steps as they are printed.
+    /// The steps in printed form.
     private var texts: [String] = []
 
     init(_ binder: Binder, _ steps: [PathStep], from start: Table) {
         self.binder = binder
         self.steps = steps
-        t = start
+        table = start
     }
 
+    /// Resolves the whole path. Called once.
     mutating func walk(_ quantifier: Quantifier?) throws(RealmError) -> PathExpression {
         while !isAtEnd {
             guard let end = try step() else { continue }
@@ -43,41 +44,44 @@ struct PathWalker {
                 throw .query("A key path cannot go through more than \(QueryRoom.maxHops) lists or backlinks")
             }
             return PathExpression(
-                hops: hops, tail: end.tail, end: t.key, type: end.type,
+                hops: hops, tail: end.tail, end: table.key, type: end.type,
                 isList: end.isList || hops.contains(where: \.isMultiple),
                 quantifier: quantifier, source: Self.joined(texts))
         }
         throw .query("A key path must end in a property")
     }
 
-    /// Steps with points between them, but not before brackets.
+    /// Joins steps with points, except before brackets.
     private static func joined(_ steps: [String]) -> String {
         guard var text = steps.first else { return "" }
-        for s in steps.dropFirst() {
-            if s.utf8.first != 0x5B { text += "." }
-            text += s
+        for step in steps.dropFirst() {
+            if step.utf8.first != 0x5B { text += "." }
+            text += step
         }
         return text
     }
 
-    private var isAtEnd: Bool { i == steps.count }
-    private var className: Name { t.className ?? t.name }
+    private var isAtEnd: Bool { position == steps.count }
+    private var className: Name { table.className ?? table.name }
 
     // MARK: Steps in a class
 
+    /// Consumes the next step in the current class. Returns nil when the path continues.
     private mutating func step() throws(RealmError) -> End? {
-        let step = steps[i]
-        i += 1
+        let step = steps[position]
+        position += 1
         switch step {
         case .links: return try links()
         case .name(let written):
-            if case .links(let c, let p)? = binder.names.aliases[t.key]?[written], t.column(named: written) == nil {
-                return try hopBack(c, p)
+            if case .links(let origin, let property)? = binder.names.aliases[table.key]?[written],
+                table.column(named: written) == nil
+            {
+                return try hopBack(origin, property)
             }
-            return try property(named: binder.alias(written, t), as: written)
-        case .key(let k) where !hops.isEmpty:
-            // After a hop, ['name'] is .name.
-            let name = binder.alias(Name(String(decoding: k, as: UTF8.self)), t)
+            return try property(named: binder.alias(written, table), as: written)
+        case .key(let key) where !hops.isEmpty:
+            // After a hop, ['name'] means .name.
+            let name = binder.alias(Name(String(decoding: key, as: UTF8.self)), table)
             return try property(named: name, as: name)
         case .all where !hops.isEmpty: return nil
         case .keys: throw .query("'\(className)' has no property '@keys'")
@@ -86,29 +90,33 @@ struct PathWalker {
         }
     }
 
+    /// Consumes `@links`, which either ends the path or names a class and a property.
     private mutating func links() throws(RealmError) -> End? {
         if isAtEnd {
             texts.append("@links.@count")
             return End(.allBacklinks, .int, isList: false)
         }
-        guard i + 1 < steps.count, case .name(let c) = steps[i], case .name(let p) = steps[i + 1] else {
+        guard position + 1 < steps.count, case .name(let origin) = steps[position],
+            case .name(let property) = steps[position + 1]
+        else {
             throw .query("'@links' must be followed by a class and a property")
         }
-        i += 2
-        return try hopBack(c, p)
+        position += 2
+        return try hopBack(origin, property)
     }
 
+    /// Adds a hop over the links of `property` in the class `origin` to the current object.
     private mutating func hopBack(_ origin: Name, _ property: Name) throws(RealmError) -> End? {
-        let hop = try binder.backlink(origin, property, t)
+        let hop = try binder.backlink(origin, property, table)
         hops.append(hop)
         texts.append(hop.text)
         guard let next = try binder.group.table(hop.target) else { throw .query("No class '\(origin)'") }
-        t = next
-        return isAtEnd ? End(.object, .link(t.key), isList: true) : nil
+        table = next
+        return isAtEnd ? End(.object, .link(table.key), isList: true) : nil
     }
 
     private mutating func property(named name: Name, as written: Name) throws(RealmError) -> End? {
-        guard let column = t.column(named: name), let facts = t.facts(column.key) else {
+        guard let column = table.column(named: name), let facts = table.facts(column.key) else {
             throw .query("'\(className)' has no property '\(written)'")
         }
         texts.append(QueryPrinter.name(name))
@@ -125,240 +133,247 @@ struct PathWalker {
 
     // MARK: A property of each shape
 
-    private mutating func single(_ f: ColumnFacts) throws(RealmError) -> End? {
-        if f.type == .mixed {
+    /// A property with a single value.
+    private mutating func single(_ facts: ColumnFacts) throws(RealmError) -> End? {
+        if facts.type == .mixed {
             let (inside, keys) = try mixedSteps()
-            return End(.mixed(f.key, inside, keys: keys), .mixed, isList: keys || !inside.isEmpty)
+            return End(.mixed(facts.key, inside, keys: keys), .mixed, isList: keys || !inside.isEmpty)
         }
-        if isAtEnd { return End(.value(f.key), ValueType(f), isList: false) }
-        if f.type == .link {
-            try hop(.toOne, f)
+        if isAtEnd { return End(.value(facts.key), ValueType(facts), isList: false) }
+        if facts.type == .link {
+            try hop(.toOne, facts)
             return nil
         }
-        if case .name(let n) = steps[i] { throw noProperty(n, of: f) }
-        throw noIndex(f)
+        if case .name(let name) = steps[position] { throw noProperty(name, of: facts) }
+        throw noIndex(facts)
     }
 
     /// A list or set of links.
-    private mutating func links(_ f: ColumnFacts, _ shape: CollectionShape) throws(RealmError) -> End? {
+    private mutating func links(_ facts: ColumnFacts, _ shape: CollectionShape) throws(RealmError) -> End? {
         var place: PathIndex?
-        if !isAtEnd, let found = try index(steps[i]) {
+        if !isAtEnd, let found = try index(steps[position]) {
             switch found {
-            case .all: i += 1
+            case .all: position += 1
             case .key:
-                // ['name'] reads a property.
+                // ['name'] reads a property of the target.
                 break
             default:
-                guard shape == .list else { throw noIndex(f) }
+                guard shape == .list else { throw noIndex(facts) }
                 place = found
                 mark(found)
-                i += 1
+                position += 1
                 guard !isAtEnd else { throw .query("A property must follow an index on a list of links") }
             }
         }
-        if isAtEnd { return all(f, shape) }
-        try hop(shape == .list ? .list : .set, f, place)
+        if isAtEnd { return all(facts, shape) }
+        try hop(shape == .list ? .list : .set, facts, place)
         return nil
     }
 
     /// A list of values.
-    private mutating func list(_ f: ColumnFacts) throws(RealmError) -> End? {
-        let type = ValueType(f)
-        if isAtEnd { return all(f, .list) }
-        if case .name(let n) = steps[i] {
-            guard n.text.lowercased() == "length", i == steps.count - 1,
+    private mutating func list(_ facts: ColumnFacts) throws(RealmError) -> End? {
+        let type = ValueType(facts)
+        if isAtEnd { return all(facts, .list) }
+        if case .name(let name) = steps[position] {
+            guard name.text.lowercased() == "length", position == steps.count - 1,
                 type == .string || type == .binary || type == .mixed
             else {
-                throw noProperty(n, of: f)
+                throw noProperty(name, of: facts)
             }
             texts.append("length")
-            i += 1
-            return End(.lengths(f.key), .int, isList: true)
+            position += 1
+            return End(.lengths(facts.key), .int, isList: true)
         }
         if type == .mixed {
             let (inside, keys) = try mixedSteps()
-            if case .key? = inside.first { throw noIndex(f) }
-            guard keys else { return End(.collection(f.key, .list, inside), .mixed, isList: true) }
+            if case .key? = inside.first { throw noIndex(facts) }
+            guard keys else { return End(.collection(facts.key, .list, inside), .mixed, isList: true) }
             guard !inside.isEmpty else { throw .query("'@keys' is not supported on a list") }
-            return End(.keys(f.key, inside), .mixed, isList: true)
+            return End(.keys(facts.key, inside), .mixed, isList: true)
         }
-        guard let place = try index(steps[i]) else { throw noIndex(f) }
-        if case .key = place { throw noIndex(f) }
-        i += 1
-        guard isAtEnd else { throw noIndex(f) }
-        if place == .all { return all(f, .list) }
+        guard let place = try index(steps[position]) else { throw noIndex(facts) }
+        if case .key = place { throw noIndex(facts) }
+        position += 1
+        guard isAtEnd else { throw noIndex(facts) }
+        if place == .all { return all(facts, .list) }
         mark(place)
-        return End(.collection(f.key, .list, [place]), type, isList: true)
+        return End(.collection(facts.key, .list, [place]), type, isList: true)
     }
 
-    private mutating func dictionary(_ f: ColumnFacts) throws(RealmError) -> End? {
+    /// A dictionary of links or values.
+    private mutating func dictionary(_ facts: ColumnFacts) throws(RealmError) -> End? {
         if isAtEnd {
-            if f.type != .link { texts.append("[*]") }
-            return all(f, .dictionary)
+            if facts.type != .link { texts.append("[*]") }
+            return all(facts, .dictionary)
         }
-        switch steps[i] {
+        switch steps[position] {
         case .keys:
             texts.append("@keys")
-            i += 1
-            if !isAtEnd, try index(steps[i]) != nil { i += 1 }
-            guard isAtEnd else { throw noIndex(f) }
-            return End(.keys(f.key, []), .string, isList: true)
-        case .values: return try values(f)
+            position += 1
+            if !isAtEnd, try index(steps[position]) != nil { position += 1 }
+            guard isAtEnd else { throw noIndex(facts) }
+            return End(.keys(facts.key, []), .string, isList: true)
+        case .values: return try values(facts)
         case .links:
-            guard f.type == .link else { throw noIndex(f) }
-            try hop(.dictionary, f)
+            guard facts.type == .link else { throw noIndex(facts) }
+            try hop(.dictionary, facts)
             return nil
-        default: return f.type == .link ? try linkUnderKey(f) : try valueUnderKey(f)
+        default: return facts.type == .link ? try linkUnderKey(facts) : try valueUnderKey(facts)
         }
     }
 
     /// `@values` of a dictionary.
-    private mutating func values(_ f: ColumnFacts) throws(RealmError) -> End? {
-        i += 1
-        if f.type != .link { texts.append("[*]") }
-        // All elements of all values: the same.
-        if !isAtEnd, try index(steps[i]) == .all { i += 1 }
-        if isAtEnd { return all(f, .dictionary) }
-        if f.type == .link {
-            try hop(.dictionary, f)
+    private mutating func values(_ facts: ColumnFacts) throws(RealmError) -> End? {
+        position += 1
+        if facts.type != .link { texts.append("[*]") }
+        // `[*]` after `@values` changes nothing.
+        if !isAtEnd, try index(steps[position]) == .all { position += 1 }
+        if isAtEnd { return all(facts, .dictionary) }
+        if facts.type == .link {
+            try hop(.dictionary, facts)
             return nil
         }
-        guard f.type == .mixed else { throw noIndex(f) }
+        guard facts.type == .mixed else { throw noIndex(facts) }
         let (inside, _) = try mixedSteps()
-        return End(.collection(f.key, .dictionary, [.all] + inside), .mixed, isList: true)
+        return End(.collection(facts.key, .dictionary, [.all] + inside), .mixed, isList: true)
     }
 
-    /// A key of a dictionary of links, or a property of the objects that it links to.
-    private mutating func linkUnderKey(_ f: ColumnFacts) throws(RealmError) -> End? {
+    /// A key of a dictionary of links, or a property of the linked objects.
+    private mutating func linkUnderKey(_ facts: ColumnFacts) throws(RealmError) -> End? {
         let place: PathIndex
-        if case .name(let n) = steps[i] {
-            place = .key(Array(n.utf8))
+        if case .name(let name) = steps[position] {
+            place = .key(Array(name.utf8))
         } else {
-            guard let found = try index(steps[i]) else { throw noIndex(f) }
+            guard let found = try index(steps[position]) else { throw noIndex(facts) }
             place = found
         }
-        // A name that is a property of the target reads it of all values; else it is a key.
-        if case .key(let k) = place, let target = try binder.group.table(f.oppositeTable) {
-            let n = Name(String(decoding: k, as: UTF8.self))
-            if target.column(named: binder.alias(n, target)) != nil || binder.names.aliases[target.key]?[n] != nil {
-                try hop(.dictionary, f)
+        // If the target class has a property of this name, the path reads that property of all values. Otherwise the
+        // name is a key.
+        if case .key(let key) = place, let target = try binder.group.table(facts.oppositeTable) {
+            let name = Name(String(decoding: key, as: UTF8.self))
+            if target.column(named: binder.alias(name, target)) != nil || binder.names.aliases[target.key]?[name] != nil
+            {
+                try hop(.dictionary, facts)
                 return nil
             }
         }
         switch place {
         case .all:
-            i += 1
-            if isAtEnd { return all(f, .dictionary) }
-            try hop(.dictionary, f)
+            position += 1
+            if isAtEnd { return all(facts, .dictionary) }
+            try hop(.dictionary, facts)
         case .key:
             mark(place)
-            i += 1
-            if isAtEnd { return End(.collection(f.key, .dictionary, [place]), ValueType(f), isList: true) }
-            try hop(.dictionary, f, place)
-        default: throw noIndex(f)
+            position += 1
+            if isAtEnd { return End(.collection(facts.key, .dictionary, [place]), ValueType(facts), isList: true) }
+            try hop(.dictionary, facts, place)
+        default: throw noIndex(facts)
         }
         return nil
     }
 
-    /// A key of a dictionary of values, which may be stepped into as Mixed, whatever their declared type, only where
-    /// they are.
-    private mutating func valueUnderKey(_ f: ColumnFacts) throws(RealmError) -> End? {
+    /// A key of a dictionary of values. Further steps are accepted whatever the declared type of the values; they reach
+    /// something only in values that are collections or links.
+    private mutating func valueUnderKey(_ facts: ColumnFacts) throws(RealmError) -> End? {
         let place: PathIndex
-        if case .name(let n) = steps[i] {
-            place = .key(Array(n.utf8))
+        if case .name(let name) = steps[position] {
+            place = .key(Array(name.utf8))
         } else {
-            switch try index(steps[i]) {
-            case .key(let k)?: place = .key(k)
+            switch try index(steps[position]) {
+            case .key(let key)?: place = .key(key)
             case .all?: place = .all
-            default: throw noIndex(f)
+            default: throw noIndex(facts)
             }
         }
         mark(place)
-        i += 1
+        position += 1
         var way = [place]
         if !isAtEnd {
             let (inside, keys) = try mixedSteps()
             way += inside
-            if keys { return End(.keys(f.key, way), .mixed, isList: true) }
+            if keys { return End(.keys(facts.key, way), .mixed, isList: true) }
         }
-        return End(.collection(f.key, .dictionary, way == [.all] ? [] : way), ValueType(f), isList: true)
+        return End(.collection(facts.key, .dictionary, way == [.all] ? [] : way), ValueType(facts), isList: true)
     }
 
-    // MARK: Parts of these
+    // MARK: Helpers
 
-    /// All elements of a collection.
-    private func all(_ f: ColumnFacts, _ shape: CollectionShape) -> End {
-        End(.collection(f.key, shape, []), ValueType(f), isList: true)
+    /// The end of a path that yields all elements of a collection.
+    private func all(_ facts: ColumnFacts, _ shape: CollectionShape) -> End {
+        End(.collection(facts.key, shape, []), ValueType(facts), isList: true)
     }
 
-    private mutating func hop(_ kind: Hop.Kind, _ f: ColumnFacts, _ place: PathIndex? = nil) throws(RealmError) {
-        hops.append(Hop(kind: kind, origin: t.key, column: f.key, target: f.oppositeTable, index: place, text: ""))
-        guard let next = try binder.group.table(f.oppositeTable) else { throw .query("Broken link") }
-        t = next
+    /// Adds a hop over a link property and moves to its target class.
+    private mutating func hop(_ kind: Hop.Kind, _ facts: ColumnFacts, _ place: PathIndex? = nil) throws(RealmError) {
+        hops.append(
+            Hop(kind: kind, origin: table.key, column: facts.key, target: facts.oppositeTable, index: place, text: ""))
+        guard let next = try binder.group.table(facts.oppositeTable) else { throw .query("Broken link") }
+        table = next
     }
 
-    /// Steps into Mixed values, to the end of the path; and whether `@keys` is the last.
+    /// Consumes steps into Mixed values up to the end of the path. `keys` is true when the last step is `@keys`.
     private mutating func mixedSteps() throws(RealmError) -> (inside: [PathIndex], keys: Bool) {
         var inside: [PathIndex] = []
         while !isAtEnd {
-            if case .keys = steps[i], i == steps.count - 1 {
+            if case .keys = steps[position], position == steps.count - 1 {
                 texts.append("@keys")
-                i += 1
+                position += 1
                 return (inside, true)
             }
             let place: PathIndex
-            if let found = try index(steps[i]) {
+            if let found = try index(steps[position]) {
                 place = found
-            } else if case .name(let n) = steps[i] {
-                place = .key(Array(n.utf8))
-            } else if case .values = steps[i] {
+            } else if case .name(let name) = steps[position] {
+                place = .key(Array(name.utf8))
+            } else if case .values = steps[position] {
                 place = .key(Array("@values".utf8))
             } else {
                 throw .query("'@links' cannot follow a Mixed value")
             }
             inside.append(place)
             mark(place)
-            i += 1
+            position += 1
         }
         return (inside, false)
     }
 
-    /// The index or key that a step is; nil for other steps.
-    private func index(_ s: PathStep) throws(RealmError) -> PathIndex? {
-        switch s {
-        case .index(let n): return .at(n)
+    /// The index or key that a step means; nil for other steps.
+    private func index(_ step: PathStep) throws(RealmError) -> PathIndex? {
+        switch step {
+        case .index(let number): return .at(number)
         case .first: return .at(0)
         case .last: return .last
         case .all: return .all
-        case .key(let k): return .key(k)
-        case .argument(let n):
-            switch try binder.argument(n) {
-            case .value(.int(let v)):
-                if v == -1 { return .last }
-                guard v >= 0 else { throw .query("Invalid index argument") }
-                return .at(Int(v))
-            case .value(.string(let b)): return .key(Array(b))
+        case .key(let key): return .key(key)
+        case .argument(let number):
+            switch try binder.argument(number) {
+            case .value(.int(let value)):
+                if value == -1 { return .last }
+                guard value >= 0 else { throw .query("Invalid index argument") }
+                return .at(Int(value))
+            case .value(.string(let bytes)): return .key(Array(bytes))
             default: throw .query("Invalid index argument: an integer or a string is needed")
             }
         default: return nil
         }
     }
 
+    /// Adds an index or key to the printed form.
     private mutating func mark(_ place: PathIndex) {
         switch place {
         case .at(0): texts.append("[FIRST]")
-        case .at(let n): texts.append("[\(n)]")
+        case .at(let number): texts.append("[\(number)]")
         case .last: texts.append("[LAST]")
         case .all: texts.append("[*]")
-        case .key(let k): texts.append(QueryPrinter.key(k))
+        case .key(let key): texts.append(QueryPrinter.key(key))
         }
     }
 
-    private func noIndex(_ f: ColumnFacts) -> RealmError {
-        .query("Property '\(className).\(t.column(f.key)?.name ?? "")' does not support index")
+    private func noIndex(_ facts: ColumnFacts) -> RealmError {
+        .query("Property '\(className).\(table.column(facts.key)?.name ?? "")' does not support index")
     }
 
-    private func noProperty(_ name: Name, of f: ColumnFacts) -> RealmError {
-        .query("Property '\(t.column(f.key)?.name ?? "")' has no property '\(name)'")
+    private func noProperty(_ name: Name, of facts: ColumnFacts) -> RealmError {
+        .query("Property '\(table.column(facts.key)?.name ?? "")' has no property '\(name)'")
     }
 }

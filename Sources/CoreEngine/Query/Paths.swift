@@ -1,54 +1,58 @@
+/// A step into a collection or a Mixed value.
 enum PathIndex: Equatable {
     case at(Int), last, all
     case key([UInt8])
 }
 
-/// One way from an object to others.
+/// One step of a path from an object to others.
 struct Hop {
     enum Kind { case toOne, list, set, dictionary, backlink }
     let kind: Kind
 
-    /// Class the hop starts at, its column there, and where it leads.
+    /// The class where the hop starts, its column in that class, and the class that the hop leads to.
     let origin: TableKey
     let column: ColKey
     let target: TableKey
 
-    /// An element of a list, a key of a dictionary.
+    /// The index of an element in a list, or a key of a dictionary; nil for all elements.
     var index: PathIndex?
     let text: String
 
-    /// Leads to any number of objects, as far as comparing goes; an element of a list does, too.
+    /// Whether the hop counts as to-many in comparisons. A hop to one element of a list does, too.
     var isMultiple: Bool { kind != .toOne }
     var leadsToOne: Bool { kind == .toOne || (index != nil && index != .all) }
 }
 
+/// The part of a path after its hops.
 enum PathTail {
     /// A single value.
     case value(ColKey)
-    /// A collection of the object: all elements, or those that the steps lead to.
+    /// A collection of the object: all elements, or those that the steps select.
     case collection(ColKey, CollectionShape, [PathIndex])
     case keys(ColKey, [PathIndex])
-    /// Byte lengths of the elements.
+    /// The lengths of the elements in bytes.
     case lengths(ColKey)
-    /// Steps into a Mixed value; `keys` at the end of them.
+    /// Steps into a Mixed value; `keys` when `@keys` follows them.
     case mixed(ColKey, [PathIndex], keys: Bool)
-    /// All links to the object.
+    /// The number of all links to the object.
     case allBacklinks
-    /// The object itself, as a link: paths that end in backlinks.
+    /// The object itself, as a link, for paths that end in backlinks.
     case object
 }
 
+/// A key path bound to tables: hops from the queried class, then the tail.
 final class PathExpression: Expression {
     let hops: [Hop]
     let tail: PathTail
 
-    /// Class whose property the tail is.
+    /// The class whose property is the tail.
     let end: TableKey
 
-    /// Nulls in a dictionary of links are elements: where any of them may differ from a constant.
+    /// Whether nulls in a dictionary of links count as elements. Set for `!=` with a constant, which any element may
+    /// satisfy.
     var showsNullLinks = false
 
-    /// The objects' values come in the order of the objects' keys: sums of floating point depend on it.
+    /// Whether objects are visited in the order of their keys. The result of a floating-point sum depends on the order.
     var isByKey = false
     private let source: String
     private var tables: [Unmanaged<Table>] = []
@@ -67,7 +71,7 @@ final class PathExpression: Expression {
 
     override func copied() -> Expression { ownPath() }
 
-    /// As `copied`.
+    /// Like `copied`, with the concrete type.
     func ownPath() -> PathExpression {
         let copy = PathExpression(
             hops: hops, tail: tail, end: end, type: type, isList: isList, quantifier: quantifier, source: source)
@@ -76,7 +80,7 @@ final class PathExpression: Expression {
         return copy
     }
 
-    /// The same on the class that the first hop leads to.
+    /// The same path without its first hop, starting at the class that the hop leads to.
     var afterFirstHop: PathExpression {
         PathExpression(
             hops: Array(hops.dropFirst()), tail: tail, end: end, type: type, isList: isList, quantifier: quantifier,
@@ -95,28 +99,28 @@ final class PathExpression: Expression {
     override var directColumn: ColKey? {
         guard hops.isEmpty else { return nil }
         switch tail {
-        case .value(let c): return c
-        case .mixed(let c, let steps, false) where steps.isEmpty: return c
+        case .value(let column): return column
+        case .mixed(let column, let steps, false) where steps.isEmpty: return column
         default: return nil
         }
     }
 
-    override func text(_ p: QueryPrinter) -> String {
-        (quantifier.map { $0.rawValue + " " } ?? "") + p.prefix + source
+    override func text(_ printer: QueryPrinter) -> String {
+        (quantifier.map { $0.rawValue + " " } ?? "") + printer.prefix + source
     }
 
     override func reads(_ found: inout RowReads, _ way: [KeyPath.Step]) {
         let hops = way + hops.map { KeyPath.Step($0) }
-        /// - Parameter steps: into a Mixed value: a name among them may be that of a property of the object that the
-        ///   value links to.
-        func add(_ c: ColKey, _ steps: some Sequence<PathIndex>) {
-            found.add(hops + [KeyPath.Step(table: end, column: c, target: nil, isBacklink: false)])
+        /// - Parameter steps: steps into a Mixed value. When the value is a link, a key among them may name a property
+        ///   of the linked object.
+        func add(_ column: ColKey, _ steps: some Sequence<PathIndex>) {
+            found.add(hops + [KeyPath.Step(table: end, column: column, target: nil, isBacklink: false)])
             if steps.contains(where: { if case .key = $0 { true } else { false } }) { found.addAnything() }
         }
         switch tail {
-        case .value(let c), .lengths(let c): add(c, [])
-        case .collection(let c, _, let steps), .keys(let c, let steps): add(c, steps.dropFirst())
-        case .mixed(let c, let steps, _): add(c, steps)
+        case .value(let column), .lengths(let column): add(column, [])
+        case .collection(let column, _, let steps), .keys(let column, let steps): add(column, steps.dropFirst())
+        case .mixed(let column, let steps, _): add(column, steps)
         case .allBacklinks: found.addAnything()
         case .object: found.add(hops)
         }
@@ -125,10 +129,10 @@ final class PathExpression: Expression {
     override func prepare(_ group: Group) throws(RealmError) {
         tables = []
         for key in hops.map(\.origin) + [end] {
-            guard let t = try group.table(key) else {
+            guard let table = try group.table(key) else {
                 throw RealmError(.noSuchTable, "The query's class does not exist any more")
             }
-            tables.append(.passUnretained(t))
+            tables.append(.passUnretained(table))
         }
         self.group = .passUnretained(group)
     }
@@ -138,27 +142,27 @@ final class PathExpression: Expression {
         if hasManyHops, out.ends.isEmpty || !isCollection { out.closeGroup() }
     }
 
-    /// The same, but without any group where no object is reached, and without closing the one group of single values
-    /// behind to-many hops.
+    /// Like `evaluate`, with two differences: it makes no group when no object is reached, and it does not close the
+    /// one group of single values after to-many hops.
     func evaluateReached(_ table: Table, _ key: ObjKey, _ out: ValueBuffer) throws(RealmError) {
         if hops.isEmpty { return try emit(table, key, out) }
         if !hasManyHops {
-            var t = table, k = key
-            for (i, h) in hops.enumerated() {
-                guard let next = try single(h, t, k) else { return try missing(out) }
-                k = next
-                t = tables[i + 1].takeUnretainedValue()
+            var currentTable = table, currentKey = key
+            for (i, hop) in hops.enumerated() {
+                guard let next = try single(hop, currentTable, currentKey) else { return try missing(out) }
+                currentKey = next
+                currentTable = tables[i + 1].takeUnretainedValue()
             }
-            return try emit(t, k, out)
+            return try emit(currentTable, currentKey, out)
         }
         let end = tables[hops.count].takeUnretainedValue()
         guard isByKey else { return try walk(0, table, key) { (k) throws(RealmError) in try emit(end, k, out) } }
         var reached: [ObjKey] = []
         try walk(0, table, key) { (k) throws(RealmError) in try reached.add(k) }
-        for k in reached.sorted() { try emit(end, k, out) }
+        for found in reached.sorted() { try emit(end, found, out) }
     }
 
-    /// The chain of links breaks: NULL for a value, nothing for a collection.
+    /// Called when a link of the chain is null: gives NULL for a value and nothing for a collection.
     private func missing(_ out: ValueBuffer) throws(RealmError) {
         if !isList, !isCollection { try out.values.add(.null) }
         out.closeGroup()
@@ -168,95 +172,103 @@ final class PathExpression: Expression {
         switch tail {
         case .value, .object, .allBacklinks, .lengths: false
         case .mixed(_, let steps, let keys): !steps.isEmpty || keys
-        case .collection(let c, _, let steps): !(steps.isEmpty && c.typeNumber == ColumnType.link.rawValue)
+        case .collection(let column, _, let steps): !(steps.isEmpty && column.typeNumber == ColumnType.link.rawValue)
         default: true
         }
     }
 
-    /// Calls `body` for every object that the hops from `i` on reach.
-    func walk(_ i: Int, _ table: Table, _ key: ObjKey, _ body: (ObjKey) throws(RealmError) -> Void) throws(RealmError) {
+    /// Calls `body` for every object that the hops from index `i` on reach.
+    func walk(_ first: Int, _ table: Table, _ key: ObjKey, _ body: (ObjKey) throws(RealmError) -> Void)
+        throws(RealmError)
+    {
         var reached = 0
-        try walk(i, table, key, &reached, body)
+        try walk(first, table, key, &reached, body)
     }
 
     private func walk(
         _ first: Int, _ start: Table, _ from: ObjKey, _ reached: inout Int, _ body: (ObjKey) throws(RealmError) -> Void
     ) throws(RealmError) {
-        var i = first, table = start, key = from
-        while i < hops.count, hops[i].leadsToOne {
-            guard let k = try single(hops[i], table, key) else { return }
-            i += 1
-            table = tables[i].takeUnretainedValue()
-            key = k
+        var position = first, table = start, key = from
+        while position < hops.count, hops[position].leadsToOne {
+            guard let target = try single(hops[position], table, key) else { return }
+            position += 1
+            table = tables[position].takeUnretainedValue()
+            key = target
         }
-        if i == hops.count { return try body(key) }
-        // From one row so many objects may be reached that the call is to end on the way.
+        if position == hops.count { return try body(key) }
+        // One row may reach so many objects that the call must be able to end here.
         try table.store.test()
-        let next = tables[i + 1].takeUnretainedValue()
-        let keys = try targets(hops[i], table, key)
+        let next = tables[position + 1].takeUnretainedValue()
+        let keys = try targets(hops[position], table, key)
         reached += keys.count
         guard reached <= QueryRoom.maxReached else { throw Self.tooFar() }
-        for k in keys { try walk(i + 1, next, k, &reached, body) }
+        for target in keys { try walk(position + 1, next, target, &reached, body) }
     }
 
     private static func tooFar() -> RealmError {
         RealmError(.limitExceeded, "A key path reaches more than \(QueryRoom.maxReached) objects from one row")
     }
 
-    /// The one object behind a to-one link or an element.
-    private func single(_ h: Hop, _ table: Table, _ key: ObjKey) throws(RealmError) -> ObjKey? {
-        guard let facts = table.facts(h.column) else { return nil }
-        if h.kind == .toOne {
-            guard case .link(let k)? = try table.rows.peek(key, h.column.index), !k.isUnresolved, !k.isNull else {
-                return nil
-            }
-            return k
-        }
-        guard let content = try collection(table, key, facts) else { return nil }
-        switch (content, h.index) {
-        case (.list(let l), .at(let i)?):
-            guard i < l.count, case .typedLink(_, let k) = try l.get(i) else { return nil }
-            return k
-        case (.list(let l), .last?):
-            guard l.count > 0, case .typedLink(_, let k) = try l.get(l.count - 1) else { return nil }
-            return k
-        case (.dictionary(let d), .key(let name)?):
-            guard let i = try name.withBytes({ (b) throws(RealmError) in try d.find(b) }),
-                case .typedLink(_, let k) = try d.value(i)
+    /// The one object behind a to-one link or an indexed element; nil when the object does not exist.
+    private func single(_ hop: Hop, _ table: Table, _ key: ObjKey) throws(RealmError) -> ObjKey? {
+        guard let facts = table.facts(hop.column) else { return nil }
+        if hop.kind == .toOne {
+            guard case .link(let target)? = try table.rows.peek(key, hop.column.index), !target.isUnresolved,
+                !target.isNull
             else {
                 return nil
             }
-            return k
+            return target
+        }
+        guard let content = try collection(table, key, facts) else { return nil }
+        switch (content, hop.index) {
+        case (.list(let list), .at(let index)?):
+            guard index < list.count, case .typedLink(_, let target) = try list.get(index) else { return nil }
+            return target
+        case (.list(let list), .last?):
+            guard list.count > 0, case .typedLink(_, let target) = try list.get(list.count - 1) else { return nil }
+            return target
+        case (.dictionary(let dictionary), .key(let name)?):
+            guard let index = try name.withBytes({ (b) throws(RealmError) in try dictionary.find(b) }),
+                case .typedLink(_, let target) = try dictionary.value(index)
+            else {
+                return nil
+            }
+            return target
         default: return nil
         }
     }
 
-    private func targets(_ h: Hop, _ table: Table, _ key: ObjKey) throws(RealmError) -> [ObjKey] {
-        if h.kind == .backlink { return try table.backlinks(key, h.column).allKeys() }
-        guard let facts = table.facts(h.column), let content = try collection(table, key, facts) else { return [] }
+    /// The objects that one to-many hop reaches, with duplicates.
+    private func targets(_ hop: Hop, _ table: Table, _ key: ObjKey) throws(RealmError) -> [ObjKey] {
+        if hop.kind == .backlink { return try table.backlinks(key, hop.column).allKeys() }
+        guard let facts = table.facts(hop.column), let content = try collection(table, key, facts) else { return [] }
         var all: [ObjKey] = []
         switch content {
-        case .list(let l):
-            guard l.count <= QueryRoom.maxReached else { throw Self.tooFar() }
-            for i in 0..<l.count {
+        case .list(let list):
+            guard list.count <= QueryRoom.maxReached else { throw Self.tooFar() }
+            for i in 0..<list.count {
                 if i & 1023 == 1023 { try table.store.test() }
-                if case .typedLink(_, let k) = try l.get(i) { try all.add(k) }
+                if case .typedLink(_, let target) = try list.get(i) { try all.add(target) }
             }
-        case .dictionary(let d):
-            for i in 0..<d.count { if case .typedLink(_, let k) = try d.value(i) { try all.add(k) } }
+        case .dictionary(let dictionary):
+            for i in 0..<dictionary.count {
+                if case .typedLink(_, let target) = try dictionary.value(i) { try all.add(target) }
+            }
         }
         return all
     }
 
+    /// The content of a collection property; nil when the object does not exist.
     private func collection(_ table: Table, _ key: ObjKey, _ facts: ColumnFacts) throws(RealmError)
         -> CollectionContent?
     {
-        guard case .slot(let s)? = try table.rows.peek(key, facts.key.index), let shape = facts.shape,
+        guard case .slot(let slot)? = try table.rows.peek(key, facts.key.index), let shape = facts.shape,
             let kind = facts.elementKind
         else {
             return nil
         }
-        let root = s.isTagged ? Ref.null : s.ref
+        let root = slot.isTagged ? Ref.null : slot.ref
         let store = table.store
         if shape == .dictionary {
             return .dictionary(
@@ -268,123 +280,134 @@ final class PathExpression: Expression {
 
     // MARK: Values at the end
 
-    private func emit(_ t: Table, _ key: ObjKey, _ out: ValueBuffer) throws(RealmError) {
+    /// Adds the values of the tail for one object.
+    private func emit(_ table: Table, _ key: ObjKey, _ out: ValueBuffer) throws(RealmError) {
         switch tail {
-        case .value(let c):
-            var v = try t.rows.peek(key, c.index) ?? .null
-            switch v {
-            case .link(let k):
-                v = k.isUnresolved || k.isNull ? .null : .typedLink(t.facts(c)?.oppositeTable ?? .null, k)
-            case .typedLink(_, let k) where k.isUnresolved: v = .null
+        case .value(let column):
+            var value = try table.rows.peek(key, column.index) ?? .null
+            switch value {
+            case .link(let target):
+                value =
+                    target.isUnresolved || target.isNull
+                    ? .null : .typedLink(table.facts(column)?.oppositeTable ?? .null, target)
+            case .typedLink(_, let target) where target.isUnresolved: value = .null
             default: break
             }
-            // A null link behind to-many hops is no element.
-            if v.isNull, type.isLink, hasManyHops { return }
-            try out.values.add(v)
+            // A null link after to-many hops is not an element.
+            if value.isNull, type.isLink, hasManyHops { return }
+            try out.values.add(value)
             if !hasManyHops { out.closeGroup() }
-        case .collection(let c, _, let steps):
+        case .collection(let column, _, let steps):
             let before = out.ends.count
-            if let facts = t.facts(c), let content = try collection(t, key, facts) {
+            if let facts = table.facts(column), let content = try collection(table, key, facts) {
                 try element(content, steps[...], out, level: 0)
             }
-            // Behind to-many hops, several steps make groups only of what the steps before the last lead to.
+            // After to-many hops, a path with two or more steps makes its groups in `nested`, one for each value that
+            // the steps before the last one reach.
             if !hasManyHops || (isCollection && steps.count <= 1) { out.finish(since: before) }
-        case .keys(let c, let steps):
+        case .keys(let column, let steps):
             let before = out.ends.count
-            guard let facts = t.facts(c), let content = try collection(t, key, facts) else { return out.closeGroup() }
+            guard let facts = table.facts(column), let content = try collection(table, key, facts) else {
+                return out.closeGroup()
+            }
             if !steps.isEmpty {
                 try element(content, steps[...], keys: true, out, level: 0)
                 if !hasManyHops { out.finish(since: before) }
                 return
             }
-            if case .dictionary(let d) = content {
-                try forEach(d.count, out) { (i) throws(RealmError) in try out.values.add(try d.key(i)) }
+            if case .dictionary(let dictionary) = content {
+                try forEach(dictionary.count, out) { (i) throws(RealmError) in
+                    try out.values.add(try dictionary.key(i))
+                }
             }
             out.closeGroup()
-        case .lengths(let c):
+        case .lengths(let column):
             defer { if !hasManyHops { out.closeGroup() } }
-            guard let facts = t.facts(c), case .list(let l)? = try collection(t, key, facts) else { return }
-            try forEach(l.count, out) { (i) throws(RealmError) in
-                switch try l.get(i) {
-                case .string(let b): try out.values.add(.int(Int64(b.count)))
-                case .binary(let b): try out.values.add(.int(Int64(b.count)))
+            guard let facts = table.facts(column), case .list(let list)? = try collection(table, key, facts) else {
+                return
+            }
+            try forEach(list.count, out) { (i) throws(RealmError) in
+                switch try list.get(i) {
+                case .string(let bytes): try out.values.add(.int(Int64(bytes.count)))
+                case .binary(let bytes): try out.values.add(.int(Int64(bytes.count)))
                 case .null where facts.type != .mixed: try out.values.add(.int(0))
                 default: break
                 }
             }
-        case .mixed(let c, let steps, let keys):
-            var v = try t.rows.peek(key, c.index) ?? .null
-            if case .typedLink(_, let k) = v, k.isUnresolved { v = .null }
+        case .mixed(let column, let steps, let keys):
+            var value = try table.rows.peek(key, column.index) ?? .null
+            if case .typedLink(_, let target) = value, target.isUnresolved { value = .null }
             if steps.isEmpty && !keys {
-                try out.values.add(v)
+                try out.values.add(value)
                 if !hasManyHops { out.closeGroup() }
             } else {
                 let before = out.ends.count
-                try nested(v, steps[...], keys: keys, out, level: 0)
+                try nested(value, steps[...], keys: keys, out, level: 0)
                 if !hasManyHops { out.finish(since: before) }
             }
         case .allBacklinks:
-            try out.values.add(.int(Int64(try t.backlinkCount(key))))
+            try out.values.add(.int(Int64(try table.backlinkCount(key))))
             if !hasManyHops { out.closeGroup() }
         case .object: try out.values.add(.typedLink(end, key))
         }
     }
 
-    /// Elements of a typed collection that the steps lead to.
+    /// Adds the elements of a typed collection that the steps select.
     private func element(
         _ content: CollectionContent, _ steps: ArraySlice<PathIndex>, keys: Bool = false, _ out: ValueBuffer, level: Int
     ) throws(RealmError) {
         let first = steps.first ?? .all, rest = steps.dropFirst()
         switch (content, first) {
-        case (.list(let l), .all):
-            try forEach(l.count, out) { (i) throws(RealmError) in
-                try each(try l.get(i), rest, keys: keys, out, level: level + 1)
+        case (.list(let list), .all):
+            try forEach(list.count, out) { (i) throws(RealmError) in
+                try each(try list.get(i), rest, keys: keys, out, level: level + 1)
             }
-        case (.dictionary(let d), .all):
-            try forEach(d.count, out) { (i) throws(RealmError) in
-                let v = try d.value(i)
-                // A null in a dictionary of links is a link to nothing, not the same as a null link, or no element at
-                // all.
-                if v.isNull, type.isLink {
+        case (.dictionary(let dictionary), .all):
+            try forEach(dictionary.count, out) { (i) throws(RealmError) in
+                let value = try dictionary.value(i)
+                // A null in a dictionary of links counts either as a link to no object, which differs from a null link,
+                // or not at all.
+                if value.isNull, type.isLink {
                     if showsNullLinks { try out.values.add(.typedLink(.null, .null)) }
                 } else {
-                    try each(v, rest, keys: keys, out, level: level + 1)
+                    try each(value, rest, keys: keys, out, level: level + 1)
                 }
             }
-        case (.list(let l), .at(let i)):
-            if i < l.count {
+        case (.list(let list), .at(let index)):
+            if index < list.count {
                 if rest.isEmpty && !keys {
-                    try out.values.add(try l.get(i))
+                    try out.values.add(try list.get(index))
                 } else {
-                    try nested(try l.get(i), rest, keys: keys, out, level: level + 1)
+                    try nested(try list.get(index), rest, keys: keys, out, level: level + 1)
                 }
-            } else if rest.isEmpty, !keys, level == 0, l.count > 0 {
+            } else if rest.isEmpty, !keys, level == 0, list.count > 0 {
                 try out.values.add(.null)
             }
-        case (.list(let l), .last):
-            if l.count > 0 {
-                let v = try l.get(l.count - 1)
+        case (.list(let list), .last):
+            if list.count > 0 {
+                let value = try list.get(list.count - 1)
                 if rest.isEmpty && !keys {
-                    try out.values.add(v)
+                    try out.values.add(value)
                 } else {
-                    try nested(v, rest, keys: keys, out, level: level + 1)
+                    try nested(value, rest, keys: keys, out, level: level + 1)
                 }
             }
-        case (.dictionary(let d), .key(let name)):
-            if let i = try name.withBytes({ (b) throws(RealmError) in try d.find(b) }) {
+        case (.dictionary(let dictionary), .key(let name)):
+            if let index = try name.withBytes({ (b) throws(RealmError) in try dictionary.find(b) }) {
                 if rest.isEmpty && !keys {
-                    try out.values.add(try d.value(i))
+                    try out.values.add(try dictionary.value(index))
                 } else {
-                    try nested(try d.value(i), rest, keys: keys, out, level: level + 1)
+                    try nested(try dictionary.value(index), rest, keys: keys, out, level: level + 1)
                 }
-            } else if rest.isEmpty, !keys, d.count > 0 {
+            } else if rest.isEmpty, !keys, dictionary.count > 0 {
                 try out.values.add(.null)
             }
         default: break
         }
     }
 
-    /// Runs `body` for the places of a collection whose elements are to come into `out`.
+    /// Calls `body` with each index of a collection whose elements are added to `out`. Throws when `out` would become
+    /// too large.
     @inline(__always)
     private func forEach(_ count: Int, _ out: ValueBuffer, _ body: (Int) throws(RealmError) -> Void) throws(RealmError)
     {
@@ -397,16 +420,20 @@ final class PathExpression: Expression {
         }
     }
 
-    /// One element behind `[*]`.
-    private func each(_ v: Mixed, _ steps: ArraySlice<PathIndex>, keys: Bool, _ out: ValueBuffer, level: Int)
+    /// Adds one element selected by `[*]`.
+    private func each(_ value: Mixed, _ steps: ArraySlice<PathIndex>, keys: Bool, _ out: ValueBuffer, level: Int)
         throws(RealmError)
     {
-        if steps.isEmpty && !keys { try out.values.add(v) } else { try nested(v, steps, keys: keys, out, level: level) }
+        if steps.isEmpty && !keys {
+            try out.values.add(value)
+        } else {
+            try nested(value, steps, keys: keys, out, level: level)
+        }
     }
 
-    /// Steps into a Mixed value. A step that does not fit the value gives nothing; the last one still makes a group of
-    /// it.
-    private func nested(_ v: Mixed, _ steps: ArraySlice<PathIndex>, keys: Bool, _ out: ValueBuffer, level: Int)
+    /// Applies steps to a Mixed value. A step that does not fit the value adds nothing; the last step still closes a
+    /// group.
+    private func nested(_ value: Mixed, _ steps: ArraySlice<PathIndex>, keys: Bool, _ out: ValueBuffer, level: Int)
         throws(RealmError)
     {
         guard level < Trees.maxNesting, let group else { return }
@@ -414,57 +441,63 @@ final class PathExpression: Expression {
         let before = out.ends.count, isLast = steps.count + (keys ? 1 : 0) == 1
         defer { if isLast { out.finish(since: before) } }
         guard let step = steps.first else {
-            guard keys else { return try out.values.add(v) }
-            if case .dictionary(let r) = v {
-                let d = try ElementDictionary(store, root: r, keyType: .string, format: Format.currentVersion)
-                try forEach(d.count, out) { (i) throws(RealmError) in try out.values.add(try d.key(i)) }
+            guard keys else { return try out.values.add(value) }
+            if case .dictionary(let root) = value {
+                let dictionary = try ElementDictionary(
+                    store, root: root, keyType: .string, format: Format.currentVersion)
+                try forEach(dictionary.count, out) { (i) throws(RealmError) in
+                    try out.values.add(try dictionary.key(i))
+                }
             }
             return
         }
         let rest = steps.dropFirst()
-        switch v {
-        case .list(let r):
-            let l = try ElementList(store, root: r, kind: .mixed, target: .null)
+        switch value {
+        case .list(let root):
+            let list = try ElementList(store, root: root, kind: .mixed, target: .null)
             switch step {
             case .all:
-                try forEach(l.count, out) { (i) throws(RealmError) in
-                    try each(try l.get(i), rest, keys: keys, out, level: level + 1)
+                try forEach(list.count, out) { (i) throws(RealmError) in
+                    try each(try list.get(i), rest, keys: keys, out, level: level + 1)
                 }
-            case .at(let i): if i < l.count { try nested(try l.get(i), rest, keys: keys, out, level: level + 1) }
-            case .last: if l.count > 0 { try nested(try l.get(l.count - 1), rest, keys: keys, out, level: level + 1) }
+            case .at(let index):
+                if index < list.count { try nested(try list.get(index), rest, keys: keys, out, level: level + 1) }
+            case .last:
+                if list.count > 0 { try nested(try list.get(list.count - 1), rest, keys: keys, out, level: level + 1) }
             case .key: break
             }
-        case .dictionary(let r):
-            let d = try ElementDictionary(store, root: r, keyType: .string, format: Format.currentVersion)
+        case .dictionary(let root):
+            let dictionary = try ElementDictionary(store, root: root, keyType: .string, format: Format.currentVersion)
             switch step {
             case .all:
-                try forEach(d.count, out) { (i) throws(RealmError) in
-                    try each(try d.value(i), rest, keys: keys, out, level: level + 1)
+                try forEach(dictionary.count, out) { (i) throws(RealmError) in
+                    try each(try dictionary.value(i), rest, keys: keys, out, level: level + 1)
                 }
             case .key(let name):
-                if let i = try name.withBytes({ (b) throws(RealmError) in try d.find(b) }) {
-                    try nested(try d.value(i), rest, keys: keys, out, level: level + 1)
-                } else if rest.isEmpty, !keys, d.count > 0 {
+                if let index = try name.withBytes({ (b) throws(RealmError) in try dictionary.find(b) }) {
+                    try nested(try dictionary.value(index), rest, keys: keys, out, level: level + 1)
+                } else if rest.isEmpty, !keys, dictionary.count > 0 {
                     try out.values.add(.null)
                 }
             default: break
             }
-        case .typedLink(let t, let k):
-            // A name reads that property of the linked object.
-            guard case .key(let name) = step, let table = try group.takeUnretainedValue().table(t),
-                try table.isValid(k),
-                let c = table.column(named: Name(String(decoding: name, as: UTF8.self))), let facts = table.facts(c.key)
+        case .typedLink(let tableKey, let target):
+            // A key step reads the property of that name in the linked object.
+            guard case .key(let name) = step, let table = try group.takeUnretainedValue().table(tableKey),
+                try table.isValid(target),
+                let column = table.column(named: Name(String(decoding: name, as: UTF8.self))),
+                let facts = table.facts(column.key)
             else { return }
             if facts.shape != nil {
-                if let content = try collection(table, k, facts) {
+                if let content = try collection(table, target, facts) {
                     try element(content, rest, keys: keys, out, level: level + 1)
                 }
                 if rest.count == 1 && !keys { out.finish(since: before) }
                 return
             }
-            var value = try table.rows.peek(k, c.index) ?? .null
-            if case .link(let key) = value { value = key.isUnresolved ? .null : .typedLink(facts.oppositeTable, key) }
-            try nested(value, rest, keys: keys, out, level: level + 1)
+            var linked = try table.rows.peek(target, column.index) ?? .null
+            if case .link(let key) = linked { linked = key.isUnresolved ? .null : .typedLink(facts.oppositeTable, key) }
+            try nested(linked, rest, keys: keys, out, level: level + 1)
         default: break
         }
     }

@@ -4,46 +4,47 @@
 /// conditions over rows (`Condition`, `Expression`), orderings, and the tree back to text (`QueryPrinter`).
 ///
 /// Promise
-/// 1. No text makes it trap, hang or take more than linear time in the text; nesting is bounded, and said to be when
-///    exceeded.
-/// 2. Parsing knows no schema (3008); binding finds every name, type and argument error (1009, 3015, 2007); running
-///    finds what depends on data.
-/// 3. A condition narrows the rows of one cluster at a time: a mask of up to 256 bytes, the width of a leaf decided
-///    once per leaf.
+/// 1. No query text causes a trap or a hang, and parsing takes time linear in the text. Nesting is bounded; a query
+///    that exceeds the bound gets an error that says so.
+/// 2. Parsing knows no schema (3008). Binding finds every error in names, types and arguments (1009, 3015, 2007).
+///    Running finds the errors that depend on data.
+/// 3. A condition narrows the rows of one cluster at a time: it works on a mask of up to 256 bytes and checks the width
+///    of a leaf once per leaf.
 ///
 /// May use: Tables and below.
 enum QueryRoom {
-    /// Deepest tree of operators that is accepted: evaluation and release recurse over it.
+    /// The greatest depth of an accepted operator tree. Evaluation and release recurse over the tree.
     static let maxDepth = 2000
 
-    /// Trees up to this depth need no look at the thread's stack: the least stack that a thread must have is enough for
-    /// them.
+    /// Trees up to this depth need no check of the thread's stack: the smallest stack that a thread must have is enough
+    /// for them.
     static let flatDepth = 24
-    /// What evaluation and release take of the stack for each level of the tree, at most, and what calls take beside
-    /// that.
+    /// Upper bounds in bytes: the stack that evaluation and release use for each level of the tree, and the stack that
+    /// all other calls use.
     #if DEBUG
         static let stackOfLevel = 3600, stackBeside = 96 << 10
     #else
         static let stackOfLevel = 832, stackBeside = 20 << 10
     #endif
 
-    /// How deep a tree may be for this thread's stack.
+    /// The greatest tree depth that this thread's stack allows.
     static var levelsOfStack: Int { Thread.levels(of: stackOfLevel, beside: stackBeside) }
 
     static func stackTooSmall(for depth: Int) -> RealmError {
         RealmError(.limitExceeded, "A query of \(depth) levels needs a larger stack than this thread has")
     }
 
-    /// Lists and backlinks on one key path: walking recurses over them.
+    /// The greatest number of lists and backlinks on one key path. Walking a path recurses over them.
     static let maxHops = 200
 
-    /// Objects that one row may reach over one key path: their number can double with each list on it.
+    /// The greatest number of objects that one row may reach over one key path. Each list on the path can double it.
     static let maxReached = 1 << 24
 
-    /// Values that they may have, or that one collection may have: all of a row are held in memory together.
+    /// The greatest number of values that one row may have on one key path: all of them are in memory at the same time.
+    /// Also the limit for one collection.
     static let maxValues = 1 << 25
 
-    /// Subqueries within subqueries.
+    /// The greatest nesting depth of subqueries.
     static let maxSubqueries = 32
 }
 
@@ -52,7 +53,7 @@ extension RealmError {
         RealmError(.invalidQueryString, "Invalid predicate: '\(excerpt(text, at))': \(what) (at byte \(at))")
     }
 
-    /// The text, or what stands around `at` when it is long.
+    /// The text; when it is long, only the part around `at`.
     private static func excerpt(_ text: String, _ at: Int) -> String {
         let bytes = Array(text.utf8)
         guard bytes.count > 400 else { return text }

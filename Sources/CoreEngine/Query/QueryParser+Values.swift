@@ -1,5 +1,6 @@
 /// Values: constants, paths, functions, arithmetic and subqueries. Grammar: query-language §3.
 extension QueryParser {
+    /// Parses one operand of a comparison or of arithmetic.
     mutating func value() throws(RealmError) -> ExpressionSyntax {
         var quantifier: Quantifier?
         switch kind {
@@ -27,6 +28,7 @@ extension QueryParser {
         }
     }
 
+    /// Parses a path and the operation that may follow it: a size, a type or an aggregate.
     private mutating func property(_ quantifier: Quantifier?) throws(RealmError) -> ExpressionSyntax {
         let steps = try path()
         if kind == .openBracket, ahead(1) == .size, ahead(2) == .closeBracket {
@@ -46,13 +48,14 @@ extension QueryParser {
             at += 2
             var name: Name?
             if take(.dot) {
-                guard let n = try nameStep(), case .name(let text) = n else { throw unexpected() }
+                guard let step = try nameStep(), case .name(let text) = step else { throw unexpected() }
                 name = text
             }
             return .aggregate(steps, op, property: name)
         }
     }
 
+    /// Parses `SUBQUERY(path, $variable, condition).@count`.
     private mutating func subquery() throws(RealmError) -> ExpressionSyntax {
         at += 1
         subqueries += 1
@@ -77,30 +80,33 @@ extension QueryParser {
         return .subquery(steps, variable: variable, condition)
     }
 
-    /// Undoes the escapes of blanks in a name.
-    private func name(_ t: Token) -> Name {
+    /// The name of a token, with its escaped blanks decoded.
+    private func name(_ token: Token) -> Name {
         var out: [UInt8] = []
-        var i = t.start
-        while i < t.end {
-            if bytes[i] == 0x5C, i + 1 < t.end {
+        var position = token.start
+        while position < token.end {
+            if bytes[position] == 0x5C, position + 1 < token.end {
                 out.append(
-                    bytes[i + 1] == 0x6E
-                        ? 0x0A : (bytes[i + 1] == 0x72 ? 0x0D : (bytes[i + 1] == 0x74 ? 0x09 : bytes[i + 1])))
-                i += 2
+                    bytes[position + 1] == 0x6E
+                        ? 0x0A
+                        : (bytes[position + 1] == 0x72
+                            ? 0x0D : (bytes[position + 1] == 0x74 ? 0x09 : bytes[position + 1])))
+                position += 2
             } else {
-                out.append(bytes[i])
-                i += 1
+                out.append(bytes[position])
+                position += 1
             }
         }
         return Name(String(decoding: out, as: UTF8.self))
     }
 
+    /// Consumes a step that is a name, if the token is one. Many keywords are also valid names.
     private mutating func nameStep() throws(RealmError) -> PathStep? {
-        let t = token
-        switch t.kind {
+        let current = token
+        switch current.kind {
         case .identifier:
             at += 1
-            return .name(name(t))
+            return .name(name(current))
         case .links:
             at += 1
             return .links
@@ -114,11 +120,12 @@ extension QueryParser {
             .text, .binary, .first,
             .last, .size:
             at += 1
-            return .name(Name(spelling(t)))
+            return .name(Name(spelling(current)))
         default: return nil
         }
     }
 
+    /// Parses a key path. Leaves a final `.` or `[SIZE]` that belongs to an operation.
     mutating func path() throws(RealmError) -> [PathStep] {
         var steps: [PathStep] = []
         if kind == .keyPathArgument || kind == .nextKeyPathArgument {
@@ -166,14 +173,15 @@ extension QueryParser {
     }
 
     private mutating func argumentNumber() throws(RealmError) -> Int {
-        let t = token
+        let current = token
         at += 1
-        switch t.kind {
+        switch current.kind {
         case .nextArgument, .nextKeyPathArgument:
             nextArgument += 1
             return nextArgument - 1
-        case .keyPathArgument: return Int(String(decoding: bytes[t.start + 2..<t.end], as: UTF8.self)) ?? .max
-        default: return Int(String(decoding: bytes[t.start + 1..<t.end], as: UTF8.self)) ?? .max
+        case .keyPathArgument:
+            return Int(String(decoding: bytes[current.start + 2..<current.end], as: UTF8.self)) ?? .max
+        default: return Int(String(decoding: bytes[current.start + 1..<current.end], as: UTF8.self)) ?? .max
         }
     }
 
@@ -193,36 +201,36 @@ extension QueryParser {
         }
     }
 
-    /// A constant that is one token.
-    private func literal(_ t: Token) throws(RealmError) -> ConstantSyntax {
-        let s = spelling(t)
-        switch t.kind {
+    /// Parses a constant that is one token.
+    private func literal(_ token: Token) throws(RealmError) -> ConstantSyntax {
+        let written = spelling(token)
+        switch token.kind {
         case .null: return .null
         case .true: return .true
         case .false: return .false
         case .nan: return .nan
-        case .infinity: return .infinity(negative: s.hasPrefix("-"))
-        case .natural, .number: return .number(s)
-        case .float: return .float(s)
-        case .timestamp: return .timestamp(s)
-        case .uuid: return .uuid(String(s.dropFirst(5).dropLast()))
-        case .objectId: return .objectId(String(s.dropFirst(4).dropLast()))
-        case .link: return .link(s)
-        case .string: return .string(quoted(t))
+        case .infinity: return .infinity(negative: written.hasPrefix("-"))
+        case .natural, .number: return .number(written)
+        case .float: return .float(written)
+        case .timestamp: return .timestamp(written)
+        case .uuid: return .uuid(String(written.dropFirst(5).dropLast()))
+        case .objectId: return .objectId(String(written.dropFirst(4).dropLast()))
+        case .link: return .link(written)
+        case .string: return .string(quoted(token))
         case .base64:
-            let inner = String(s.dropFirst(4).dropLast())
+            let inner = String(written.dropFirst(4).dropLast())
             guard Self.base64(inner) != nil else {
-                throw RealmError.querySyntax(text, "undecodable base64", at: t.start)
+                throw RealmError.querySyntax(text, "undecodable base64", at: token.start)
             }
             return .base64(inner)
         default: throw unexpected()
         }
     }
 
-    /// What stands between the quotes.
-    private func quoted(_ t: Token) -> [UInt8] { Array(bytes[t.start + 1..<t.end - 1]) }
+    /// The bytes between the quotes.
+    private func quoted(_ token: Token) -> [UInt8] { Array(bytes[token.start + 1..<token.end - 1]) }
 
-    /// `binary('text')`, behind the word.
+    /// Parses `('text')` after the word `binary`.
     private mutating func binary() throws(RealmError) -> ConstantSyntax {
         try expect(.openParen, "'('")
         let content: [UInt8]
@@ -238,7 +246,7 @@ extension QueryParser {
         return .binary(content)
     }
 
-    /// `obj('Class', key)`, behind the word.
+    /// Parses `('Class', key)` after the word `obj`.
     private mutating func object() throws(RealmError) -> ConstantSyntax {
         try expect(.openParen, "'('")
         guard kind == .string else { throw unexpected() }
@@ -258,16 +266,16 @@ extension QueryParser {
 // MARK: Shapes
 
 extension QueryParser {
-    /// A shape alone, as an argument has it.
+    /// Parses a shape alone, as given in an argument.
     static func geo(_ text: String) throws(RealmError) -> GeoSyntax {
-        var p = try QueryParser(text)
-        guard p.kind != .argument, p.kind != .nextArgument else { throw p.unexpected() }
-        let shape = try p.geo()
-        guard p.kind == .end else { throw p.unexpected() }
+        var parser = try QueryParser(text)
+        guard parser.kind != .argument, parser.kind != .nextArgument else { throw parser.unexpected() }
+        let shape = try parser.geo()
+        guard parser.kind == .end else { throw parser.unexpected() }
         return shape
     }
 
-    /// What follows GEOWITHIN.
+    /// Parses the right side of GEOWITHIN.
     mutating func geo() throws(RealmError) -> GeoSyntax {
         let word = kind
         if word == .argument || word == .nextArgument { return .argument(try argumentNumber()) }

@@ -1,5 +1,5 @@
-/// Tokens to tree. Operators are reduced on a stack of their own, so that brackets cost no recursion; only subqueries
-/// recurse. Grammar: query-language §3.
+/// Parses tokens into a tree. Operators are reduced on an explicit stack, so that brackets need no recursion; only
+/// subqueries recurse. Grammar: query-language §3.
 struct QueryParser {
     let text: String
     let bytes: [UInt8]
@@ -7,17 +7,17 @@ struct QueryParser {
     var at = 0
     var subqueries = 0
 
-    /// Depth of the condition in the subquery read last.
+    /// The depth of the condition in the last subquery that was read.
     private var innerDepth = 0
 
-    /// The greatest depth so far, and the greatest that the thread's stack allows; nil: not known yet.
+    /// The greatest depth so far, and the greatest depth that the thread's stack allows (nil: not measured yet).
     private(set) var greatestDepth = 0
     private var deepest: Int?
 
-    /// Next argument of `%@` and `%K`.
+    /// The number of the next argument for `%@` and `%K`.
     var nextArgument = 0
 
-    /// Whether operators may have `[d]` and `[cd]` behind them.
+    /// Whether operators accept the suffixes `[d]` and `[cd]`.
     private let knowsAccents: Bool
 
     init(_ text: String, knowingAccents: Bool = false) throws(RealmError) {
@@ -26,27 +26,29 @@ struct QueryParser {
         (tokens, bytes) = try Lexer.tokens(of: text)
     }
 
+    /// Parses a predicate followed by any number of clauses.
     static func parse(_ text: String, knowingAccents: Bool = false) throws(RealmError) -> QuerySyntax {
-        var p = try QueryParser(text, knowingAccents: knowingAccents)
-        let predicate = try p.predicate(until: nil)
+        var parser = try QueryParser(text, knowingAccents: knowingAccents)
+        let predicate = try parser.predicate(until: nil)
         var orderings: [OrderingSyntax] = []
-        while p.kind != .end { orderings.append(try p.ordering()) }
-        return QuerySyntax(predicate: predicate, orderings: orderings, depth: p.greatestDepth)
+        while parser.kind != .end { orderings.append(try parser.ordering()) }
+        return QuerySyntax(predicate: predicate, orderings: orderings, depth: parser.greatestDepth)
     }
 
-    /// The clauses alone, as results take them: `a ASC, b DESC`.
+    /// Parses the keys of a sort alone, as given for results: `a ASC, b DESC`.
     static func sort(_ text: String) throws(RealmError) -> OrderingSyntax {
-        var p = try QueryParser(text)
-        let keys = try p.sortKeys()
-        guard p.kind == .end else { throw p.unexpected() }
+        var parser = try QueryParser(text)
+        let keys = try parser.sortKeys()
+        guard parser.kind == .end else { throw parser.unexpected() }
         return .sort(keys)
     }
 
+    /// Parses the paths of a DISTINCT alone, as given for results: `a, b`.
     static func distinct(_ text: String) throws(RealmError) -> OrderingSyntax {
-        var p = try QueryParser(text)
-        var paths = [try p.path()]
-        while p.take(.comma) { paths.append(try p.path()) }
-        guard p.kind == .end else { throw p.unexpected() }
+        var parser = try QueryParser(text)
+        var paths = [try parser.path()]
+        while parser.take(.comma) { paths.append(try parser.path()) }
+        guard parser.kind == .end else { throw parser.unexpected() }
         return .distinct(paths)
     }
 
@@ -55,10 +57,12 @@ struct QueryParser {
     var token: Token { tokens[at] }
     var kind: Token.Kind { tokens[at].kind }
 
-    func ahead(_ n: Int) -> Token.Kind { at + n < tokens.count ? tokens[at + n].kind : .end }
+    /// The kind of a later token.
+    func ahead(_ distance: Int) -> Token.Kind { at + distance < tokens.count ? tokens[at + distance].kind : .end }
 
-    mutating func take(_ k: Token.Kind) -> Bool {
-        guard kind == k else { return false }
+    /// Consumes the next token when it is of the wanted kind.
+    mutating func take(_ wanted: Token.Kind) -> Bool {
+        guard kind == wanted else { return false }
         at += 1
         return true
     }
@@ -77,21 +81,25 @@ struct QueryParser {
         }
     }
 
-    mutating func expect(_ k: Token.Kind, _ what: String) throws(RealmError) {
-        guard take(k) else { throw RealmError.querySyntax(text, "syntax error: \(what) expected", at: token.start) }
+    mutating func expect(_ wanted: Token.Kind, _ what: String) throws(RealmError) {
+        guard take(wanted) else {
+            throw RealmError.querySyntax(text, "syntax error: \(what) expected", at: token.start)
+        }
     }
 
     func unexpected() -> RealmError {
-        let t = token
-        let what = t.kind == .end ? "end of text" : "'\(String(decoding: bytes[t.start..<t.end], as: UTF8.self))'"
-        return .querySyntax(text, "syntax error, unexpected \(what)", at: t.start)
+        let current = token
+        let what =
+            current.kind == .end
+            ? "end of text" : "'\(String(decoding: bytes[current.start..<current.end], as: UTF8.self))'"
+        return .querySyntax(text, "syntax error, unexpected \(what)", at: current.start)
     }
 
-    func spelling(_ t: Token) -> String { String(decoding: bytes[t.start..<t.end], as: UTF8.self) }
+    func spelling(_ token: Token) -> String { String(decoding: bytes[token.start..<token.end], as: UTF8.self) }
 
     // MARK: Operators
 
-    /// Operands of one AND or OR so far; it grows in place.
+    /// The operands of one AND or OR so far. A class, so that it grows in place.
     final class Chain {
         let isAnd: Bool
         var parts: [PredicateSyntax]
@@ -106,12 +114,14 @@ struct QueryParser {
         var syntax: PredicateSyntax { isAnd ? .and(parts) : .or(parts) }
     }
 
+    /// An entry of the operand stack. `depth` is the depth of its tree.
     enum Operand {
         case predicate(PredicateSyntax, depth: Int)
         case chain(Chain)
         case value(ExpressionSyntax, depth: Int, bracketed: Bool)
     }
 
+    /// An entry of the operator stack.
     enum Operation {
         case or, and, not
         case compare(CompareOperator, Folding)
@@ -126,11 +136,11 @@ struct QueryParser {
             case .and: 2
             case .not: 3
             case .compare, .between: 4
-            case .arithmetic(let o): o == .add || o == .subtract ? 5 : 6
+            case .arithmetic(let operation): operation == .add || operation == .subtract ? 5 : 6
             }
         }
 
-        /// The binary operator that a word or sign stands for.
+        /// The binary operator that a word or sign means; nil for other tokens.
         init?(_ kind: Token.Kind) {
             switch kind {
             case .or: self = .or
@@ -157,7 +167,7 @@ struct QueryParser {
         }
     }
 
-    /// A predicate up to a clause or the end of the text, or up to the bracket that closes a subquery.
+    /// Parses a predicate up to a clause, the end of the text, or the bracket that closes a subquery.
     mutating func predicate(until close: Token.Kind?) throws(RealmError) -> PredicateSyntax {
         var operands: [Operand] = []
         var operations: [(op: Operation, at: Int)] = []
@@ -180,33 +190,34 @@ struct QueryParser {
                     at += 1
                 default:
                     innerDepth = 0
-                    let v = try value()
-                    operands.append(.value(v, depth: innerDepth + 1, bracketed: false))
+                    let expression = try value()
+                    operands.append(.value(expression, depth: innerDepth + 1, bracketed: false))
                 }
                 wantsOperand = false
                 continue
             }
             switch kind {
             case .geoWithin:
-                guard case .value(let e, let depth, _)? = operands.popLast() else { throw unexpected() }
+                guard case .value(let expression, let depth, _)? = operands.popLast() else { throw unexpected() }
                 at += 1
-                operands.append(.predicate(.geoWithin(e, try geo()), depth: depth))
+                operands.append(.predicate(.geoWithin(expression, try geo()), depth: depth))
             case .closeParen where open > 0:
                 try closeBracket(&operands, &operations)
                 open -= 1
                 at += 1
             default:
                 guard let op = Operation(kind) else { break loop }
-                // All binary operators lean left; NOT stands before its operand and is never reduced here.
+                // All binary operators are left-associative. NOT comes before its operand, so it is never reduced here.
                 while let top = operations.last, top.op.precedence >= op.precedence {
                     try reduce(&operands, &operations)
                 }
                 let position = token.start
                 at += 1
-                if case .compare(let c, _) = op, c.isString || c == .equal || c == .notEqual || c == .in,
+                if case .compare(let comparison, _) = op,
+                    comparison.isString || comparison == .equal || comparison == .notEqual || comparison == .in,
                     let folding = takeFolding()
                 {
-                    operations.append((.compare(c, folding), position))
+                    operations.append((.compare(comparison, folding), position))
                 } else {
                     operations.append((op, position))
                 }
@@ -215,15 +226,15 @@ struct QueryParser {
         }
         if open > 0 { throw unexpected() }
         while !operations.isEmpty { try reduce(&operands, &operations) }
-        guard operands.count == 1, let (p, depth) = Self.predicate(operands.popLast()) else { throw unexpected() }
+        guard operands.count == 1, let (result, depth) = Self.predicate(operands.popLast()) else { throw unexpected() }
         innerDepth = depth
         if let close {
             guard kind == close else { throw unexpected() }
         }
-        return p
+        return result
     }
 
-    /// Reduces what stands behind the last open bracket to one operand.
+    /// Reduces everything after the last open bracket to one operand.
     private mutating func closeBracket(_ operands: inout [Operand], _ operations: inout [(op: Operation, at: Int)])
         throws(RealmError)
     {
@@ -233,20 +244,22 @@ struct QueryParser {
         }
         operations.removeLast()
         switch operands.removeLast() {
-        case .predicate(let p, let d): operands.append(.predicate(p, depth: d))
-        case .chain(let c): operands.append(.predicate(c.syntax, depth: c.depth))
-        case .value(let v, let d, _): operands.append(.value(v, depth: d, bracketed: true))
+        case .predicate(let predicate, let depth): operands.append(.predicate(predicate, depth: depth))
+        case .chain(let chain): operands.append(.predicate(chain.syntax, depth: chain.depth))
+        case .value(let value, let depth, _): operands.append(.value(value, depth: depth, bracketed: true))
         }
     }
 
-    static func predicate(_ o: Operand?) -> (PredicateSyntax, Int)? {
-        switch o {
-        case .predicate(let p, let d): (p, d)
-        case .chain(let c): (c.syntax, c.depth)
+    /// The operand as a predicate with its depth; nil for a value.
+    static func predicate(_ operand: Operand?) -> (PredicateSyntax, Int)? {
+        switch operand {
+        case .predicate(let predicate, let depth): (predicate, depth)
+        case .chain(let chain): (chain.syntax, chain.depth)
         default: nil
         }
     }
 
+    /// Replaces the last operator and its operands by one operand.
     private mutating func reduce(_ operands: inout [Operand], _ operations: inout [(op: Operation, at: Int)])
         throws(RealmError)
     {
@@ -260,7 +273,7 @@ struct QueryParser {
                     text, "nested too deeply (more than \(QueryRoom.maxDepth) levels)", at: position)
             }
             if depth > QueryRoom.flatDepth {
-                // Asked once: that takes a while.
+                // Measured once per parse, because it takes time.
                 let most = deepest ?? QueryRoom.levelsOfStack
                 deepest = most
                 if depth > most { throw QueryRoom.stackTooSmall(for: depth) }
@@ -269,8 +282,8 @@ struct QueryParser {
             return depth
         }
         if case .not = op {
-            guard let (p, d) = Self.predicate(operands.popLast()) else { throw wrong() }
-            operands.append(.predicate(.not(p), depth: try checked(d + 1)))
+            guard let (predicate, depth) = Self.predicate(operands.popLast()) else { throw wrong() }
+            operands.append(.predicate(.not(predicate), depth: try checked(depth + 1)))
             return
         }
         let isAnd: Bool? =
@@ -280,32 +293,43 @@ struct QueryParser {
             default: nil
             }
         if let isAnd {
-            guard let (r, b) = Self.predicate(operands.popLast()) else { throw wrong() }
-            if case .chain(let c)? = operands.last, c.isAnd == isAnd {
-                c.depth = try checked(max(c.depth, b + 1))
-                c.parts.append(r)
+            guard let (right, rightDepth) = Self.predicate(operands.popLast()) else { throw wrong() }
+            if case .chain(let chain)? = operands.last, chain.isAnd == isAnd {
+                chain.depth = try checked(max(chain.depth, rightDepth + 1))
+                chain.parts.append(right)
                 return
             }
-            guard let (l, a) = Self.predicate(operands.popLast()) else { throw wrong() }
-            operands.append(.chain(Chain(isAnd: isAnd, [l, r], depth: try checked(max(a, b) + 1))))
+            guard let (left, leftDepth) = Self.predicate(operands.popLast()) else { throw wrong() }
+            operands.append(
+                .chain(Chain(isAnd: isAnd, [left, right], depth: try checked(max(leftDepth, rightDepth) + 1))))
             return
         }
         guard let right = operands.popLast(), let left = operands.popLast() else { throw wrong() }
         switch (op, left, right) {
-        case (.compare(let c, let folding), .value(let l, let a, let lb), .value(let r, let b, let rb)):
-            if c.isString || c == .text {
-                // Only plain values, without brackets or arithmetic.
-                if lb || rb { throw wrong() }
-                if case .arithmetic = l { throw wrong() }
-                if case .arithmetic = r { throw wrong() }
+        case (
+            .compare(let comparison, let folding), .value(let lhs, let leftDepth, let isLeftBracketed),
+            .value(let rhs, let rightDepth, let isRightBracketed)
+        ):
+            if comparison.isString || comparison == .text {
+                // String operators and TEXT accept only plain values, without brackets or arithmetic.
+                if isLeftBracketed || isRightBracketed { throw wrong() }
+                if case .arithmetic = lhs { throw wrong() }
+                if case .arithmetic = rhs { throw wrong() }
             }
-            operands.append(.predicate(.compare(c, folding, l, r), depth: try checked(max(a, b) + 1)))
-        case (.between, .value(let l, let a, let lb), .value(.list(let bounds, let q), _, false)):
-            if lb { throw wrong() }
-            if case .arithmetic = l { throw wrong() }
-            operands.append(.predicate(.between(l, bounds, q), depth: a + 1))
-        case (.arithmetic(let o), .value(let l, let a, _), .value(let r, let b, _)):
-            operands.append(.value(.arithmetic(o, l, r), depth: try checked(max(a, b) + 1), bracketed: false))
+            operands.append(
+                .predicate(.compare(comparison, folding, lhs, rhs), depth: try checked(max(leftDepth, rightDepth) + 1)))
+        case (
+            .between, .value(let lhs, let leftDepth, let isLeftBracketed),
+            .value(.list(let bounds, let quantifier), _, false)
+        ):
+            if isLeftBracketed { throw wrong() }
+            if case .arithmetic = lhs { throw wrong() }
+            operands.append(.predicate(.between(lhs, bounds, quantifier), depth: leftDepth + 1))
+        case (.arithmetic(let operation), .value(let lhs, let leftDepth, _), .value(let rhs, let rightDepth, _)):
+            operands.append(
+                .value(
+                    .arithmetic(operation, lhs, rhs), depth: try checked(max(leftDepth, rightDepth) + 1),
+                    bracketed: false))
         default: throw wrong()
         }
     }
@@ -315,21 +339,21 @@ struct QueryParser {
     private mutating func sortKeys() throws(RealmError) -> [(path: [PathStep], ascending: Bool)] {
         var keys: [(path: [PathStep], ascending: Bool)] = []
         repeat {
-            let p = try path()
+            let steps = try path()
             guard kind == .ascending || kind == .descending else { throw unexpected() }
-            keys.append((p, kind == .ascending))
+            keys.append((steps, kind == .ascending))
             at += 1
         } while take(.comma)
         return keys
     }
 
     private mutating func ordering() throws(RealmError) -> OrderingSyntax {
-        let k = kind
-        guard k == .sort || k == .distinct || k == .limit else { throw unexpected() }
+        let word = kind
+        guard word == .sort || word == .distinct || word == .limit else { throw unexpected() }
         at += 1
         try expect(.openParen, "'('")
         let clause: OrderingSyntax
-        switch k {
+        switch word {
         case .sort: clause = .sort(try sortKeys())
         case .distinct:
             var paths = [try path()]
@@ -346,13 +370,13 @@ struct QueryParser {
 
     // MARK: Numbers and bytes
 
-    /// As C reads integers: a leading 0 means octal, 0x hexadecimal; saturating. nil never: text that starts with no
-    /// digit reads as 0.
+    /// Reads an integer as C does: a leading 0 means octal, 0x means hexadecimal; out-of-range values saturate. Never
+    /// returns nil: text without a leading digit gives 0.
     static func integer(_ text: String) -> Int64? {
         var digits = Array(text.utf8)[...]
         var negative = false
-        if let c = digits.first, c == 0x2D || c == 0x2B {
-            negative = c == 0x2D
+        if let sign = digits.first, sign == 0x2D || sign == 0x2B {
+            negative = sign == 0x2D
             digits = digits.dropFirst()
         }
         var base: Int64 = 10
@@ -364,41 +388,43 @@ struct QueryParser {
                 base = 8
             }
         }
-        var v: Int64 = 0
-        for c in digits {
-            let d: Int64 =
-                c >= 0x30 && c <= 0x39
-                ? Int64(c - 0x30) : (c | 0x20 >= 0x61 && c | 0x20 <= 0x66 ? Int64(c | 0x20 - 0x57) : 99)
-            if d >= base { break }
-            let (m, o1) = v.multipliedReportingOverflow(by: base)
-            let (s, o2) = negative ? m.subtractingReportingOverflow(d) : m.addingReportingOverflow(d)
-            if o1 || o2 { return negative ? .min : .max }
-            v = s
+        var value: Int64 = 0
+        for byte in digits {
+            let digit: Int64 =
+                byte >= 0x30 && byte <= 0x39
+                ? Int64(byte - 0x30) : (byte | 0x20 >= 0x61 && byte | 0x20 <= 0x66 ? Int64(byte | 0x20 - 0x57) : 99)
+            if digit >= base { break }
+            let (product, overflow1) = value.multipliedReportingOverflow(by: base)
+            let (sum, overflow2) =
+                negative ? product.subtractingReportingOverflow(digit) : product.addingReportingOverflow(digit)
+            if overflow1 || overflow2 { return negative ? .min : .max }
+            value = sum
         }
-        return v
+        return value
     }
 
+    /// Decodes base64; padding is optional. nil when the text is not valid.
     static func base64(_ text: String) -> [UInt8]? {
         var out: [UInt8] = []
         var buffer: UInt32 = 0, bits = 0
         var padding = 0, count = 0
-        for c in text.utf8 {
-            if c == 0x3D {
+        for byte in text.utf8 {
+            if byte == 0x3D {
                 padding += 1
                 continue
             }
             guard padding == 0 else { return nil }
-            let v: UInt8
-            switch c {
-            case 0x41...0x5A: v = c - 0x41
-            case 0x61...0x7A: v = c - 0x61 + 26
-            case 0x30...0x39: v = c - 0x30 + 52
-            case 0x2B: v = 62
-            case 0x2F: v = 63
+            let sextet: UInt8
+            switch byte {
+            case 0x41...0x5A: sextet = byte - 0x41
+            case 0x61...0x7A: sextet = byte - 0x61 + 26
+            case 0x30...0x39: sextet = byte - 0x30 + 52
+            case 0x2B: sextet = 62
+            case 0x2F: sextet = 63
             default: return nil
             }
             count += 1
-            buffer = (buffer << 6 | UInt32(v)) & 0xFF_FFFF
+            buffer = (buffer << 6 | UInt32(sextet)) & 0xFF_FFFF
             bits += 6
             if bits >= 8 {
                 bits -= 8

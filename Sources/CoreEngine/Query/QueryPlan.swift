@@ -1,46 +1,46 @@
-/// How a query finds its rows, and what that took.
+/// How a query finds its rows, and how many objects it tested.
 package struct QueryPlan {
-    /// Numbers: `crealm_access_e`.
+    /// The numbers are those of `crealm_access_e`.
     package enum Access: UInt32 {
         /// Every object of the class is tested.
         case scan
-        /// A search index names the candidates.
+        /// A search index gives the candidates.
         case index
-        /// An index of words does.
+        /// A full-text index gives the candidates.
         case words
         /// The rows of a collection or of other results are tested.
         case rows
-        /// The condition is true for all, or for none: nothing is tested.
+        /// The condition is constantly true or false: nothing is tested.
         case nothing
     }
 
     package var access: Access
 
-    /// The property whose index it is; null without one. Of several the first.
+    /// The property whose index is used, the first one when there are several; null without an index.
     package var property = ColKey.null
 
-    /// Objects of the class, or rows of the source.
+    /// The number of objects of the class, or of rows of the source.
     package var objects: Int
 
-    /// Objects whose values were tested.
+    /// The number of objects whose values were tested.
     package var tested: Int
     package var found = 0
 }
 
-/// What names the candidates of a condition without a scan.
+/// An index that gives the candidates of a condition without a scan.
 struct IndexUse {
     var access: QueryPlan.Access
     var column: ColKey
 
-    /// Objects that it names.
+    /// The number of candidates.
     var candidates: Int
 
-    /// Whether conditions beside it are left to be tested on those.
+    /// Whether other conditions remain to be tested on the candidates.
     var isTested = false
 }
 
 extension BoundQuery {
-    /// The plan for a whole table, without what it finds.
+    /// The plan for a whole table, without the number of rows it finds.
     func plan(_ group: Group) throws(RealmError) -> QueryPlan {
         let table = try open(group), objects = try table.count()
         guard let use = try condition.indexUse(table) else {

@@ -1,18 +1,18 @@
-/// An operand of AND or OR: a condition, or the first few of several under one operator.
+/// An operand of AND or OR: one condition, or the first few of several parts under one operator.
 private enum Operand {
     case one(Condition)
     case several([Condition], Int)
 }
 
-/// Conditions back to text that parses to the same query. Rules: query-language §15; where Realm's own text would not
-/// find the same rows again, the text here does.
+/// Prints conditions as text that parses to the same query. Rules: query-language §15, except where Realm's own text
+/// would not find the same rows again.
 final class QueryPrinter {
     private let group: Group
 
-    /// `$x.` inside a subquery.
+    /// The prefix of paths inside a subquery, such as `$x.`; empty outside.
     private(set) var prefix = ""
 
-    /// What has been written: conditions within conditions append to it, so that none is copied at each level.
+    /// The text written so far. Nested conditions append to it, so that their texts are not copied at each level.
     var out = ""
     private var depth = 0
     private var insideNot = 0
@@ -39,7 +39,7 @@ final class QueryPrinter {
         }
     }
 
-    /// What `body` writes, alone.
+    /// The text that `body` writes, separate from `out`.
     func captured(_ body: (QueryPrinter) -> Void) -> String {
         var text = ""
         swap(&text, &out)
@@ -67,51 +67,52 @@ final class QueryPrinter {
 
     // MARK: Logic
 
-    /// Nested equal operators are flattened: an operand of the same kind goes and its two operands come at the end.
+    /// Flattens nested operators of the same kind. An operand of the same kind is removed and its two operands are
+    /// appended at the end.
     private func flattened<C: Condition>(_ parts: [Condition], _ same: C.Type, _ inner: (C) -> [Condition])
         -> [Condition]
     {
-        // As written, a AND b AND c is (a AND b) AND c: the first `count` parts are one operand.
+        // a AND b AND c parses as (a AND b) AND c, so the first `count` parts are one operand.
         func operand(_ parts: [Condition], _ count: Int) -> Operand {
             if count > 1 { return .several(parts, count) }
-            guard let c = parts.first else { return .one(ConstantCondition(true)) }
-            return single(c)
+            guard let first = parts.first else { return .one(ConstantCondition(true)) }
+            return single(first)
         }
-        func single(_ c: Condition) -> Operand {
-            if let same = c as? C, inner(same).count > 1 { return .several(inner(same), inner(same).count) }
-            return .one(c)
+        func single(_ condition: Condition) -> Operand {
+            if let same = condition as? C, inner(same).count > 1 { return .several(inner(same), inner(same).count) }
+            return .one(condition)
         }
         guard let last = parts.last, parts.count > 1 else { return parts }
         var queue = [operand(parts, parts.count - 1), single(last)]
         var leaves: [Condition] = []
-        var i = 0
-        while i < queue.count {
-            switch queue[i] {
-            case .one(let c): leaves.append(c)
-            case .several(let p, let n):
-                queue.append(operand(p, n - 1))
-                queue.append(single(p[n - 1]))
+        var next = 0
+        while next < queue.count {
+            switch queue[next] {
+            case .one(let condition): leaves.append(condition)
+            case .several(let operands, let count):
+                queue.append(operand(operands, count - 1))
+                queue.append(single(operands[count - 1]))
             }
-            i += 1
+            next += 1
         }
         return leaves
     }
 
     func and(_ parts: [Condition]) {
         let all = insideNot > 0 ? parts : flattened(parts, AndCondition.self) { $0.parts }
-        for (i, c) in all.enumerated() {
+        for (i, part) in all.enumerated() {
             if i > 0 { out += " and " }
-            c.write(self)
+            part.write(self)
         }
     }
 
     func or(_ parts: [Condition]) {
-        // Inside NOT the brackets are as written: from the left.
+        // Inside NOT, print the brackets as parsed: left-associative.
         let all = insideNot > 0 ? parts : flattened(parts, OrCondition.self) { $0.parts }
         out += String(repeating: "(", count: insideNot > 0 ? max(0, all.count - 1) : 1)
-        for (i, c) in all.enumerated() {
+        for (i, part) in all.enumerated() {
             if i > 0 { out += " or " }
-            c.write(self)
+            part.write(self)
             if i > 0, insideNot > 0 { out += ")" }
         }
         if insideNot == 0 { out += ")" }
@@ -127,86 +128,97 @@ final class QueryPrinter {
 
     // MARK: Comparisons
 
-    func compare(_ c: CompareCondition) {
-        var op = c.op
-        // Of lists of links, == asks for any element and IN compares the whole list; everywhere else they are the same.
-        if op == .in, !(c.left.isList && c.right.isList && c.left.type.isLink && c.left.quantifier == nil) {
+    func compare(_ comparison: CompareCondition) {
+        var op = comparison.op
+        // For two lists of links, == matches any element and IN compares whole lists. Everywhere else IN means ==, and
+        // == is printed.
+        if op == .in,
+            !(comparison.left.isList && comparison.right.isList && comparison.left.type.isLink
+                && comparison.left.quantifier == nil)
+        {
             op = .equal
         }
-        // Against a Mixed, one element is as good as a list of it.
-        if let list = c.right as? ConstantExpression, list.isList, list.values.count == 1,
+        // Against a Mixed property, a list of one element means the same as the element.
+        if let list = comparison.right as? ConstantExpression, list.isList, list.values.count == 1,
             list.quantifier == nil || list.quantifier == .any,
-            !op.isString, c.folding.isEmpty,
-            c.left.type == .mixed, c.left.directColumn != nil
+            !op.isString, comparison.folding.isEmpty,
+            comparison.left.type == .mixed, comparison.left.directColumn != nil
         {
-            c.left.write(self)
+            comparison.left.write(self)
             out +=
                 " \(op.rawValue) \(list.values[0].isNull ? "null" : constant(list.values[0], .mixed))\(single(list.values[0]))"
             return
         }
-        // Some link is this one: that is what a list of links means anyway.
-        if c.left.quantifier == .any, c.left.type.isLink, c.right.isConstant, !c.right.isList,
-            let path = c.left as? PathExpression, path.hops.isEmpty
+        // ANY is not printed here: a list of links compares by any element without it.
+        if comparison.left.quantifier == .any, comparison.left.type.isLink, comparison.right.isConstant,
+            !comparison.right.isList,
+            let path = comparison.left as? PathExpression, path.hops.isEmpty
         {
             out.append(contentsOf: path.text(self).dropFirst("ANY ".count))
         } else {
-            c.left.write(self)
+            comparison.left.write(self)
         }
-        out += " \(op.rawValue)\(c.folding.mark) "
-        c.right.write(self)
-        out += single(c.right, against: c.left)
+        out += " \(op.rawValue)\(comparison.folding.mark) "
+        comparison.right.write(self)
+        out += single(comparison.right, against: comparison.left)
     }
 
-    /// The mark of single precision, where reading the digits as a double would mean another number.
-    private func single(_ e: Expression, against other: Expression) -> String {
-        guard let c = e as? ConstantExpression, !c.isList, other.type != .float else { return "" }
-        return c.values.first.map(single) ?? ""
+    /// The suffix of a single-precision constant, when its digits read as a double would give another number.
+    private func single(_ expression: Expression, against other: Expression) -> String {
+        guard let constant = expression as? ConstantExpression, !constant.isList, other.type != .float else {
+            return ""
+        }
+        return constant.values.first.map(single) ?? ""
     }
 
-    private func single(_ v: Mixed) -> String {
-        guard case .float(let f) = v, f.isFinite else { return "" }
-        return Double(Platform.general(Double(f), digits: 9)) == Double(f) ? "" : "f"
+    private func single(_ value: Mixed) -> String {
+        guard case .float(let number) = value, number.isFinite else { return "" }
+        return Double(Platform.general(Double(number), digits: 9)) == Double(number) ? "" : "f"
     }
 
-    /// The same in arithmetic, where a double makes the result one.
-    func single(_ e: Expression, with other: Expression) -> String {
-        guard let c = e as? ConstantExpression, !c.isList, case .float(let f)? = c.values.first, f.isFinite,
+    /// The suffix of a single-precision constant in arithmetic, where a double operand would make the result a double.
+    func single(_ expression: Expression, with other: Expression) -> String {
+        guard let constant = expression as? ConstantExpression, !constant.isList,
+            case .float(let number)? = constant.values.first, number.isFinite,
             other.type != .float
         else { return "" }
         return "f"
     }
 
-    /// `['k']`, with the other quotes when the key has these.
-    static func key(_ k: [UInt8]) -> String {
-        let text = String(decoding: k, as: UTF8.self)
+    /// `['k']`, or `["k"]` when the key contains a single quote.
+    static func key(_ key: [UInt8]) -> String {
+        let text = String(decoding: key, as: UTF8.self)
         return text.utf8.contains(UInt8(ascii: "'")) ? "[\"\(text)\"]" : "['\(text)']"
     }
 
-    /// A whole collection without its `[*]`.
-    static func whole(_ s: String) -> String { s.hasSuffix("[*]") ? String(s.dropLast(3)) : s }
+    /// The path of a whole collection without its `[*]`.
+    static func whole(_ text: String) -> String { text.hasSuffix("[*]") ? String(text.dropLast(3)) : text }
 
+    /// A comparison of a property of the queried class with a constant.
     func direct(_ path: PathExpression, _ op: CompareOperator, _ folds: Bool, _ right: ConstantExpression) -> String {
-        let p = path.text(self)
-        if path.type == .int, case .int(let v)? = right.values.first {
+        let source = path.text(self)
+        if path.type == .int, case .int(let value)? = right.values.first {
             switch op {
-            case .greaterEqual: return v == .min ? "TRUEPREDICATE" : "\(p) > \(v - 1)"
-            case .lessEqual: return v == .max ? "TRUEPREDICATE" : "\(p) < \(v + 1)"
+            case .greaterEqual: return value == .min ? "TRUEPREDICATE" : "\(source) > \(value - 1)"
+            case .lessEqual: return value == .max ? "TRUEPREDICATE" : "\(source) < \(value + 1)"
             default: break
             }
         }
-        // A whole number must stay what it is where NaN would count as less than an integer.
-        if path.type == .float || path.type == .double, op == .less || op == .lessEqual, let v = right.values.first {
-            let text = constant(v, right.type)
-            if text.allSatisfy({ $0.isNumber || $0 == "-" }) { return "\(p) \(op.rawValue) \(text).0" }
+        // Print a whole number as a floating-point constant: in a comparison with an integer, NaN counts as less.
+        if path.type == .float || path.type == .double, op == .less || op == .lessEqual, let value = right.values.first
+        {
+            let text = constant(value, right.type)
+            if text.allSatisfy({ $0.isNumber || $0 == "-" }) { return "\(source) \(op.rawValue) \(text).0" }
         }
         return
-            "\(p) \(op.rawValue)\(folds ? "[c]" : "") \(path.type == .mixed && right.values.first?.isNull ?? false ? "null" : right.text(self))"
+            "\(source) \(op.rawValue)\(folds ? "[c]" : "") \(path.type == .mixed && right.values.first?.isNull ?? false ? "null" : right.text(self))"
     }
 
+    /// A property of the queried class that equals one of several constants.
     func membership(_ path: PathExpression, _ column: ColKey, _ list: ConstantExpression, _ values: [Mixed]) -> String {
-        let p = path.text(self)
-        // NULL is no value of a property that has none, unless nothing else is left to write; texts and ids keep it all
-        // the same.
+        let source = path.text(self)
+        // Drop NULL when the property is not nullable, unless the list has only NULLs. Strings, UUIDs and object ids
+        // keep it in any case.
         let isNullable = (try? group.table(path.end))??.facts(column)?.isNullable ?? true
         let isKept =
             isNullable || path.type == .string || path.type == .uuid || path.type == .objectId
@@ -216,9 +228,9 @@ final class QueryPrinter {
         case .int, .string, .uuid, .objectId:
             var seen = Set<Name>()
             let unique = kept.map { constant($0, path.type) }.filter { seen.insert(Name($0)).inserted }
-            return "\(p) IN {\(unique.joined(separator: ", "))}"
+            return "\(source) IN {\(unique.joined(separator: ", "))}"
         default:
-            let parts = kept.map { "\(p) == \(constant($0, path.type))" }
+            let parts = kept.map { "\(source) == \(constant($0, path.type))" }
             if parts.isEmpty { return "FALSEPREDICATE" }
             return parts.count == 1 ? parts[0] : "(" + parts.joined(separator: " or ") + ")"
         }
@@ -226,69 +238,71 @@ final class QueryPrinter {
 
     // MARK: Constants
 
-    func constant(_ v: Mixed, _ type: ValueType) -> String {
-        if type == .typeName, case .int(let bits) = v {
+    func constant(_ value: Mixed, _ type: ValueType) -> String {
+        if type == .typeName, case .int(let bits) = value {
             return "\"\(TypeNames(rawValue: UInt32(truncatingIfNeeded: bits)).text)\""
         }
-        switch v {
+        switch value {
         case .null, .slot: return "NULL"
-        case .int(let i): return String(i)
-        case .bool(let b): return b ? "true" : "false"
-        case .float(let f): return number(Double(f), f.isNaN, f.isInfinite, digits: 9)
-        case .double(let d): return number(d, d.isNaN, d.isInfinite, digits: 17)
-        case .decimal(let d): return d.queryText
-        case .string(let b): return text(b)
-        case .binary(let b): return "binary(\(text(b)))"
-        case .timestamp(let t): return "T\(t.seconds):\(t.nanoseconds)"
-        case .objectId(let o): return "oid(\(o))"
-        case .uuid(let u): return "uuid(\(u))"
-        case .link(let k): return "O\(k.raw)"
-        case .typedLink(let t, let k):
-            // No object has the largest key.
-            if k.raw < 0 { return "O9223372036854775807" }
-            guard let table = try? group.table(t) else { return "O\(k.raw)" }
-            guard let pk = table.primaryKey, let v = try? table.rows.peek(k, pk.index) else {
-                return "L\(t.raw):\(k.raw)"
+        case .int(let integer): return String(integer)
+        case .bool(let flag): return flag ? "true" : "false"
+        case .float(let float): return number(Double(float), float.isNaN, float.isInfinite, digits: 9)
+        case .double(let double): return number(double, double.isNaN, double.isInfinite, digits: 17)
+        case .decimal(let decimal): return decimal.queryText
+        case .string(let bytes): return text(bytes)
+        case .binary(let bytes): return "binary(\(text(bytes)))"
+        case .timestamp(let time): return "T\(time.seconds):\(time.nanoseconds)"
+        case .objectId(let id): return "oid(\(id))"
+        case .uuid(let id): return "uuid(\(id))"
+        case .link(let key): return "O\(key.raw)"
+        case .typedLink(let tableKey, let key):
+            // A null link prints as the largest key, which no object has.
+            if key.raw < 0 { return "O9223372036854775807" }
+            guard let table = try? group.table(tableKey) else { return "O\(key.raw)" }
+            guard let column = table.primaryKey, let keyValue = try? table.rows.peek(key, column.index) else {
+                return "L\(tableKey.raw):\(key.raw)"
             }
-            return "obj(\"\(table.name)\",\(constant(v, .mixed)))"
+            return "obj(\"\(table.name)\",\(constant(keyValue, .mixed)))"
         case .list: return "[]"
         case .dictionary: return "{}"
         }
     }
 
-    private func number(_ d: Double, _ isNaN: Bool, _ isInfinite: Bool, digits: Int) -> String {
+    private func number(_ value: Double, _ isNaN: Bool, _ isInfinite: Bool, digits: Int) -> String {
         if isNaN { return "nan" }
-        if isInfinite { return d < 0 ? "-inf" : "inf" }
-        return Platform.general(d, digits: digits)
+        if isInfinite { return value < 0 ? "-inf" : "inf" }
+        return Platform.general(value, digits: digits)
     }
 
-    private func text(_ b: Bytes) -> String {
+    private func text(_ bytes: Bytes) -> String {
         var plain = true
-        var i = 0
-        while i < b.count {
-            let c = b[i]
-            if c < 0x80 {
-                let isSafe = (c >= 0x20 && c < 0x7F) && c != 0x22 && c != 0x27 && c != 0x5C
+        var position = 0
+        while position < bytes.count {
+            let byte = bytes[position]
+            if byte < 0x80 {
+                let isSafe = (byte >= 0x20 && byte < 0x7F) && byte != 0x22 && byte != 0x27 && byte != 0x5C
                 if !isSafe {
                     plain = false
                     break
                 }
-                i += 1
+                position += 1
             } else {
-                let n = c >= 0xF0 && c < 0xF8 ? 4 : (c >= 0xE0 ? 3 : (c >= 0xC2 ? 2 : 0))
-                guard n > 0, i + n <= b.count, !(1..<n).contains(where: { b[i + $0] & 0xC0 != 0x80 }) else {
+                let length = byte >= 0xF0 && byte < 0xF8 ? 4 : (byte >= 0xE0 ? 3 : (byte >= 0xC2 ? 2 : 0))
+                guard length > 0, position + length <= bytes.count,
+                    !(1..<length).contains(where: { bytes[position + $0] & 0xC0 != 0x80 })
+                else {
                     plain = false
                     break
                 }
-                i += n
+                position += length
             }
         }
-        return plain ? "\"" + String(decoding: b, as: UTF8.self) + "\"" : "B64\"" + Crypto.base64(b) + "\""
+        return plain ? "\"" + String(decoding: bytes, as: UTF8.self) + "\"" : "B64\"" + Crypto.base64(bytes) + "\""
     }
 }
 
 extension Decimal128 {
-    /// Digits as stored, with a point or an exponent.
+    /// The stored digits, with a point or an exponent.
     var queryText: String {
         if isNaN { return "NaN" }
         if isInfinite { return isNegative ? "-Inf" : "Inf" }
@@ -298,7 +312,7 @@ extension Decimal128 {
         if coefficient > UInt128(UInt64.max) {
             return (isNegative ? "-" : "+") + digits + "E" + (exponent < 0 ? "-" : "+") + String(exponent.magnitude)
         }
-        // Plain digits would be read as an integer, which saturates.
+        // Plain digits would be read as an integer and saturate, so add an exponent.
         if exponent == 0 { return sign + digits + (coefficient > UInt128(Int64.max) ? "E0" : "") }
         let point = digits.utf8.count + exponent
         if exponent < 0 && point > 0 { return sign + digits.prefix(point) + "." + digits.dropFirst(point) }

@@ -1,32 +1,32 @@
-/// One byte per row of a cluster: not zero while the row is in.
+/// One byte for each row of a cluster: 1 while the row is in, otherwise 0.
 struct RowMask {
     let bytes: UnsafeMutablePointer<UInt8>
 
-    subscript(i: Int) -> UInt8 {
-        @inline(__always) get { bytes[i] }
-        @inline(__always) nonmutating set { bytes[i] = newValue }
+    subscript(row: Int) -> UInt8 {
+        @inline(__always) get { bytes[row] }
+        @inline(__always) nonmutating set { bytes[row] = newValue }
     }
 
-    func fill(_ n: Int) { for i in 0..<n { bytes[i] = 1 } }
+    func fill(_ count: Int) { for i in 0..<count { bytes[i] = 1 } }
 
-    func clear(_ n: Int) { for i in 0..<n { bytes[i] = 0 } }
+    func clear(_ count: Int) { for i in 0..<count { bytes[i] = 0 } }
 
-    func copy(_ other: RowMask, _ n: Int) { for i in 0..<n { bytes[i] = other.bytes[i] } }
+    func copy(_ other: RowMask, _ count: Int) { for i in 0..<count { bytes[i] = other.bytes[i] } }
 
-    /// Takes the rows of `other` out.
-    func subtract(_ other: RowMask, _ n: Int) { for i in 0..<n { bytes[i] &= other.bytes[i] ^ 1 } }
+    /// Removes the rows of `other`.
+    func subtract(_ other: RowMask, _ count: Int) { for i in 0..<count { bytes[i] &= other.bytes[i] ^ 1 } }
 
-    /// Takes out the rows that are not in `other`, or those that are.
-    func keep(_ other: RowMask, _ n: Int, negated: Bool) {
+    /// Keeps only the rows that are in `other`, or with `negated` only those that are not.
+    func keep(_ other: RowMask, _ count: Int, negated: Bool) {
         let flip: UInt8 = negated ? 1 : 0
-        for i in 0..<n { bytes[i] &= other.bytes[i] ^ flip }
+        for i in 0..<count { bytes[i] &= other.bytes[i] ^ flip }
     }
 
-    func count(_ n: Int) -> Int {
+    func count(_ count: Int) -> Int {
         var sum = 0, start = 0
-        while start < n {
-            // So few that a byte holds their sum.
-            let end = min(start &+ 128, n)
+        while start < count {
+            // A chunk is so small that its sum fits in a byte.
+            let end = min(start &+ 128, count)
             var part: UInt8 = 0
             for i in start..<end { part = part &+ bytes[i] }
             sum &+= Int(part)
@@ -35,9 +35,9 @@ struct RowMask {
         return sum
     }
 
-    func isEmpty(_ n: Int) -> Bool {
+    func isEmpty(_ count: Int) -> Bool {
         var any: UInt8 = 0
-        for i in 0..<n { any |= bytes[i] }
+        for i in 0..<count { any |= bytes[i] }
         return any == 0
     }
 }

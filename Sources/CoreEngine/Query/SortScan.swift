@@ -1,73 +1,76 @@
-/// A scan that takes the sort values out of the leaves while it finds the rows: for a single property of the queried
-/// class.
+/// A scan that reads the sort values from the leaves while it finds the rows. Used for a sort by a single property of
+/// the queried class.
 ///
-/// Integers and doubles become words that ascend as the values do and are sorted by radix; strings with a limit pass
-/// through a heap.
+/// Integers and doubles become words with the same ascending order, which are sorted by radix. Strings with a limit
+/// pass through a heap.
 enum SortScan {
-    /// The rows in order, at most `limit`; nil: another way must be taken.
-    static func run(_ t: Table, _ condition: Condition, _ key: SortKey, limit: Int) throws(RealmError) -> [ObjKey]? {
-        guard key.hops.isEmpty, key.dictionaryKey == nil, !key.isInvalid, let facts = t.facts(key.column),
+    /// The sorted rows, at most `limit`; nil when this scan does not support the sort and the caller must sort in
+    /// another way.
+    static func run(_ table: Table, _ condition: Condition, _ key: SortKey, limit: Int) throws(RealmError) -> [ObjKey]?
+    {
+        guard key.hops.isEmpty, key.dictionaryKey == nil, !key.isInvalid, let facts = table.facts(key.column),
             !facts.isCollection
         else { return nil }
         switch facts.kind {
-        case .int, .nullableInt, .double: return try numbers(t, condition, key, facts.kind, limit: limit)
-        case .string where limit <= 10_000 && !t.rows.isEnumerated(key.column):
-            return try strings(t, condition, key, limit: limit)
+        case .int, .nullableInt, .double: return try numbers(table, condition, key, facts.kind, limit: limit)
+        case .string where limit <= 10_000 && !table.rows.isEnumerated(key.column):
+            return try strings(table, condition, key, limit: limit)
         default: return nil
         }
     }
 
+    /// A row with its sort value as a word, flipped for a descending sort.
     private struct Entry: BitwiseCopyable {
         var word: UInt64
         var key: ObjKey
     }
 
-    private static func numbers(_ t: Table, _ condition: Condition, _ key: SortKey, _ kind: LeafKind, limit: Int)
+    private static func numbers(_ table: Table, _ condition: Condition, _ key: SortKey, _ kind: LeafKind, limit: Int)
         throws(RealmError) -> [ObjKey]?
     {
         var entries: [Entry] = [], nulls: [ObjKey] = []
         let flip: UInt64 = key.ascending ? 0 : .max
         var hasNaN = false
-        let scan = ClusterScan(t)
+        let scan = ClusterScan(table)
         try scan.run(condition) { (mask) throws(RealmError) in
             try entries.makeRoom(for: scan.count)
             try nulls.makeRoom(for: scan.count)
             if kind == .double {
-                let n = try scan.numbers(key.column, width: 8)
+                let leaf = try scan.numbers(key.column, width: 8)
                 for row in 0..<scan.count where mask[row] != 0 {
-                    var bits = FloatLeaf.double(n, row)
+                    var bits = FloatLeaf.double(leaf, row)
                     if bits == FloatLeaf.nullDouble {
                         nulls.append(scan.key(row))
                         continue
                     }
                     if Double(bitPattern: bits).isNaN { hasNaN = true }
-                    // Both zeros are one value.
+                    // −0.0 equals 0.0.
                     if bits == 1 << 63 { bits = 0 }
                     let word = bits >> 63 == 0 ? bits | 1 << 63 : ~bits
                     entries.append(Entry(word: word ^ flip, key: scan.key(row)))
                 }
                 return !hasNaN
             }
-            let first = kind == .nullableInt ? 1 : 0, n = try scan.integers(key.column, more: first)
-            let null = first == 1 ? n.get(0) : 0
+            let first = kind == .nullableInt ? 1 : 0, leaf = try scan.integers(key.column, more: first)
+            let null = first == 1 ? leaf.get(0) : 0
             for row in 0..<scan.count where mask[row] != 0 {
-                let v = n.get(row &+ first)
-                if first == 1 && v == null {
+                let value = leaf.get(row &+ first)
+                if first == 1 && value == null {
                     nulls.append(scan.key(row))
                 } else {
-                    entries.append(Entry(word: UInt64(bitPattern: v) ^ (1 << 63) ^ flip, key: scan.key(row)))
+                    entries.append(Entry(word: UInt64(bitPattern: value) ^ (1 << 63) ^ flip, key: scan.key(row)))
                 }
             }
             return true
         }
         if hasNaN { return nil }
-        // Sorting takes as much again, and so does the result.
+        // The sort needs the same memory again, and so does the result.
         try CMemory.expect(entries.count &+ nulls.count, each: 2 * MemoryLayout<Entry>.stride)
         sort(&entries)
         var rows: [ObjKey] = []
         rows.reserveCapacity(min(limit, entries.count + nulls.count))
         if key.ascending { rows += nulls.prefix(limit) }
-        for e in entries.prefix(limit - rows.count) { rows.append(e.key) }
+        for entry in entries.prefix(limit - rows.count) { rows.append(entry.key) }
         if !key.ascending { rows += nulls.prefix(limit - rows.count) }
         return rows
     }
@@ -85,16 +88,16 @@ enum SortScan {
     }
 
     private struct Text {
-        /// nil: NULL.
+        /// nil for NULL.
         var bytes: Bytes?
         var key: ObjKey
 
-        /// Place among the rows: the earlier comes first among equals.
+        /// The row's position in the scan: of equal rows the earlier one comes first.
         var place: Int
     }
 
-    /// The `limit` first rows by a string, found without sorting the rest.
-    private static func strings(_ t: Table, _ condition: Condition, _ key: SortKey, limit: Int) throws(RealmError)
+    /// The first `limit` rows by a string property, found without sorting the rest.
+    private static func strings(_ table: Table, _ condition: Condition, _ key: SortKey, limit: Int) throws(RealmError)
         -> [ObjKey]
     {
         guard limit > 0 else { return [] }
@@ -106,23 +109,23 @@ enum SortScan {
             return Mixed.compareBytes(a, b)
         }
         func precedes(_ x: Text, _ y: Text) -> Bool {
-            let o = order(x.bytes, y.bytes)
-            return o == 0 ? x.place < y.place : (ascending ? o < 0 : o > 0)
+            let result = order(x.bytes, y.bytes)
+            return result == 0 ? x.place < y.place : (ascending ? result < 0 : result > 0)
         }
         var first = Smallest<Text>(limit)
-        let scan = ClusterScan(t)
+        let scan = ClusterScan(table)
         try scan.run(condition) { (mask) throws(RealmError) in
             let ref = try scan.columnLeaf(key.column)
-            let leaf = try TextLeaf(t.store, ref, scan.count)
+            let leaf = try TextLeaf(table.store, ref, scan.count)
             for row in 0..<scan.count where mask[row] != 0 {
-                let b = try leaf.text(t.store, row)
+                let bytes = try leaf.text(table.store, row)
                 place += 1
                 if let last = first.greatest {
-                    // A later equal does not come before the last of those kept.
-                    let o = order(b, last.bytes)
-                    if ascending ? o >= 0 : o <= 0 { continue }
+                    // A later row that is equal does not come before the last kept row.
+                    let result = order(bytes, last.bytes)
+                    if ascending ? result >= 0 : result <= 0 { continue }
                 }
-                first.take(Text(bytes: b, key: scan.key(row), place: place), by: precedes)
+                first.take(Text(bytes: bytes, key: scan.key(row), place: place), by: precedes)
             }
             return true
         }
@@ -130,20 +133,21 @@ enum SortScan {
     }
 }
 
-/// A string leaf opened for reading many rows.
+/// A string leaf, opened for reading many rows.
 struct TextLeaf {
     private let node: Node
 
-    /// Whether the texts stand in three nodes. The parts are no optional: each row would copy them.
+    /// Whether the strings are stored in three nodes: ends, bytes and nulls. `parts` is not optional, because each read
+    /// would then copy it.
     private let isMedium: Bool
     private let parts: MediumLeaf.Parts
 
-    /// Checked for `count` rows.
-    init(_ s: NodeStore, _ ref: Ref, _ count: Int) throws(RealmError) {
-        node = try s.node(ref)
+    /// Checks that the leaf has at least `count` rows.
+    init(_ store: NodeStore, _ ref: Ref, _ count: Int) throws(RealmError) {
+        node = try store.node(ref)
         isMedium = node.hasRefs && !node.context
         if isMedium {
-            parts = try MediumLeaf.parts(s, node)
+            parts = try MediumLeaf.parts(store, node)
             guard parts.ends.count >= count, parts.nulls.count >= count else {
                 throw .corrupt("string leaf is too short", at: ref.offset)
             }
@@ -153,11 +157,11 @@ struct TextLeaf {
         }
     }
 
-    /// Bytes of the offsets and of the texts, where they are in one node each.
+    /// The sizes in bytes of the offsets and of the text; nil unless they are in separate nodes.
     var sizes: (offsets: Int, text: Int)? { isMedium ? (parts.ends.payloadSize, parts.blob.count) : nil }
 
-    @inline(__always) func text(_ s: NodeStore, _ row: Int) throws(RealmError) -> Bytes? {
-        guard isMedium else { return try StringLeaf.get(s, node, row) }
+    @inline(__always) func text(_ store: NodeStore, _ row: Int) throws(RealmError) -> Bytes? {
+        guard isMedium else { return try StringLeaf.get(store, node, row) }
         if parts.nulls.get(row) != 0 { return nil }
         guard let text = MediumLeaf.text(parts.ends, parts.blob, row) else {
             throw .corrupt("string offsets out of order", at: node.ref.offset)

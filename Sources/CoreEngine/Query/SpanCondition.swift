@@ -1,5 +1,5 @@
-/// `BETWEEN` of a property behind a list, as Realm's Swift API has it: one element lies within both bounds. In the
-/// query language each bound may be met by another element.
+/// `BETWEEN` on a property reached through a list, with the meaning of Realm's Swift API: one element must lie within
+/// both bounds. In the query language, different elements may meet the two bounds.
 final class SpanCondition: Condition {
     private let path: PathExpression
     private let low: ConstantExpression, high: ConstantExpression
@@ -18,7 +18,9 @@ final class SpanCondition: Condition {
     override func reads(_ found: inout RowReads, _ way: [KeyPath.Step]) { path.reads(&found, way) }
     override var cost: Int { 100 }
 
-    override func text(_ p: QueryPrinter) -> String { "\(path.text(p)) between {\(low.text(p)), \(high.text(p))}" }
+    override func text(_ printer: QueryPrinter) -> String {
+        "\(path.text(printer)) between {\(low.text(printer)), \(high.text(printer))}"
+    }
 
     override func matches(_ table: Table, _ key: ObjKey) throws(RealmError) -> Bool {
         guard let least = low.values.first, let most = high.values.first else { return false }

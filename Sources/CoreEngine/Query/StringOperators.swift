@@ -1,23 +1,25 @@
-/// BEGINSWITH, ENDSWITH, CONTAINS, LIKE and equality over bytes, plain or folded. Rules: query-language §11.
+/// A pattern for BEGINSWITH, ENDSWITH, CONTAINS, LIKE and equality over bytes, exact or folded. Rules:
+/// query-language §11.
 struct Pattern {
     let op: CompareOperator
     let bytes: [UInt8]
 
-    /// The pattern mapped to upper and to lower case, when letters are folded.
+    /// The pattern in upper and in lower case when `folds` is set; otherwise the pattern itself.
     private let upper: [UInt8], lower: [UInt8]
     let folds: Bool
 
-    /// Values are compared without their accents; the pattern has none.
+    /// Whether values are compared without their accents. The pattern is then stored without accents.
     private let ignoresAccents: Bool
 
-    /// Of CONTAINS, the pattern where it is long; of LIKE, the long runs without `?` behind a star, by the place of the
-    /// star.
+    /// The parts that `LongSearch` finds. For CONTAINS: the pattern, under the key −1, when it is long. For LIKE: each
+    /// long run without `?` that follows a star, under the index of the star.
     private let long: [Int: LongRun]
 
+    /// A part of the pattern that is searched for with `LongSearch`.
     private struct LongRun {
         let search: LongSearch
 
-        /// Nothing follows it: it stands at the end of the value or nowhere.
+        /// Whether the run ends the pattern: it can then match only at the end of the value.
         let isLast: Bool
         let count: Int
     }
@@ -26,12 +28,13 @@ struct Pattern {
         self.op = op
         folds = folding.contains(.cases)
         ignoresAccents = folding.contains(.accents)
-        // Its bytes, in both cases and for searching.
+        // Memory for the bytes, for both cases and for `LongSearch`.
         try CMemory.expect(pattern.count, each: 8)
         bytes = ignoresAccents ? try AccentMap.folded(pattern, cases: folds, ByteWork()) : Array(pattern)
         upper = folds ? CaseMap.mapped(bytes, upper: true) : bytes
         lower = folds ? CaseMap.mapped(bytes, upper: false) : bytes
-        // In what is no text, whether a byte is a letter depends on more than the byte before it.
+        // In invalid UTF-8, more than the byte before it decides whether a byte is part of a letter, so `LongSearch`
+        // cannot fold it.
         let isSearchable = !folds || bytes.withUnsafeBytes { isUTF8($0) }
         long = isSearchable && bytes.count >= LongSearch.shortest ? Self.longParts(op, bytes, folds) : [:]
     }
@@ -55,7 +58,7 @@ struct Pattern {
     private static var star: UInt8 { 0x2A }
     private static var anyCharacter: UInt8 { 0x3F }
 
-    /// - Parameter store: whose long call may end while a long value is looked at.
+    /// - Parameter store: the store whose long call may be ended while this reads a long value.
     func matches(_ value: Bytes, _ store: NodeStore) throws(RealmError) -> Bool {
         var work = store.byteWork
         return try matches(value, &work)
@@ -64,7 +67,9 @@ struct Pattern {
     func matches(_ value: Bytes, _ work: inout ByteWork) throws(RealmError) -> Bool {
         guard ignoresAccents, value.contains(where: { $0 >= 0x80 }) else { return try holds(value, &work) }
         let folded = try AccentMap.folded(value, cases: folds, work)
-        return try folded.withBytes { (b) throws(RealmError) in try holds(b, &work) }
+        return try folded.withBytes { (b) throws(RealmError) in
+            try holds(b, &work)
+        }
     }
 
     private func holds(_ value: Bytes, _ work: inout ByteWork) throws(RealmError) -> Bool {
@@ -82,7 +87,7 @@ struct Pattern {
         }
     }
 
-    /// The pattern stands at `at`; there is room for it.
+    /// Whether the pattern matches at `at`. The value must have at least `bytes.count` bytes from there on.
     @inline(__always) func matches(_ value: Bytes, at: Int) -> Bool {
         if !folds {
             return bytes.withUnsafeBytes {
@@ -92,116 +97,121 @@ struct Pattern {
         return foldedMatch(value, at)
     }
 
-    /// Each character equals its counterpart in one of the two mappings.
+    /// Whether each character equals its counterpart in the upper-case or in the lower-case pattern.
     private func foldedMatch(_ value: Bytes, _ at: Int) -> Bool {
-        var i = 0
-        let n = bytes.count
-        while i < n {
-            let length = CaseMap.length(bytes, i)
+        var position = 0
+        let count = bytes.count
+        while position < count {
+            let length = CaseMap.length(bytes, position)
             var isUpper = true, isLower = true
-            for j in i..<min(n, i + length) {
-                let c = value[at + j]
-                if c != upper[j] { isUpper = false }
-                if c != lower[j] { isLower = false }
+            for j in position..<min(count, position + length) {
+                let byte = value[at + j]
+                if byte != upper[j] { isUpper = false }
+                if byte != lower[j] { isLower = false }
             }
             if !isUpper && !isLower { return false }
-            i += length
+            position += length
         }
         return true
     }
 
-    /// Tries the pattern at each place: it is short, or no text.
+    /// Tries the pattern at each position. Used for patterns that are short or not valid UTF-8.
     private func find(_ value: Bytes, _ work: inout ByteWork) throws(RealmError) -> Bool {
         let last = value.count - bytes.count
-        let a = lower[0], b = upper[0]
-        var i = 0
-        while i <= last {
-            let c = value[i]
-            if c == a || c == b {
-                if matches(value, at: i) { return true }
+        let firstLower = lower[0], firstUpper = upper[0]
+        var position = 0
+        while position <= last {
+            let byte = value[position]
+            if byte == firstLower || byte == firstUpper {
+                if matches(value, at: position) { return true }
                 try work.look(bytes.count)
             }
-            i += 1
+            position += 1
         }
         return false
     }
 
-    /// `?` is one character, `*` any run. A star is tried again only from the last one; where a long run without `?`
-    /// follows it, that is searched for. So the time is linear in the value, but for long runs with `?`, which are
-    /// tried at each place.
-    private func like(_ v: Bytes, _ work: inout ByteWork) throws(RealmError) -> Bool {
-        let p = bytes
-        var i = 0, j = 0, star = -1, mark = 0
-        // A byte and the continuation bytes behind it.
+    /// Matches `?` with one character and `*` with any run. After a mismatch only the last star is tried again; a long
+    /// run without `?` after a star is found by `LongSearch`. So the time is linear in the value, except for long runs
+    /// with `?`, which are tried at each position.
+    private func like(_ value: Bytes, _ work: inout ByteWork) throws(RealmError) -> Bool {
+        let pattern = bytes
+        var position = 0, patternPosition = 0, star = -1, mark = 0
+        // The length of a byte with the continuation bytes after it.
         func width(_ at: Int) -> Int {
             var end = at + 1
-            while end < v.count, v[end] & 0xC0 == 0x80 { end += 1 }
+            while end < value.count, value[end] & 0xC0 == 0x80 { end += 1 }
             return end - at
         }
-        while i < v.count {
-            if j < p.count, p[j] == Self.star {
-                star = j
-                mark = i
-                j += 1
+        while position < value.count {
+            if patternPosition < pattern.count, pattern[patternPosition] == Self.star {
+                star = patternPosition
+                mark = position
+                patternPosition += 1
                 if let run = long[star] {
-                    let start = run.isLast ? max(mark, v.count - run.count) : mark
-                    guard let found = try run.search.find(in: v, from: start, &work) else { return false }
-                    (i, mark) = (found, found)
+                    let start = run.isLast ? max(mark, value.count - run.count) : mark
+                    guard let found = try run.search.find(in: value, from: start, &work) else { return false }
+                    (position, mark) = (found, found)
                 }
                 continue
             }
-            if j < p.count, p[j] == Self.anyCharacter {
-                i += width(i)
-                j += 1
+            if patternPosition < pattern.count, pattern[patternPosition] == Self.anyCharacter {
+                position += width(position)
+                patternPosition += 1
                 continue
             }
-            if j < p.count {
-                let n = folds ? CaseMap.length(p, j) : 1
-                var isUpper = i + n <= v.count, isLower = isUpper
+            if patternPosition < pattern.count {
+                let length = folds ? CaseMap.length(pattern, patternPosition) : 1
+                var isUpper = position + length <= value.count, isLower = isUpper
                 if isUpper {
-                    for k in 0..<min(n, p.count - j) {
-                        if v[i + k] != upper[j + k] { isUpper = false }
-                        if v[i + k] != lower[j + k] { isLower = false }
+                    for offset in 0..<min(length, pattern.count - patternPosition) {
+                        if value[position + offset] != upper[patternPosition + offset] { isUpper = false }
+                        if value[position + offset] != lower[patternPosition + offset] { isLower = false }
                     }
                 }
                 if isUpper || isLower {
-                    i += n
-                    j += n
+                    position += length
+                    patternPosition += length
                     continue
                 }
             }
             guard star >= 0 else { return false }
-            try work.look(i - mark + 1)
+            try work.look(position - mark + 1)
             mark += 1
-            i = mark
-            j = star + 1
+            position = mark
+            patternPosition = star + 1
         }
-        // At most one more star may be left over.
-        return j >= p.count || (j == p.count - 1 && p[j] == Self.star)
+        // At most one more star may remain in the pattern.
+        return patternPosition >= pattern.count
+            || (patternPosition == pattern.count - 1 && pattern[patternPosition] == Self.star)
     }
 }
 
-/// ASCII letters and U+00C0–U+00DE ↔ U+00E0–U+00FE without × and ÷; nothing else changes, lengths stay.
+/// Maps ASCII letters, and U+00C0–U+00DE ↔ U+00E0–U+00FE without × and ÷. No other character and no length changes.
 enum CaseMap {
-    static func length(_ b: [UInt8], _ i: Int) -> Int {
-        let c = b[i]
-        let n = c < 0xC0 ? 1 : (c < 0xE0 ? 2 : (c < 0xF0 ? 3 : 4))
-        return min(n, b.count - i)
+    /// The length in bytes of the character at `position`.
+    static func length(_ bytes: [UInt8], _ position: Int) -> Int {
+        let first = bytes[position]
+        let length = first < 0xC0 ? 1 : (first < 0xE0 ? 2 : (first < 0xF0 ? 3 : 4))
+        return min(length, bytes.count - position)
     }
 
-    static func mapped(_ b: [UInt8], upper: Bool) -> [UInt8] {
-        var out = b
-        var i = 0
-        while i < b.count {
-            let c = b[i]
-            if upper ? c >= 0x61 && c <= 0x7A : c >= 0x41 && c <= 0x5A { out[i] = c ^ 0x20 }
-            if c == 0xC3, i + 1 < b.count {
-                let d = b[i + 1]
-                if upper ? d >= 0xA0 && d <= 0xBE && d != 0xB7 : d >= 0x80 && d <= 0x9E && d != 0x97 {
-                    out[i + 1] = d ^ 0x20
+    static func mapped(_ bytes: [UInt8], upper: Bool) -> [UInt8] {
+        var out = bytes
+        var position = 0
+        while position < bytes.count {
+            let byte = bytes[position]
+            if upper ? byte >= 0x61 && byte <= 0x7A : byte >= 0x41 && byte <= 0x5A { out[position] = byte ^ 0x20 }
+            if byte == 0xC3, position + 1 < bytes.count {
+                let second = bytes[position + 1]
+                if upper
+                    ? second >= 0xA0 && second <= 0xBE && second != 0xB7
+                    : second >= 0x80 && second <= 0x9E && second != 0x97
+                {
+                    out[position + 1] = second ^ 0x20
                 }
             }
-            i += length(b, i)
+            position += length(bytes, position)
         }
         return out
     }

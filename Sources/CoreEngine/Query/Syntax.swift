@@ -1,4 +1,5 @@
-/// The tree of a query text before anything is known about the schema.
+/// The quantifier of a path or list. The types in this file are the syntax tree of a query text, before names and types
+/// of a schema are known.
 enum Quantifier: String { case any = "ANY", all = "ALL", none = "NONE" }
 
 enum CompareOperator: String {
@@ -21,12 +22,13 @@ enum CompareOperator: String {
     }
 }
 
-/// What a comparison of texts looks past: `[c]`, and for Realm's Swift API `[d]` and `[cd]`.
+/// The differences that a comparison of texts ignores: `[c]` ignores case; `[d]` and `[cd]`, for Realm's Swift API,
+/// ignore accents.
 struct Folding: OptionSet {
     let rawValue: UInt8
     static let cases = Folding(rawValue: 1), accents = Folding(rawValue: 2)
 
-    /// As it is written behind an operator.
+    /// The suffix written after an operator.
     var mark: String { isEmpty ? "" : "[\(contains(.cases) ? "c" : "")\(contains(.accents) ? "d" : "")]" }
 }
 
@@ -35,7 +37,7 @@ enum ArithmeticOperator: String { case add = "+", subtract = "-", multiply = "*"
 package enum AggregateKind: String {
     case min, max, sum, average
 
-    /// As queries have it.
+    /// The spelling in a query.
     var word: String { self == .average ? "@avg" : "@" + rawValue }
 
     init?(_ kind: Token.Kind) {
@@ -49,13 +51,13 @@ package enum AggregateKind: String {
     }
 }
 
-/// A constant as it was written; its type comes from what it is compared with.
+/// A constant as written. Its type depends on what it is compared with.
 enum ConstantSyntax {
     case null, `true`, `false`, nan
     case infinity(negative: Bool)
-    /// Digits with their sign or base.
+    /// Digits with their sign or base prefix.
     case number(String)
-    /// With its suffix.
+    /// Digits with their suffix.
     case float(String)
     /// The bytes between the quotes.
     case string([UInt8])
@@ -70,6 +72,7 @@ enum ConstantSyntax {
     indirect case object(className: [UInt8], key: ConstantSyntax)
 }
 
+/// A step of a key path.
 enum PathStep {
     case name(Name)
     case links
@@ -79,10 +82,11 @@ enum PathStep {
     case first, last, all
     case key([UInt8])
     case argument(Int)
-    /// The whole path comes from an argument.
+    /// An argument gives the whole path.
     case pathArgument(Int)
 }
 
+/// What a path yields: its values, their number (`@count`, `@size`) or their types (`@type`).
 enum PathEnd { case value, size, type }
 
 indirect enum ExpressionSyntax {
@@ -112,6 +116,7 @@ enum GeoSyntax {
     case argument(Int)
 }
 
+/// A point `[longitude, latitude]`, with an optional altitude.
 struct GeoPlaceSyntax {
     let longitude, latitude: ConstantSyntax
     let altitude: ConstantSyntax?
@@ -123,10 +128,11 @@ enum OrderingSyntax {
     case limit(Int)
 }
 
+/// A whole query: a predicate and its clauses.
 struct QuerySyntax {
     var predicate: PredicateSyntax
     var orderings: [OrderingSyntax]
 
-    /// Levels of operators.
+    /// The greatest nesting depth of operators.
     var depth = 0
 }

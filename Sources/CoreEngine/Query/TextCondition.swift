@@ -1,4 +1,5 @@
-/// Full-text search: all words, none of the excluded ones; the index answers, once per run. Rules: query-language §12.
+/// A full-text search for rows that contain all words and none of the excluded ones. The index is searched once per
+/// run. Rules: query-language §12.
 final class TextCondition: Condition {
     private let path: PathExpression
     private let column: ColKey
@@ -18,13 +19,15 @@ final class TextCondition: Condition {
 
     override func reads(_ found: inout RowReads, _ way: [KeyPath.Step]) { path.reads(&found, way) }
 
-    override func text(_ p: QueryPrinter) -> String { "\(path.text(p)) TEXT \(p.constant(.string(words), .string))" }
+    override func text(_ printer: QueryPrinter) -> String {
+        "\(path.text(printer)) TEXT \(printer.constant(.string(words), .string))"
+    }
     override var cost: Int { 2 }
 
     override func prepare(_ group: Group) throws(RealmError) {
         try path.prepare(group)
-        guard let t = try group.table(path.end) else { return }
-        hits = try FullTextQuery(words).search(t, column)
+        guard let table = try group.table(path.end) else { return }
+        hits = try FullTextQuery(words).search(table, column)
     }
 
     override func matches(_ table: Table, _ key: ObjKey) throws(RealmError) -> Bool {
@@ -55,7 +58,7 @@ struct FullTextQuery {
     private var included: [[UInt8]] = [], prefixes: [[UInt8]] = [], excluded: [[UInt8]] = []
     private var isEmpty = true
 
-    /// A prefix without any letter is found nowhere.
+    /// Set by a prefix without any letter, which matches no row.
     private var isImpossible = false
 
     init(_ text: Bytes) throws(RealmError) {
@@ -75,7 +78,7 @@ struct FullTextQuery {
                 throw RealmError(
                     .invalidArgument, "A search word holds a separator: '\(String(decoding: word, as: UTF8.self))'")
             }
-            // A word of nothing but separators is the empty one, which stands in texts of nothing else.
+            // A word of separators only gives the empty token, which occurs in texts of separators only.
             let token = tokens.first ?? []
             if isPrefix && token.isEmpty { isImpossible = true }
             if isExcluded {
@@ -87,32 +90,33 @@ struct FullTextQuery {
             }
         }
         if isEmpty { throw RealmError(.invalidArgument, "Missing search token") }
-        for w in excluded where included.contains(w) || prefixes.contains(w) {
+        for word in excluded where included.contains(word) || prefixes.contains(word) {
             throw RealmError(.invalidArgument, "You can't include and exclude the same token")
         }
     }
 
-    func search(_ t: Table, _ column: ColKey) throws(RealmError) -> [ObjKey] {
+    /// The objects that match, in the order of their keys.
+    func search(_ table: Table, _ column: ColKey) throws(RealmError) -> [ObjKey] {
         if isImpossible { return [] }
-        guard let index = try t.index(of: column.index) else { return [] }
+        guard let index = try table.index(of: column.index) else { return [] }
         var result: Set<ObjKey>?
         func keep(_ keys: [ObjKey]) throws(RealmError) {
-            try t.store.test()
-            // Sets have room for twice as many.
+            try table.store.test()
+            // A set allocates space for twice as many elements.
             try CMemory.expect(keys.count, each: 32)
             result = result.map { $0.intersection(keys) } ?? Set(keys)
         }
-        for w in included { try keep(try w.withBytes { (b) throws(RealmError) in try index.findWord(b) }) }
-        for p in prefixes { try keep(try p.withBytes { (b) throws(RealmError) in try index.findPrefix(b) }) }
+        for word in included { try keep(try word.withBytes { (b) throws(RealmError) in try index.findWord(b) }) }
+        for prefix in prefixes { try keep(try prefix.withBytes { (b) throws(RealmError) in try index.findPrefix(b) }) }
         var all: Set<ObjKey>
         if let result {
             all = result
         } else {
-            let keys = try t.allKeys()
+            let keys = try table.allKeys()
             try CMemory.expect(keys.count, each: 32)
             all = Set(keys)
         }
-        for w in excluded { all.subtract(try w.withBytes { (b) throws(RealmError) in try index.findWord(b) }) }
+        for word in excluded { all.subtract(try word.withBytes { (b) throws(RealmError) in try index.findWord(b) }) }
         return all.sorted()
     }
 }

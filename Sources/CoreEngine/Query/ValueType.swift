@@ -1,24 +1,24 @@
-/// What kind of values an expression yields, as far as comparing goes.
+/// The kind of values that an expression yields, as comparisons distinguish it.
 enum ValueType: Equatable {
     case int, bool, string, binary, mixed, timestamp, float, double, decimal, objectId, uuid
     /// Links to objects of a class.
     case link(TableKey)
-    /// Names of types, from `@type`.
+    /// Type names, from `@type`.
     case typeName
     case null
 
-    init(_ c: ColumnFacts) {
-        // Values of dictionaries are Mixed, whatever their declared type.
-        if c.shape == .dictionary && c.type != .link {
+    init(_ facts: ColumnFacts) {
+        // Values of dictionaries count as Mixed, whatever their declared type.
+        if facts.shape == .dictionary && facts.type != .link {
             self = .mixed
             return
         }
-        self.init(elementOf: c)
+        self.init(elementOf: facts)
     }
 
-    /// Declared type of the property or of its elements.
-    init(elementOf c: ColumnFacts) {
-        switch c.type {
+    /// The declared type of the property or of its elements.
+    init(elementOf facts: ColumnFacts) {
+        switch facts.type {
         case .int: self = .int
         case .bool: self = .bool
         case .string: self = .string
@@ -29,13 +29,13 @@ enum ValueType: Equatable {
         case .decimal: self = .decimal
         case .objectId: self = .objectId
         case .uuid: self = .uuid
-        case .link, .linkList: self = .link(c.oppositeTable)
+        case .link, .linkList: self = .link(facts.oppositeTable)
         default: self = .mixed
         }
     }
 
-    init(_ v: Mixed) {
-        switch v {
+    init(_ value: Mixed) {
+        switch value {
         case .null, .slot: self = .null
         case .int: self = .int
         case .bool: self = .bool
@@ -48,7 +48,7 @@ enum ValueType: Equatable {
         case .objectId: self = .objectId
         case .uuid: self = .uuid
         case .link: self = .link(.null)
-        case .typedLink(let t, _): self = .link(t)
+        case .typedLink(let table, _): self = .link(table)
         case .list, .dictionary: self = .mixed
         }
     }
@@ -71,7 +71,7 @@ enum ValueType: Equatable {
         }
     }
 
-    /// Whether values of both kinds compare at all; links only for equality.
+    /// Whether values of the two kinds can be compared at all. Links compare for equality only.
     static func comparable(_ a: ValueType, _ b: ValueType) -> Bool {
         if a == .null || b == .null || a == .mixed || b == .mixed { return true }
         if a.isNumeric && b.isNumeric { return true }
@@ -80,35 +80,36 @@ enum ValueType: Equatable {
     }
 }
 
-/// Bytes of constants, which stay where they are as long as the query lives.
+/// Holds the bytes of constants. Their addresses stay valid as long as the query lives.
 final class ConstantArena {
     private var buffers: [UnsafeMutableRawPointer] = []
 
-    deinit { for b in buffers { b.deallocate() } }
+    deinit { for buffer in buffers { buffer.deallocate() } }
 
     func keep(_ bytes: some Collection<UInt8>) -> Bytes {
-        let n = bytes.count
-        let p = UnsafeMutableRawPointer.allocate(byteCount: max(n, 1), alignment: 16)
-        buffers.append(p)
-        var i = 0
-        for b in bytes {
-            p.storeBytes(of: b, toByteOffset: i, as: UInt8.self)
-            i += 1
+        let count = bytes.count
+        let start = UnsafeMutableRawPointer.allocate(byteCount: max(count, 1), alignment: 16)
+        buffers.append(start)
+        var position = 0
+        for byte in bytes {
+            start.storeBytes(of: byte, toByteOffset: position, as: UInt8.self)
+            position += 1
         }
-        return Bytes(start: p, count: n)
+        return Bytes(start: start, count: count)
     }
 
-    /// A copy of a value whose bytes belong to somebody else.
-    func keep(_ v: Mixed) -> Mixed {
-        switch v {
-        case .string(let b): .string(keep(b))
-        case .binary(let b): .binary(keep(b))
-        default: v
+    /// A copy of a value whose bytes have another owner.
+    func keep(_ value: Mixed) -> Mixed {
+        switch value {
+        case .string(let bytes): .string(keep(bytes))
+        case .binary(let bytes): .binary(keep(bytes))
+        default: value
         }
     }
 }
 
-/// The type names that `@type` is compared with; the first of each row is the one printed. A set of value types.
+/// A set of value types that `@type` is compared with. Each row of the table gives the names of one set; the first name
+/// is the one that is printed.
 struct TypeNames: OptionSet {
     let rawValue: UInt32
 
@@ -144,8 +145,8 @@ struct TypeNames: OptionSet {
         self = row.0
     }
 
-    init(_ v: Mixed) {
-        switch v {
+    init(_ value: Mixed) {
+        switch value {
         case .null, .slot: self = .null
         case .int: self = .int
         case .bool: self = .bool
@@ -166,6 +167,6 @@ struct TypeNames: OptionSet {
     var text: String { Self.table.first { $0.0 == self }?.1[0] ?? "" }
     static var allNames: String { table.map { $0.1[0] }.joined(separator: ", ") }
 
-    /// As a value of an expression: the bits.
+    /// The set as a value of an expression: an integer with its bits.
     var value: Mixed { .int(Int64(rawValue)) }
 }

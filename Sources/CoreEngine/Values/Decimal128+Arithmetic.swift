@@ -9,45 +9,46 @@ extension Decimal128 {
     private static let digits = 34
     private static let exponents = -6176...6111
 
-    private static func power(_ n: Int) -> UInt128 {
-        var v: UInt128 = 1
-        for _ in 0..<n { v *= 10 }
-        return v
+    private static func power(_ exponent: Int) -> UInt128 {
+        var result: UInt128 = 1
+        for _ in 0..<exponent { result *= 10 }
+        return result
     }
 
-    /// A number from an exact coefficient of up to 256 bits; `sticky` says that something nonzero was cut off below it.
+    /// Rounds an exact coefficient of up to 256 bits. `sticky` means that nonzero digits below it were cut off.
     private static func rounded(negative: Bool, high: UInt128, low: UInt128, exponent: Int, sticky: Bool = false)
         -> Decimal128
     {
-        var (h, l, e, lost, last) = (high, low, exponent, sticky, UInt128(0))
-        // Digit by digit from below, until 34 are left.
+        var (upper, lower, scale, lost, last) = (high, low, exponent, sticky, UInt128(0))
+        // Remove the lowest digits one by one until 34 are left.
         func divideByTen() {
-            let (q, r) = h.quotientAndRemainder(dividingBy: 10)
-            let (q2, r2) = UInt128(10).dividingFullWidth((r, l))
+            let (upperQuotient, carry) = upper.quotientAndRemainder(dividingBy: 10)
+            let (lowerQuotient, digit) = UInt128(10).dividingFullWidth((carry, lower))
             if last != 0 { lost = true }
-            (h, l, last) = (q, q2, r2)
-            e += 1
+            (upper, lower, last) = (upperQuotient, lowerQuotient, digit)
+            scale += 1
         }
-        while h > 0 || l > maxCoefficient { divideByTen() }
-        if last > 5 || (last == 5 && (lost || l % 2 == 1)) { l += 1 }
-        if l > maxCoefficient {
-            l /= 10
-            e += 1
+        while upper > 0 || lower > maxCoefficient { divideByTen() }
+        if last > 5 || (last == 5 && (lost || lower % 2 == 1)) { lower += 1 }
+        if lower > maxCoefficient {
+            lower /= 10
+            scale += 1
         }
-        if l == 0 {
+        if lower == 0 {
             return Decimal128(
-                negative: negative, coefficient: 0, exponent: min(max(e, exponents.lowerBound), exponents.upperBound))
+                negative: negative, coefficient: 0,
+                exponent: min(max(scale, exponents.lowerBound), exponents.upperBound))
         }
-        while e > exponents.upperBound, l <= maxCoefficient / 10 {
-            l *= 10
-            e -= 1
+        while scale > exponents.upperBound, lower <= maxCoefficient / 10 {
+            lower *= 10
+            scale -= 1
         }
-        if e > exponents.upperBound { return infinity(negative: negative) }
-        while e < exponents.lowerBound, l > 0 {
-            l /= 10
-            e += 1
+        if scale > exponents.upperBound { return infinity(negative: negative) }
+        while scale < exponents.lowerBound, lower > 0 {
+            lower /= 10
+            scale += 1
         }
-        return Decimal128(negative: negative, coefficient: l, exponent: max(e, exponents.lowerBound))
+        return Decimal128(negative: negative, coefficient: lower, exponent: max(scale, exponents.lowerBound))
     }
 
     package static func + (a: Decimal128, b: Decimal128) -> Decimal128 {
@@ -64,8 +65,8 @@ extension Decimal128 {
         if cx == 0 {
             return cy == 0 ? Decimal128(negative: a.isNegative && b.isNegative, coefficient: 0, exponent: ey) : y
         }
-        // The larger exponent comes down as far as 38 digits allow; what is still below is cut off, noting whether it
-        // was nonzero.
+        // Lower the larger exponent as far as 128 bits allow. Cut off the digits of the other number that are still
+        // below, and note whether one was nonzero.
         while ex > ey, cx <= UInt128.max / 10 / 100 {
             cx *= 10
             ex -= 1
@@ -82,7 +83,7 @@ extension Decimal128 {
         }
         if cx == cy && !sticky { return Decimal128(negative: false, coefficient: 0, exponent: ex) }
         if cx >= cy {
-            // Borrow one when something was cut off the subtrahend.
+            // Borrow one when nonzero digits of the subtrahend were cut off.
             return rounded(
                 negative: x.isNegative, high: 0, low: cx - cy - (sticky ? 1 : 0), exponent: ex, sticky: sticky)
         }
@@ -101,8 +102,8 @@ extension Decimal128 {
             return !other.isInfinite && other.parts.coefficient == 0 ? .nan : infinity(negative: negative)
         }
         let (ca, ea) = a.parts, (cb, eb) = b.parts
-        let p = ca.multipliedFullWidth(by: cb)
-        return rounded(negative: negative, high: p.high, low: p.low, exponent: ea + eb)
+        let product = ca.multipliedFullWidth(by: cb)
+        return rounded(negative: negative, high: product.high, low: product.low, exponent: ea + eb)
     }
 
     package static func / (a: Decimal128, b: Decimal128) -> Decimal128 {
@@ -117,7 +118,7 @@ extension Decimal128 {
                 negative: negative, coefficient: 0,
                 exponent: min(max(ea - eb, exponents.lowerBound), exponents.upperBound))
         }
-        // The numerator with all its 34 digits × 10^38 has 72; the quotient then at least 38.
+        // A numerator of 34 digits times 10^38 has 72 digits, so the quotient has at least 38.
         var full = ca, added = 38
         while full <= maxCoefficient / 10 {
             full *= 10
@@ -125,27 +126,27 @@ extension Decimal128 {
         }
         let scaled = full.multipliedFullWidth(by: power(38))
         let (qh, rh) = scaled.high.quotientAndRemainder(dividingBy: cb)
-        let (ql, r) = cb.dividingFullWidth((rh, scaled.low))
-        var result = rounded(negative: negative, high: qh, low: ql, exponent: ea - eb - added, sticky: r != 0)
-        // An exact quotient comes as close to the ideal exponent as it can.
-        if r == 0, !result.isSpecial {
-            var (c, e) = result.parts
-            while e < ea - eb, c % 10 == 0 {
-                c /= 10
-                e += 1
+        let (ql, remainder) = cb.dividingFullWidth((rh, scaled.low))
+        var result = rounded(negative: negative, high: qh, low: ql, exponent: ea - eb - added, sticky: remainder != 0)
+        // Bring an exact quotient as close as possible to the ideal exponent.
+        if remainder == 0, !result.isSpecial {
+            var (coefficient, exponent) = result.parts
+            while exponent < ea - eb, coefficient % 10 == 0 {
+                coefficient /= 10
+                exponent += 1
             }
-            result = Decimal128(negative: negative, coefficient: c, exponent: e)
+            result = Decimal128(negative: negative, coefficient: coefficient, exponent: exponent)
         }
         return result
     }
 
-    /// A whole text as a decimal: sign, digits with a point, exponent; or `inf`, `nan` in any case. nil when it is
-    /// none.
+    /// Parses a whole text: sign, digits with a point, exponent; or `inf`, `infinity`, `nan` in any case. nil when the
+    /// text is not a decimal.
     package init?(text: some Sequence<UInt8>) {
         var rest = Array(text)[...]
         var negative = false
-        if let c = rest.first, c == 0x2B || c == 0x2D {
-            negative = c == 0x2D
+        if let sign = rest.first, sign == 0x2B || sign == 0x2D {
+            negative = sign == 0x2D
             rest = rest.dropFirst()
         }
         let lower = String(decoding: rest, as: UTF8.self).lowercased()
@@ -159,16 +160,16 @@ extension Decimal128 {
         }
         var coefficient: UInt128 = 0, exponent = 0, seen = 0
         var sticky = false, pointed = false
-        while let c = rest.first {
-            if c == 0x2E && !pointed {
+        while let byte = rest.first {
+            if byte == 0x2E && !pointed {
                 pointed = true
-            } else if c >= 0x30 && c <= 0x39 {
+            } else if byte >= 0x30 && byte <= 0x39 {
                 seen += 1
                 if coefficient <= UInt128.max / 10 - 1 {
-                    coefficient = coefficient * 10 + UInt128(c - 0x30)
+                    coefficient = coefficient * 10 + UInt128(byte - 0x30)
                     if pointed { exponent -= 1 }
                 } else {
-                    if c != 0x30 { sticky = true }
+                    if byte != 0x30 { sticky = true }
                     if !pointed { exponent += 1 }
                 }
             } else {
@@ -177,9 +178,11 @@ extension Decimal128 {
             rest = rest.dropFirst()
         }
         guard seen > 0 else { return nil }
-        if let c = rest.first, c | 0x20 == 0x65 {
-            guard let e = Int(String(decoding: rest.dropFirst(), as: UTF8.self)), abs(e) < 100_000 else { return nil }
-            exponent += e
+        if let mark = rest.first, mark | 0x20 == 0x65 {
+            guard let written = Int(String(decoding: rest.dropFirst(), as: UTF8.self)), abs(written) < 100_000 else {
+                return nil
+            }
+            exponent += written
             rest = []
         }
         guard rest.isEmpty else { return nil }

@@ -6,7 +6,7 @@ public struct Decimal128: Hashable, Sendable {
     /// The upper 64 bits.
     public var high: UInt64
 
-    /// Of its two halves.
+    /// Creates a decimal from its two halves.
     @inline(__always) public init(low: UInt64, high: UInt64) {
         self.low = low
         self.high = high
@@ -14,7 +14,7 @@ public struct Decimal128: Hashable, Sendable {
 
     static let zero = Decimal128(low: 0, high: 0x3040_0000_0000_0000)
 
-    /// The NaN that stands for null in 16-byte leaves.
+    /// The NaN that means null in 16-byte leaves.
     static let null = Decimal128(low: 0xAA, high: 0x7C00_0000_0000_0000)
     static let bias = 6176
 
@@ -27,16 +27,16 @@ public struct Decimal128: Hashable, Sendable {
     /// Infinity or NaN.
     public var isSpecial: Bool { high & 0x7800_0000_0000_0000 == 0x7800_0000_0000_0000 }
 
-    /// Whether it is no number.
+    /// Whether it is a NaN.
     public var isNaN: Bool { high & 0x7C00_0000_0000_0000 == 0x7C00_0000_0000_0000 }
 
     /// Whether it is infinite.
     public var isInfinite: Bool { high & 0x7C00_0000_0000_0000 == 0x7800_0000_0000_0000 }
 
-    /// Coefficient and unbiased exponent of a finite number. Encodings whose coefficient is out of range mean zero.
+    /// Coefficient and unbiased exponent of a finite number. An encoding with a coefficient out of range means zero.
     public var parts: (coefficient: UInt128, exponent: Int) {
         if high & 0x6000_0000_0000_0000 == 0x6000_0000_0000_0000 {
-            // The "large coefficient" form: always above 10^34 − 1 in decimal128, hence non-canonical zero.
+            // In decimal128 the "large coefficient" form is always above 10^34 − 1, hence a non-canonical zero.
             return (0, Int(high >> 47 & 0x3FFF) - Self.bias)
         }
         let coefficient = UInt128(high & 0x1_FFFF_FFFF_FFFF) << 64 | UInt128(low)
@@ -50,12 +50,12 @@ public struct Decimal128: Hashable, Sendable {
             | (negative ? 1 << 63 : 0)
     }
 
-    /// An integer.
+    /// Creates a decimal from an integer.
     public init(_ value: Int64) { self.init(negative: value < 0, coefficient: UInt128(value.magnitude), exponent: 0) }
 
     // MARK: Narrow forms in leaves. Format: logical §6.8.
 
-    /// Bytes a leaf needs for this value; `zeroLeaf` is the leaf's context flag.
+    /// The bytes that a leaf needs for this value; `zeroLeaf` is the leaf's context flag.
     func width(zeroLeaf: Bool) -> Int {
         if isSpecial { return 16 }
         let (coefficient, exponent) = parts
@@ -78,37 +78,39 @@ public struct Decimal128: Hashable, Sendable {
         return (isNegative ? 1 << 63 : 0) | UInt64(exponent + 398) << 53 | UInt64(truncatingIfNeeded: coefficient)
     }
 
-    init(bid32 v: UInt32) {
-        if v & 0x7800_0000 == 0x7800_0000 {
-            self.init(low: 0, high: UInt64(v & 0xFC00_0000) << 32)
-        } else if v & 0x6000_0000 == 0x6000_0000 {
-            let coefficient = UInt32(0x80_0000) | v & 0x1F_FFFF
+    init(bid32 bits: UInt32) {
+        if bits & 0x7800_0000 == 0x7800_0000 {
+            self.init(low: 0, high: UInt64(bits & 0xFC00_0000) << 32)
+        } else if bits & 0x6000_0000 == 0x6000_0000 {
+            let coefficient = UInt32(0x80_0000) | bits & 0x1F_FFFF
             self.init(
-                negative: v >> 31 != 0, coefficient: coefficient > 9_999_999 ? 0 : UInt128(coefficient),
-                exponent: Int(v >> 21 & 0xFF) - 101)
+                negative: bits >> 31 != 0, coefficient: coefficient > 9_999_999 ? 0 : UInt128(coefficient),
+                exponent: Int(bits >> 21 & 0xFF) - 101)
         } else {
-            self.init(negative: v >> 31 != 0, coefficient: UInt128(v & 0x7F_FFFF), exponent: Int(v >> 23 & 0xFF) - 101)
+            self.init(
+                negative: bits >> 31 != 0, coefficient: UInt128(bits & 0x7F_FFFF),
+                exponent: Int(bits >> 23 & 0xFF) - 101)
         }
     }
 
-    init(bid64 v: UInt64) {
-        if v & 0x7800_0000_0000_0000 == 0x7800_0000_0000_0000 {
-            self.init(low: 0, high: v & 0xFC00_0000_0000_0000)
-        } else if v & 0x6000_0000_0000_0000 == 0x6000_0000_0000_0000 {
-            let coefficient = UInt64(0x20_0000_0000_0000) | v & 0x7_FFFF_FFFF_FFFF
+    init(bid64 bits: UInt64) {
+        if bits & 0x7800_0000_0000_0000 == 0x7800_0000_0000_0000 {
+            self.init(low: 0, high: bits & 0xFC00_0000_0000_0000)
+        } else if bits & 0x6000_0000_0000_0000 == 0x6000_0000_0000_0000 {
+            let coefficient = UInt64(0x20_0000_0000_0000) | bits & 0x7_FFFF_FFFF_FFFF
             self.init(
-                negative: v >> 63 != 0, coefficient: coefficient > 9_999_999_999_999_999 ? 0 : UInt128(coefficient),
-                exponent: Int(v >> 51 & 0x3FF) - 398)
+                negative: bits >> 63 != 0, coefficient: coefficient > 9_999_999_999_999_999 ? 0 : UInt128(coefficient),
+                exponent: Int(bits >> 51 & 0x3FF) - 398)
         } else {
             self.init(
-                negative: v >> 63 != 0, coefficient: UInt128(v & 0x1F_FFFF_FFFF_FFFF),
-                exponent: Int(v >> 53 & 0x3FF) - 398)
+                negative: bits >> 63 != 0, coefficient: UInt128(bits & 0x1F_FFFF_FFFF_FFFF),
+                exponent: Int(bits >> 53 & 0x3FF) - 398)
         }
     }
 
     // MARK: Order. Format: logical §12.4.
 
-    /// −1, 0, 1. NaNs (null is one) sort before numbers, among themselves by bits.
+    /// −1, 0 or 1. NaNs, of which null is one, sort before numbers, and among each other by their bits.
     package static func compare(_ a: Decimal128, _ b: Decimal128) -> Int {
         if a.isNaN || b.isNaN {
             guard a.isNaN && b.isNaN else { return a.isNaN ? -1 : 1 }
@@ -116,11 +118,11 @@ public struct Decimal128: Hashable, Sendable {
         }
         let sa = a.sign, sb = b.sign
         if sa != sb || sa == 0 { return sa == sb ? 0 : (sa < sb ? -1 : 1) }
-        let m = magnitudeCompare(a, b)
-        return sa > 0 ? m : -m
+        let order = magnitudeCompare(a, b)
+        return sa > 0 ? order : -order
     }
 
-    /// −1, 0 or 1; zero whatever its sign bit.
+    /// −1, 0 or 1; 0 for a zero with either sign bit.
     private var sign: Int {
         if !isInfinite && parts.coefficient == 0 { return 0 }
         return isNegative ? -1 : 1
@@ -130,7 +132,7 @@ public struct Decimal128: Hashable, Sendable {
         if a.isInfinite || b.isInfinite { return a.isInfinite == b.isInfinite ? 0 : (a.isInfinite ? 1 : -1) }
         var (ca, ea) = a.parts
         var (cb, eb) = b.parts
-        // Bring both to the smaller exponent; a coefficient has at most 34 digits and UInt128 holds 38.
+        // Bring both to the smaller exponent. A coefficient has at most 34 digits and UInt128 holds 38.
         while ea > eb {
             if ca > maxCoefficient { return 1 }
             ca *= 10
@@ -144,7 +146,7 @@ public struct Decimal128: Hashable, Sendable {
         return ca == cb ? 0 : (ca < cb ? -1 : 1)
     }
 
-    /// The next whole number toward zero; infinities and NaNs as they are.
+    /// The value rounded toward zero; infinities and NaNs are unchanged.
     var truncated: Decimal128 {
         var (coefficient, exponent) = parts
         if isSpecial || exponent >= 0 { return self }
@@ -155,7 +157,7 @@ public struct Decimal128: Hashable, Sendable {
         return Decimal128(negative: isNegative, coefficient: coefficient, exponent: 0)
     }
 
-    /// The value truncated toward zero, when finite and within Int64.
+    /// The value truncated toward zero; nil when it is not finite or not within Int64.
     package var truncatedInt64: Int64? {
         if isSpecial { return nil }
         var (coefficient, exponent) = parts
@@ -178,7 +180,8 @@ public struct Decimal128: Hashable, Sendable {
 }
 
 extension Decimal128: CustomStringConvertible {
-    /// Plain digits while short, scientific otherwise, as in IEEE 754 conversion to character sequences.
+    /// Plain digits when they are short, otherwise scientific notation, as in the IEEE 754 conversion to character
+    /// sequences.
     public var description: String {
         if isNaN { return "NaN" }
         if isInfinite { return isNegative ? "-Infinity" : "Infinity" }

@@ -1,23 +1,24 @@
-/// Names a table for its whole life: `tag << 16 | index`, 31 bits. Format: logical §1.
+/// Identifies a table for its whole life: `tag << 16 | index`, 31 bits. Format: logical §1.
 public struct TableKey: Hashable, Sendable {
-    /// The number, as the C API has it.
+    /// The number, as in the C API.
     public let raw: UInt32
 
     @inlinable @inline(__always) package init(_ raw: UInt32) { self.raw = raw }
 
-    /// Names no table.
+    /// The key of no table.
     @inlinable public static var null: TableKey { TableKey(0x7FFF_FFFF) }
     @inline(__always) package var index: Int { Int(raw & 0xFFFF) }
 
-    /// Whether it names none.
+    /// Whether this is the key of no table.
     @inline(__always) public var isNull: Bool { raw == 0x7FFF_FFFF }
 }
 
-/// Names a column for its whole life; carries its type and form. Format: logical §4.1.
+/// Identifies a column for its whole life and carries its type and attributes. Format: logical §4.1.
 ///
 ///     bits  0–15 column index · 16–21 type · 22–29 attributes · 30–61 tag
 ///
-/// What the C skin makes for each call is inlinable: internals of a package are not inlined across its modules unasked.
+/// The members that the C layer uses in each call are marked inlinable: Swift does not otherwise inline internals of a
+/// package across its modules.
 @usableFromInline package struct ColKey: Hashable, Sendable {
     @usableFromInline package let raw: Int64
 
@@ -28,23 +29,24 @@ public struct TableKey: Hashable, Sendable {
         raw = Int64(index) | Int64(type.rawValue) << 16 | Int64(attributes.rawValue & 0xFF) << 22 | Int64(tag) << 30
     }
 
-    /// Slot of the column in cluster leaves, less one.
+    /// The slot of the column in cluster leaves, minus one.
     @inline(__always) package var index: Int { Int(raw & 0xFFFF) }
     @inline(__always) var typeNumber: Int { Int(raw >> 16 & 0x3F) }
     @inline(__always) var attributes: ColumnAttributes { ColumnAttributes(rawValue: Int(raw >> 22 & 0xFF)) }
 }
 
-/// Names an object within its table. ≥ 0 live, −1 null, ≤ −2 unresolved (a tombstone). Format: logical §4.2.
+/// Identifies an object within its table: ≥ 0 is live, −1 is null, ≤ −2 is unresolved (a tombstone). Format:
+/// logical §4.2.
 public struct ObjKey: Hashable, Sendable, Comparable, BitwiseCopyable {
-    /// The number, as the C API has it.
+    /// The number, as in the C API.
     public let raw: Int64
 
     @inlinable @inline(__always) package init(_ raw: Int64) { self.raw = raw }
 
-    /// Names no object.
+    /// The key of no object.
     @inlinable public static var null: ObjKey { ObjKey(-1) }
 
-    /// Whether it names none.
+    /// Whether this is the key of no object.
     @inline(__always) public var isNull: Bool { raw == -1 }
     @inlinable @inline(__always) package var isUnresolved: Bool { raw < -1 }
 

@@ -1,7 +1,7 @@
-/// One value as the engine handles it: trivial, no reference counting; strings and binaries point into the snapshot.
+/// One value inside the engine. Trivial, without reference counting: strings and binaries point into the snapshot.
 ///
-/// `link` is an object of the column's target class; `typedLink` names its class too (Mixed, dictionaries).
-/// `list` and `dictionary` carry the root ref of a nested collection (null ref: created but still empty).
+/// `link` is an object of the column's target class; `typedLink` also names its class (Mixed, dictionaries). `list` and
+/// `dictionary` carry the root ref of a nested collection (null ref: created but still empty).
 package enum Mixed {
     case null
     case int(Int64)
@@ -18,24 +18,26 @@ package enum Mixed {
     case typedLink(TableKey, ObjKey)
     case list(Ref)
     case dictionary(Ref)
-    /// A raw element of a leaf that the engine itself reads (collection refs, backlinks).
+    /// A raw element of a leaf that only the engine reads (collection refs, backlinks).
     case slot(RefOrTagged)
 
-    /// A collection just made, without contents.
+    /// A new collection without elements.
     package static var emptyList: Mixed { .list(.null) }
     package static var emptyDictionary: Mixed { .dictionary(.null) }
 
-    /// A number of a program. Of each type one NaN stands for null in the file, and everywhere else, too. Format:
-    /// logical §6.7, §6.8.
-    @inline(__always) package static func number(_ v: Double) -> Mixed {
-        v.bitPattern == 0x7FF8_0000_0000_00AA ? .null : .double(v)
+    /// A number passed in by a program. For each floating-point type, one NaN means null in the file, and also
+    /// everywhere in the engine. Format: logical §6.7, §6.8.
+    @inline(__always) package static func number(_ value: Double) -> Mixed {
+        value.bitPattern == 0x7FF8_0000_0000_00AA ? .null : .double(value)
     }
 
-    @inline(__always) package static func number(_ v: Float) -> Mixed {
-        v.bitPattern == 0x7FC0_00AA ? .null : .float(v)
+    @inline(__always) package static func number(_ value: Float) -> Mixed {
+        value.bitPattern == 0x7FC0_00AA ? .null : .float(value)
     }
 
-    @inline(__always) package static func number(_ v: Decimal128) -> Mixed { v == .null ? .null : .decimal(v) }
+    @inline(__always) package static func number(_ value: Decimal128) -> Mixed {
+        value == .null ? .null : .decimal(value)
+    }
 
     @inline(__always) package var isNull: Bool {
         if case .null = self { return true }
@@ -44,7 +46,7 @@ package enum Mixed {
 }
 
 extension Mixed {
-    /// Rank of types that do not compare with each other. Format: logical §12.3.
+    /// The rank of a type, which orders values of types that do not compare with each other. Format: logical §12.3.
     private var rank: Int {
         switch self {
         case .null: -1
@@ -63,7 +65,7 @@ extension Mixed {
         }
     }
 
-    /// −1, 0, 1 in the order of Mixed values (sets, index lists). Format: logical §12.3.
+    /// −1, 0 or 1 in the order of Mixed values (sets, index lists). Format: logical §12.3.
     package static func compare(_ a: Mixed, _ b: Mixed) -> Int {
         switch (a, b) {
         case (.null, .null): return 0
@@ -84,21 +86,21 @@ extension Mixed {
         case (.double(let x), .int(let y)): return -compare(y, x)
         case (.float(let x), .int(let y)): return -compare(y, Double(x))
         case (.link(let x), .link(let y)): return x == y ? 0 : (x < y ? -1 : 1)
-        case (.typedLink(let t, let x), .typedLink(let u, let y)):
-            return t == u ? (x == y ? 0 : (x < y ? -1 : 1)) : (t.raw < u.raw ? -1 : 1)
+        case (.typedLink(let leftTable, let x), .typedLink(let rightTable, let y)):
+            return leftTable == rightTable ? (x == y ? 0 : (x < y ? -1 : 1)) : (leftTable.raw < rightTable.raw ? -1 : 1)
         case (.list, .list), (.dictionary, .dictionary): return 0
         default: break
         }
         let ra = a.rank, rb = b.rank
         if ra != rb { return ra < rb ? -1 : 1 }
-        // Two numbers, one of them decimal.
+        // Both values are numbers, and one of them is a decimal.
         guard let x = a.asDecimal, let y = b.asDecimal else { return 0 }
         return Decimal128.compare(x, y)
     }
 
-    /// As `compare`, but numbers of different types by what they are exactly, so that it is an order: by `compare` the
-    /// decimal 0.1 equals both the float and the double 0.1, which differ. So do NaNs of several types that `compare`
-    /// takes for equal.
+    /// Like `compare`, but compares numbers of different types by their exact values, so that the result is an order.
+    /// `compare` is not one: for it the decimal 0.1 equals both the float 0.1 and the double 0.1, which differ. The
+    /// same holds for NaNs of different types that `compare` treats as equal.
     static func compareExactly(_ a: Mixed, _ b: Mixed) -> Int {
         switch (a, b) {
         case (.decimal(let x), .double(let y)): compareExactly(x, y)
@@ -112,8 +114,8 @@ extension Mixed {
 
     private static func compareExactly(_ x: Decimal128, _ y: Double) -> Int {
         guard x.isNaN && y.isNaN else { return Decimal128.compare(x, Decimal128(exactly: y)) }
-        // Binary NaNs stand, in the order of their bits, where the decimal NaN with their sign stands that carries
-        // nothing. The usual one equals it.
+        // Every binary NaN sorts at the position of the decimal NaN with the same sign and an empty payload; there,
+        // binary NaNs are ordered by their bits. The default binary NaN equals that decimal NaN.
         let sign = y.bitPattern & 1 << 63, usual = Decimal128(low: 0, high: sign | Decimal128.nan.high)
         let place = Decimal128.compare(x, usual)
         if place != 0 { return place }
@@ -121,18 +123,18 @@ extension Mixed {
         return usualBits == y.bitPattern ? 0 : (usualBits < y.bitPattern ? -1 : 1)
     }
 
-    /// A number in decimal form, rounded to the digits that its type holds; nil where there is no number.
+    /// A number as a decimal, rounded to the digits that its type holds; nil when the value is not a number.
     var asDecimal: Decimal128? {
         switch self {
-        case .decimal(let d): d
-        case .int(let i): Decimal128(i)
-        case .float(let f): Decimal128(rounding: Double(f), digits: 7)
-        case .double(let d): Decimal128(rounding: d, digits: 15)
+        case .decimal(let value): value
+        case .int(let value): Decimal128(value)
+        case .float(let value): Decimal128(rounding: Double(value), digits: 7)
+        case .double(let value): Decimal128(rounding: value, digits: 15)
         default: nil
         }
     }
 
-    /// IEEE order; one NaN is the lesser, two NaNs go by their bits.
+    /// IEEE order. A NaN sorts before numbers; two NaNs are compared by their bits.
     private static func compareFloating(_ x: Double, _ y: Double) -> Int {
         if x == y { return 0 }
         if x.isNaN || y.isNaN {
@@ -142,29 +144,30 @@ extension Mixed {
         return x < y ? -1 : 1
     }
 
-    /// The same among floats: as doubles some NaNs would be one.
+    /// The same for floats: converted to doubles, some different NaNs would become equal.
     private static func compareFloats(_ x: Float, _ y: Float) -> Int {
         guard x.isNaN && y.isNaN else { return compareFloating(Double(x), Double(y)) }
         return x.bitPattern == y.bitPattern ? 0 : (x.bitPattern < y.bitPattern ? -1 : 1)
     }
 
+    /// Compares exactly: large integers are not rounded to doubles.
     private static func compare(_ x: Int64, _ y: Double) -> Int {
         if y.isNaN { return 1 }
         if x.magnitude <= 1 << 53 {
-            let d = Double(x)
-            return d == y ? 0 : (d < y ? -1 : 1)
+            let converted = Double(x)
+            return converted == y ? 0 : (converted < y ? -1 : 1)
         }
         if y >= 0x1p63 { return -1 }
         if y < -0x1p63 { return 1 }
-        let t = Int64(y)
-        return x == t ? 0 : (x < t ? -1 : 1)
+        let whole = Int64(y)
+        return x == whole ? 0 : (x < whole ? -1 : 1)
     }
 
-    /// Unsigned bytes, the shorter prefix first.
+    /// Compares as unsigned bytes; a prefix sorts before the longer text.
     @inline(__always) static func compareBytes(_ a: Bytes, _ b: Bytes) -> Int {
-        let r =
+        let order =
             a.baseAddress == b.baseAddress ? 0 : Platform.compare(a.baseAddress, b.baseAddress, min(a.count, b.count))
-        if r != 0 { return r < 0 ? -1 : 1 }
+        if order != 0 { return order < 0 ? -1 : 1 }
         return a.count == b.count ? 0 : (a.count < b.count ? -1 : 1)
     }
 
@@ -173,7 +176,7 @@ extension Mixed {
             && (a.baseAddress == b.baseAddress || Platform.compare(a.baseAddress, b.baseAddress, a.count) == 0)
     }
 
-    /// Whether two values of one column are the same value.
+    /// Whether two values of one column are equal.
     @inline(__always) static func equal(_ a: Mixed, _ b: Mixed) -> Bool {
         if case .string(let x) = a, case .string(let y) = b { return equalBytes(x, y) }
         if case .int(let x) = a, case .int(let y) = b { return x == y }
@@ -182,18 +185,18 @@ extension Mixed {
 }
 
 extension Decimal128 {
-    /// A binary floating-point number rounded to `digits` significant decimal digits, the way realm-core converts for
+    /// Rounds a binary floating-point number to `digits` significant decimal digits, as realm-core converts for
     /// comparison.
     init(rounding value: Double, digits: Int) {
-        // Rounded once, from the exact value.
+        // Rounded only once, from the exact value.
         self.init(value, text: { Platform.scientific($0, digits: digits - 1) }, digits: digits)
     }
 
-    /// As many digits as there is room for: different numbers stay different, and in order.
+    /// Uses all 34 digits: different numbers stay different and in order.
     init(exactly value: Double) { self.init(value, text: { Platform.scientific($0, digits: 33) }, digits: 34) }
 
-    /// A NaN with the sign of a binary one. It carries the 51 bits that follow the quiet bit, moved up by 59 places, or
-    /// nothing where that is more than a decimal may carry. Format: logical §12.3.
+    /// A NaN with the sign of a binary NaN. Its payload is the 51 bits after the quiet bit, shifted left by 59 bits, or
+    /// 0 when that exceeds the payload limit of a decimal. Format: logical §12.3.
     private init(nan value: Double) {
         let carried = UInt128(value.bitPattern & 0x7_FFFF_FFFF_FFFF) << 59
         self =
@@ -202,10 +205,10 @@ extension Decimal128 {
         if value.sign == .minus { high |= 1 << 63 }
     }
 
-    /// The largest number that a NaN may carry: 10^33 − 1.
+    /// The largest payload of a NaN: 10^33 − 1.
     static let maxCarried: UInt128 = maxCoefficient / 10
 
-    /// - Parameter text: spells a positive number.
+    /// - Parameter text: prints a positive number.
     private init(_ value: Double, text: (Double) -> String, digits: Int) {
         if value.isNaN {
             self.init(nan: value)
@@ -223,14 +226,14 @@ extension Decimal128 {
         var exponent = 0
         var seenPoint = false
         var bytes = Array(text(value.magnitude).utf8)[...]
-        while let c = bytes.popFirst() {
-            if c == 0x2E {
+        while let byte = bytes.popFirst() {
+            if byte == 0x2E {
                 seenPoint = true
-            } else if c == 0x65 {
+            } else if byte == 0x65 {
                 exponent += Int(String(decoding: bytes, as: UTF8.self)) ?? 0
                 break
             } else {
-                coefficient = coefficient * 10 + UInt128(c - 0x30)
+                coefficient = coefficient * 10 + UInt128(byte - 0x30)
                 if seenPoint { exponent -= 1 }
             }
         }

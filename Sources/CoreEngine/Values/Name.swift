@@ -1,19 +1,18 @@
-/// A text that counts by its bytes: the name of a class, a property, a table or a file.
+/// A text that is compared by its bytes: the name of a class, a property, a table or a file.
 ///
-/// Swift compares a `String` by Unicode equivalence: "é" as one code point and as "e" with a combining accent are
-/// equal. In a file they are two names, and so they are here. What is looked up by a text from a file or a caller is
-/// looked up by a `Name`.
+/// Swift compares a `String` by Unicode equivalence: "é" as one code point equals "e" with a combining accent. In a
+/// file these are two names, and so they are here. A lookup by a text from a file or a caller uses a `Name`.
 public struct Name: Hashable, Comparable, Sendable {
     /// The text.
     public let text: String
 
-    /// Of a text.
+    /// Creates a name from a text.
     public init(_ text: String) { self.text = text }
 
-    /// Its bytes.
+    /// The bytes of the text.
     public var utf8: String.UTF8View { text.utf8 }
 
-    /// Whether it has none.
+    /// Whether the text is empty.
     public var isEmpty: Bool { text.isEmpty }
 
     public static func == (a: Name, b: Name) -> Bool {
@@ -35,7 +34,7 @@ public struct Name: Hashable, Comparable, Sendable {
         hasher.combine(0xFF as UInt8)
     }
 
-    /// Runs `body` on the bytes, which lie where they are for as long as it runs.
+    /// Calls `body` with the bytes. The pointer is valid only during the call.
     @inline(__always) private func withBytes<R>(_ body: (UnsafeBufferPointer<UInt8>) -> R) -> R {
         var text = text
         return text.withUTF8(body)
@@ -45,14 +44,15 @@ public struct Name: Hashable, Comparable, Sendable {
 
     func hasPrefix(_ prefix: Name) -> Bool { utf8.starts(with: prefix.utf8) }
 
-    /// What follows `prefix`; nil when the name does not begin with it.
+    /// The part after `prefix`; nil when the name does not begin with it.
     func after(_ prefix: Name) -> Name? {
         hasPrefix(prefix) ? Name(String(decoding: utf8.dropFirst(prefix.utf8.count), as: UTF8.self)) : nil
     }
 }
 
 extension Array {
-    /// Where the elements end that come before something, in an array that is sorted that way.
+    /// The index of the first element for which `isBefore` is false. The array must be sorted so that `isBefore` is
+    /// true for the elements before it.
     @inline(__always) func place(_ isBefore: (Element) -> Bool) -> Int {
         var low = 0, high = count
         while low < high {

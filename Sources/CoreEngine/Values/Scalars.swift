@@ -1,22 +1,22 @@
-/// Bytes of a string or binary, read where they lie: valid for the snapshot they came from, and until the next write of
+/// The bytes of a string or binary, not copied. Valid for the snapshot that they come from, and until the next write of
 /// that transaction.
 package typealias Bytes = UnsafeRawBufferPointer
 
-/// A point in time: seconds and nanoseconds since 1970, both of one sign, |nanoseconds| < 10⁹.
+/// A point in time: seconds and nanoseconds since 1970, both with the same sign, |nanoseconds| < 10⁹.
 public struct Timestamp: Hashable, Sendable, Comparable {
     /// Whole seconds.
     public var seconds: Int64
 
-    /// The rest.
+    /// The nanoseconds in addition to the seconds.
     public var nanoseconds: Int32
 
-    /// Of two parts, which must be of one sign: see `isValid`.
+    /// Creates a time from its two parts, which must have the same sign: see `isValid`.
     @inline(__always) public init(seconds: Int64, nanoseconds: Int32) {
         self.seconds = seconds
         self.nanoseconds = nanoseconds
     }
 
-    /// Whether the two parts may stand together.
+    /// Whether the two parts have the same sign and the nanoseconds are in range.
     public var isValid: Bool {
         nanoseconds > -1_000_000_000 && nanoseconds < 1_000_000_000 && !(seconds > 0 && nanoseconds < 0)
             && !(seconds < 0 && nanoseconds > 0)
@@ -27,9 +27,10 @@ public struct Timestamp: Hashable, Sendable, Comparable {
     }
 }
 
-/// Twelve bytes, as MongoDB defines them; ordered by memcmp.
+/// Twelve bytes, as defined by MongoDB; ordered by memcmp.
 public struct ObjectId: Hashable, Sendable, Comparable {
-    /// First eight bytes and last four, each big-endian, so that integer order is byte order.
+    /// The first eight bytes and the last four, each big-endian, so that the order of the integers is the order of the
+    /// bytes.
     package var high: UInt64
     package var low: UInt32
 
@@ -81,11 +82,13 @@ public struct UUIDValue: Hashable, Sendable, Comparable {
 private let hexDigits: [UInt8] = Array("0123456789abcdef".utf8)
 
 private func hexText(_ value: UInt64, bytes: Int, into out: inout [UInt8]) {
-    for i in stride(from: bytes * 8 - 4, through: 0, by: -4) { out.append(hexDigits[Int(value >> UInt64(i) & 15)]) }
+    for shift in stride(from: bytes * 8 - 4, through: 0, by: -4) {
+        out.append(hexDigits[Int(value >> UInt64(shift) & 15)])
+    }
 }
 
 extension Timestamp: CustomStringConvertible {
-    /// Seconds since 1970 with nine digits behind the point: `-1.500000000`.
+    /// Seconds since 1970 with nine digits after the point: `-1.500000000`.
     public var description: String {
         let digits = String(nanoseconds.magnitude)
         let sign = seconds < 0 || nanoseconds < 0 ? "-" : ""

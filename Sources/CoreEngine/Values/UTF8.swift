@@ -1,44 +1,44 @@
-/// Whether the bytes are UTF-8. ASCII goes eight bytes at a time.
-@inline(__always) package func isUTF8(_ b: Bytes) -> Bool {
-    guard let p = b.baseAddress else { return true }
-    var i = 0
-    while i &+ 8 <= b.count {
-        if p.loadUnaligned(fromByteOffset: i, as: UInt64.self) & 0x8080_8080_8080_8080 != 0 {
-            return isUTF8Slow(b, from: i)
+/// Whether the bytes are valid UTF-8. ASCII is checked eight bytes at a time.
+@inline(__always) package func isUTF8(_ bytes: Bytes) -> Bool {
+    guard let p = bytes.baseAddress else { return true }
+    var position = 0
+    while position &+ 8 <= bytes.count {
+        if p.loadUnaligned(fromByteOffset: position, as: UInt64.self) & 0x8080_8080_8080_8080 != 0 {
+            return isUTF8Slow(bytes, from: position)
         }
-        i &+= 8
+        position &+= 8
     }
-    while i < b.count {
-        if p.load(fromByteOffset: i, as: UInt8.self) >= 0x80 { return isUTF8Slow(b, from: i) }
-        i &+= 1
+    while position < bytes.count {
+        if p.load(fromByteOffset: position, as: UInt8.self) >= 0x80 { return isUTF8Slow(bytes, from: position) }
+        position &+= 1
     }
     return true
 }
 
-@inline(never) package func isUTF8Slow(_ b: Bytes, from start: Int) -> Bool {
-    var i = start
-    while i < b.count {
-        let c = b[i]
+@inline(never) package func isUTF8Slow(_ bytes: Bytes, from start: Int) -> Bool {
+    var position = start
+    while position < bytes.count {
+        let first = bytes[position]
         let length: Int
         let least: UInt32
         var point: UInt32
-        switch c {
+        switch first {
         case 0x00...0x7F:
-            i += 1
+            position += 1
             continue
-        case 0xC2...0xDF: (length, least, point) = (2, 0x80, UInt32(c & 0x1F))
-        case 0xE0...0xEF: (length, least, point) = (3, 0x800, UInt32(c & 0x0F))
-        case 0xF0...0xF4: (length, least, point) = (4, 0x1_0000, UInt32(c & 0x07))
+        case 0xC2...0xDF: (length, least, point) = (2, 0x80, UInt32(first & 0x1F))
+        case 0xE0...0xEF: (length, least, point) = (3, 0x800, UInt32(first & 0x0F))
+        case 0xF0...0xF4: (length, least, point) = (4, 0x1_0000, UInt32(first & 0x07))
         default: return false
         }
-        guard i + length <= b.count else { return false }
+        guard position + length <= bytes.count else { return false }
         for j in 1..<length {
-            let d = b[i + j]
-            guard d & 0xC0 == 0x80 else { return false }
-            point = point << 6 | UInt32(d & 0x3F)
+            let byte = bytes[position + j]
+            guard byte & 0xC0 == 0x80 else { return false }
+            point = point << 6 | UInt32(byte & 0x3F)
         }
         guard point >= least, point <= 0x10_FFFF, !(0xD800...0xDFFF).contains(point) else { return false }
-        i += length
+        position += length
     }
     return true
 }
