@@ -27,8 +27,8 @@ struct KeyBlock: Equatable {
         bytes.withUnsafeBytes { T(littleEndian: $0.loadUnaligned(fromByteOffset: at, as: T.self)) }
     }
 
-    private mutating func put<T: FixedWidthInteger>(_ at: Int, _ v: T) {
-        bytes.withUnsafeMutableBytes { $0.storeBytes(of: v.littleEndian, toByteOffset: at, as: T.self) }
+    private mutating func put<T: FixedWidthInteger>(_ at: Int, _ value: T) {
+        bytes.withUnsafeMutableBytes { $0.storeBytes(of: value.littleEndian, toByteOffset: at, as: T.self) }
     }
 
     private mutating func randomise(_ range: Range<Int>) {
@@ -40,21 +40,21 @@ struct KeyBlock: Equatable {
     }
 
     /// A block for a new file, and the new data key.
-    static func create(_ e: Encryption) throws(RealmError) -> (block: KeyBlock, dataKey: SecretKey) {
+    static func create(_ encryption: Encryption) throws(RealmError) -> (block: KeyBlock, dataKey: SecretKey) {
         var block = KeyBlock(bytes: [UInt8](repeating: 0, count: size))
         block.bytes.replaceSubrange(0..<8, with: magic)
-        block.bytes[8] = e.cipher == .aes256gcm ? 1 : 0
+        block.bytes[8] = encryption.cipher == .aes256gcm ? 1 : 0
         block.randomise(16..<32)
         let dataKey = try SecretKey(count: 32) { randombytes_buf($0, 32) }
-        try block.wrap(dataKey, e)
+        try block.wrap(dataKey, encryption)
         return (block, dataKey)
     }
 
     /// The same file under another secret. Its generation is one higher.
-    func rewrapped(_ dataKey: SecretKey, _ e: Encryption) throws(RealmError) -> KeyBlock {
+    func rewrapped(_ dataKey: SecretKey, _ encryption: Encryption) throws(RealmError) -> KeyBlock {
         var copy = self
         copy.put(12, generation &+ 1)
-        try copy.wrap(dataKey, e)
+        try copy.wrap(dataKey, encryption)
         return copy
     }
 
@@ -114,24 +114,24 @@ struct KeyBlock: Equatable {
         }
     }
 
-    private mutating func wrap(_ dataKey: SecretKey, _ e: Encryption) throws(RealmError) {
-        switch e.secret {
+    private mutating func wrap(_ dataKey: SecretKey, _ encryption: Encryption) throws(RealmError) {
+        switch encryption.secret {
         case .key(let key):
             guard key.count == 64 else { throw RealmError(.invalidEncryptionKey, "Encryption key must be 64 bytes.") }
             bytes[9] = 0
             put(48, UInt64(0))
             put(56, UInt64(0))
         case .passphrase:
-            guard e.cost.isSensible else {
+            guard encryption.cost.isSensible else {
                 throw RealmError(.invalidArgument, "The cost of a passphrase is 1 to 32 passes over 8 KiB to 1 GiB")
             }
             bytes[9] = 1
-            put(48, e.cost.passes)
-            put(56, e.cost.memory)
+            put(48, encryption.cost.passes)
+            put(56, encryption.cost.memory)
         }
         randomise(32..<48)
         randomise(64..<88)
-        let key = try wrappingKey(e.secret)
+        let key = try wrappingKey(encryption.secret)
         var sealed = [UInt8](repeating: 0, count: 48)
         let nonce = Array(bytes[64..<88]), head = Array(bytes[..<Self.wrapAt])
         key.with { k in
@@ -145,11 +145,11 @@ struct KeyBlock: Equatable {
     }
 
     /// The data key; nil when the secret is not the one.
-    func unwrap(_ e: Encryption) throws(RealmError) -> SecretKey? {
-        switch (bytes[9], e.secret) {
+    func unwrap(_ encryption: Encryption) throws(RealmError) -> SecretKey? {
+        switch (bytes[9], encryption.secret) {
         case (0, .key(let key)) where key.count == 64: break
         case (1, .passphrase):
-            guard cost.isAcceptable(asked: e.cost) else {
+            guard cost.isAcceptable(asked: encryption.cost) else {
                 throw RealmError(
                     .invalidDatabase,
                     "deriving its key would take \(cost.passes) passes over \(cost.memory) bytes: more than is done unasked. "
@@ -158,7 +158,7 @@ struct KeyBlock: Equatable {
             }
         default: return nil
         }
-        let key = try wrappingKey(e.secret)
+        let key = try wrappingKey(encryption.secret)
         let sealed = Array(bytes[Self.wrapAt..<Self.checksumAt]), nonce = Array(bytes[64..<88]),
             head = Array(bytes[..<Self.wrapAt])
         var opened = false

@@ -13,11 +13,11 @@ public final class SecretKey: @unchecked Sendable, Equatable {
 
     /// - Parameter fill: writes the secret; what it leaves out is zero.
     init(count: Int, _ fill: (UnsafeMutablePointer<UInt8>) throws(RealmError) -> Void) throws(RealmError) {
-        guard Crypto.ready, count > 0, let p = sodium_malloc(count) else {
+        guard Crypto.ready, count > 0, let block = sodium_malloc(count) else {
             throw RealmError(.outOfMemory, "No protected memory for a key")
         }
         self.count = count
-        memory = p.assumingMemoryBound(to: UInt8.self)
+        memory = block.assumingMemoryBound(to: UInt8.self)
         sodium_memzero(memory, count)
         do { try fill(memory) } catch {
             sodium_free(memory)

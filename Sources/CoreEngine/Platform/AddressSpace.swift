@@ -74,13 +74,14 @@ final class AddressSpace: @unchecked Sendable {
                 "The open Realm files of this process reserve \(before >> 40) TB of address space: close some")
         }
         while true {
-            let p = system.mmap(nil, capacity + slab, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
-            if let p, p != MAP_FAILED {
-                do throws(RealmError) { watched = try WatchedMap(p, isWritable: false) } catch {
-                    _ = system.munmap(p, capacity + slab)
+            let address = system.mmap(
+                nil, capacity + slab, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
+            if let address, address != MAP_FAILED {
+                do throws(RealmError) { watched = try WatchedMap(address, isWritable: false) } catch {
+                    _ = system.munmap(address, capacity + slab)
                     throw error
                 }
-                base = p
+                base = address
                 self.fileCapacity = capacity
                 self.slabCapacity = slab
                 Self.reserved.add(capacity + slab, ordering: .relaxed)
@@ -104,8 +105,8 @@ final class AddressSpace: @unchecked Sendable {
         guard offset + length <= fileCapacity else {
             throw Self.outgrown(fileCapacity, path: nil)
         }
-        let p = system.mmap(base + offset, length, PROT_READ, MAP_SHARED | MAP_FIXED, fd, off_t(offset))
-        guard p != MAP_FAILED else { throw Platform.error(errno, "mmap() failed", path: nil) }
+        let mapped = system.mmap(base + offset, length, PROT_READ, MAP_SHARED | MAP_FIXED, fd, off_t(offset))
+        guard mapped != MAP_FAILED else { throw Platform.error(errno, "mmap() failed", path: nil) }
         watched.resize(to: offset + length)
     }
 
@@ -124,8 +125,9 @@ final class AddressSpace: @unchecked Sendable {
     func clear(_ length: Int) throws(RealmError) {
         guard length > 0 else { return }
         watched.resize(to: 0)
-        let p = system.mmap(base, length, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0)
-        guard p != MAP_FAILED else { throw Platform.error(errno, "mmap() failed", path: nil) }
+        let cleared = system.mmap(
+            base, length, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0)
+        guard cleared != MAP_FAILED else { throw Platform.error(errno, "mmap() failed", path: nil) }
     }
 
     /// Asks for large pages of memory in place of the file: before `[from, to)` is first touched, or (`filled`) for
@@ -183,13 +185,13 @@ final class SharedMemory: @unchecked Sendable {  // Immutable mapping; the words
 
     /// - Parameter isWritable: false for who looks and never stores.
     init(_ file: FileDescriptor, size: Int, isWritable: Bool = true) throws(RealmError) {
-        let p = system.mmap(nil, size, isWritable ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED, file.fd, 0)
-        guard let p, p != MAP_FAILED else { throw Platform.error(errno, "mmap() failed", path: file.path) }
-        do throws(RealmError) { watched = try WatchedMap(p, isWritable: isWritable) } catch {
-            _ = system.munmap(p, size)
+        let address = system.mmap(nil, size, isWritable ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED, file.fd, 0)
+        guard let address, address != MAP_FAILED else { throw Platform.error(errno, "mmap() failed", path: file.path) }
+        do throws(RealmError) { watched = try WatchedMap(address, isWritable: isWritable) } catch {
+            _ = system.munmap(address, size)
             throw error
         }
-        base = p
+        base = address
         self.size = size
         watched.resize(to: size)
     }
@@ -206,11 +208,12 @@ final class PageTable: @unchecked Sendable {  // Immutable but for the words, wh
     let pages: Int
 
     init(pages: Int) throws(RealmError) {
-        let p = system.mmap(nil, pages * 16, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
-        guard let p, p != MAP_FAILED else {
+        let address = system.mmap(
+            nil, pages * 16, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
+        guard let address, address != MAP_FAILED else {
             throw RealmError(.addressSpaceExhausted, "No address space for a table of \(pages) pages")
         }
-        base = p
+        base = address
         self.pages = pages
     }
 

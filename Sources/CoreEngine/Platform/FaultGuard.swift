@@ -23,23 +23,23 @@ package enum FaultGuard {
     /// Whether the handler is installed at the first open of a file in this process. On Linux it is unless somebody
     /// says otherwise.
     package static func use(_ wanted: Bool) throws(RealmError) {
-        try choice.with { (c) throws(RealmError) in
-            guard !c.isMade || c.isWanted == wanted else {
+        try choice.with { (choice) throws(RealmError) in
+            guard !choice.isMade || choice.isWanted == wanted else {
                 throw RealmError(
                     .illegalOperation, "The fault guard is chosen before the first Realm of the process is opened")
             }
-            c.isWanted = wanted
+            choice.isWanted = wanted
         }
     }
 
     /// The first map of a file is about to be made.
     fileprivate static func install() throws(RealmError) {
-        try choice.with { (c) throws(RealmError) in
-            guard !c.isMade else { return }
-            guard !c.isWanted || fault_guard_install() else {
+        try choice.with { (choice) throws(RealmError) in
+            guard !choice.isMade else { return }
+            guard !choice.isWanted || fault_guard_install() else {
                 throw RealmError(.systemError, "The handler for lost pages cannot be installed")
             }
-            c.isMade = true
+            choice.isMade = true
         }
     }
 

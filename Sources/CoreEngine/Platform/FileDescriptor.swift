@@ -216,13 +216,13 @@ final class FileDescriptor: @unchecked Sendable {  // Only `close` changes `fd`,
     func read(into buffer: UnsafeMutableRawPointer, count: Int, at offset: Int) throws(RealmError) -> Int {
         var done = 0
         while done < count {
-            let n = system.pread(fd, buffer + done, count - done, off_t(offset + done))
-            if n < 0 {
+            let received = system.pread(fd, buffer + done, count - done, off_t(offset + done))
+            if received < 0 {
                 if errno == EINTR { continue }
                 throw Platform.error(errno, "pread() failed", path: path)
             }
-            if n == 0 { break }
-            done += n
+            if received == 0 { break }
+            done += received
         }
         return done
     }
@@ -232,14 +232,14 @@ final class FileDescriptor: @unchecked Sendable {  // Only `close` changes `fd`,
         try checkLimit(offset + count)
         var done = 0
         while done < count {
-            let n = system.pwrite(fd, buffer + done, count - done, off_t(offset + done))
-            if n < 0 {
+            let written = system.pwrite(fd, buffer + done, count - done, off_t(offset + done))
+            if written < 0 {
                 if errno == EINTR { continue }
                 throw Platform.error(errno, "pwrite() failed", path: path)
             }
             // What cannot go on must not go on for ever.
-            guard n > 0 else { throw Platform.error(EIO, "pwrite() wrote nothing", path: path) }
-            done += n
+            guard written > 0 else { throw Platform.error(EIO, "pwrite() wrote nothing", path: path) }
+            done += written
         }
     }
 
@@ -323,14 +323,14 @@ extension FileDescriptor {
         var done = 0
         while done < count {
             var from = Int64(offset + done), to = from
-            let n = system.copy_file_range(source.fd, &from, fd, &to, count - done, 0)
-            if n == 0 { return done }
-            if n < 0 {
+            let copied = system.copy_file_range(source.fd, &from, fd, &to, count - done, 0)
+            if copied == 0 { return done }
+            if copied < 0 {
                 if errno == EINTR { continue }
                 // Not between these two files, or not on this system.
                 return try done + moveBytes(of: source, count - done, at: offset + done)
             }
-            done += n
+            done += copied
         }
         return done
     }
@@ -341,10 +341,10 @@ extension FileDescriptor {
         defer { withExtendedLifetime(buffer) {} }
         var done = 0
         while done < count {
-            let n = try source.read(into: buffer.base, count: min(step, count - done), at: offset + done)
-            guard n > 0 else { break }
-            try write(buffer.base, count: n, at: offset + done)
-            done += n
+            let received = try source.read(into: buffer.base, count: min(step, count - done), at: offset + done)
+            guard received > 0 else { break }
+            try write(buffer.base, count: received, at: offset + done)
+            done += received
         }
         return done
     }

@@ -144,20 +144,20 @@ enum FileSystem {
     /// Whether another file, which is no link, holds the same bytes.
     static func isCopy(_ path: String, of original: String) -> Bool {
         do throws(RealmError) {
-            let a = try FileDescriptor(path: path, access: .readOnly, followsLinks: false),
-                b = try FileDescriptor(path: original, access: .readOnly)
+            let candidate = try FileDescriptor(path: path, access: .readOnly, followsLinks: false),
+                source = try FileDescriptor(path: original, access: .readOnly)
             defer {
-                a.close()
-                b.close()
+                candidate.close()
+                source.close()
             }
-            let size = try a.size(), step = 1 << 16
-            guard try a.identity() != b.identity(), try b.size() == size else { return false }
+            let size = try candidate.size(), step = 1 << 16
+            guard try candidate.identity() != source.identity(), try source.size() == size else { return false }
             let memory = try HiddenMemory(2 * step)
             var at = 0
             while at < size {
                 let count = min(step, size - at)
-                guard try a.read(into: memory.base, count: count, at: at) == count,
-                    try b.read(into: memory.base + step, count: count, at: at) == count,
+                guard try candidate.read(into: memory.base, count: count, at: at) == count,
+                    try source.read(into: memory.base + step, count: count, at: at) == count,
                     Platform.compare(memory.base, memory.base + step, count) == 0
                 else { return false }
                 at += count

@@ -20,12 +20,12 @@ final class HiddenMemory {
     /// - Parameter count: at least so many bytes; zero at first.
     init(_ count: Int) throws(RealmError) {
         self.count = (max(count, 1) + Platform.pageSize - 1) / Platform.pageSize * Platform.pageSize
-        let p = system.mmap(nil, self.count, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
-        guard let p, p != MAP_FAILED else {
+        let address = system.mmap(nil, self.count, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+        guard let address, address != MAP_FAILED else {
             throw Platform.error(errno, "No memory for \(self.count) bytes", path: nil)
         }
-        base = p
-        Self.hide(p, self.count)
+        base = address
+        Self.hide(address, self.count)
     }
 
     deinit { _ = system.munmap(base, count) }

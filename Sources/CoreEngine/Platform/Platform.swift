@@ -75,15 +75,15 @@ package enum Platform {
 
     /// Seconds since an arbitrary point, never going back.
     static var monotonicSeconds: Double {
-        var t = timespec()
-        _ = system.clock_gettime(CLOCK_MONOTONIC, &t)
-        return Double(t.tv_sec) + Double(t.tv_nsec) * 1e-9
+        var time = timespec()
+        _ = system.clock_gettime(CLOCK_MONOTONIC, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
     }
 
     static var microsecondsSince1970: UInt64 {
-        var t = timespec()
-        _ = system.clock_gettime(CLOCK_REALTIME, &t)
-        return UInt64(clamping: t.tv_sec) &* 1_000_000 &+ UInt64(clamping: t.tv_nsec) / 1000
+        var time = timespec()
+        _ = system.clock_gettime(CLOCK_REALTIME, &time)
+        return UInt64(clamping: time.tv_sec) &* 1_000_000 &+ UInt64(clamping: time.tv_nsec) / 1000
     }
 
     /// The system's text for an errno value.
@@ -125,9 +125,9 @@ package enum Platform {
         line.withUTF8 { bytes in
             var done = 0
             while done < bytes.count {
-                let n = systemWrite(2, bytes.baseAddress! + done, bytes.count - done)
-                if n <= 0 { break }
-                done += n
+                let written = systemWrite(2, bytes.baseAddress! + done, bytes.count - done)
+                if written <= 0 { break }
+                done += written
             }
         }
     }
@@ -135,9 +135,11 @@ package enum Platform {
     /// `value` as C's `%.*g` prints it.
     static func general(_ value: Double, digits: Int) -> String {
         var buffer = [CChar](repeating: 0, count: 48)
-        let n = withVaList([Int32(truncatingIfNeeded: digits), value]) { vsnprintf(&buffer, buffer.count, "%.*g", $0) }
+        let length = withVaList([Int32(truncatingIfNeeded: digits), value]) {
+            vsnprintf(&buffer, buffer.count, "%.*g", $0)
+        }
         return String(
-            decoding: buffer.prefix(max(0, min(Int(n), buffer.count - 1))).map {
+            decoding: buffer.prefix(max(0, min(Int(length), buffer.count - 1))).map {
                 $0 == 0x2C ? 0x2E : UInt8(bitPattern: $0)
             }, as: UTF8.self)
     }
@@ -145,10 +147,12 @@ package enum Platform {
     /// `value` as C's `%.*e` prints it: `digits` digits after the point, an exponent of at least two.
     static func scientific(_ value: Double, digits: Int) -> String {
         var buffer = [CChar](repeating: 0, count: 48)
-        let n = withVaList([Int32(truncatingIfNeeded: digits), value]) { vsnprintf(&buffer, buffer.count, "%.*e", $0) }
+        let length = withVaList([Int32(truncatingIfNeeded: digits), value]) {
+            vsnprintf(&buffer, buffer.count, "%.*e", $0)
+        }
         // The point is the locale's.
         return String(
-            decoding: buffer.prefix(max(0, min(Int(n), buffer.count - 1))).map {
+            decoding: buffer.prefix(max(0, min(Int(length), buffer.count - 1))).map {
                 $0 == 0x2C ? 0x2E : UInt8(bitPattern: $0)
             }, as: UTF8.self)
     }

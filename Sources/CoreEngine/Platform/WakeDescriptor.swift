@@ -49,7 +49,7 @@ final class WakeDescriptor: Sendable {
     }
 
     func wait(milliseconds: Int32) {
-        var p = pollfd(fd: readEnd, events: Int16(POLLIN), revents: 0)
-        _ = poll(&p, 1, milliseconds)
+        var request = pollfd(fd: readEnd, events: Int16(POLLIN), revents: 0)
+        _ = poll(&request, 1, milliseconds)
     }
 }

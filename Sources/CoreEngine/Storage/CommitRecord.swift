@@ -48,8 +48,12 @@ struct CommitRecord {
     /// holds.
     static func joined(_ a: [FileChunk], _ b: [FileChunk]) -> [FileChunk]? {
         var all: [FileChunk] = []
-        for e in (a + b).sorted(by: { $0.offset < $1.offset }) {
-            if let last = all.last, last.end == e.offset { all[all.count - 1].size += e.size } else { all.append(e) }
+        for extent in (a + b).sorted(by: { $0.offset < $1.offset }) {
+            if let last = all.last, last.end == extent.offset {
+                all[all.count - 1].size += extent.size
+            } else {
+                all.append(extent)
+            }
         }
         return all.count <= maxExtents && all.reduce(0, { $0 + $1.size }) <= contentLimit ? all : nil
     }
@@ -83,9 +87,9 @@ struct CommitRecord {
         put(UInt64(baseTop.offset), 16)
         put(UInt64(top.offset), 24)
         put(UInt64(extents.count), 32)
-        for (i, e) in extents.enumerated() {
-            put(UInt64(e.offset), 40 + i * 16)
-            put(UInt64(e.size), 48 + i * 16)
+        for (i, extent) in extents.enumerated() {
+            put(UInt64(extent.offset), 40 + i * 16)
+            put(UInt64(extent.size), 48 + i * 16)
         }
     }
 
@@ -105,9 +109,9 @@ struct CommitRecord {
         let buffer = memory.base
         defer { withExtendedLifetime(memory) {} }
         let content = Checksum()
-        for e in extents {
-            guard try read(buffer, e.size, e.offset) == e.size else { return false }
-            content.add(buffer, e.size)
+        for extent in extents {
+            guard try read(buffer, extent.size, extent.offset) == extent.size else { return false }
+            content.add(buffer, extent.size)
         }
         encodeHead(into: buffer)
         content.add(buffer, Self.checksumAt)

@@ -114,7 +114,7 @@ struct CommitWriter {
         freed = try Self.merged(store.freedInFile)
         self.leavesRecord = leavesRecord
         var total = Self.listsBound(free, freed, leavesRecord)
-        for r in roots { total += try Self.measure(store, r, wide: wideRefs, depth: 0) }
+        for root in roots { total += try Self.measure(store, root, wide: wideRefs, depth: 0) }
         remaining = total
         // A hole costs a write of its own. While little space is free, few of them keep the free lists short; a record
         // holds the places of 27 writes.
@@ -143,15 +143,15 @@ struct CommitWriter {
 
     private static func merged(_ chunks: [FileChunk]) throws(RealmError) -> [FileChunk] {
         var result: [FileChunk] = []
-        for c in chunks.sorted(by: { $0.offset < $1.offset }) {
+        for chunk in chunks.sorted(by: { $0.offset < $1.offset }) {
             if let last = result.last {
-                guard last.end <= c.offset else { throw .corrupt("a node was freed twice", at: c.offset) }
-                if last.end == c.offset {
-                    result[result.count - 1].size += c.size
+                guard last.end <= chunk.offset else { throw .corrupt("a node was freed twice", at: chunk.offset) }
+                if last.end == chunk.offset {
+                    result[result.count - 1].size += chunk.size
                     continue
                 }
             }
-            result.append(c)
+            result.append(chunk)
         }
         return result
     }
@@ -160,32 +160,32 @@ struct CommitWriter {
     private static func measure(_ store: NodeStore, _ ref: Ref, wide: Bool, depth: Int) throws(RealmError) -> Int {
         guard !ref.isNull, !store.isInFile(ref) else { return 0 }
         guard depth < Format.maxNodeDepth else { throw .corrupt("nodes nested too deeply", at: ref.offset) }
-        let n = try store.node(ref)
-        guard n.hasRefs else { return n.size }
-        guard n.width == 64 || n.count == 0 else {
+        let node = try store.node(ref)
+        guard node.hasRefs else { return node.size }
+        guard node.width == 64 || node.count == 0 else {
             throw .corrupt("array of refs in memory of an impossible width", at: ref.offset)
         }
         var total = 0
         // Arrays of refs in the slab are 64 bits wide. What follows from all elements is found without branches,
         // several at a time.
-        let p = n.payload.assumingMemoryBound(to: Int64.self)
+        let elements = node.payload.assumingMemoryBound(to: Int64.self)
         let slab = Int64(store.slabStart)
         var numbers: Int64 = 0, refs: Int64 = 0, inSlab: Int64 = 0
-        for i in 0..<n.count {
-            let v = p[i], isRef = (v & 1) &- 1
-            numbers |= v & ~isRef
-            refs |= v & isRef
-            inSlab |= (slab &- 1 &- v) & isRef
+        for i in 0..<node.count {
+            let element = elements[i], isRef = (element & 1) &- 1
+            numbers |= element & ~isRef
+            refs |= element & isRef
+            inSlab |= (slab &- 1 &- element) & isRef
         }
         if inSlab < 0 {
-            for i in 0..<n.count where p[i] & 1 == 0 && p[i] >= slab {
-                total += try measure(store, Ref(Int(p[i])), wide: wide, depth: depth + 1)
+            for i in 0..<node.count where elements[i] & 1 == 0 && elements[i] >= slab {
+                total += try measure(store, Ref(Int(elements[i])), wide: wide, depth: depth + 1)
             }
         }
         // Negative numbers are rare.
-        var width = numbers >= 0 ? Widths.minimal(for: numbers) : Widths.minimal(for: p, count: n.count)
+        var width = numbers >= 0 ? Widths.minimal(for: numbers) : Widths.minimal(for: elements, count: node.count)
         if refs != 0 { width = max(width, wide ? 64 : 32) }
-        return total + NodeHeader.size(count: n.count, width: width)
+        return total + NodeHeader.size(count: node.count, width: width)
     }
 
     // MARK: Nodes
@@ -195,25 +195,25 @@ struct CommitWriter {
     mutating func write(_ ref: Ref, isInLeaf: Bool = false, depth: Int = 0) throws(RealmError) -> Ref {
         guard !ref.isNull, !store.isInFile(ref) else { return ref }
         guard depth < Format.maxNodeDepth else { throw .corrupt("nodes nested too deeply", at: ref.offset) }
-        let n = try store.node(ref)
-        guard n.hasRefs else { return try put(n, isInLeaf) }
+        let node = try store.node(ref)
+        guard node.hasRefs else { return try put(node, isInLeaf) }
         // A slab array of refs is 64 bits wide; on disk it has the least width for its values.
-        let p = n.payload.assumingMemoryBound(to: Int64.self)
+        let elements = node.payload.assumingMemoryBound(to: Int64.self)
         let slab = Int64(store.slabStart)
-        for i in 0..<n.count where p[i] & 1 == 0 && p[i] != 0 {
-            let child = Ref(Int(p[i]))
-            guard p[i] >= slab else {
-                if leafLeft != nil { p[i] = Int64(try move(child, depth: depth + 1).offset) }
+        for i in 0..<node.count where elements[i] & 1 == 0 && elements[i] != 0 {
+            let child = Ref(Int(elements[i]))
+            guard elements[i] >= slab else {
+                if leafLeft != nil { elements[i] = Int64(try move(child, depth: depth + 1).offset) }
                 continue
             }
             // The first element of an inner node is no child: it says how many rows the children have.
-            if n.isInner, i > 0 {
-                p[i] = Int64(try writeChild(child, isInLeaf, depth).offset)
+            if node.isInner, i > 0 {
+                elements[i] = Int64(try writeChild(child, isInLeaf, depth).offset)
             } else {
-                p[i] = Int64(try write(child, isInLeaf: isInLeaf, depth: depth + 1).offset)
+                elements[i] = Int64(try write(child, isInLeaf: isInLeaf, depth: depth + 1).offset)
             }
         }
-        return try put(p, n, isInLeaf)
+        return try put(elements, node, isInLeaf)
     }
 
     // Calls of their own, so that the one that calls itself takes little of the stack: collections are nested a hundred
@@ -549,14 +549,14 @@ struct CommitWriter {
         var lists = MergedLists()
         let total = free.usable.count + free.locked.count + freed.count
         try lists.entries.makeRoom(for: total + 2)
-        var u = 0, l = 0, f = 0
+        var usableIndex = 0, lockedIndex = 0, freedIndex = 0
         while true {
-            while u < free.usable.count, free.usable[u].size == 0 { u += 1 }
-            guard u + l + f < total || lists.rest < 0 else { break }
-            let a = u < free.usable.count ? free.usable[u].offset : Int.max
-            let b = l < free.locked.count ? free.locked[l].chunk.offset : Int.max
-            let c = f < freed.count ? freed[f].offset : Int.max
-            let least = min(a, b, c)
+            while usableIndex < free.usable.count, free.usable[usableIndex].size == 0 { usableIndex += 1 }
+            guard usableIndex + lockedIndex + freedIndex < total || lists.rest < 0 else { break }
+            let nextUsable = usableIndex < free.usable.count ? free.usable[usableIndex].offset : Int.max
+            let nextLocked = lockedIndex < free.locked.count ? free.locked[lockedIndex].chunk.offset : Int.max
+            let nextFreed = freedIndex < freed.count ? freed[freedIndex].offset : Int.max
+            let least = min(nextUsable, nextLocked, nextFreed)
             if lists.rest < 0 && start < least {
                 if leavesRecord {
                     lists.entries.append((start, CommitRecord.size, version + 1))
@@ -565,15 +565,15 @@ struct CommitWriter {
                 lists.rest = lists.entries.count
                 lists.entries.append((unused.offset, unused.end - start, 0))
                 lists.largest = max(lists.largest, unused.end - start)
-            } else if least == a {
-                try lists.add(free.usable[u], 0)
-                u += 1
-            } else if least == b {
-                try lists.add(free.locked[l].chunk, free.locked[l].version)
-                l += 1
+            } else if least == nextUsable {
+                try lists.add(free.usable[usableIndex], 0)
+                usableIndex += 1
+            } else if least == nextLocked {
+                try lists.add(free.locked[lockedIndex].chunk, free.locked[lockedIndex].version)
+                lockedIndex += 1
             } else {
-                try lists.add(freed[f], version)
-                f += 1
+                try lists.add(freed[freedIndex], version)
+                freedIndex += 1
             }
         }
         return lists

@@ -168,22 +168,22 @@ struct CopyWriter {
     /// Copies the tree below `ref`, children first; returns where its root went.
     private mutating func copy(_ ref: Ref, depth: Int) throws(RealmError) -> Ref {
         guard depth < Format.maxNodeDepth else { throw .corrupt("nodes nested too deeply", at: ref.offset) }
-        let n = try load(ref)
-        guard n.hasRefs else { return Ref(try emit(n)) }
-        let first = elementCount, count = n.count
+        let node = try load(ref)
+        guard node.hasRefs else { return Ref(try emit(node)) }
+        let first = elementCount, count = node.count
         guard first + count <= Self.elementLimit else {
             throw .corrupt("array of refs with too many elements", at: ref.offset)
         }
         if first + count > elementCapacity { try growElements(first + count) }
         elementCount += count
-        for i in 0..<count { elements[first + i] = try n.slot(i).raw }
-        let flags = n.flags
+        for i in 0..<count { elements[first + i] = try node.slot(i).raw }
+        let flags = node.flags
         // From here on `n` may be out of memory.
         for i in first..<first + count {
-            let v = elements[i]
-            if v & 1 == 0, v != 0 {
+            let element = elements[i]
+            if element & 1 == 0, element != 0 {
                 // Not in one statement: the elements may move meanwhile.
-                let position = try copy(Ref(Int(v)), depth: depth + 1)
+                let position = try copy(Ref(Int(element)), depth: depth + 1)
                 elements[i] = Int64(position.offset)
             }
         }
@@ -202,31 +202,31 @@ struct CopyWriter {
         try store.test(at, of: store.fileLimit)
         if let running, ref.offset >= firstRunning {
             running.forgetMade(beyond: Self.memoryLimit, before: ref)
-            let n = try running.node(ref)
-            guard n.size <= readable else { throw .corrupt("nodes shared between trees", at: ref.offset) }
-            readable -= n.size
-            return n
+            let node = try running.node(ref)
+            guard node.size <= readable else { throw .corrupt("nodes shared between trees", at: ref.offset) }
+            readable -= node.size
+            return node
         }
         if touchedCount << stretchShift >= Self.memoryLimit {
             store.forgetPages()
             touched.update(repeating: 0, count: touchedWords)
             touchedCount = 0
         }
-        let n = try store.node(ref)
-        guard n.size <= readable else { throw .corrupt("nodes shared between trees", at: ref.offset) }
-        readable -= n.size
-        for s in ref.offset >> stretchShift...(ref.offset + n.size - 1) >> stretchShift
-        where touched[s / 64] & 1 << UInt64(s % 64) == 0 {
-            touched[s / 64] |= 1 << UInt64(s % 64)
+        let node = try store.node(ref)
+        guard node.size <= readable else { throw .corrupt("nodes shared between trees", at: ref.offset) }
+        readable -= node.size
+        for stretch in ref.offset >> stretchShift...(ref.offset + node.size - 1) >> stretchShift
+        where touched[stretch / 64] & 1 << UInt64(stretch % 64) == 0 {
+            touched[stretch / 64] |= 1 << UInt64(stretch % 64)
             touchedCount += 1
         }
-        return n
+        return node
     }
 
     /// Writes a node as it is; returns its position.
-    private mutating func emit(_ n: Node) throws(RealmError) -> Int {
-        let position = try place(n.size)
-        try output.write(n)
+    private mutating func emit(_ node: Node) throws(RealmError) -> Int {
+        let position = try place(node.size)
+        try output.write(node)
         return position
     }
 

@@ -31,17 +31,19 @@ extension DatabaseFile {
 
     // MARK: Commit
 
-    /// Makes what `c` says the newest snapshot. When this returns, it is and stays that; when it throws, the one before
+    /// Makes what `result` says the newest snapshot. When this returns, it is and stays that; when it throws, the one before
     /// is and stays that, except after `commitOutcomeUnknown`.
     /// - Parameters:
     ///   - base: the record behind the snapshot that the commit builds upon, without a successor.
     ///   - recordAt: its place, 0 when there is none: then it takes two flushes.
-    func commit(_ c: CommitWriter.Result, onto base: CommitRecord, recordAt: Int, flushing: Flushing) throws(RealmError)
+    func commit(_ result: CommitWriter.Result, onto base: CommitRecord, recordAt: Int, flushing: Flushing)
+        throws(RealmError)
     {
         let old = try readHeader(again: false)
         var isDecisive = false
         do throws(RealmError) {
-            try makeNewest(c, onto: base, recordAt: recordAt, from: old, flushing: flushing, isDecisive: &isDecisive)
+            try makeNewest(
+                result, onto: base, recordAt: recordAt, from: old, flushing: flushing, isDecisive: &isDecisive)
         } catch {
             guard isDecisive else {
                 // Nobody looks at the slot that is not selected.
@@ -63,21 +65,21 @@ extension DatabaseFile {
     /// The steps of a commit, up to the first error. - Parameter isDecisive: set before the first step after which a
     /// crash may leave the new snapshot as the newest one.
     private func makeNewest(
-        _ c: CommitWriter.Result, onto base: CommitRecord, recordAt: Int, from old: FileHeader, flushing: Flushing,
+        _ result: CommitWriter.Result, onto base: CommitRecord, recordAt: Int, from old: FileHeader, flushing: Flushing,
         isDecisive: inout Bool
     ) throws(RealmError) {
-        let new = old.selecting(UInt64(c.topRef.offset), format: Format.currentVersion)
+        let new = old.selecting(UInt64(result.topRef.offset), format: Format.currentVersion)
         if headerState == .unknown, flushing != .never { try rewriteHeader(old) }
         if let pages {
             isDecisive = true
-            let isEnough = try pages.prepare(new, logicalSize: c.logicalSize, announcing: flushing != .never)
+            let isEnough = try pages.prepare(new, logicalSize: result.logicalSize, announcing: flushing != .never)
             if flushing != .never { try file.synchronizeData() }
             try pages.commit()
             if flushing == .twice || (flushing == .once && !isEnough) { try file.synchronizeData() }
             headerState = flushing == .once && isEnough ? .written : .onDisk
-        } else if flushing == .once, recordAt != 0, let content = c.content {
+        } else if flushing == .once, recordAt != 0, let content = result.content {
             var record = base
-            record.describe(top: c.topRef, extents: content.extents, content: content.checksum)
+            record.describe(top: result.topRef, extents: content.extents, content: content.checksum)
             isDecisive = true
             try write(record, at: recordAt)
             try file.synchronizeData()
@@ -104,17 +106,17 @@ extension DatabaseFile {
 
     /// Takes a failed commit back for good: nothing that a crash leaves leads to it any more.
     func settle(_ durable: Bool = true) throws(RealmError) {
-        guard let w = unsettled else { return }
+        guard let withdrawal = unsettled else { return }
         headerState = .unknown
         if let pages {
             pages.abandonWrite()
-            try pages.withForm { (form) throws(RealmError) in try form.withdraw(w.header) }
+            try pages.withForm { (form) throws(RealmError) in try form.withdraw(withdrawal.header) }
         } else {
             // One byte takes the commit back. Only then is the rest put right: it may reach the disk in any part.
-            try writeFlags(w.header.flags)
+            try writeFlags(withdrawal.header.flags)
             if durable { try file.synchronizeData() }
-            try writeHeader(w.header)
-            if w.recordAt != 0 { try write(w.record, at: w.recordAt) }
+            try writeHeader(withdrawal.header)
+            if withdrawal.recordAt != 0 { try write(withdrawal.record, at: withdrawal.recordAt) }
         }
         if durable {
             try file.synchronizeData()
@@ -149,14 +151,14 @@ extension DatabaseFile {
     }
 
     /// A commit that will be flushed with the group.
-    func addToGroup(_ c: CommitWriter.Result, onto base: CommitRecord, recordAt: Int) throws(RealmError) {
+    func addToGroup(_ result: CommitWriter.Result, onto base: CommitRecord, recordAt: Int) throws(RealmError) {
         var group =
             if let unflushed { unflushed } else {
                 UnflushedGroup(
-                    base: base, recordAt: recordAt, header: try readHeader(again: false), newest: c, extents: [])
+                    base: base, recordAt: recordAt, header: try readHeader(again: false), newest: result, extents: [])
             }
-        group.newest = c
-        group.extents = c.content.flatMap { new in group.extents.flatMap { CommitRecord.joined($0, new.extents) } }
+        group.newest = result
+        group.extents = result.content.flatMap { new in group.extents.flatMap { CommitRecord.joined($0, new.extents) } }
         unflushed = group
     }
 
@@ -173,12 +175,12 @@ extension DatabaseFile {
             } else {
                 group.isSuspect = true
                 unflushed = group
-                var c = group.newest
-                c.content = nil
-                if let extents = group.extents { c.content = (try checksum(of: extents), extents) }
+                var result = group.newest
+                result.content = nil
+                if let extents = group.extents { result.content = (try checksum(of: extents), extents) }
                 var isDecisive = false
                 try makeNewest(
-                    c, onto: group.base, recordAt: group.recordAt, from: group.header, flushing: flushing,
+                    result, onto: group.base, recordAt: group.recordAt, from: group.header, flushing: flushing,
                     isDecisive: &isDecisive)
             }
             unflushed = nil
@@ -196,9 +198,11 @@ extension DatabaseFile {
         let content = Checksum()
         let memory = try HiddenMemory(CommitRecord.contentLimit)
         defer { withExtendedLifetime(memory) {} }
-        for e in extents {
-            guard try file.read(into: memory.base, count: e.size, at: e.offset) == e.size else { throw lost() }
-            content.add(memory.base, e.size)
+        for extent in extents {
+            guard try file.read(into: memory.base, count: extent.size, at: extent.offset) == extent.size else {
+                throw lost()
+            }
+            content.add(memory.base, extent.size)
         }
         return content
     }
@@ -302,18 +306,18 @@ extension DatabaseFile {
     }
 
     /// The commit that the record behind a snapshot describes, if all of it is there.
-    private func successor(of s: State) throws(RealmError) -> State? {
-        guard !s.isStreaming, let (record, at) = try record(behind: s.topRef, physicalSize: s.physicalSize),
-            record.baseTop == s.topRef, record.baseVersion == s.version,
+    private func successor(of state: State) throws(RealmError) -> State? {
+        guard !state.isStreaming, let (record, at) = try record(behind: state.topRef, physicalSize: state.physicalSize),
+            record.baseTop == state.topRef, record.baseVersion == state.version,
             try record.isComplete({ (to, count, at) throws(RealmError) in try file.read(into: to, count: count, at: at)
             }),
-            case _ = try ensureMapped(s.physicalSize),
+            case _ = try ensureMapped(state.physicalSize),
             let fields = try RealmError.unlessDamaged({ () throws(RealmError) in
-                try topFields(record.top, physicalSize: s.physicalSize)
+                try topFields(record.top, physicalSize: state.physicalSize)
             }),
-            fields.version > s.version
+            fields.version > state.version
         else { return nil }
-        var next = s
+        var next = state
         next.topRef = record.top
         next.format = Format.currentVersion
         next.take(fields)
@@ -327,8 +331,8 @@ extension DatabaseFile {
     }
 
     /// Whether this engine wrote the snapshot: in plain files it leaves a record.
-    func hasRecord(behind s: State) throws(RealmError) -> Bool {
-        s.isStreaming ? false : try record(behind: s.topRef, physicalSize: s.physicalSize) != nil
+    func hasRecord(behind state: State) throws(RealmError) -> Bool {
+        state.isStreaming ? false : try record(behind: state.topRef, physicalSize: state.physicalSize) != nil
     }
 
     private func record(behind top: Ref, physicalSize: Int) throws(RealmError) -> (CommitRecord, at: Int)? {
@@ -371,7 +375,7 @@ extension DatabaseFile {
 
     func write(_ bytes: [UInt8], at offset: Int) throws(RealmError) {
         try bytes.withBytes { (b) throws(RealmError) in
-            if let p = b.baseAddress { try write(p, count: b.count, at: offset) }
+            if let start = b.baseAddress { try write(start, count: b.count, at: offset) }
         }
     }
 

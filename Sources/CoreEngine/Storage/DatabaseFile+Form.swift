@@ -64,11 +64,11 @@ extension DatabaseFile {
     }
 
     /// Another secret for a file whose pages stay as they are; false when it is in a form that has none of its own.
-    func changeSecret(_ e: Encryption) throws(RealmError) -> Bool {
-        guard let pages, try pages.withForm({ (form) throws(RealmError) in try form.changeSecret(e) }) else {
+    func changeSecret(_ encryption: Encryption) throws(RealmError) -> Bool {
+        guard let pages, try pages.withForm({ (form) throws(RealmError) in try form.changeSecret(encryption) }) else {
             return false
         }
-        secret.with { $0 = e }
+        secret.with { $0 = encryption }
         return true
     }
 

@@ -5,9 +5,9 @@ extension DatabaseFile {
     /// error.
     func recognise(_ earlier: DatabaseFile?) throws(RealmError) -> (any PageForm)? {
         var head: (UInt64, UInt64, UInt64) = (0, 0, 0)
-        let isSealed = try withUnsafeMutableBytes(of: &head) { (h) throws(RealmError) in
-            _ = try file.read(into: h.baseAddress!, count: 24, at: 0)
-            return SealedForm.recognises(UnsafeRawBufferPointer(h))
+        let isSealed = try withUnsafeMutableBytes(of: &head) { (bytes) throws(RealmError) in
+            _ = try file.read(into: bytes.baseAddress!, count: 24, at: 0)
+            return SealedForm.recognises(UnsafeRawBufferPointer(bytes))
         }
         let isPlain = withUnsafeBytes(of: head) { FileHeader(bytes: $0.baseAddress!).hasMnemonic }
         guard let encryption else {
@@ -93,8 +93,8 @@ extension DatabaseFile {
             guard let file = try? FileDescriptor(path: path, access: .readOnly) else { return }
             identity = try? file.identity()
             size = (try? file.size()) ?? 0
-            start.withUnsafeMutableBytes { b in
-                _ = b.baseAddress.map { try? file.read(into: $0, count: b.count, at: 0) }
+            start.withUnsafeMutableBytes { bytes in
+                _ = bytes.baseAddress.map { try? file.read(into: $0, count: bytes.count, at: 0) }
             }
         }
     }

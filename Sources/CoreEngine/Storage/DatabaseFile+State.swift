@@ -124,45 +124,47 @@ extension DatabaseFile {
     }
 
     func topFields(_ store: NodeStore, _ ref: Ref, physicalSize: Int) throws(RealmError) -> TopFields {
-        let n: Node
-        do throws(RealmError) { n = try store.node(ref) } catch {
+        let node: Node
+        do throws(RealmError) { node = try store.node(ref) } catch {
             throw error.isDamage ? invalid("invalid top array: \(error.message)") : error
         }
-        guard n.hasRefs, n.widthType == 0, !n.isInner, [3, 5, 7, 9, 10, 11, 12].contains(n.count) else {
-            throw invalid("Invalid top array (ref: \(ref.offset), array size: \(n.count))")
+        guard node.hasRefs, node.widthType == 0, !node.isInner, [3, 5, 7, 9, 10, 11, 12].contains(node.count) else {
+            throw invalid("Invalid top array (ref: \(ref.offset), array size: \(node.count))")
         }
         func number(_ i: Int) throws(RealmError) -> UInt64? {
-            guard i < n.count else { return nil }
-            let v = try n.slot(i)
-            guard v.subtree == nil else { throw invalid("Invalid top array: a ref stands where a number is expected") }
-            return v.number
+            guard i < node.count else { return nil }
+            let slot = try node.slot(i)
+            guard slot.subtree == nil else {
+                throw invalid("Invalid top array: a ref stands where a number is expected")
+            }
+            return slot.number
         }
         func child(_ i: Int) throws(RealmError) -> Ref {
-            guard i < n.count else { return .null }
-            let v = try n.slot(i)
-            guard !v.isTagged, v.raw >= 0 else {
+            guard i < node.count else { return .null }
+            let slot = try node.slot(i)
+            guard !slot.isTagged, slot.raw >= 0 else {
                 throw invalid("Invalid top array: a number stands where a ref is expected")
             }
-            return v.ref
+            return slot.ref
         }
         let logical = try number(2) ?? 0
         guard logical >= 24, logical <= UInt64(physicalSize) else {
             throw invalid(
-                "Invalid logical file size: \(logical), actual file size: \(physicalSize), array size: \(n.count)")
+                "Invalid logical file size: \(logical), actual file size: \(physicalSize), array size: \(node.count)")
         }
         let names = try child(0), tables = try child(1)
-        for r in [names, tables] where r.offset <= 0 || r.offset % 8 != 0 || r.offset > Int(logical) {
-            throw invalid("Invalid top array (slots 0 and 1): ref \(r.offset)")
+        for root in [names, tables] where root.offset <= 0 || root.offset % 8 != 0 || root.offset > Int(logical) {
+            throw invalid("Invalid top array (slots 0 and 1): ref \(root.offset)")
         }
-        let version = n.count > 6 ? max(1, try number(6) ?? 0) : 1
+        let version = node.count > 6 ? max(1, try number(6) ?? 0) : 1
         guard version < Self.versionLimit else { throw invalid("Impossible version number \(version)") }
-        let slot11 = n.count > 11 ? try n.slot(11) : RefOrTagged(.null)
+        let slot11 = node.count > 11 ? try node.slot(11) : RefOrTagged(.null)
         return TopFields(
             logicalSize: Int(logical), version: version, historyType: try number(7) ?? 0,
             historySchemaVersion: try number(9) ?? 0,
             syncFileId: try number(10) ?? 0,
             names: names, tables: tables, history: try child(8),
             freeLists: (positions: try child(3), lengths: try child(4), versions: try child(5)),
-            evacuation: slot11.subtree ?? .null, slotCount: n.count)
+            evacuation: slot11.subtree ?? .null, slotCount: node.count)
     }
 }

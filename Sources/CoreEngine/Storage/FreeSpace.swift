@@ -120,19 +120,21 @@ struct FreeSpace {
     private mutating func keepWholePages(_ pageSize: Int) {
         var whole: [FileChunk] = [], rests: [Locked] = []
         usableSize = 0
-        for c in usable {
+        for chunk in usable {
             // The header is always in use.
-            let first = max(Format.roundUp(c.offset, to: pageSize), pageSize), end = c.end / pageSize * pageSize
+            let first = max(Format.roundUp(chunk.offset, to: pageSize), pageSize), end = chunk.end / pageSize * pageSize
             guard end > first else {
-                rests.append(Locked(chunk: c, version: 0))
+                rests.append(Locked(chunk: chunk, version: 0))
                 continue
             }
-            if first > c.offset {
-                rests.append(Locked(chunk: FileChunk(offset: c.offset, size: first - c.offset), version: 0))
+            if first > chunk.offset {
+                rests.append(Locked(chunk: FileChunk(offset: chunk.offset, size: first - chunk.offset), version: 0))
             }
             whole.append(FileChunk(offset: first, size: end - first))
             usableSize += end - first
-            if c.end > end { rests.append(Locked(chunk: FileChunk(offset: end, size: c.end - end), version: 0)) }
+            if chunk.end > end {
+                rests.append(Locked(chunk: FileChunk(offset: end, size: chunk.end - end), version: 0))
+            }
         }
         usable = whole
         restSize = rests.reduce(0) { $0 + $1.chunk.size }

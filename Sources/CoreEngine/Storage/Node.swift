@@ -76,10 +76,10 @@ struct Node {
         let last = refLimit &- 1
         var beyond: Int64 = 0
         for i in 0..<count {
-            let v = element(i)
-            copy[i] = v
+            let value = element(i)
+            copy[i] = value
             // Without branches; odd ones are integers.
-            beyond |= (last &- v) & ((v & 1) &- 1)
+            beyond |= (last &- value) & ((value & 1) &- 1)
         }
         return beyond >= 0
     }
@@ -95,24 +95,24 @@ struct Node {
         }
     }
 
-    /// Stores into a slab node whose width already holds `v`.
-    @inline(__always) func put(_ i: Int, _ v: Int64) {
+    /// Stores into a slab node whose width already holds `value`.
+    @inline(__always) func put(_ i: Int, _ value: Int64) {
         switch width {
-        case 64: payload.storeBytes(of: v, toByteOffset: i &* 8, as: Int64.self)
-        case 32: payload.storeBytes(of: Int32(truncatingIfNeeded: v), toByteOffset: i &* 4, as: Int32.self)
-        case 16: payload.storeBytes(of: Int16(truncatingIfNeeded: v), toByteOffset: i &* 2, as: Int16.self)
-        case 8: payload.storeBytes(of: Int8(truncatingIfNeeded: v), toByteOffset: i, as: Int8.self)
-        case 4: putBits(i >> 1, UInt8(truncatingIfNeeded: i & 1 &* 4), 15, v)
-        case 2: putBits(i >> 2, UInt8(truncatingIfNeeded: i & 3 &* 2), 3, v)
-        case 1: putBits(i >> 3, UInt8(truncatingIfNeeded: i & 7), 1, v)
+        case 64: payload.storeBytes(of: value, toByteOffset: i &* 8, as: Int64.self)
+        case 32: payload.storeBytes(of: Int32(truncatingIfNeeded: value), toByteOffset: i &* 4, as: Int32.self)
+        case 16: payload.storeBytes(of: Int16(truncatingIfNeeded: value), toByteOffset: i &* 2, as: Int16.self)
+        case 8: payload.storeBytes(of: Int8(truncatingIfNeeded: value), toByteOffset: i, as: Int8.self)
+        case 4: putBits(i >> 1, UInt8(truncatingIfNeeded: i & 1 &* 4), 15, value)
+        case 2: putBits(i >> 2, UInt8(truncatingIfNeeded: i & 3 &* 2), 3, value)
+        case 1: putBits(i >> 3, UInt8(truncatingIfNeeded: i & 7), 1, value)
         default: break
         }
     }
 
-    @inline(__always) private func putBits(_ byte: Int, _ shift: UInt8, _ mask: UInt8, _ v: Int64) {
+    @inline(__always) private func putBits(_ byte: Int, _ shift: UInt8, _ mask: UInt8, _ value: Int64) {
         let old = payload.load(fromByteOffset: byte, as: UInt8.self)
         payload.storeBytes(
-            of: old & ~(mask << shift) | (UInt8(truncatingIfNeeded: v) & mask) << shift, toByteOffset: byte,
+            of: old & ~(mask << shift) | (UInt8(truncatingIfNeeded: value) & mask) << shift, toByteOffset: byte,
             as: UInt8.self)
     }
 
@@ -129,25 +129,27 @@ struct Node {
     /// Element `i` as a child ref or tagged integer; `i` is checked.
     @inline(__always) func slot(_ i: Int) throws(RealmError) -> RefOrTagged {
         guard i >= 0 && i < count && hasRefs else { throw .corrupt("array has too few slots", at: ref.offset) }
-        let s = RefOrTagged(raw: get(i))
-        guard s.raw < refLimit || s.isTagged else { throw .corrupt("ref beyond the end of the file", at: ref.offset) }
-        return s
+        let slot = RefOrTagged(raw: get(i))
+        guard slot.raw < refLimit || slot.isTagged else {
+            throw .corrupt("ref beyond the end of the file", at: ref.offset)
+        }
+        return slot
     }
 
     /// Element `i`, which must be an untagged, possibly null ref.
     @inline(__always) func child(_ i: Int) throws(RealmError) -> Ref {
-        let s = try slot(i)
-        guard !s.isTagged else { throw .corrupt("an integer stands where a ref is expected", at: ref.offset) }
-        return s.ref
+        let element = try slot(i)
+        guard !element.isTagged else { throw .corrupt("an integer stands where a ref is expected", at: ref.offset) }
+        return element.ref
     }
 
     /// First `i` in an ascending ordinary array with `get(i) >= v`.
-    @inline(__always) func lowerBound(_ v: Int64) -> Int {
+    @inline(__always) func lowerBound(_ value: Int64) -> Int {
         var low = 0
         var length = count
         while length > 0 {
             let half = length >> 1
-            if get(low &+ half) < v {
+            if get(low &+ half) < value {
                 low = low &+ half &+ 1
                 length = length &- half &- 1
             } else {
@@ -158,12 +160,12 @@ struct Node {
     }
 
     /// First `i` in an ascending unsigned array with `getUnsigned(i) >= v`.
-    @inline(__always) func lowerBoundUnsigned(_ v: UInt64) -> Int {
+    @inline(__always) func lowerBoundUnsigned(_ value: UInt64) -> Int {
         var low = 0
         var length = count
         while length > 0 {
             let half = length >> 1
-            if getUnsigned(low &+ half) < v {
+            if getUnsigned(low &+ half) < value {
                 low = low &+ half &+ 1
                 length = length &- half &- 1
             } else {

@@ -42,18 +42,18 @@ struct NodeOutput<Sink: NodeSink> {
     }
 
     /// A node as it is.
-    mutating func write(_ n: Node) throws(RealmError) {
-        let payload = n.payloadSize, padded = Format.padded(payload)
+    mutating func write(_ node: Node) throws(RealmError) {
+        let payload = node.payloadSize, padded = Format.padded(payload)
         try makeRoom(8 + padded)
-        put(n.header)
+        put(node.header)
         if 8 + padded <= size {
             pad(padded)
-            Platform.copy(buffer + buffered, n.payload, payload)
+            Platform.copy(buffer + buffered, node.payload, payload)
             buffered += padded
         } else {
             // Straight from where it lies, then what pads it.
             try flush()
-            try sink.write(n.payload, payload, at: start)
+            try sink.write(node.payload, payload, at: start)
             start += payload
             buffer.storeBytes(of: 0, as: UInt64.self)
             buffered = padded - payload

@@ -38,12 +38,12 @@ extension NodeStore {
         if let roots { for root in roots { try collect(root, &chunks, depth: 0) } }
         chunks.sort { $0.offset < $1.offset }
         var end = slabStart
-        for c in chunks {
-            guard c.offset >= end else { throw .corrupt("bytes of the slab with two owners", at: c.offset) }
-            guard roots == nil || c.offset == end else {
+        for chunk in chunks {
+            guard chunk.offset >= end else { throw .corrupt("bytes of the slab with two owners", at: chunk.offset) }
+            guard roots == nil || chunk.offset == end else {
                 throw .corrupt("bytes of the slab that are neither in use nor free", at: end)
             }
-            end = c.end
+            end = chunk.end
         }
         guard roots == nil || end == slabEnd else {
             throw .corrupt("bytes of the slab that are neither in use nor free", at: end)
@@ -53,12 +53,14 @@ extension NodeStore {
     /// The chunks of the slab that hold a subtree.
     private func collect(_ ref: Ref, _ chunks: inout [FileChunk], depth: Int) throws(RealmError) {
         guard depth < Format.maxNodeDepth else { throw .corrupt("nodes nested too deeply", at: ref.offset) }
-        let n = try node(ref)
+        let node = try node(ref)
         // What is in the file leads to nothing in the slab.
         guard !isInFile(ref) else { return }
         chunks.append(FileChunk(offset: ref.offset, size: slabSize(ref.offset)))
-        guard n.hasRefs else { return }
-        for i in 0..<n.count { if let child = try n.slot(i).subtree { try collect(child, &chunks, depth: depth + 1) } }
+        guard node.hasRefs else { return }
+        for i in 0..<node.count {
+            if let child = try node.slot(i).subtree { try collect(child, &chunks, depth: depth + 1) }
+        }
     }
 
     /// The size of a chunk, which stands in its first four bytes in units of eight.

@@ -2,13 +2,13 @@
 extension NodeStore {
     /// The node at `ref`, checked: aligned, inside the file (or slab), of a known width type, and whole.
     @inline(__always) func node(_ ref: Ref) throws(RealmError) -> Node {
-        if let n = quickly(ref, { $0.isSound ? $0.roundedPayloadSize : .max }) { return n }
+        if let node = quickly(ref, { $0.isSound ? $0.roundedPayloadSize : .max }) { return node }
         return try closely(ref)
     }
 
     /// The node at `ref`, which must hold refs.
     @inline(__always) func refsNode(_ ref: Ref) throws(RealmError) -> Node {
-        if let n = refsAtHand(ref) { return n }
+        if let node = refsAtHand(ref) { return node }
         return try closelyRefs(ref)
     }
 
@@ -22,20 +22,20 @@ extension NodeStore {
 
     /// The node at `ref`, which must be a plain integer array.
     @inline(__always) func integers(_ ref: Ref) throws(RealmError) -> Node {
-        if let n = quickly(
+        if let node = quickly(
             ref,
             { $0.flags & (NodeHeader.hasRefsFlag | NodeHeader.innerFlag | 0x18) == 0 ? $0.roundedSizeOfBits : .max })
         {
-            return n
+            return node
         }
         return try closelyIntegers(ref)
     }
 
     /// The node at `ref`, which must be a blob.
     @inline(__always) func blob(_ ref: Ref) throws(RealmError) -> Node {
-        let n = try node(ref)
-        guard n.widthType == 2 && !n.hasRefs else { throw .corrupt("not a blob", at: ref.offset) }
-        return n
+        let node = try node(ref)
+        guard node.widthType == 2 && !node.hasRefs else { throw .corrupt("not a blob", at: ref.offset) }
+        return node
     }
 
     /// The node at `ref` if it can be read as it lies and `size`, the size of its payload, fits: two branches, because
@@ -67,19 +67,19 @@ extension NodeStore {
     }
 
     @inline(never) private func closelyRefs(_ ref: Ref) throws(RealmError) -> Node {
-        let n = try closely(ref)
-        guard n.hasRefs && n.widthType == 0 else {
+        let node = try closely(ref)
+        guard node.hasRefs && node.widthType == 0 else {
             throw .corrupt("a node without refs stands where one with refs is expected", at: ref.offset)
         }
-        return n
+        return node
     }
 
     @inline(never) private func closelyIntegers(_ ref: Ref) throws(RealmError) -> Node {
-        let n = try closely(ref)
-        guard n.flags & (NodeHeader.hasRefsFlag | NodeHeader.innerFlag | 0x18) == 0 else {
+        let node = try closely(ref)
+        guard node.flags & (NodeHeader.hasRefsFlag | NodeHeader.innerFlag | 0x18) == 0 else {
             throw .corrupt("not an integer array", at: ref.offset)
         }
-        return n
+        return node
     }
 
     private func checked(_ ref: Ref, limit: Int) throws(RealmError) -> Node {

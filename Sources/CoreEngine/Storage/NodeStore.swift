@@ -231,11 +231,11 @@ final class NodeStore {
         let page = pageTimes.page(at)
         if !pageTimes.isGood(page, mark) { try load(page, through: page) }
         var size = 0
-        let n = try checked(ref, limit: fileLimit, &size)
+        let node = try checked(ref, limit: fileLimit, &size)
         // A header never lies across two pages, its node may.
         let last = at &+ size &- 1
         if last >= (page &+ 1) &* pageTimes.pageSize { try load(page &+ 1, through: pageTimes.page(last)) }
-        return n
+        return node
     }
 
     /// Where all pages can be had, refs are translated the quick way until the next move.
@@ -330,24 +330,24 @@ final class NodeStore {
     }
 
     /// Bytes of payload a slab node has room for.
-    @inline(__always) func capacity(_ n: Node) -> Int { Int(n.address.load(as: UInt32.self)) &* 8 &- 8 }
+    @inline(__always) func capacity(_ node: Node) -> Int { Int(node.address.load(as: UInt32.self)) &* 8 &- 8 }
 
     /// Writes count, width and flags of a changed slab node back to its header.
-    @inline(__always) func storeHeader(_ n: Node) {
-        let word = n.header.word(firstBytes: n.address.load(as: UInt32.self))
-        n.address.storeBytes(of: word.littleEndian, as: UInt64.self)
+    @inline(__always) func storeHeader(_ node: Node) {
+        let word = node.header.word(firstBytes: node.address.load(as: UInt32.self))
+        node.address.storeBytes(of: word.littleEndian, as: UInt64.self)
     }
 
     /// Gives a node back: to the slab's lists, or to the list of what this commit frees in the file.
-    func free(_ n: Node) {
+    func free(_ node: Node) {
         isTouched = true
-        if n.ref.offset >= slabStart {
-            let (bin, _) = Self.sizeClass(Int(n.address.load(as: UInt32.self)) &* 8)
-            n.address.storeBytes(of: bins[bin], toByteOffset: 8, as: Int.self)
-            bins[bin] = n.ref.offset
+        if node.ref.offset >= slabStart {
+            let (bin, _) = Self.sizeClass(Int(node.address.load(as: UInt32.self)) &* 8)
+            node.address.storeBytes(of: bins[bin], toByteOffset: 8, as: Int.self)
+            bins[bin] = node.ref.offset
         } else {
-            freedInFile.append(FileChunk(offset: n.ref.offset, size: n.size))
-            freedBytes &+= n.size
+            freedInFile.append(FileChunk(offset: node.ref.offset, size: node.size))
+            freedBytes &+= node.size
         }
     }
 
@@ -369,41 +369,41 @@ final class NodeStore {
         guard depth < Format.maxNodeDepth, freedBytes <= freedRoom || mayFreeMore() else {
             throw .corrupt("nodes nested too deeply or shared", at: ref.offset)
         }
-        let n = try node(ref)
-        if n.hasRefs {
-            for i in 0..<n.count {
-                let s = try n.slot(i)
-                if let child = s.subtree { try destroy(child, depth: depth + 1) }
+        let node = try node(ref)
+        if node.hasRefs {
+            for i in 0..<node.count {
+                let slot = try node.slot(i)
+                if let child = slot.subtree { try destroy(child, depth: depth + 1) }
             }
         }
-        free(n)
+        free(node)
     }
 
     /// Moves a slab node to more room, or copies a file node to the slab; payload bytes `[0, keep)` come along.
-    @inline(never) func relocate(_ n: Node, keep: Int, capacity: Int) throws(RealmError) -> Node {
-        var copy = try allocate(n.header, capacity: capacity)
-        Platform.copy(copy.payload, n.payload, keep)
-        copy.count = n.count
-        free(n)
+    @inline(never) func relocate(_ node: Node, keep: Int, capacity: Int) throws(RealmError) -> Node {
+        var copy = try allocate(node.header, capacity: capacity)
+        Platform.copy(copy.payload, node.payload, keep)
+        copy.count = node.count
+        free(node)
         return copy
     }
 
-    /// `n` in the slab with room for `capacity` payload bytes; integer arrays, blobs and fixed-size leaves keep their
+    /// `node` in the slab with room for `capacity` payload bytes; integer arrays, blobs and fixed-size leaves keep their
     /// layout.
-    @inline(__always) func writable(_ n: Node, capacity needed: Int) throws(RealmError) -> Node {
+    @inline(__always) func writable(_ node: Node, capacity needed: Int) throws(RealmError) -> Node {
         isTouched = true
-        if n.ref.offset >= slabStart {
-            let has = capacity(n)
-            if needed <= has { return n }
-            return try relocate(n, keep: n.payloadSize, capacity: max(needed, has &* 2))
+        if node.ref.offset >= slabStart {
+            let has = capacity(node)
+            if needed <= has { return node }
+            return try relocate(node, keep: node.payloadSize, capacity: max(needed, has &* 2))
         }
-        let used = n.payloadSize
-        return try relocate(n, keep: used, capacity: max(needed, used))
+        let used = node.payloadSize
+        return try relocate(node, keep: used, capacity: max(needed, used))
     }
 
-    @inline(__always) func writable(_ n: Node) throws(RealmError) -> Node {
+    @inline(__always) func writable(_ node: Node) throws(RealmError) -> Node {
         isTouched = true
-        return n.ref.offset >= slabStart ? n : try writable(n, capacity: n.payloadSize)
+        return node.ref.offset >= slabStart ? node : try writable(node, capacity: node.payloadSize)
     }
 
     /// Runs `body` with the slab open for writing: for a source, which makes nodes while others read.
@@ -426,22 +426,22 @@ final class NodeStore {
 
     /// Whether bytes lie in the file, where nothing changes as long as the snapshot is read.
     func isFile(_ bytes: Bytes) -> Bool {
-        guard source == nil, let p = bytes.baseAddress else { return false }
-        return UInt(bitPattern: p) &- UInt(bitPattern: base) < UInt(fileLimit)
+        guard source == nil, let start = bytes.baseAddress else { return false }
+        return UInt(bitPattern: start) &- UInt(bitPattern: base) < UInt(fileLimit)
     }
 
     /// `bytes`, or a copy of them when they lie in the slab and could move while they are being stored.
     @inline(__always) func stable(_ bytes: Bytes, _ role: ScratchBuffers.Role = .value) throws(RealmError) -> Bytes {
-        guard let p = bytes.baseAddress, bytes.count > 0 else { return bytes }
-        let distance = UInt(bitPattern: p) &- UInt(bitPattern: base + slabStart)
+        guard let start = bytes.baseAddress, bytes.count > 0 else { return bytes }
+        let distance = UInt(bitPattern: start) &- UInt(bitPattern: base + slabStart)
         guard distance < UInt(slabEnd &- slabStart) else { return bytes }
         return try copied(bytes, role)
     }
 
     @inline(__always) func stable(_ value: Mixed) throws(RealmError) -> Mixed {
         switch value {
-        case .string(let b): .string(try stable(b))
-        case .binary(let b): .binary(try stable(b))
+        case .string(let bytes): .string(try stable(bytes))
+        case .binary(let bytes): .binary(try stable(bytes))
         default: value
         }
     }

@@ -84,7 +84,7 @@ protocol PageForm: AnyObject {
     /// Another key or passphrase for the file; its pages stay as they are. Durable when it returns; a crash leaves the
     /// old one or the new one.
     /// - Returns: false where the key of the pages is the secret itself: then nothing was done.
-    func changeSecret(_ e: Encryption) throws(RealmError) -> Bool
+    func changeSecret(_ encryption: Encryption) throws(RealmError) -> Bool
 
     /// The same form, opened again in `file` without deriving its keys; nil when they are not those of what is there
     /// now.
@@ -122,7 +122,7 @@ extension PageForm {
 
     func settleSecret() throws(RealmError) {}
 
-    func changeSecret(_ e: Encryption) throws(RealmError) -> Bool { false }
+    func changeSecret(_ encryption: Encryption) throws(RealmError) -> Bool { false }
 
     func reopened(in file: FileDescriptor) throws(RealmError) -> (any PageForm)? { nil }
 }
@@ -145,10 +145,11 @@ extension FileDescriptor {
         defer { withExtendedLifetime(memory) {} }
         var done = 0
         while done < count,
-            case let n = try read(into: memory.base, count: min(memory.count, count - done), at: offset + done), n > 0
+            case let received = try read(into: memory.base, count: min(memory.count, count - done), at: offset + done),
+            received > 0
         {
-            try write(memory.base, count: n, at: offset + done)
-            done += n
+            try write(memory.base, count: received, at: offset + done)
+            done += received
         }
     }
 
@@ -158,9 +159,9 @@ extension FileDescriptor {
         defer { withExtendedLifetime(zeros) {} }
         var at = from
         while at < end {
-            let n = min(step, end - at)
-            try write(zeros.base, count: n, at: at)
-            at += n
+            let length = min(step, end - at)
+            try write(zeros.base, count: length, at: at)
+            at += length
         }
     }
 }

@@ -35,13 +35,13 @@ struct PagedBits {
     mutating func set(_ start: Int, _ end: Int) {
         var at = start
         while at < end {
-            let i = at / Self.pieceBits, base = i * Self.pieceBits, stop = min(end, base + Self.pieceBits)
+            let index = at / Self.pieceBits, base = index * Self.pieceBits, stop = min(end, base + Self.pieceBits)
             if stop - at == Self.pieceBits {
-                pieces[i] = [.max]
-            } else if pieces[i].count != 1 {
-                if pieces[i].isEmpty { pieces[i] = [UInt64](repeating: 0, count: Self.pieceWords) }
+                pieces[index] = [.max]
+            } else if pieces[index].count != 1 {
+                if pieces[index].isEmpty { pieces[index] = [UInt64](repeating: 0, count: Self.pieceWords) }
                 _ = Self.words(at - base, stop - base) { word, mask in
-                    pieces[i][word] |= mask
+                    pieces[index][word] |= mask
                     return false
                 }
             }
@@ -72,8 +72,8 @@ struct PagedBits {
             if piece.count <= 1 {
                 if piece.isEmpty {
                     gap = gap ?? at
-                } else if let g = gap {
-                    body(g, at)
+                } else if let begin = gap {
+                    body(begin, at)
                     gap = nil
                 }
                 at = stop
@@ -86,8 +86,8 @@ struct PagedBits {
                     continue
                 }
                 let isSet = piece[i >> 6] >> UInt64(i & 63) & 1 != 0
-                if isSet, let g = gap {
-                    body(g, at)
+                if isSet, let begin = gap {
+                    body(begin, at)
                     gap = nil
                 } else if !isSet, gap == nil {
                     gap = at
@@ -95,6 +95,6 @@ struct PagedBits {
                 at += 1
             }
         }
-        if let g = gap { body(g, end) }
+        if let begin = gap { body(begin, end) }
     }
 }

@@ -64,14 +64,14 @@ final class RealmForm: PageForm {
         var stamp: UInt64 { counter == 0 ? 0 : max(1, mac.loadUnaligned(as: UInt64.self)) }
     }
 
-    init(_ file: FileDescriptor, _ e: Encryption) throws(RealmError) {
-        guard case .key(let key) = e.secret else {
+    init(_ file: FileDescriptor, _ encryption: Encryption) throws(RealmError) {
+        guard case .key(let key) = encryption.secret else {
             throw RealmError(
                 .invalidEncryptionKey, "A file in Realm's encrypted form has a key of 64 bytes, not a passphrase",
                 path: file.path)
         }
         self.file = file
-        encryption = e
+        self.encryption = encryption
         cipher = try RealmPageCipher(key)
         memory = try HiddenMemory(Self.batch * 4096)
         firstMemory = try HiddenMemory(2 * 4096)
@@ -80,9 +80,10 @@ final class RealmForm: PageForm {
     }
 
     /// Makes an empty database of an empty file. The entry comes last: without it there is no file yet.
-    static func create(_ file: FileDescriptor, _ e: Encryption, durable: Bool) throws(RealmError) -> RealmForm {
+    static func create(_ file: FileDescriptor, _ encryption: Encryption, durable: Bool) throws(RealmError) -> RealmForm
+    {
         try file.resize(to: sizeWhenNew, filled: true)
-        let form = try RealmForm(file, e)
+        let form = try RealmForm(file, encryption)
         let page = form.first + 4096
         Platform.zero(page, 4096)
         FileHeader().encode(into: page)
@@ -101,7 +102,7 @@ final class RealmForm: PageForm {
     static var sizeWhenNew: Int { fileSize(of: 1) }
 
     deinit {
-        for m in metadata.values { m.bytes.deallocate() }
+        for page in metadata.values { page.bytes.deallocate() }
     }
 
     /// Without the metadata page that `resize` makes ahead when the last block is full.
@@ -212,9 +213,9 @@ final class RealmForm: PageForm {
             let run = min(count - done, Self.slots - page % Self.slots, Self.batch)
             let entries = try entry(page)
             for i in 0..<run {
-                let e = Entry(at: entries.at + i * 64)
-                try seal(from + (done + i) * 4096, page + i, e, into: buffer + i * 4096)
-                stamps[done + i] = e.stamp
+                let entry = Entry(at: entries.at + i * 64)
+                try seal(from + (done + i) * 4096, page + i, entry, into: buffer + i * 4096)
+                stamps[done + i] = entry.stamp
             }
             try writeEntries(entries, run, at: page / Self.slots * (Self.slots + 1) * 4096 + page % Self.slots * 64)
             try file.write(buffer, count: run * 4096, at: position(ofPage: page))
@@ -223,16 +224,16 @@ final class RealmForm: PageForm {
     }
 
     /// Encrypts a page under the next counter and enters that in the entry. Format: storage §7.5.
-    private func seal(_ from: UnsafeRawPointer, _ page: Int, _ e: Entry, into to: UnsafeMutableRawPointer)
+    private func seal(_ from: UnsafeRawPointer, _ page: Int, _ entry: Entry, into to: UnsafeMutableRawPointer)
         throws(RealmError)
     {
-        Platform.copy(e.at + 32, e.at, 32)
+        Platform.copy(entry.at + 32, entry.at, 32)
         repeat {
-            let counter = Self.next(e.counter)
-            e.at.storeBytes(of: counter.littleEndian, as: UInt32.self)
+            let counter = Self.next(entry.counter)
+            entry.at.storeBytes(of: counter.littleEndian, as: UInt32.self)
             try cipher.encrypt(from, into: to, counter: counter, position: page * 4096)
-            cipher.mac(to, into: e.mac)
-        } while Platform.compare(e.mac, e.olderMac, RealmPageCipher.macSize) == 0
+            cipher.mac(to, into: entry.mac)
+        } while Platform.compare(entry.mac, entry.olderMac, RealmPageCipher.macSize) == 0
     }
 
     func resize(to pages: Int, filled: Bool) throws(RealmError) {
@@ -253,19 +254,19 @@ final class RealmForm: PageForm {
         var torn = Array(0..<(try pageCount))
         for attempt in 0..<8 where !torn.isEmpty {
             if attempt > 0 {
-                for p in torn {
+                for number in torn {
                     _ = try file.copyBytes(
-                        of: source, 64, at: p / Self.slots * (Self.slots + 1) * 4096 + p % Self.slots * 64)
-                    _ = try file.copyBytes(of: source, 4096, at: position(ofPage: p))
+                        of: source, 64, at: number / Self.slots * (Self.slots + 1) * 4096 + number % Self.slots * 64)
+                    _ = try file.copyBytes(of: source, 4096, at: position(ofPage: number))
                 }
                 forget()
             }
             var left: [Int] = []
-            for p in torn {
-                let entry = try entry(p)
-                guard entry.counter != 0, try file.read(into: buffer, count: 4096, at: position(ofPage: p)) == 4096
+            for number in torn {
+                let entry = try entry(number)
+                guard entry.counter != 0, try file.read(into: buffer, count: 4096, at: position(ofPage: number)) == 4096
                 else { continue }
-                if try !open(p, entry, into: page.base) { left.append(p) }
+                if try !open(number, entry, into: page.base) { left.append(number) }
             }
             // Another key than this: whoever opens the file says so.
             if left.first == 0 { return }
@@ -334,11 +335,11 @@ final class RealmForm: PageForm {
         // Seal a copy of the entry: the real one is written after the flush.
         var copy = (UInt64(0), UInt64(0), UInt64(0), UInt64(0), UInt64(0), UInt64(0), UInt64(0), UInt64(0))
         let entry = try entry(0)
-        try withUnsafeMutableBytes(of: &copy) { (c) throws(RealmError) in
-            let e = Entry(at: c.baseAddress!)
-            Platform.copy(e.at, entry.at, 64)
-            try seal(page, 0, e, into: first)
-            firstCounter = e.counter
+        try withUnsafeMutableBytes(of: &copy) { (bytes) throws(RealmError) in
+            let sealed = Entry(at: bytes.baseAddress!)
+            Platform.copy(sealed.at, entry.at, 64)
+            try seal(page, 0, sealed, into: first)
+            firstCounter = sealed.counter
         }
     }
 
@@ -349,12 +350,12 @@ final class RealmForm: PageForm {
 
     /// Writes entry and ciphertext of page 0 from `first`.
     private func putFirst(_ counter: UInt32) throws(RealmError) {
-        let e = try entry(0)
-        let isThere = e.counter == counter
-        if !isThere { Platform.copy(e.at + 32, e.at, 32) }
-        e.at.storeBytes(of: counter.littleEndian, as: UInt32.self)
-        cipher.mac(first, into: e.mac)
-        if isThere { try file.write(e.at, count: 64, at: 0) } else { try writeEntries(e, 1, at: 0) }
+        let entry = try entry(0)
+        let isThere = entry.counter == counter
+        if !isThere { Platform.copy(entry.at + 32, entry.at, 32) }
+        entry.at.storeBytes(of: counter.littleEndian, as: UInt32.self)
+        cipher.mac(first, into: entry.mac)
+        if isThere { try file.write(entry.at, count: 64, at: 0) } else { try writeEntries(entry, 1, at: 0) }
         try file.write(first, count: 4096, at: 4096)
     }
 
@@ -362,9 +363,9 @@ final class RealmForm: PageForm {
     /// older half, which repeats what stands in the newer one, then both.
     private func writeEntries(_ first: Entry, _ count: Int, at place: Int) throws(RealmError) {
         let size = count * 64
-        for p in stride(from: 0, to: size, by: 64) {
-            Platform.copy(olderEntries.base + p, first.at + p + 32, 32)
-            Platform.copy(olderEntries.base + p + 32, first.at + p + 32, 32)
+        for offset in stride(from: 0, to: size, by: 64) {
+            Platform.copy(olderEntries.base + offset, first.at + offset + 32, 32)
+            Platform.copy(olderEntries.base + offset + 32, first.at + offset + 32, 32)
         }
         if !Platform.isZero(olderEntries.base, size) { try file.write(olderEntries.base, count: size, at: place) }
         try file.write(first.at, count: size, at: place)
@@ -386,7 +387,7 @@ final class RealmForm: PageForm {
         let torn = try HiddenMemory(4096)
         defer { withExtendedLifetime(torn) {} }
         Platform.copy(torn.base, buffer, 4096)
-        let e = try entry(0)
+        let firstEntry = try entry(0)
         let pages = try pageCount
         for page in stride(from: pages - 1, through: max(1, pages - Self.copies), by: -1) {
             let copy = try entry(page)
@@ -394,13 +395,16 @@ final class RealmForm: PageForm {
                 try open(page, copy, into: first), FileHeader(bytes: first).hasMnemonic
             else { continue }
             // Commits that lost their power after the entry or before it go on from either half.
-            for counter in [e.counter, Self.next(e.counter), e.olderCounter, Self.next(e.olderCounter)]
+            for counter in [
+                firstEntry.counter, Self.next(firstEntry.counter), firstEntry.olderCounter,
+                Self.next(firstEntry.olderCounter),
+            ]
             where counter != 0 {
                 try cipher.encrypt(first, into: buffer, counter: counter, position: 0)
                 var mac: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
                 let isAnnounced = withUnsafeMutableBytes(of: &mac) { m in
                     cipher.mac(buffer, into: m.baseAddress!)
-                    return Crypto.isEqual(m.baseAddress!, e.mac, RealmPageCipher.macSize)
+                    return Crypto.isEqual(m.baseAddress!, firstEntry.mac, RealmPageCipher.macSize)
                 }
                 guard
                     isAnnounced
@@ -432,7 +436,7 @@ final class RealmForm: PageForm {
 
     func release() {
         // Entries are written with their pages.
-        for m in metadata.values { m.bytes.deallocate() }
+        for page in metadata.values { page.bytes.deallocate() }
         metadata = [:]
     }
 }

@@ -15,8 +15,8 @@ final class RescuedForm: PageForm {
     /// Tables of stamps that cannot be read.
     private var lostTables: Set<Int> = []
 
-    init(_ file: FileDescriptor, _ e: Encryption) throws(RealmError) {
-        form = try SealedForm.openDamaged(file, e)
+    init(_ file: FileDescriptor, _ encryption: Encryption) throws(RealmError) {
+        form = try SealedForm.openDamaged(file, encryption)
         (root, isSure) = form.damagedRoot()
         let blocks = try file.size() / SealedForm.blockSize
         // Pages that the file has room for, whatever it says.
@@ -36,10 +36,10 @@ final class RescuedForm: PageForm {
 
     /// The stamp that the page's table names; nil where there is no such table.
     private func named(_ page: Int) throws(RealmError) -> UInt64? {
-        let t = page / SealedForm.fanOut
-        guard let root, isSure, !lostTables.contains(t) else { return nil }
-        guard let table = try form.table(t, root) else {
-            lostTables.insert(t)
+        let number = page / SealedForm.fanOut
+        guard let root, isSure, !lostTables.contains(number) else { return nil }
+        guard let table = try form.table(number, root) else {
+            lostTables.insert(number)
             return nil
         }
         return table.values[page % SealedForm.fanOut]

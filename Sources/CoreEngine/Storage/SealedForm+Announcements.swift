@@ -2,16 +2,16 @@
 /// docs/security.md §4.
 extension SealedForm {
     /// Whether the announcement still stands in the blocks of the root records in the buffer.
-    func isAnnounced(_ a: Announced) -> Bool {
-        PageSeal.stamp(buffer + Int(a.root.sequence & 1) * Self.blockSize + Self.rootSize) == a.stamp
+    func isAnnounced(_ announced: Announced) -> Bool {
+        PageSeal.stamp(buffer + Int(announced.root.sequence & 1) * Self.blockSize + Self.rootSize) == announced.stamp
     }
 
     private static func rootBlock(_ sequence: UInt64) -> Int { (2 + Int(sequence & 1)) * blockSize }
 
     /// Describes the coming root record and the pages below it that are new, behind the record that it is going to
     /// replace; `runs` nil takes away what an earlier commit may have left there.
-    func announce(_ r: Root, _ runs: [Range<Int>]?) throws(RealmError) {
-        let at = Self.rootBlock(r.sequence)
+    func announce(_ root: Root, _ runs: [Range<Int>]?) throws(RealmError) {
+        let at = Self.rootBlock(root.sequence)
         let end = Self.rootSize + Self.announcementSize
         Platform.zero(buffer, end)
         _ = try file.read(into: buffer, count: end, at: at)
@@ -20,14 +20,16 @@ extension SealedForm {
         Platform.zero(buffer, Self.announcementSize)
         if let runs {
             var plain = [UInt8](repeating: 0, count: Self.announcementPayload)
-            plain.withUnsafeMutableBytes { p in
-                encode(r, into: p.baseAddress!)
-                p.storeBytes(of: UInt64(runs.count).littleEndian, toByteOffset: Self.rootPayload, as: UInt64.self)
+            plain.withUnsafeMutableBytes { bytes in
+                encode(root, into: bytes.baseAddress!)
+                bytes.storeBytes(of: UInt64(runs.count).littleEndian, toByteOffset: Self.rootPayload, as: UInt64.self)
                 for (i, run) in runs.enumerated() {
                     let entry = UInt64(run.lowerBound) | UInt64(run.count) << 32
-                    p.storeBytes(of: entry.littleEndian, toByteOffset: Self.rootPayload + 8 + i * 8, as: UInt64.self)
+                    bytes.storeBytes(
+                        of: entry.littleEndian, toByteOffset: Self.rootPayload + 8 + i * 8, as: UInt64.self)
                 }
-                _ = seal.seal(.announcement, Int(r.sequence & 1), from: p.baseAddress!, count: p.count, into: buffer)
+                _ = seal.seal(
+                    .announcement, Int(root.sequence & 1), from: bytes.baseAddress!, count: bytes.count, into: buffer)
             }
         } else if !isUsed {
             return
@@ -35,17 +37,19 @@ extension SealedForm {
         try file.write(buffer, count: Self.announcementSize, at: at + Self.rootSize)
     }
 
-    /// The announced root record that follows `r`, if all that it names is on the disk.
-    func successor(of r: Root) throws(RealmError) -> Announced? {
+    /// The announced root record that follows `root`, if all that it names is on the disk.
+    func successor(of root: Root) throws(RealmError) -> Announced? {
         var plain = [UInt8](repeating: 0, count: Self.announcementPayload)
-        let at = Self.rootBlock(r.sequence &+ 1)
+        let at = Self.rootBlock(root.sequence &+ 1)
         guard try file.read(into: buffer, count: Self.announcementSize, at: at + Self.rootSize) == Self.announcementSize
         else { return nil }
-        let opened = plain.withUnsafeMutableBytes { p -> (Root, Int)? in
-            guard seal.open(.announcement, Int(r.sequence &+ 1) & 1, buffer, count: p.count, into: p.baseAddress!),
-                let next = decode(p.baseAddress!),
-                next.sequence == r.sequence &+ 1,
-                case let count = p.loadUnaligned(fromByteOffset: Self.rootPayload, as: UInt64.self).littleEndian,
+        let opened = plain.withUnsafeMutableBytes { bytes -> (Root, Int)? in
+            guard
+                seal.open(
+                    .announcement, Int(root.sequence &+ 1) & 1, buffer, count: bytes.count, into: bytes.baseAddress!),
+                let next = decode(bytes.baseAddress!),
+                next.sequence == root.sequence &+ 1,
+                case let count = bytes.loadUnaligned(fromByteOffset: Self.rootPayload, as: UInt64.self).littleEndian,
                 count <= UInt64(Self.announcedRuns)
             else { return nil }
             return (next, Int(count))
@@ -64,9 +68,9 @@ extension SealedForm {
             }
             let first = Int(entry & 0xFFFF_FFFF), pages = Int(entry >> 32)
             guard first + pages <= next.pageCount else { return nil }
-            for p in first..<first + pages {
-                guard let table = try table(p / Self.fanOut, next),
-                    try read(p, table.values[p % Self.fanOut], into: page) == nil
+            for number in first..<first + pages {
+                guard let table = try table(number / Self.fanOut, next),
+                    try read(number, table.values[number % Self.fanOut], into: page) == nil
                 else { return nil }
             }
             runs.append(first..<first + pages)
@@ -82,13 +86,14 @@ extension SealedForm {
         return found.root.sequence
     }
 
-    /// The last of the announced root records that follow `r` one after the other, or the first that is wanted; nil
-    /// when none does and `r` is itself in its place.
-    func lastSuccessor(of r: Root, until isWanted: (Root) -> Bool = { _ in false }) throws(RealmError) -> Announced? {
-        var found = accepted.flatMap { $0.root.sequence == r.sequence ? $0 : nil }
+    /// The last of the announced root records that follow `root` one after the other, or the first that is wanted; nil
+    /// when none does and `root` is itself in its place.
+    func lastSuccessor(of root: Root, until isWanted: (Root) -> Bool = { _ in false }) throws(RealmError) -> Announced?
+    {
+        var found = accepted.flatMap { $0.root.sequence == root.sequence ? $0 : nil }
         for _ in 0..<Self.chain {
             if let found, isWanted(found.root) { break }
-            guard var next = try successor(of: found?.root ?? r) else { break }
+            guard var next = try successor(of: found?.root ?? root) else { break }
             next.runs = (found?.runs ?? []) + next.runs
             found = next
         }
@@ -131,8 +136,8 @@ extension SealedForm {
             // The record first, for certain: while it may be torn the announcement behind it stands in for it.
             for part in [0..<Self.rootSize, Self.rootSize..<replaced.bytes.count] {
                 try replaced.bytes.withBytes { (b) throws(RealmError) in
-                    if let p = b.baseAddress {
-                        try file.write(p + part.lowerBound, count: part.count, at: replaced.at + part.lowerBound)
+                    if let start = b.baseAddress {
+                        try file.write(start + part.lowerBound, count: part.count, at: replaced.at + part.lowerBound)
                     }
                 }
                 if part.lowerBound == 0 { try file.synchronizeData() }

@@ -1,9 +1,9 @@
 /// The two copies of the key block, and the change of the secret that opens it. Layout: docs/security.md.
 extension SealedForm {
-    func writeKeyBlock(_ b: KeyBlock, _ copy: Int) throws(RealmError) {
+    func writeKeyBlock(_ block: KeyBlock, _ copy: Int) throws(RealmError) {
         let isNew = try file.size() < (copy + 1) * Self.blockSize
         Platform.zero(buffer, Self.blockSize)
-        b.bytes.withUnsafeBytes { Platform.copy(buffer, $0.baseAddress!, $0.count) }
+        block.bytes.withUnsafeBytes { Platform.copy(buffer, $0.baseAddress!, $0.count) }
         try file.write(buffer, count: isNew ? Self.blockSize : KeyBlock.size, at: copy * Self.blockSize)
     }
 
@@ -37,10 +37,10 @@ extension SealedForm {
         if first != second { try spreadKeyBlock() }
     }
 
-    func changeSecret(_ e: Encryption) throws(RealmError) -> Bool {
+    func changeSecret(_ encryption: Encryption) throws(RealmError) -> Bool {
         // The copies may differ, and the second may be the only one that the present secret opens.
         try spreadKeyBlock()
-        let new = try keyBlock.rewrapped(dataKey, e)
+        let new = try keyBlock.rewrapped(dataKey, encryption)
         do throws(RealmError) {
             try writeKeyBlock(new, 1)
             try file.synchronizeData()

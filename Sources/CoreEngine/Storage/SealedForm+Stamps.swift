@@ -76,8 +76,8 @@ extension SealedForm {
     /// Whether all tables and groups that a root record names are there.
     private func isWhole(_ root: Root) throws(RealmError) -> Bool {
         guard try file.size() >= end(of: root.pageCount) * Self.blockSize else { return false }
-        for t in 0..<(root.pageCount + Self.fanOut - 1) / Self.fanOut {
-            if try table(t, root) == nil { return false }
+        for number in 0..<(root.pageCount + Self.fanOut - 1) / Self.fanOut {
+            if try table(number, root) == nil { return false }
         }
         return true
     }
@@ -122,38 +122,40 @@ extension SealedForm {
         var plain = [UInt8](repeating: 0, count: Self.rootPayload)
         return plain.withUnsafeMutableBytes { p -> Root? in
             guard Platform.isZero(block + end, Self.blockSize - end),
-                seal.open(.root, slot, block, count: Self.rootPayload, into: p.baseAddress!),
-                let r = decode(p.baseAddress!), r.sequence & 1 == UInt64(slot)
+                seal.open(.root, slot, block, count: Self.rootPayload, into: bytes.baseAddress!),
+                let root = decode(bytes.baseAddress!), root.sequence & 1 == UInt64(slot)
             else { return nil }
-            return r
+            return root
         }
     }
 
-    func decode(_ p: UnsafeRawPointer) -> Root? {
-        func word(_ at: Int) -> UInt64 { UInt64(littleEndian: p.loadUnaligned(fromByteOffset: at, as: UInt64.self)) }
-        var r = Root()
-        r.sequence = word(0)
-        r.header = FileHeader(bytes: p + 8)
-        r.pageCount = Int(truncatingIfNeeded: word(32))
-        for i in 0..<Self.rootStamps { r.stamps[i] = word(48 + i * 8) }
-        guard r.pageCount >= 0, r.pageCount <= Self.pageLimit else { return nil }
-        return r
+    func decode(_ bytes: UnsafeRawPointer) -> Root? {
+        func word(_ at: Int) -> UInt64 {
+            UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: at, as: UInt64.self))
+        }
+        var root = Root()
+        root.sequence = word(0)
+        root.header = FileHeader(bytes: bytes + 8)
+        root.pageCount = Int(truncatingIfNeeded: word(32))
+        for i in 0..<Self.rootStamps { root.stamps[i] = word(48 + i * 8) }
+        guard root.pageCount >= 0, root.pageCount <= Self.pageLimit else { return nil }
+        return root
     }
 
-    func encode(_ r: Root, into p: UnsafeMutableRawPointer) {
-        Platform.zero(p, Self.rootPayload)
-        p.storeBytes(of: r.sequence.littleEndian, as: UInt64.self)
-        r.header.encode(into: p + 8)
-        p.storeBytes(of: UInt64(r.pageCount).littleEndian, toByteOffset: 32, as: UInt64.self)
+    func encode(_ r: Root, into bytes: UnsafeMutableRawPointer) {
+        Platform.zero(bytes, Self.rootPayload)
+        bytes.storeBytes(of: root.sequence.littleEndian, as: UInt64.self)
+        root.header.encode(into: bytes + 8)
+        bytes.storeBytes(of: UInt64(root.pageCount).littleEndian, toByteOffset: 32, as: UInt64.self)
         for i in 0..<Self.rootStamps {
-            p.storeBytes(of: r.stamps[i].littleEndian, toByteOffset: 48 + i * 8, as: UInt64.self)
+            bytes.storeBytes(of: root.stamps[i].littleEndian, toByteOffset: 48 + i * 8, as: UInt64.self)
         }
     }
 
-    func writeRoot(_ r: Root) throws(RealmError) {
+    func writeRoot(_ root: Root) throws(RealmError) {
         var plain = [UInt8](repeating: 0, count: Self.rootPayload)
-        plain.withUnsafeMutableBytes { encode(r, into: $0.baseAddress!) }
-        let slot = Int(r.sequence & 1)
+        plain.withUnsafeMutableBytes { encode(root, into: $0.baseAddress!) }
+        let slot = Int(root.sequence & 1)
         let isNew = try file.size() < (3 + slot) * Self.blockSize
         Platform.zero(buffer, Self.blockSize)
         _ = plain.withUnsafeBytes {
@@ -167,47 +169,48 @@ extension SealedForm {
     /// Reads the stamps that `wanted` names from the pair of blocks at `block`; nil when neither block is the one.
     private func load(_ kind: PageSeal.Kind, _ number: Int, at block: Int, wanted: UInt64) throws(RealmError) -> Stamps?
     {
-        let s = Stamps()
-        guard wanted != 0 else { return s }
+        let stamps = Stamps()
+        guard wanted != 0 else { return stamps }
         guard try file.read(into: buffer, count: 2 * Self.blockSize, at: block * Self.blockSize) == 2 * Self.blockSize
         else { return nil }
         for slot in 0..<2 where PageSeal.stamp(buffer + slot * Self.blockSize) == wanted {
-            guard seal.open(kind, number, buffer + slot * Self.blockSize, count: Self.payload, into: s.values) else {
+            guard seal.open(kind, number, buffer + slot * Self.blockSize, count: Self.payload, into: stamps.values)
+            else {
                 return nil
             }
-            s.slot = slot
-            s.stamp = wanted
-            return s
+            stamps.slot = slot
+            stamps.stamp = wanted
+            return stamps
         }
         return nil
     }
 
     func group(_ g: Int, _ root: Root) throws(RealmError) -> Stamps? {
-        guard g < Self.rootStamps else {
+        guard number < Self.rootStamps else {
             throw RealmError(
                 .maximumFileSizeExceeded, "An encrypted file holds at most \(Self.rootStamps) GB", path: file.path)
         }
-        if let s = groups[g], s.isChanged || s.stamp == root.stamps[g] { return s }
-        let s = try load(.group, g, at: groupBlock(g), wanted: root.stamps[g])
-        groups[g] = s
-        return s
+        if let stamps = groups[number], stamps.isChanged || stamps.stamp == root.stamps[number] { return stamps }
+        let stamps = try load(.group, number, at: groupBlock(number), wanted: root.stamps[number])
+        groups[number] = stamps
+        return stamps
     }
 
     func table(_ t: Int, _ root: Root) throws(RealmError) -> Stamps? {
-        if let s = tables[t], s.isChanged { return s }
+        if let stamps = tables[number], stamps.isChanged { return stamps }
         let wanted: UInt64
-        if !released.isEmpty, let stamp = released[t] {
+        if !released.isEmpty, let stamp = released[number] {
             wanted = stamp
         } else if root.isSmall {
-            wanted = t < Self.rootStamps ? root.stamps[t] : 0
+            wanted = number < Self.rootStamps ? root.stamps[number] : 0
         } else {
-            guard let group = try group(t / Self.fanOut, root) else { return nil }
-            wanted = group.values[t % Self.fanOut]
+            guard let group = try group(number / Self.fanOut, root) else { return nil }
+            wanted = group.values[number % Self.fanOut]
         }
-        if let s = tables[t], s.stamp == wanted { return s }
-        let s = try load(.table, t, at: tableBlock(t), wanted: wanted)
-        tables[t] = s
-        return s
+        if let stamps = tables[number], stamps.stamp == wanted { return stamps }
+        let stamps = try load(.table, number, at: tableBlock(number), wanted: wanted)
+        tables[number] = stamps
+        return stamps
     }
 
     /// The table of a page. Its blocks may have been written twice since the root was read: then the root is read
@@ -216,7 +219,7 @@ extension SealedForm {
         var tries = 0
         while true {
             let root = try root()
-            if let s = try table(page / Self.fanOut, root) { return s }
+            if let stamps = try table(page / Self.fanOut, root) { return stamps }
             guard changedTables.isEmpty, released.isEmpty else {
                 throw damaged("a table of stamps does not authenticate")
             }

@@ -135,16 +135,16 @@ final class SealedForm: PageForm {
 
     static func recognises(_ file: FileDescriptor) throws(RealmError) -> Bool {
         var head: UInt64 = 0
-        return try withUnsafeMutableBytes(of: &head) { (h) throws(RealmError) in
-            guard let start = h.baseAddress else { return false }
-            _ = try file.read(into: start, count: h.count, at: 0)
-            return recognises(UnsafeRawBufferPointer(h))
+        return try withUnsafeMutableBytes(of: &head) { (bytes) throws(RealmError) in
+            guard let start = bytes.baseAddress else { return false }
+            _ = try file.read(into: start, count: bytes.count, at: 0)
+            return recognises(UnsafeRawBufferPointer(bytes))
         }
     }
 
     /// Makes the form of an empty file: no data page yet. `finishCreation` follows the first commit.
-    static func create(_ file: FileDescriptor, _ e: Encryption) throws(RealmError) -> SealedForm {
-        let (block, dataKey) = try KeyBlock.create(e)
+    static func create(_ file: FileDescriptor, _ encryption: Encryption) throws(RealmError) -> SealedForm {
+        let (block, dataKey) = try KeyBlock.create(encryption)
         return try create(file, block, dataKey, try PageSeal.keys(dataKey))
     }
 
@@ -169,13 +169,13 @@ final class SealedForm: PageForm {
         return try SealedForm(file, keyBlock, dataKey, keys).checked()
     }
 
-    static func open(_ file: FileDescriptor, _ e: Encryption) throws(RealmError) -> SealedForm {
+    static func open(_ file: FileDescriptor, _ encryption: Encryption) throws(RealmError) -> SealedForm {
         let (first, second) = try keyBlocks(of: file)
         var block = first
-        if first != second, try first.unwrap(e) == nil { block = second }
-        guard let dataKey = try block.unwrap(e) else {
+        if first != second, try first.unwrap(encryption) == nil { block = second }
+        guard let dataKey = try block.unwrap(encryption) else {
             let asked = block.wantsPassphrase ? "a passphrase" : "a key of 64 bytes"
-            let given = if case .passphrase = e.secret { true } else { false }
+            let given = if case .passphrase = encryption.secret { true } else { false }
             throw RealmError(
                 .invalidDatabase,
                 given == block.wantsPassphrase
@@ -188,7 +188,7 @@ final class SealedForm: PageForm {
 
     /// As `open`, for a file that may be damaged: by whichever copy of the key block can be read, and without a look at
     /// anything else.
-    static func openDamaged(_ file: FileDescriptor, _ e: Encryption) throws(RealmError) -> SealedForm {
+    static func openDamaged(_ file: FileDescriptor, _ encryption: Encryption) throws(RealmError) -> SealedForm {
         var found: RealmError?
         let raw = UnsafeMutableRawBufferPointer.allocate(byteCount: blockSize, alignment: 16)
         defer { raw.deallocate() }
@@ -198,7 +198,7 @@ final class SealedForm: PageForm {
                     try file.read(into: start, count: blockSize, at: copy * blockSize) == blockSize
                 else { continue }
                 let block = try KeyBlock(checking: UnsafeRawBufferPointer(raw))
-                guard let dataKey = try block.unwrap(e) else {
+                guard let dataKey = try block.unwrap(encryption) else {
                     throw RealmError(
                         .invalidDatabase, "Realm file decryption failed (wrong key or passphrase)", path: file.path)
                 }
@@ -244,11 +244,11 @@ final class SealedForm: PageForm {
 
     // MARK: Places
 
-    func groupBlock(_ g: Int) -> Int { Self.firstGroup + g * Self.groupSpan }
+    func groupBlock(_ group: Int) -> Int { Self.firstGroup + group * Self.groupSpan }
 
-    func tableBlock(_ t: Int) -> Int { groupBlock(t / Self.fanOut) + 2 + t % Self.fanOut * Self.tableSpan }
+    func tableBlock(_ table: Int) -> Int { groupBlock(table / Self.fanOut) + 2 + table % Self.fanOut * Self.tableSpan }
 
-    func pageBlock(_ p: Int) -> Int { tableBlock(p / Self.fanOut) + 2 + p % Self.fanOut }
+    func pageBlock(_ page: Int) -> Int { tableBlock(page / Self.fanOut) + 2 + page % Self.fanOut }
 
     /// Blocks of a file with room for `pages` pages.
     func end(of pages: Int) -> Int { pages == 0 ? Self.firstGroup : pageBlock(pages - 1) + 1 }
@@ -356,9 +356,11 @@ final class SealedForm: PageForm {
         let wasSmall = root.isSmall
         root.pageCount = max(grownTo, root.pageCount)
         if root.isSmall {
-            for (t, stamp) in released where t < Self.rootStamps { root.stamps[t] = stamp }
-            for t in changedTables {
-                if let table = tables[t] { root.stamps[t] = try store(.table, t, table, at: tableBlock(t)) }
+            for (number, stamp) in released where number < Self.rootStamps { root.stamps[number] = stamp }
+            for number in changedTables {
+                if let table = tables[number] {
+                    root.stamps[number] = try store(.table, number, table, at: tableBlock(number))
+                }
             }
             return root
         }
@@ -371,36 +373,40 @@ final class SealedForm: PageForm {
             changedGroups.append(0)
             root.stamps = [UInt64](repeating: 0, count: Self.rootStamps)
         }
-        for (t, stamp) in released { try name(t, stamp, root) }
-        for t in changedTables {
-            guard let table = tables[t] else { throw damaged("a table of stamps does not authenticate") }
-            try name(t, try store(.table, t, table, at: tableBlock(t)), root)
+        for (number, stamp) in released { try name(number, stamp, root) }
+        for number in changedTables {
+            guard let table = tables[number] else { throw damaged("a table of stamps does not authenticate") }
+            try name(number, try store(.table, number, table, at: tableBlock(number)), root)
         }
-        for g in changedGroups {
-            if let group = groups[g] { root.stamps[g] = try store(.group, g, group, at: groupBlock(g)) }
+        for number in changedGroups {
+            if let group = groups[number] {
+                root.stamps[number] = try store(.group, number, group, at: groupBlock(number))
+            }
         }
         return root
     }
 
     /// Enters a table's stamp in its group.
-    private func name(_ t: Int, _ stamp: UInt64, _ root: Root) throws(RealmError) {
-        guard let group = try group(t / Self.fanOut, root) else {
+    private func name(_ number: Int, _ stamp: UInt64, _ root: Root) throws(RealmError) {
+        guard let group = try group(number / Self.fanOut, root) else {
             throw damaged("a group of tables does not authenticate")
         }
-        group.values[t % Self.fanOut] = stamp
+        group.values[number % Self.fanOut] = stamp
         if !group.isChanged {
             group.isChanged = true
-            changedGroups.append(t / Self.fanOut)
+            changedGroups.append(number / Self.fanOut)
         }
     }
 
     /// Writes stamps into the block of their pair that is not in use.
-    private func store(_ kind: PageSeal.Kind, _ number: Int, _ s: Stamps, at block: Int) throws(RealmError) -> UInt64 {
-        let slot = 1 - s.slot
-        let stamp = seal.seal(kind, number, from: s.values, count: Self.payload, into: buffer)
+    private func store(_ kind: PageSeal.Kind, _ number: Int, _ stamps: Stamps, at block: Int) throws(RealmError)
+        -> UInt64
+    {
+        let slot = 1 - stamps.slot
+        let stamp = seal.seal(kind, number, from: stamps.values, count: Self.payload, into: buffer)
         try file.write(buffer, count: Self.blockSize, at: (block + slot) * Self.blockSize)
-        s.slot = slot
-        s.stamp = stamp
+        stamps.slot = slot
+        stamps.stamp = stamp
         return stamp
     }
 
@@ -412,8 +418,8 @@ final class SealedForm: PageForm {
         self.next = nil
         accepted = nil
         writtenRuns = []
-        for t in changedTables { tables[t]?.isChanged = false }
-        for g in changedGroups { groups[g]?.isChanged = false }
+        for number in changedTables { tables[number]?.isChanged = false }
+        for number in changedGroups { groups[number]?.isChanged = false }
         changedTables.removeAll(keepingCapacity: true)
         released = [:]
         changedGroups.removeAll(keepingCapacity: true)
@@ -424,8 +430,8 @@ final class SealedForm: PageForm {
         next = nil
         writtenRuns = []
         grownTo = 0
-        for t in changedTables { tables[t] = nil }
-        for g in changedGroups { groups[g] = nil }
+        for number in changedTables { tables[number] = nil }
+        for number in changedGroups { groups[number] = nil }
         changedTables.removeAll()
         released = [:]
         changedGroups.removeAll()
@@ -448,8 +454,10 @@ final class SealedForm: PageForm {
     }
 
     func release() throws(RealmError) {
-        for t in changedTables {
-            if let table = tables[t] { released[t] = try store(.table, t, table, at: tableBlock(t)) }
+        for number in changedTables {
+            if let table = tables[number] {
+                released[number] = try store(.table, number, table, at: tableBlock(number))
+            }
         }
         changedTables.removeAll(keepingCapacity: true)
         tables.removeAll()

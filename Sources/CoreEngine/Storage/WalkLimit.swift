@@ -15,22 +15,22 @@ struct WalkLimit {
     private var untilMark = 16
     private var interval = 16
 
-    init(_ s: borrowing NodeStore, each unit: Int) {
+    init(_ store: borrowing NodeStore, each unit: Int) {
         self.unit = unit
-        left = min(s.extent, NodeStore.unmeasured) / unit + 64
+        left = min(store.extent, NodeStore.unmeasured) / unit + 64
     }
 
-    @inline(__always) mutating func enter(_ ref: Ref, _ s: borrowing NodeStore) throws(RealmError) {
+    @inline(__always) mutating func enter(_ ref: Ref, _ store: borrowing NodeStore) throws(RealmError) {
         left &-= 1
         untilMark &-= 1
-        if left < 0 || untilMark < 0 || ref == marked { try look(ref, s) }
+        if left < 0 || untilMark < 0 || ref == marked { try look(ref, store) }
     }
 
-    @inline(never) private mutating func look(_ ref: Ref, _ s: borrowing NodeStore) throws(RealmError) {
+    @inline(never) private mutating func look(_ ref: Ref, _ store: borrowing NodeStore) throws(RealmError) {
         if ref == marked { throw .corrupt("a node stands in more than one place", at: ref.offset) }
         if untilMark < 0 {
             // A node of another file form has its ref only for a while.
-            if s.source == nil, !ref.isNull { marked = ref }
+            if store.source == nil, !ref.isNull { marked = ref }
             interval &*= 2
             untilMark = interval
         }
@@ -38,7 +38,7 @@ struct WalkLimit {
         // The first limit is for small files, and for walks that end before anything need be measured.
         guard !isMeasured else { throw .corrupt("more nodes than the file has room for", at: ref.offset) }
         isMeasured = true
-        left = s.measuredExtent / unit - min(s.extent, NodeStore.unmeasured) / unit
+        left = store.measuredExtent / unit - min(store.extent, NodeStore.unmeasured) / unit
         if left < 0 { throw .corrupt("more nodes than the file has room for", at: ref.offset) }
     }
 }

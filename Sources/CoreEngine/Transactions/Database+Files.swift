@@ -30,9 +30,9 @@ extension Database {
         let lockPath = path + ".lock"
         var lock: FileDescriptor?
         if FileSystem.exists(lockPath) {
-            let f = try FileDescriptor(path: lockPath, access: .readWrite, isKeptFromChildren: true)
-            guard try f.tryLockOrFail(.exclusive) else { throw stillInUse() }
-            lock = f
+            let file = try FileDescriptor(path: lockPath, access: .readWrite, isKeptFromChildren: true)
+            guard try file.tryLockOrFail(.exclusive) else { throw stillInUse() }
+            lock = file
         }
         defer { lock?.close() }
         let did = try FileSystem.remove(path)

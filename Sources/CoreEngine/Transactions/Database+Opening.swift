@@ -77,11 +77,11 @@ extension Database {
         }
         if let db = try attempt() { return db }
         return try patience.during { () throws(RealmError) in
-            for i in 0... {
+            for round in 0... {
                 try patience.test(path)
-                if i >= 50, !patience.hasLimit { break }
+                if round >= 50, !patience.hasLimit { break }
                 let pause =
-                    1000 + min(UInt32(i), 50) * 1000 * (UInt32(truncatingIfNeeded: Platform.processId) % 7 + 1) / 4
+                    1000 + min(UInt32(round), 50) * 1000 * (UInt32(truncatingIfNeeded: Platform.processId) % 7 + 1) / 4
                 Platform.sleep(microseconds: min(pause, UInt32(patience.milliseconds(atMost: 100)) * 1000))
                 if let db = try attempt() { return db }
             }

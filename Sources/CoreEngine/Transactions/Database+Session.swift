@@ -72,12 +72,12 @@ extension Database {
         var failure: RealmError?
         for attempt in 0..<40 {
             do throws(RealmError) {
-                let pinned = try users.with { (u) throws(RealmError) -> (SharedState.Version, slot: Int) in
+                let pinned = try users.with { (users) throws(RealmError) -> (SharedState.Version, slot: Int) in
                     let (version, slot, isShared) = try lockFile.shared.pinNewest(
-                        held: u.pins.slots, isBrief: isBrief, known: { u.pins.slot(of: $0) },
+                        held: users.pins.slots, isBrief: isBrief, known: { users.pins.slot(of: $0) },
                         isDead: { lockFile.isDead($0) },
                         fromFile: { self.version($0) })
-                    u.pins.add(version.number, in: slot, isShared: isShared)
+                    users.pins.add(version.number, in: slot, isShared: isShared)
                     return (version, slot)
                 }
                 do throws(RealmError) { if try isNewest(pinned.0) { return pinned } } catch {
@@ -105,8 +105,8 @@ extension Database {
     /// same slot.
     func movePin(_ slot: Int, to version: SharedState.Version) -> Bool {
         guard slot >= 0 else { return true }
-        return users.with { u in
-            guard u.pins.move(slot, to: version.number) else { return false }
+        return users.with { users in
+            guard users.pins.move(slot, to: version.number) else { return false }
             lockFile?.shared.movePin(slot: slot, to: version)
             return true
         }
@@ -138,31 +138,31 @@ extension Database {
 
     /// Whether a version that the session calls the newest can be that by what the file says; false also where a writer
     /// has moved on meanwhile.
-    private func isNewest(_ v: SharedState.Version) throws(RealmError) -> Bool {
-        guard hasHeader, let lockFile, v.number != ownNumber.load(ordering: .relaxed) else { return true }
+    private func isNewest(_ version: SharedState.Version) throws(RealmError) -> Bool {
+        guard hasHeader, let lockFile, version.number != ownNumber.load(ordering: .relaxed) else { return true }
         // A header comes before its version is published, and stays when its writer dies in between.
         func hasNext() -> Bool {
-            lockFile.shared.isHeaderNoted(of: v.number + 1) && lockFile.shared.newestNumber == v.number
+            lockFile.shared.isHeaderNoted(of: version.number + 1) && lockFile.shared.newestNumber == version.number
         }
         if hasNext() { return true }
-        let header = try header(of: v)
-        if header.liveTopRef == UInt64(v.topRef.offset) || header.isStreaming || hasNext() { return true }
-        guard lockFile.shared.newestNumber == v.number else { return false }
+        let header = try header(of: version)
+        if header.liveTopRef == UInt64(version.topRef.offset) || header.isStreaming || hasNext() { return true }
+        guard lockFile.shared.newestNumber == version.number else { return false }
         guard let inFile = try versionOfHeader(header) else {
             // A crash tore the header, and nobody who may write has opened the file since.
             guard !file.isEncrypted, let found = try? file.newestState(readOnly: true).state else { return false }
-            return found.topRef == v.topRef && found.version == v.number
+            return found.topRef == version.topRef && found.version == version.number
         }
         // Commits that are flushed as a group come before their header, and what a record leads to may stay without one
         // while nobody can write.
-        return inFile.number < v.number
+        return inFile.number < version.number
     }
 
     /// The header of a file that holds a version. A file that was cut is lost, whatever else is wrong with what is left
     /// of it.
-    private func header(of v: SharedState.Version?) throws(RealmError) -> FileHeader {
+    private func header(of version: SharedState.Version?) throws(RealmError) -> FileHeader {
         do throws(RealmError) { return try file.readHeader() } catch {
-            if let v { try file.verifyLength(v.logicalSize) }
+            if let version { try file.verifyLength(version.logicalSize) }
             throw error
         }
     }
@@ -239,11 +239,11 @@ extension Database {
         return (published, header)
     }
 
-    /// Makes `v` the newest version for everybody. The holder of the write lock.
-    func publish(_ v: SharedState.Version) {
-        lastWritten = v
-        ownNumber.store(v.number, ordering: .relaxed)
-        lockFile?.shared.publish(v)
+    /// Makes `version` the newest version for everybody. The holder of the write lock.
+    func publish(_ version: SharedState.Version) {
+        lastWritten = version
+        ownNumber.store(version.number, ordering: .relaxed)
+        lockFile?.shared.publish(version)
         lockFile?.shared.noteHeader(of: 0)
     }
 }

@@ -4,14 +4,14 @@ extension Database {
     /// - Parameter me: the place that writes, which must not hold the lock already: it would wait for itself.
     func lockForWriting(at me: UInt = Platform.threadId) throws(RealmError) {
         try checkProcess()
-        let isLocked = try writer.wait { (w) throws(RealmError) -> Bool? in
-            switch w {
+        let isLocked = try writer.wait { (holder) throws(RealmError) -> Bool? in
+            switch holder {
             case .free:
-                w = .writing(at: me)
+                holder = .writing(at: me)
                 return false
             case .granted(let request):
                 request.isTaken = true
-                w = .writing(at: me)
+                holder = .writing(at: me)
                 return true
             case .writing(me): throw Self.alreadyWriting()
             case .writing, .flushing: return nil
@@ -58,14 +58,14 @@ extension Database {
 
     /// Takes the lock if it is free; false: somebody else has it.
     func takeFreeLock(at me: UInt) throws(RealmError) -> Bool {
-        let state = try writer.with { (w) throws(RealmError) -> (isMine: Bool, isLocked: Bool) in
-            switch w {
+        let state = try writer.with { (holder) throws(RealmError) -> (isMine: Bool, isLocked: Bool) in
+            switch holder {
             case .free:
-                w = .writing(at: me)
+                holder = .writing(at: me)
                 return (true, false)
             case .granted(let request):
                 request.isTaken = true
-                w = .writing(at: me)
+                holder = .writing(at: me)
                 return (true, true)
             case .writing(me): throw Self.alreadyWriting()
             case .writing, .flushing: return (false, false)
@@ -83,26 +83,26 @@ extension Database {
     /// Takes the lock that waits for an asynchronous write: maybe one of the caller's own, which has its turn only when
     /// the caller is done.
     private func takeGranted(at me: UInt, except request: LockRequest) -> Bool {
-        writer.with { w in
-            guard case .granted(let other) = w, other !== request else { return false }
+        writer.with { holder in
+            guard case .granted(let other) = holder, other !== request else { return false }
             other.isTaken = true
-            w = .writing(at: me)
+            holder = .writing(at: me)
             return true
         }
     }
 
     /// Takes the lock that was granted to a request; false when it went elsewhere.
     private func take(_ request: LockRequest, at me: UInt) -> Bool {
-        writer.with { w in
-            guard case .granted(let r) = w, r === request else { return false }
-            w = .writing(at: me)
+        writer.with { holder in
+            guard case .granted(let granted) = holder, granted === request else { return false }
+            holder = .writing(at: me)
             return true
         }
     }
 
     /// The transaction that writes at one place goes on at another.
     func moveWriting(from old: UInt, to new: UInt) {
-        writer.with { w in if case .writing(old) = w { w = .writing(at: new) } }
+        writer.with { holder in if case .writing(old) = holder { holder = .writing(at: new) } }
     }
 
     private static func alreadyWriting() -> RealmError {
@@ -172,11 +172,11 @@ extension Database {
         let me = Platform.threadId
         do throws(RealmError) {
             try checkProcess()
-            let isWanted = try writer.wait { (w) throws(RealmError) -> Bool? in
+            let isWanted = try writer.wait { (holder) throws(RealmError) -> Bool? in
                 if request.isCancelled { return false }
-                switch w {
+                switch holder {
                 case .free:
-                    w = .writing(at: 0)
+                    holder = .writing(at: 0)
                     return true
                 case .writing(me): throw Self.alreadyWriting()
                 case .writing, .granted, .flushing: return nil
@@ -185,8 +185,8 @@ extension Database {
             guard isWanted else { return nil }
             try lockFiles()
         } catch { return error }
-        let isCancelled = writer.with { w -> Bool in
-            if !request.isCancelled { w = .granted(request) }
+        let isCancelled = writer.with { holder -> Bool in
+            if !request.isCancelled { holder = .granted(request) }
             return request.isCancelled
         }
         if isCancelled { unlockForWriting() }
@@ -195,17 +195,17 @@ extension Database {
 
     /// Whether the lock waits for this request.
     package func isGranted(_ request: LockRequest) -> Bool {
-        writer.with { w in if case .granted(let r) = w { r === request } else { false } }
+        writer.with { holder in if case .granted(let granted) = holder { granted === request } else { false } }
     }
 
     /// Whether somebody else wrote with the lock that was meant for this request.
     package func isTaken(_ request: LockRequest) -> Bool { writer.with { _ in request.isTaken } }
 
     package func cancel(_ request: LockRequest) {
-        let isGranted = writer.with { w -> Bool in
+        let isGranted = writer.with { holder -> Bool in
             request.isCancelled = true
-            guard case .granted(let r) = w, r === request else { return false }
-            w = .writing(at: 0)
+            guard case .granted(let granted) = holder, granted === request else { return false }
+            holder = .writing(at: 0)
             return true
         }
         if isGranted { unlockForWriting() }
@@ -356,22 +356,22 @@ extension Database {
     /// Makes a commit the newest version: flushes, selects, publishes. Steps: docs/commit-and-locking.md.
     /// - Parameters: as of `DatabaseFile.commit`.
     func publish(
-        _ c: CommitWriter.Result, onto base: CommitRecord, recordAt: Int, flushing isFlushed: Bool
+        _ result: CommitWriter.Result, onto base: CommitRecord, recordAt: Int, flushing isFlushed: Bool
     ) throws(RealmError) -> SharedState.Version {
         // What lies in the file by now may have been made from zeros, or lie where a reader that was not seen looks.
         try verifyWhole()
         if !isFlushed, durability == .full, !file.isEncrypted {
-            try file.addToGroup(c, onto: base, recordAt: recordAt)
+            try file.addToGroup(result, onto: base, recordAt: recordAt)
             lockFile?.shared.unflushed = .published
         } else if durability != .memoryOnly {
             try flush()
             lockFile?.shared.isUncertain = true
-            lockFile?.shared.noteHeader(of: c.version)
-            try file.commit(c, onto: base, recordAt: recordAt, flushing: flushing)
+            lockFile?.shared.noteHeader(of: result.version)
+            try file.commit(result, onto: base, recordAt: recordAt, flushing: flushing)
             lockFile?.shared.isUncertain = false
         }
-        file.pages?.noteOwn(c.version)
-        let new = SharedState.Version(number: c.version, topRef: c.topRef, logicalSize: c.logicalSize)
+        file.pages?.noteOwn(result.version)
+        let new = SharedState.Version(number: result.version, topRef: result.topRef, logicalSize: result.logicalSize)
         publish(new)
         return new
     }

@@ -181,18 +181,18 @@ package final class Database: @unchecked Sendable {
 
     /// A transaction comes into being; waits while another one has the file for itself.
     func enter() {
-        users.wait { u -> Void? in
-            guard !u.isExclusive else { return nil }
-            u.count += 1
+        users.wait { users -> Void? in
+            guard !users.isExclusive else { return nil }
+            users.count += 1
             return ()
         }
     }
 
     func leave() {
-        let isAbandoned = users.with { (u) -> Bool in
-            u.count -= 1
-            if u.count == 0, (try? verifyWhole()) == nil { u.isAbandoned = true }
-            return u.isAbandoned
+        let isAbandoned = users.with { (users) -> Bool in
+            users.count -= 1
+            if users.count == 0, (try? verifyWhole()) == nil { users.isAbandoned = true }
+            return users.isAbandoned
         }
         if isAbandoned, processId == Platform.processId { lockFile?.leave(removing: false) }
     }
@@ -200,9 +200,9 @@ package final class Database: @unchecked Sendable {
     /// Runs `body` while no other transaction of this process exists or comes into being, and none holds a version; nil
     /// when there is one already.
     func exclusively<R>(_ body: () throws(RealmError) -> R) throws(RealmError) -> R? {
-        let alone = users.with { (u) -> Bool in
-            if u.count == 1, u.pins.isEmpty, !u.isExclusive { u.isExclusive = true }
-            return u.isExclusive && u.count == 1
+        let alone = users.with { (users) -> Bool in
+            if users.count == 1, users.pins.isEmpty, !users.isExclusive { users.isExclusive = true }
+            return users.isExclusive && users.count == 1
         }
         guard alone else { return nil }
         defer { users.with { $0.isExclusive = false } }

@@ -82,10 +82,10 @@ enum DatabaseRegistry {
 
     /// The file of `db` is another one now.
     static func change(_ db: Database, to new: FileIdentity) {
-        content.with { c in
-            if c.database(db.identity) === db { c.unregister(db.identity) }
+        content.with { registry in
+            if registry.database(db.identity) === db { registry.unregister(db.identity) }
             db.identity = new
-            if c.database(new) == nil { c.register(db, as: new) }
+            if registry.database(new) == nil { registry.register(db, as: new) }
         }
     }
 }

@@ -8,14 +8,14 @@ enum FormatUpgrade {
     /// Upgrades what `db` opened. Another process may be faster: then there is nothing left to do.
     /// - Returns: false when nothing was done, because others have the file open.
     static func run(_ db: Database) throws(RealmError) -> Bool {
-        let t = try Transaction(db)
-        defer { t.close() }
-        if OldFormats.isRead(db.format) { return try replace(db, t) }
-        do throws(RealmError) { _ = try t.beginWrite() } catch {
+        let transaction = try Transaction(db)
+        defer { transaction.close() }
+        if OldFormats.isRead(db.format) { return try replace(db, transaction) }
+        do throws(RealmError) { _ = try transaction.beginWrite() } catch {
             if try db.upgradedFormat() != nil { return true }
             throw error
         }
-        let group = t.group
+        let group = transaction.group
         for i in group.liveIndexes { try group.table(at: i).upgradeLinkListKeys() }
         for i in group.liveIndexes {
             let table = try group.table(at: i)
@@ -25,18 +25,19 @@ enum FormatUpgrade {
                 try table.addIndex(pk.index, fullText: false)
             }
         }
-        try t.commit()
+        try transaction.commit()
         return true
     }
 
     // MARK: By a copy
 
-    private static func replace(_ db: Database, _ t: Transaction) throws(RealmError) -> Bool {
-        try t.beginRead()
-        let group = t.group
-        return try t.store.during(.copying) { () throws(RealmError) in
+    private static func replace(_ db: Database, _ transaction: Transaction) throws(RealmError) -> Bool {
+        try transaction.beginRead()
+        let group = transaction.group
+        return try transaction.store.during(.copying) { () throws(RealmError) in
             try db.rewrite(
-                db.file.encryption, keepsForm: true, for: t, form: (t.store, group.namesRef, group.tablesRef))
+                db.file.encryption, keepsForm: true, for: transaction,
+                form: (transaction.store, group.namesRef, group.tablesRef))
         }
     }
 
@@ -49,18 +50,18 @@ enum FormatUpgrade {
         defer { _ = try? FileSystem.remove(lock) }
         let db = try Database(
             path: path, access: .readWrite(create: false), durability: durability, upgrades: true, encryption, .endless)
-        let t = try Transaction(db)
-        defer { t.close() }
-        _ = try t.beginWrite()
-        for i in t.group.liveIndexes {
-            let table = try t.group.table(at: i)
-            for c in table.publicColumns
-            where c.key == table.primaryKey || c.attributes.contains(.indexed) && !c.isCollection {
-                if try table.index(of: c.index) == nil { try table.addIndex(c.index, fullText: false) }
+        let transaction = try Transaction(db)
+        defer { transaction.close() }
+        _ = try transaction.beginWrite()
+        for i in transaction.group.liveIndexes {
+            let table = try transaction.group.table(at: i)
+            for column in table.publicColumns
+            where column.key == table.primaryKey || column.attributes.contains(.indexed) && !column.isCollection {
+                if try table.index(of: column.index) == nil { try table.addIndex(column.index, fullText: false) }
             }
         }
-        try t.commit()
-        return (t.version, (t.topRef, t.logicalSize))
+        try transaction.commit()
+        return (transaction.version, (transaction.topRef, transaction.logicalSize))
     }
 
     // MARK: Backups
@@ -107,26 +108,26 @@ enum FormatUpgrade {
 extension Table {
     /// Link lists used to have a type of their own, which their keys name. Format: logical §11.4.
     func upgradeLinkListKeys() throws(RealmError) {
-        for c in columns where c.key.typeNumber == ColumnType.linkList.rawValue {
+        for column in columns where column.key.typeNumber == ColumnType.linkList.rawValue {
             let new = ColKey(
-                c.key.raw & ~(0x3F << 16) | Int64(ColumnType.link.rawValue) << 16 | Int64(
+                column.key.raw & ~(0x3F << 16) | Int64(ColumnType.link.rawValue) << 16 | Int64(
                     ColumnAttributes.list.rawValue) << 22)
-            try replaceKey(c.key, by: new)
-            for i in group.liveIndexes { try group.table(at: i).replaceOpposite(of: key, c.key, by: new) }
+            try replaceKey(column.key, by: new)
+            for i in group.liveIndexes { try group.table(at: i).replaceOpposite(of: key, column.key, by: new) }
         }
     }
 
     /// Dictionaries get their present form, sets and dictionary keys their present order.
     func upgradeCollections(from format: UInt8) throws(RealmError) {
-        for c in columns {
-            guard let shape = c.shape, shape != .list, let kind = c.elementKind else { continue }
+        for column in columns {
+            guard let shape = column.shape, shape != .list, let kind = column.elementKind else { continue }
             if shape == .set, kind != .string, kind != .binary, kind != .mixed { continue }
             for key in try allKeys() {
-                guard case .slot(let s)? = try rows.get(key, c.index), let root = s.subtree else { continue }
-                let new = shape == .set ? try sortedSet(root, kind) : try sortedDictionary(root, c, format)
+                guard case .slot(let slot)? = try rows.get(key, column.index), let root = slot.subtree else { continue }
+                let new = shape == .set ? try sortedSet(root, kind) : try sortedDictionary(root, column, format)
                 guard let new else { continue }
                 try store.destroy(root)
-                _ = try rows.set(key, c.index, .slot(RefOrTagged(new)))
+                _ = try rows.set(key, column.index, .slot(RefOrTagged(new)))
             }
         }
     }
@@ -137,33 +138,36 @@ extension Table {
         var all: [Mixed] = []
         var isSorted = true
         for i in 0..<(try old.count()) {
-            let v = try old.get(i)
-            if let last = all.last, ElementList.order(kind, last, v) >= 0 { isSorted = false }
-            all.append(v)
+            let value = try old.get(i)
+            if let last = all.last, ElementList.order(kind, last, value) >= 0 { isSorted = false }
+            all.append(value)
         }
         if isSorted { return nil }
         all.sort { ElementList.order(kind, $0, $1) < 0 }
         var new = try BPlusTree.create(store, kind: kind)
-        for (i, v) in all.enumerated() where i == 0 || ElementList.order(kind, all[i - 1], v) != 0 { try new.append(v) }
+        for (i, value) in all.enumerated() where i == 0 || ElementList.order(kind, all[i - 1], value) != 0 {
+            try new.append(value)
+        }
         return new.root
     }
 
-    private func sortedDictionary(_ root: Ref, _ c: Column, _ format: UInt8) throws(RealmError) -> Ref? {
-        let old = try ElementDictionary(store, root: root, keyType: c.keyType, valueType: c.type, format: format)
+    private func sortedDictionary(_ root: Ref, _ column: Column, _ format: UInt8) throws(RealmError) -> Ref? {
+        let old = try ElementDictionary(
+            store, root: root, keyType: column.keyType, valueType: column.type, format: format)
         var all: [(key: Mixed, value: Mixed)] = []
         var isSorted = true
         for i in 0..<old.count {
-            let k = try old.key(i)
-            if let last = all.last, Mixed.compare(last.key, k) >= 0 { isSorted = false }
-            all.append((k, try old.value(i)))
+            let key = try old.key(i)
+            if let last = all.last, Mixed.compare(last.key, key) >= 0 { isSorted = false }
+            all.append((key, try old.value(i)))
         }
         if isSorted && format >= 23 { return nil }
         all.sort { Mixed.compare($0.key, $1.key) < 0 }
-        var keys = try BPlusTree.create(store, kind: c.keyType == .int ? .int : .string),
+        var keys = try BPlusTree.create(store, kind: column.keyType == .int ? .int : .string),
             values = try BPlusTree.create(store, kind: .mixed)
-        for e in all {
-            try keys.append(e.key)
-            try values.append(e.value)
+        for entry in all {
+            try keys.append(entry.key)
+            try values.append(entry.value)
         }
         return try store.makeRefs([RefOrTagged(keys.root), RefOrTagged(values.root)]).ref
     }

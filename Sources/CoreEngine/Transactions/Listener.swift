@@ -38,12 +38,12 @@ package final class Listener: Sendable {
     /// Begins to listen for the first client. - Throws: when the system gives no thread; the client is there all the
     /// same.
     package func add(_ client: any VersionClient) throws(RealmError) {
-        let thread = state.with { s -> Int in
-            s.clients.append(client)
-            guard s.thread == 0 else { return 0 }
-            s.lastThread += 1
-            s.thread = s.lastThread
-            return s.thread
+        let thread = state.with { current -> Int in
+            current.clients.append(client)
+            guard current.thread == 0 else { return 0 }
+            current.lastThread += 1
+            current.thread = current.lastThread
+            return current.thread
         }
         guard thread != 0 else { return }
         do throws(RealmError) { try Thread.start { [self] in listen(thread) } } catch {
@@ -54,11 +54,11 @@ package final class Listener: Sendable {
 
     /// Ends listening with the last client. A call of `tell` that has begun may still run.
     package func remove(_ client: any VersionClient) {
-        let isLast = state.with { s -> Bool in
-            guard let i = s.clients.firstIndex(where: { $0 === client }) else { return false }
-            s.clients.remove(at: i)
-            if s.clients.isEmpty { s.thread = 0 }
-            return s.clients.isEmpty
+        let isLast = state.with { current -> Bool in
+            guard let i = current.clients.firstIndex(where: { $0 === client }) else { return false }
+            current.clients.remove(at: i)
+            if current.clients.isEmpty { current.thread = 0 }
+            return current.clients.isEmpty
         }
         if isLast { shared.call() }
     }
@@ -79,19 +79,22 @@ package final class Listener: Sendable {
             switch next(thread) {
             case .end: return
             case .wait(let seen): shared.waitForBell(after: seen)
-            case .tell(let newest, let clients): for c in clients where c.wants(newest) { c.tell(newest) }
+            case .tell(let newest, let clients):
+                for client in clients where client.wants(newest) { client.tell(newest) }
             }
         }
     }
 
     private func next(_ thread: Int) -> Step {
-        state.wait { s -> Step? in
-            guard s.thread == thread else { return .end }
+        state.wait { current -> Step? in
+            guard current.thread == thread else { return .end }
             // Before looking for what there is to do: what comes later rings the bell.
             let seen = shared.bellState
-            if s.clients.contains(where: { $0.wants(seen.newestNumber) }) { return .tell(seen.newestNumber, s.clients) }
+            if current.clients.contains(where: { $0.wants(seen.newestNumber) }) {
+                return .tell(seen.newestNumber, current.clients)
+            }
             // With nobody to tell it is not the bell that is waited for, but a client who can be told.
-            return s.clients.contains { $0.wants(seen.newestNumber + 1) } ? .wait(seen) : nil
+            return current.clients.contains { $0.wants(seen.newestNumber + 1) } ? .wait(seen) : nil
         }
     }
 }

@@ -202,7 +202,7 @@ final class LockFile: @unchecked Sendable {  // Immutable after `init`, but for 
                 throw error
             }
             try SharedState.head.withBytes { (b) throws(RealmError) in
-                if let p = b.baseAddress { try file.write(p, count: b.count, at: 0) }
+                if let start = b.baseAddress { try file.write(start, count: b.count, at: 0) }
             }
         }
         guard try file.tryLockOrFail(.shared) else { return nil }
@@ -221,7 +221,7 @@ final class LockFile: @unchecked Sendable {  // Immutable after `init`, but for 
         guard try file.size() >= SharedState.size else { return false }
         var head = [UInt8](repeating: 0, count: 12), count = 0
         try head.withMutableBytes { (b) throws(RealmError) in
-            if let p = b.baseAddress { count = try file.read(into: p, count: b.count, at: 0) }
+            if let start = b.baseAddress { count = try file.read(into: start, count: b.count, at: 0) }
         }
         return count == 12 && head[0] == 1 && UInt16(head[7]) << 8 | UInt16(head[6]) == SharedState.magicVersion
             && head[8...].reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) } == SharedState.layoutVersion
@@ -369,14 +369,14 @@ final class LockFile: @unchecked Sendable {  // Immutable after `init`, but for 
 
     var memberCount: Int {
         // Members take the lowest free number, so the gap after the last one ends the search.
-        var n = 1, misses = 0, i = 1
+        var members = 1, misses = 0, i = 1
         while misses < 16 && i < Self.memberCount {
             if UInt64(i) != shared.owner {
-                if file.isByteLockedElsewhere(Self.firstMemberByte + i) { n += 1 } else { misses += 1 }
+                if file.isByteLockedElsewhere(Self.firstMemberByte + i) { members += 1 } else { misses += 1 }
             }
             i += 1
         }
-        return n
+        return members
     }
 
     /// Whether nobody else is in the session. Meaningful under the control lock.

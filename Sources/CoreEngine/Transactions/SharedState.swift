@@ -150,25 +150,25 @@ struct SharedState {
         }
     }
 
-    /// Makes `v` the newest version for everybody.
-    func publish(_ v: Version) {
-        let at = 64 + Int(v.number % Self.ringSize) * 32
+    /// Makes `version` the newest version for everybody.
+    func publish(_ version: Version) {
+        let at = 64 + Int(version.number % Self.ringSize) * 32
         // While the entry is written its check is wrong.
-        word(at).store(v.number)
-        word(at + 8).store(UInt64(v.topRef.offset))
-        word(at + 16).store(UInt64(v.logicalSize))
-        word(at + 24).store(v.check)
-        if v.number == Self.number(bell.load()) + 1 {
+        word(at).store(version.number)
+        word(at + 8).store(UInt64(version.topRef.offset))
+        word(at + 16).store(UInt64(version.logicalSize))
+        word(at + 24).store(version.check)
+        if version.number == Self.number(bell.load()) + 1 {
             bell.addWaking(1 << Self.callBits)
         }
         // The first of a session, another file with the same number, or a word that somebody wrote.
-        if Self.number(bell.load()) != v.number {
+        if Self.number(bell.load()) != version.number {
             while case let old = bell.load(),
-                !bell.exchange(from: old, to: v.number << Self.callBits | old & Self.callMask)
+                !bell.exchange(from: old, to: version.number << Self.callBits | old & Self.callMask)
             {}
             bell.wake()
         }
-        newestAgain.store(v.number)
+        newestAgain.store(version.number)
     }
 
     private static let callBits: UInt64 = 8
@@ -202,7 +202,7 @@ struct SharedState {
     func newest() -> Version? {
         for _ in 0..<1000 {
             let number = newestNumber
-            if let v = entry(number), newestNumber == number { return v }
+            if let version = entry(number), newestNumber == number { return version }
         }
         return nil
     }
@@ -257,16 +257,16 @@ struct SharedState {
                     store(mark, in: own)
                 }
             }
-            if newestNumber == number, let v = entry(number) ?? (attempt % 50 == 49 ? fromFile(number) : nil),
+            if newestNumber == number, let version = entry(number) ?? (attempt % 50 == 49 ? fromFile(number) : nil),
                 newestNumber == number
             {
                 if let shared {
                     unpin(own)
-                    return (v, shared, true)
+                    return (version, shared, true)
                 }
                 word(Self.factsStart + own * 16).store(process << 32 | UInt64(Platform.systemThreadId))
-                noteFacts(own, v)
-                return (v, own, false)
+                noteFacts(own, version)
+                return (version, own, false)
             }
         }
         unpin(own)
@@ -305,22 +305,24 @@ struct SharedState {
             )
         }
         let end = isBrief ? Self.slotCount : Self.slotCount - Self.briefSlots
-        if let s = claimFree(mark, end) { return s }
+        if let found = claimFree(mark, end) { return found }
         // Those of members that died are cleared by the next commit, or now.
         for i in 0..<end { clearIfDead(i, isDead) }
-        if let s = claimFree(mark, end) { return s }
+        if let found = claimFree(mark, end) { return found }
         throw RealmError(.limitExceeded, "More than \(end) versions of this file are in use")
     }
 
     private func claimFree(_ mark: UInt64, _ end: Int) -> Int? {
-        for s in 0..<end where slot(s).load() == 0 && copy(s).load() == 0 {
+        for index in 0..<end where slot(index).load() == 0 && copy(index).load() == 0 {
             // First the number: a writer that does not see the slot must not have missed it.
             for known in [claimed.first, claimed.second] {
-                while case let old = known.load(), old < UInt64(s) + 1, !known.exchange(from: old, to: UInt64(s) + 1) {}
+                while case let old = known.load(), old < UInt64(index) + 1,
+                    !known.exchange(from: old, to: UInt64(index) + 1)
+                {}
             }
-            if slot(s).exchange(from: 0, to: mark) {
-                copy(s).store(mark)
-                return s
+            if slot(index).exchange(from: 0, to: mark) {
+                copy(index).store(mark)
+                return index
             }
         }
         return nil

@@ -119,8 +119,8 @@ package final class Transaction {
 
     /// The birth of an object that this write made; nil for those that were there before.
     @inline(__always) package func birth(_ table: TableKey, _ object: ObjKey) -> Birth? {
-        guard stage == .writing, let t = try? group.unmanagedTable(table),
-            t._withUnsafeGuaranteedRef({ $0.isNew(object) })
+        guard stage == .writing, let unmanaged = try? group.unmanagedTable(table),
+            unmanaged._withUnsafeGuaranteedRef({ $0.isNew(object) })
         else { return nil }
         if let birth { return birth }
         let new = Birth()
@@ -192,15 +192,15 @@ package final class Transaction {
     }
 
     private func adopt(_ new: Pin) throws(RealmError) {
-        let v = new.state
-        if v.topRef.isNull {
-            store.move(toFileLimit: Format.headerSize, version: v.number)
+        let state = new.state
+        if state.topRef.isNull {
+            store.move(toFileLimit: Format.headerSize, version: state.number)
             try group.load(names: .null, tables: .null)
         } else {
-            try (view ?? database.file).ensureMapped(v.logicalSize)
-            store.move(toFileLimit: v.logicalSize, version: v.number, top: v.topRef)
-            var top = try database.file.topFields(store, v.topRef, physicalSize: v.logicalSize)
-            guard top.version == v.number else {
+            try (view ?? database.file).ensureMapped(state.logicalSize)
+            store.move(toFileLimit: state.logicalSize, version: state.number, top: state.topRef)
+            var top = try database.file.topFields(store, state.topRef, physicalSize: state.logicalSize)
+            guard top.version == state.number else {
                 throw RealmError(
                     .brokenInvariant, "The lock file is damaged: it contradicts the file", path: database.path)
             }
@@ -210,7 +210,7 @@ package final class Transaction {
         }
         try database.verifyWhole()
         pin = new
-        version = v.number
+        version = state.number
     }
 
     /// Whether the write in progress has changed anything that its changeset tells of.
@@ -307,17 +307,18 @@ package final class Transaction {
 
     /// A change failed. A refusal comes before the first node is touched; an error after that, or one that no argument
     /// is the cause of, leaves nodes between old and new.
-    func noteFailure(_ e: RealmError) {
+    func noteFailure(_ error: RealmError) {
         guard stage == .writing, damage == nil else { return }
-        switch e.code {
+        switch error.code {
         case .invalidDatabase, .outOfMemory, .outOfDiskSpace, .addressSpaceExhausted, .fileOperationFailed,
             .brokenInvariant:
             break
         default: if !store.isTouched { return }
         }
         damage = RealmError(
-            e.code, "An earlier change of this write transaction failed (\(e.message)): it can only be rolled back",
-            path: e.path)
+            error.code,
+            "An earlier change of this write transaction failed (\(error.message)): it can only be rolled back",
+            path: error.path)
     }
 
     private func endWrite() {
@@ -415,7 +416,7 @@ package final class Transaction {
         // Other engines leave no such place, or something else where it would be.
         if !free.isLocked(recordPlace, version: next) { recordAt = 0 }
         try store.free(topRef)
-        for r in [top.freeLists.positions, top.freeLists.lengths, top.freeLists.versions] { try store.free(r) }
+        for list in [top.freeLists.positions, top.freeLists.lengths, top.freeLists.versions] { try store.free(list) }
 
         var writer = try CommitWriter(
             store, file, free: free, logicalSize: used, physicalSize: physical,
