@@ -1,6 +1,6 @@
-/// What the header and the top array of a file say, checked. Nothing else of the file is believed before.
+/// Reads and checks the header and the top array of a file. Nothing else of the file is trusted before.
 extension DatabaseFile {
-    /// What a validated file says of its newest snapshot.
+    /// What a validated file contains about its newest snapshot.
     struct State {
         var header: FileHeader
         var physicalSize: Int
@@ -14,8 +14,8 @@ extension DatabaseFile {
         var historySchemaVersion: UInt64
         var isStreaming: Bool
 
-        /// Where the commits that lead from the header to here were written, with their records: nobody knows that they
-        /// were ever flushed.
+        /// The places of the commits that lead from the header to this state, with their records: it is not known
+        /// whether they were ever flushed.
         var ahead: [FileChunk] = []
 
         mutating func take(_ fields: TopFields) {
@@ -27,7 +27,7 @@ extension DatabaseFile {
     }
 
     /// Checks header and top array in the order of storage §1.4 and maps the file. Writers in other processes do not
-    /// wait for it: what was found wrong is looked at again when the header has changed meanwhile.
+    /// wait for this: a failed check is repeated when the header has changed meanwhile.
     func validate(readOnly: Bool) throws(RealmError) -> State {
         for _ in 0..<100 {
             let before = try? readHeader()
@@ -45,7 +45,7 @@ extension DatabaseFile {
         return state
     }
 
-    /// - Parameter given: taken in place of the header in the file.
+    /// - Parameter given: used instead of the header in the file.
     func examine(_ given: FileHeader?, readOnly: Bool) throws(RealmError) -> State {
         pages?.distrust()
         var size = try file.size()
@@ -58,7 +58,7 @@ extension DatabaseFile {
             throw invalid("file is non-empty but too small (\(size) bytes) to be a valid Realm")
         }
         let header = if let given { given } else { try readHeader() }
-        // Where a growth failed halfway the last word may be a part of one: no node has a place there.
+        // After a failed growth the last word of the file may be incomplete: no node is there.
         guard size % 8 == 0 || !header.isStreaming else { throw invalid("file has an invalid size (\(size))") }
         size &= ~7
         guard header.hasMnemonic else {
@@ -112,7 +112,7 @@ extension DatabaseFile {
         var history = Ref.null
         var freeLists = (positions: Ref.null, lengths: Ref.null, versions: Ref.null)
 
-        /// Node of the evacuation state, when there is one.
+        /// Node of the evacuation state, if there is one.
         var evacuation = Ref.null
         var slotCount = 0
     }

@@ -1,6 +1,6 @@
 extension FreeSpace {
-    /// What every operation leaves behind: chunks in order, apart from each other, whole, and summed up rightly; none
-    /// is usable and locked.
+    /// The invariants after every operation: chunks are in order, do not overlap, are merged and aligned, and their sum
+    /// is right; no chunk is both usable and locked.
     func checkInvariants() throws(RealmError) {
         var end = Format.headerSize, sum = 0, before: FileChunk?
         for chunk in usable {
@@ -28,7 +28,7 @@ extension FreeSpace {
         }
     }
 
-    /// Whether the assertions of debug builds hold; lists that would take long to check are taken at their word.
+    /// Whether the assertions of debug builds hold; long lists are not checked, because that would take too long.
     @inline(__always) var isSound: Bool {
         usable.count + locked.count > 256 || Invariants.hold { () throws(RealmError) in try checkInvariants() }
     }

@@ -1,7 +1,7 @@
-/// One node seen in memory: a validated header and the address of its bytes. Trivial; owns nothing.
+/// A view of one node: a validated header and the address of its bytes. Trivial; owns nothing.
 ///
-/// Valid while the snapshot lives (file nodes), or until the node is freed or reallocated (slab nodes).
-/// Element accessors expect `0 ≤ i < count`; callers that take `i` from a file or a user check first.
+/// Valid while the snapshot exists (nodes of the file), or until the node is freed or reallocated (slab nodes). Element
+/// accessors expect `0 ≤ i < count`; a caller that gets `i` from a file or a user checks it first.
 struct Node {
     /// Address of the header; the payload starts 8 bytes later.
     var address: UnsafeMutableRawPointer
@@ -12,7 +12,8 @@ struct Node {
     var width: Int
     var flags: UInt8
 
-    /// Refs in this node lie below: a node of the file never leads into the slab, whatever its bytes say.
+    /// All refs in this node must be below this limit: a node of the file never refers to the slab, whatever its bytes
+    /// contain.
     var refLimit = Int64.max
 
     @inline(__always) var payload: UnsafeMutableRawPointer { address + 8 }
@@ -31,7 +32,7 @@ struct Node {
     /// Payload bytes of a blob.
     @inline(__always) var blob: Bytes { Bytes(start: payload, count: count) }
 
-    /// Whether both say the same of the same node.
+    /// Whether two views describe the same node with the same header.
     func isSame(as other: Node) -> Bool {
         ref == other.ref && count == other.count && width == other.width && flags == other.flags
     }
@@ -55,8 +56,8 @@ struct Node {
         }
     }
 
-    /// Copies all elements, 64 bits wide. - Returns: whether each that is a ref, if these are refs, is below
-    /// `refLimit`.
+    /// Copies all elements, 64 bits wide.
+    /// - Returns: if the elements are refs, whether all refs among them are below `refLimit`.
     func widen(to copy: UnsafeMutablePointer<Int64>) -> Bool {
         switch width {
         case 64: widen(to: copy, payload.assumingMemoryBound(to: Int64.self))
@@ -78,7 +79,7 @@ struct Node {
         for i in 0..<count {
             let value = element(i)
             copy[i] = value
-            // Without branches; odd ones are integers.
+            // Without branches; odd elements are integers.
             beyond |= (last &- value) & ((value & 1) &- 1)
         }
         return beyond >= 0
@@ -95,7 +96,7 @@ struct Node {
         }
     }
 
-    /// Stores into a slab node whose width already holds `value`.
+    /// Stores an element into a slab node; its width must hold `value`.
     @inline(__always) func put(_ i: Int, _ value: Int64) {
         switch width {
         case 64: payload.storeBytes(of: value, toByteOffset: i &* 8, as: Int64.self)
@@ -116,8 +117,7 @@ struct Node {
             as: UInt8.self)
     }
 
-    /// Zeroes the bits of a slab node behind the last element in its last byte: what goes to the disk follows from the
-    /// elements alone.
+    /// Zeroes the unused bits in the last byte of a slab node, so that the bytes on disk depend only on the elements.
     func clearUnusedBits() {
         guard widthType == 0, count &* width & 7 != 0 else { return }
         let last = (count &* width) >> 3
@@ -143,7 +143,7 @@ struct Node {
         return element.ref
     }
 
-    /// First `i` in an ascending ordinary array with `get(i) >= v`.
+    /// First `i` in an ascending ordinary array with `get(i) >= value`.
     @inline(__always) func lowerBound(_ value: Int64) -> Int {
         var low = 0
         var length = count
@@ -159,7 +159,7 @@ struct Node {
         return low
     }
 
-    /// First `i` in an ascending unsigned array with `getUnsigned(i) >= v`.
+    /// First `i` in an ascending unsigned array with `getUnsigned(i) >= value`.
     @inline(__always) func lowerBoundUnsigned(_ value: UInt64) -> Int {
         var low = 0
         var length = count

@@ -1,6 +1,6 @@
-/// Arrays of refs: has-refs nodes, which are 64 bits wide in the slab.
+/// Arrays of refs: has-refs nodes. In the slab they are 64 bits wide.
 extension NodeStore {
-    /// `node`, a has-refs node, in the slab at width 64, with room for `extra` more elements.
+    /// A has-refs node in the slab at width 64, with room for `extra` more elements.
     @inline(__always) func writableRefs(_ node: Node, extra: Int = 0) throws(RealmError) -> Node {
         isTouched = true
         if node.ref.offset >= slabStart && (node.count &+ extra) &* 8 <= capacity(node) { return node }
@@ -12,7 +12,7 @@ extension NodeStore {
         let header = NodeHeader(flags: node.flags & 0xF8 | NodeHeader.widthCode(64), count: node.count)
         let copy = try allocate(header, capacity: room * 8)
         let refsAreInside = node.widen(to: copy.payload.assumingMemoryBound(to: Int64.self))
-        // In the slab the copy may hold refs to both sides: those that came from the file are checked now.
+        // A slab node may hold refs to the file and to the slab, so refs that come from the file are checked now.
         if isInFile(node.ref), node.count > 0 {
             guard node.hasRefs else { throw .corrupt("integers stand where refs are expected", at: node.ref.offset) }
             guard refsAreInside else { throw .corrupt("ref beyond the end of the file", at: node.ref.offset) }
@@ -50,7 +50,7 @@ extension NodeStore {
         storeHeader(node)
     }
 
-    /// Removes elements `[i, i + length)` of a has-refs node; what they refer to is the caller's business.
+    /// Removes elements `[i, i + length)` of a has-refs node; the caller handles the nodes that they refer to.
     func eraseSlots(_ node: inout Node, _ i: Int, _ length: Int = 1) throws(RealmError) {
         node = try writableRefs(node)
         Platform.move(node.payload + i &* 8, node.payload + (i &+ length) &* 8, (node.count &- i &- length) &* 8)
