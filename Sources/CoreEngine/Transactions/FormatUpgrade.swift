@@ -1,12 +1,12 @@
-/// Files of formats 10, 11 and 20–23 become format 24 when they are first opened for writing: in one transaction, so
-/// that a crash leaves the old file or the new one. Those of formats 2–9 are copied for that, and the copy takes their
-/// place. Format: logical §11, storage §8.4.
+/// Upgrades files of formats 10, 11 and 20–23 to format 24 when they are first opened for writing: in one transaction,
+/// so that a crash leaves the old file or the new one. Files of formats 2–9 are upgraded by a copy, which then replaces
+/// the file. Format: logical §11, storage §8.4.
 enum FormatUpgrade {
-    /// Backups older than this many seconds are cleared away when a file is opened.
+    /// Backups older than this many seconds are removed when a file is opened.
     private static let backupLifetime = 8_035_200
 
-    /// Upgrades what `db` opened. Another process may be faster: then there is nothing left to do.
-    /// - Returns: false when nothing was done, because others have the file open.
+    /// Upgrades the file that `db` opened. Another process may be faster: then nothing is left to do.
+    /// - Returns: false when nothing was done, because other processes have the file open.
     static func run(_ db: Database) throws(RealmError) -> Bool {
         let transaction = try Transaction(db)
         defer { transaction.close() }
@@ -41,7 +41,7 @@ enum FormatUpgrade {
         }
     }
 
-    /// What a copy lacks that has no name yet: the indexes.
+    /// Completes a copy that has no name yet: adds the indexes.
     static func finish(
         _ path: String, _ encryption: Encryption?, _ durability: Durability
     ) throws(RealmError) -> (number: UInt64, end: (topRef: Ref, logicalSize: Int)) {
@@ -66,9 +66,9 @@ enum FormatUpgrade {
 
     // MARK: Backups
 
-    /// As `keepBackup`, where the upgrade needs one: a format that is this old holds what has no place in the newest
-    /// one, as binaries of more than 16 MB. Where the name is taken by something else than a copy of this file the
-    /// backup gets a number.
+    /// As `keepBackup`, but the upgrade needs the backup: such an old format may contain data that the newest one
+    /// cannot store, such as binaries of more than 16 MB. When the name belongs to something other than a copy of this
+    /// file, the backup gets a number.
     static func requireBackup(_ path: String, format: UInt8) throws(RealmError) {
         for number in 1...99 {
             let name = prefix(path) + "v\(format)" + (number == 1 ? "" : "-\(number)") + suffix
@@ -91,8 +91,8 @@ enum FormatUpgrade {
         return path.hasSuffix(".") ? path : path + "."
     }
 
-    /// Copies a file that is about to be upgraded, once; a copy that cannot be made does not stop the upgrade. Clears
-    /// old copies away, but for those of formats 2 to 9, which may hold what their upgrade could not keep.
+    /// Copies a file before its upgrade, once; if the copy cannot be made, the upgrade continues. Removes old backups,
+    /// except those of formats 2 to 9, which may contain data that the upgrade could not keep.
     static func keepBackup(_ path: String, format: UInt8) {
         let start = prefix(path)
         for old in ["v23", "v22", "v21", "v20", "v11", "v10"] {
@@ -106,7 +106,7 @@ enum FormatUpgrade {
 }
 
 extension Table {
-    /// Link lists used to have a type of their own, which their keys name. Format: logical §11.4.
+    /// Converts the keys of link lists, which named a separate type in older formats. Format: logical §11.4.
     func upgradeLinkListKeys() throws(RealmError) {
         for column in columns where column.key.typeNumber == ColumnType.linkList.rawValue {
             let new = ColKey(
@@ -117,7 +117,7 @@ extension Table {
         }
     }
 
-    /// Dictionaries get their present form, sets and dictionary keys their present order.
+    /// Converts dictionaries to their present form, and sets and dictionary keys to their present order.
     func upgradeCollections(from format: UInt8) throws(RealmError) {
         for column in columns {
             guard let shape = column.shape, shape != .list, let kind = column.elementKind else { continue }
@@ -132,7 +132,7 @@ extension Table {
         }
     }
 
-    /// A new tree in order, nil when the old one is already.
+    /// A new, sorted tree; nil when the old one is already sorted.
     private func sortedSet(_ root: Ref, _ kind: LeafKind) throws(RealmError) -> Ref? {
         let old = BPlusTree(store, kind: kind, root: root)
         var all: [Mixed] = []
