@@ -388,8 +388,8 @@ final class NodeStore {
         return copy
     }
 
-    /// `node` in the slab with room for `capacity` payload bytes; integer arrays, blobs and fixed-size leaves keep their
-    /// layout.
+    /// The node in the slab with room for `capacity` payload bytes; integer arrays, blobs and fixed-size leaves keep
+    /// their layout.
     @inline(__always) func writable(_ node: Node, capacity needed: Int) throws(RealmError) -> Node {
         isTouched = true
         if node.ref.offset >= slabStart {

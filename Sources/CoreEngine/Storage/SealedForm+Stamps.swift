@@ -120,7 +120,7 @@ extension SealedForm {
         let block = buffer + slot * Self.blockSize
         let end = Self.rootSize + Self.announcementSize
         var plain = [UInt8](repeating: 0, count: Self.rootPayload)
-        return plain.withUnsafeMutableBytes { p -> Root? in
+        return plain.withUnsafeMutableBytes { bytes -> Root? in
             guard Platform.isZero(block + end, Self.blockSize - end),
                 seal.open(.root, slot, block, count: Self.rootPayload, into: bytes.baseAddress!),
                 let root = decode(bytes.baseAddress!), root.sequence & 1 == UInt64(slot)
@@ -142,7 +142,7 @@ extension SealedForm {
         return root
     }
 
-    func encode(_ r: Root, into bytes: UnsafeMutableRawPointer) {
+    func encode(_ root: Root, into bytes: UnsafeMutableRawPointer) {
         Platform.zero(bytes, Self.rootPayload)
         bytes.storeBytes(of: root.sequence.littleEndian, as: UInt64.self)
         root.header.encode(into: bytes + 8)
@@ -185,7 +185,7 @@ extension SealedForm {
         return nil
     }
 
-    func group(_ g: Int, _ root: Root) throws(RealmError) -> Stamps? {
+    func group(_ number: Int, _ root: Root) throws(RealmError) -> Stamps? {
         guard number < Self.rootStamps else {
             throw RealmError(
                 .maximumFileSizeExceeded, "An encrypted file holds at most \(Self.rootStamps) GB", path: file.path)
