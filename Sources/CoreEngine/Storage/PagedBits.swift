@@ -1,11 +1,11 @@
-/// A bit for each eight bytes of a file, in pieces that take memory only where a bit of them is set: a sparse file may
-/// be larger than any memory.
+/// One bit for each eight bytes of a file, in pieces that use memory only where one of their bits is set: a sparse file
+/// may be larger than the memory.
 struct PagedBits {
-    /// Bits of a piece, for 1 MB of the file.
+    /// Bits of a piece; it covers 1 MB of the file.
     private static let pieceBits = 1 << 17
     private static let pieceWords = pieceBits / 64
 
-    /// Empty: no bit is set. One word: all are.
+    /// An empty piece: no bit is set. A piece of one word: all bits are set.
     private var pieces: [[UInt64]]
 
     /// - Parameter size: bytes of the file.
@@ -18,7 +18,7 @@ struct PagedBits {
         return piece[i >> 6] >> UInt64(i & 63) & 1 != 0
     }
 
-    /// Whether some bit from `start` up to `end` is set.
+    /// Whether any bit from `start` up to `end` is set.
     func isAnySet(_ start: Int, _ end: Int) -> Bool {
         var at = start
         while at < end {
@@ -50,7 +50,7 @@ struct PagedBits {
     }
 
     /// Calls `body` for the words of a piece that hold the bits from `start` up to `end`, with the mask of these bits,
-    /// until it says true.
+    /// until it returns true.
     @inline(__always) private static func words(_ start: Int, _ end: Int, _ body: (Int, UInt64) -> Bool) -> Bool {
         var at = start
         while at < end {

@@ -1,16 +1,16 @@
-/// Realm's encrypted form: after every metadata page of 64 entries come up to 64 data pages. Format: storage §7.
+/// Realm's encrypted form: each metadata page of 64 entries is followed by up to 64 data pages. Format: storage §7.
 ///
 /// Like realm-core it writes an entry before its page, so that the older ciphertext still has its entry when the page
-/// write never happened. Unlike realm-core it writes no page that a reachable snapshot needs. The one exception is page
-/// 0, which holds the database header: before it is overwritten, what it is to become goes into one of the two last
-/// pages of the file (data like any other, beyond the logical end), its *copy*; a torn page 0 is completed from there.
-/// A commit uses the last page and one that is taken back the page before it: while page 0 on the disk may be a mixture
-/// of what two commits wrote, the copies of both are there.
+/// was never written. Unlike realm-core it writes no page that a reachable snapshot needs. The only exception is page
+/// 0, which holds the database header. Before page 0 is overwritten, its new content is written to one of the last two
+/// pages of the file (ordinary data pages, beyond the logical end), as its *copy*; a torn page 0 is completed from
+/// there. A commit uses the last page, and the withdrawal of a commit uses the page before it: while page 0 on the disk
+/// may be a mixture of what two commits wrote, the copies of both exist.
 final class RealmForm: PageForm {
     let pageSize = 4096
     private static let slots = 64
 
-    /// Pages behind the data for copies of page 0.
+    /// Number of pages behind the data for copies of page 0.
     private static let copies = 2
     private let file: FileDescriptor
     private let encryption: Encryption
@@ -20,29 +20,29 @@ final class RealmForm: PageForm {
     private var metadata: [Int: (bytes: UnsafeMutableRawPointer, generation: Int)] = [:]
     private var generation = 0
 
-    /// Pages that no waiting made readable, with the stamps they had then.
+    /// Pages that stayed unreadable after waiting, with their stamps at that time.
     private var damaged: [Int: UInt64] = [:]
     private static let damagedLimit = 1024
     private let memory: HiddenMemory
     private var buffer: UnsafeMutableRawPointer { memory.base }
     private static let batch = 64
 
-    /// Ciphertext of the coming page 0, and behind it what it says.
+    /// Ciphertext of the new page 0, and behind it its plaintext.
     private let firstMemory: HiddenMemory
     private let olderEntries: HiddenMemory
     private var first: UnsafeMutableRawPointer { firstMemory.base }
     private var firstCounter: UInt32?
 
-    /// The commit in progress has begun to write page 0.
+    /// Whether the commit in progress has begun to write page 0.
     private var isFirstPut = false
 
-    /// The copy of what page 0 was before that is on the disk.
+    /// Whether the copy of the earlier content of page 0 is on the disk.
     private var isOldFirstSaved = false
 
-    /// Page 0 was last read from a copy.
+    /// Whether page 0 was last read from a copy.
     private var isFirstTorn = false
 
-    /// nil when it must be asked of the file.
+    /// nil when it must be read from the file.
     private var knownPages: Int?
 
     var pageCount: Int {
@@ -79,7 +79,7 @@ final class RealmForm: PageForm {
         _ = try pageCount
     }
 
-    /// Makes an empty database of an empty file. The entry comes last: without it there is no file yet.
+    /// Makes an empty database in an empty file. The entry is written last: without it the file is not valid yet.
     static func create(_ file: FileDescriptor, _ encryption: Encryption, durable: Bool) throws(RealmError) -> RealmForm
     {
         try file.resize(to: sizeWhenNew, filled: true)
@@ -98,14 +98,14 @@ final class RealmForm: PageForm {
 
     func isInFile() throws(RealmError) -> Bool { try !SealedForm.recognises(file) }
 
-    /// Bytes of a file to which nothing was committed yet.
+    /// Size of a file to which nothing was committed yet.
     static var sizeWhenNew: Int { fileSize(of: 1) }
 
     deinit {
         for page in metadata.values { page.bytes.deallocate() }
     }
 
-    /// Without the metadata page that `resize` makes ahead when the last block is full.
+    /// Without the metadata page that `resize` makes in advance when the last block is full.
     var fileSize: Int {
         get throws(RealmError) {
             let pages = try pageCount
@@ -146,8 +146,8 @@ final class RealmForm: PageForm {
     func stamp(of page: Int) throws(RealmError) -> UInt64 { try entry(page).stamp }
 
     func read(_ page: Int, into to: UnsafeMutableRawPointer) throws(RealmError) -> UInt64 {
-        // A writer in another process may be between the entry and the page: that passes. Damage does not, and is
-        // waited for once.
+        // A writer in another process may be between the entry and the page, which is temporary. Damage is permanent:
+        // the code waits for it only once.
         let isSuspect = damaged[page] != nil
         if isSuspect { metadata[page / Self.slots]?.generation = -1 }
         let stamp = try entry(page).stamp
@@ -192,7 +192,7 @@ final class RealmForm: PageForm {
             return true
         }
         if entry.olderCounter != 0, matches(entry.olderMac) {
-            // The writer died between entry and page: the older half counts, and the next write goes on from there.
+            // The writer died between entry and page: the older half is valid, and the next write continues from there.
             try cipher.decrypt(buffer, into: to, counter: entry.olderCounter, position: page * 4096)
             Platform.copy(entry.at, entry.at + 32, 32)
             return true
@@ -223,7 +223,7 @@ final class RealmForm: PageForm {
         }
     }
 
-    /// Encrypts a page under the next counter and enters that in the entry. Format: storage §7.5.
+    /// Encrypts a page under the next counter and stores the counter in the entry. Format: storage §7.5.
     private func seal(_ from: UnsafeRawPointer, _ page: Int, _ entry: Entry, into to: UnsafeMutableRawPointer)
         throws(RealmError)
     {
@@ -246,8 +246,8 @@ final class RealmForm: PageForm {
     /// Entry and ciphertext of page 0: every commit changes both.
     static let mark = [0..<64, 4096..<8192]
 
-    /// Takes entry and page anew from `source` wherever they do not belong together, a few times: its writer was
-    /// between the two. What stays as it is was never a page, or is damaged.
+    /// Copies entry and page again from `source` wherever they do not belong together, a few times: the writer of
+    /// `source` was between the two. Pages that still do not match were never pages, or are damaged.
     func completePages(from source: FileDescriptor) throws(RealmError) {
         let page = try HiddenMemory(4096)
         defer { withExtendedLifetime(page) {} }
@@ -268,7 +268,7 @@ final class RealmForm: PageForm {
                 else { continue }
                 if try !open(number, entry, into: page.base) { left.append(number) }
             }
-            // Another key than this: whoever opens the file says so.
+            // Wrong key: the code that opens the copy reports it.
             if left.first == 0 { return }
             torn = left
         }
@@ -302,10 +302,10 @@ final class RealmForm: PageForm {
     }
 
     func withdraw(_ header: FileHeader) throws(RealmError) {
-        // Until page 0 is written its copy counts for nothing.
+        // Until page 0 is written its copy is not used.
         guard isFirstPut else { return }
         try sealFirst(header)
-        // A second attempt leaves both copies alone: page 0 on the disk may need either.
+        // A second attempt keeps both copies: page 0 on the disk may need either.
         if !isOldFirstSaved {
             try writeCopy(to: pageCount - 2)
             try file.synchronizeData()
@@ -321,18 +321,18 @@ final class RealmForm: PageForm {
         try file.synchronizeData()
     }
 
-    /// Puts `header` into what page 0 holds, and that, encrypted under the next counter, into `first`.
+    /// Puts `header` into the content of page 0, and encrypts the page under the next counter into `first`.
     private func sealFirst(_ header: FileHeader) throws(RealmError) {
         let page = first + 4096
         if try entry(0).counter == 0 {
             Platform.zero(page, 4096)
         } else {
             _ = try read(0, into: page)
-            // Its copy is about to go.
+            // The copy from which it was read is about to be overwritten.
             if isFirstTorn { try repair() }
         }
         header.encode(into: page)
-        // Seal a copy of the entry: the real one is written after the flush.
+        // Seals a copy of the entry: the real entry is written after the flush.
         var copy = (UInt64(0), UInt64(0), UInt64(0), UInt64(0), UInt64(0), UInt64(0), UInt64(0), UInt64(0))
         let entry = try entry(0)
         try withUnsafeMutableBytes(of: &copy) { (bytes) throws(RealmError) in
@@ -359,8 +359,9 @@ final class RealmForm: PageForm {
         try file.write(first, count: 4096, at: 4096)
     }
 
-    /// Writes entries in two steps, so that one that is cut short keeps what the page needs that is there: first the
-    /// older half, which repeats what stands in the newer one, then both.
+    /// Writes entries in two steps, so that an interrupted write still leaves the half that matches the page on disk.
+    /// The first step changes only the older half, to a copy of the newer half on disk; the second step writes both
+    /// halves.
     private func writeEntries(_ first: Entry, _ count: Int, at place: Int) throws(RealmError) {
         let size = count * 64
         for offset in stride(from: 0, to: size, by: 64) {
@@ -380,9 +381,9 @@ final class RealmForm: PageForm {
         isFirstTorn = false
     }
 
-    /// Completes a torn page 0, in the buffer, from a copy of what it was to become; `first` holds its ciphertext then.
-    /// Returns the counter under which it was encrypted: the one whose ciphertext is what the entry announces, or
-    /// shares a sector with the page. The file stays as it is: a writer may be alive and at it.
+    /// Completes a torn page 0, which is in the buffer, from a copy of its new content; then `first` holds its
+    /// ciphertext. Returns the counter under which it was encrypted: either the entry announces its ciphertext, or the
+    /// ciphertext shares a sector with the page. The file stays unchanged: a writer may still be writing it.
     private func recoverFirst(into to: UnsafeMutableRawPointer) throws(RealmError) -> UInt32? {
         let torn = try HiddenMemory(4096)
         defer { withExtendedLifetime(torn) {} }
@@ -394,7 +395,7 @@ final class RealmForm: PageForm {
             guard copy.counter != 0, try file.read(into: buffer, count: 4096, at: position(ofPage: page)) == 4096,
                 try open(page, copy, into: first), FileHeader(bytes: first).hasMnemonic
             else { continue }
-            // Commits that lost their power after the entry or before it go on from either half.
+            // Commits that were interrupted by a power failure continue from either half, or from the counter after it.
             for counter in [
                 firstEntry.counter, Self.next(firstEntry.counter), firstEntry.olderCounter,
                 Self.next(firstEntry.olderCounter),

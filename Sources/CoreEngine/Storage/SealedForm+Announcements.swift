@@ -1,15 +1,15 @@
-/// Announcements: what a commit writes before its root record, so that a torn or lost record is made good. Layout:
-/// docs/security.md §4.
+/// Announcements: written by a commit before its root record, so that a torn or lost root record can be replaced.
+/// Layout: docs/security.md §4.
 extension SealedForm {
-    /// Whether the announcement still stands in the blocks of the root records in the buffer.
+    /// Whether the announcement is still in the blocks of the root records, which are in the buffer.
     func isAnnounced(_ announced: Announced) -> Bool {
         PageSeal.stamp(buffer + Int(announced.root.sequence & 1) * Self.blockSize + Self.rootSize) == announced.stamp
     }
 
     private static func rootBlock(_ sequence: UInt64) -> Int { (2 + Int(sequence & 1)) * blockSize }
 
-    /// Describes the coming root record and the pages below it that are new, behind the record that it is going to
-    /// replace; `runs` nil takes away what an earlier commit may have left there.
+    /// Announces the new root record and the new pages below it, behind the root record that it will replace. With
+    /// `runs` nil, removes an announcement that an earlier commit may have left there.
     func announce(_ root: Root, _ runs: [Range<Int>]?) throws(RealmError) {
         let at = Self.rootBlock(root.sequence)
         let end = Self.rootSize + Self.announcementSize
@@ -37,7 +37,7 @@ extension SealedForm {
         try file.write(buffer, count: Self.announcementSize, at: at + Self.rootSize)
     }
 
-    /// The announced root record that follows `root`, if all that it names is on the disk.
+    /// The announced root record that follows `root`, if everything that it names is on the disk.
     func successor(of root: Root) throws(RealmError) -> Announced? {
         var plain = [UInt8](repeating: 0, count: Self.announcementPayload)
         let at = Self.rootBlock(root.sequence &+ 1)
@@ -86,8 +86,8 @@ extension SealedForm {
         return found.root.sequence
     }
 
-    /// The last of the announced root records that follow `root` one after the other, or the first that is wanted; nil
-    /// when none does and `root` is itself in its place.
+    /// Follows the announced root records after `root`. Returns the last one, or the first that `isWanted` accepts; nil
+    /// when no announcement follows and `root` was not accepted from one.
     func lastSuccessor(of root: Root, until isWanted: (Root) -> Bool = { _ in false }) throws(RealmError) -> Announced?
     {
         var found = accepted.flatMap { $0.root.sequence == root.sequence ? $0 : nil }
@@ -108,7 +108,7 @@ extension SealedForm {
     func rewriteSuccessor() throws(RealmError) {
         guard let accepted else { return }
         for run in accepted.runs {
-            // Pages are neighbours on disk as far as their table reaches.
+            // Pages of one table are adjacent on disk.
             var page = run.lowerBound
             while page < run.upperBound {
                 let end = min(run.upperBound, (page / Self.fanOut + 1) * Self.fanOut)
@@ -133,7 +133,8 @@ extension SealedForm {
 
     func withdraw(_ header: FileHeader) throws(RealmError) {
         if let replaced {
-            // The record first, for certain: while it may be torn the announcement behind it stands in for it.
+            // The root record is restored and flushed first: while it may be torn, the announcement behind it replaces
+            // it.
             for part in [0..<Self.rootSize, Self.rootSize..<replaced.bytes.count] {
                 try replaced.bytes.withBytes { (b) throws(RealmError) in
                     if let start = b.baseAddress {
@@ -145,8 +146,8 @@ extension SealedForm {
         }
         forget()
         accepted = nil
-        // The root record in force was never flushed, perhaps, and a flush that failed may have dropped it: its
-        // announcement was.
+        // The root record in force may never have been flushed, and a failed flush may have dropped it: its
+        // announcement was flushed.
         var root = try root()
         if root.header != header, let next = try successor(of: root) { root = next.root }
         guard root.header == header else { throw damaged("its newest root record was lost") }
@@ -158,7 +159,7 @@ extension SealedForm {
     func rewriteHeader() throws(RealmError) {
         let root = try root()
         if let accepted, accepted.root.sequence == root.sequence {
-            // Until all of it is on the disk for certain, the tables that the record before it names must stay.
+            // Until all of it is certainly on the disk, the tables that the previous root record names must stay.
             try rewriteSuccessor()
             try file.synchronizeData()
         }

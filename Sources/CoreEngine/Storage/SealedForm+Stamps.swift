@@ -196,7 +196,7 @@ extension SealedForm {
         return stamps
     }
 
-    func table(_ t: Int, _ root: Root) throws(RealmError) -> Stamps? {
+    func table(_ number: Int, _ root: Root) throws(RealmError) -> Stamps? {
         if let stamps = tables[number], stamps.isChanged { return stamps }
         let wanted: UInt64
         if !released.isEmpty, let stamp = released[number] {
