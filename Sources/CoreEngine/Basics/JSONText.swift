@@ -1,4 +1,4 @@
-/// Writes JSON (RFC 8259), piece by piece.
+/// Writes JSON (RFC 8259) piece by piece.
 struct JSONText {
     private(set) var bytes: [UInt8] = []
     private var needsComma = false
@@ -9,7 +9,7 @@ struct JSONText {
         needsComma = false
     }
 
-    /// What is JSON already.
+    /// Adds a text that is already JSON.
     mutating func raw(_ text: String) { put(text) }
 
     mutating func raw(_ text: [UInt8]) {
@@ -35,7 +35,7 @@ struct JSONText {
         quoted(value.utf8)
     }
 
-    /// A text; what is not UTF-8 in it becomes U+FFFD.
+    /// Adds a text; bytes that are not UTF-8 become U+FFFD.
     mutating func text(_ b: UnsafeRawBufferPointer) { quoted(String(decoding: b, as: UTF8.self).utf8) }
 
     private mutating func quoted(_ text: some Sequence<UInt8>) {

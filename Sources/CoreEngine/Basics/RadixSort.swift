@@ -1,12 +1,12 @@
-/// Sorts elements by a number of each, stably: few by insertion, many by their bytes, the lowest first. Bytes in which
-/// no two numbers differ take no pass.
+/// A stable sort of elements by a number of each: insertion sort for few elements, otherwise byte by byte, the lowest
+/// byte first. A byte that is equal in all numbers needs no pass.
 enum RadixSort {
-    /// Up to so many elements need no spare room.
+    /// Up to this count, no spare memory is used.
     static let few = 64
 
     /// - Parameters:
-    ///   - spare: room for as many elements, used when there are more than `few`.
-    /// - Returns: where the sorted elements are: at `elements` or at `spare`.
+    ///   - spare: memory for the same number of elements, used for more than `few` elements.
+    /// - Returns: where the sorted elements are: `elements` or `spare`.
     @inline(__always) static func sort<Element: BitwiseCopyable>(
         _ elements: UnsafeMutablePointer<Element>, _ count: Int, spare: UnsafeMutablePointer<Element>,
         by number: (Element) -> UInt64

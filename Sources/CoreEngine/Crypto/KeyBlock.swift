@@ -1,7 +1,7 @@
 import CSodium
 
-/// The first 512 bytes of a file in CRealm's encrypted form: which cipher, how the key comes about, and the file's data
-/// key, wrapped.
+/// The first 512 bytes of a file in CRealm's encrypted form: the cipher, how the key is derived, and the encrypted data
+/// key of the file.
 ///
 ///       0  magic "CRealmE1"                  48  passes, memory of the passphrase derivation, u64 each
 ///       8  cipher: 0 or 1                    64  nonce of the wrap, 24 bytes
@@ -10,7 +10,8 @@ import CSodium
 ///      16  file identity, 16 bytes          152  zero
 ///      32  salt, 16 bytes
 ///
-/// The data key never changes, so that another key or passphrase rewrites this block only. Layout: docs/security.md §2.
+/// The data key never changes, so that a change of the key or passphrase rewrites only this block. Layout:
+/// docs/security.md §2.
 struct KeyBlock: Equatable {
     static let size = 512
     static let magic: [UInt8] = Array("CRealmE1".utf8)
@@ -50,7 +51,7 @@ struct KeyBlock: Equatable {
         return (block, dataKey)
     }
 
-    /// The same file under another secret. Its generation is one higher.
+    /// A block for the same file with another secret. Its generation is one higher.
     func rewrapped(_ dataKey: SecretKey, _ encryption: Encryption) throws(RealmError) -> KeyBlock {
         var copy = self
         copy.put(12, generation &+ 1)
@@ -58,7 +59,7 @@ struct KeyBlock: Equatable {
         return copy
     }
 
-    /// Checks what a file claims: damage is told from a wrong key by the checksum.
+    /// Checks the content of a file: the checksum distinguishes damage from a wrong key.
     init(checking raw: UnsafeRawBufferPointer) throws(RealmError) {
         guard raw.count >= Self.size, Self.isPresent(in: raw) else {
             throw RealmError(.invalidDatabase, "the encryption header is missing or damaged")
@@ -144,7 +145,7 @@ struct KeyBlock: Equatable {
         bytes.replaceSubrange(Self.checksumAt..<Self.end, with: checksum())
     }
 
-    /// The data key; nil when the secret is not the one.
+    /// The data key; nil when the secret is wrong.
     func unwrap(_ encryption: Encryption) throws(RealmError) -> SecretKey? {
         switch (bytes[9], encryption.secret) {
         case (0, .key(let key)) where key.count == 64: break

@@ -2,10 +2,11 @@ import CSodium
 
 /// Seals and opens blocks of CRealm's encrypted form: `nonce (24) | tag (16) | ciphertext`.
 ///
-/// Every seal draws a fresh nonce. Its first 8 bytes are the block's *stamp*, its version: whoever refers to a block
-/// keeps the stamp, so that an older copy of the block is refused though it authenticates. File identity, kind, number
-/// and stamp are associated data. With AES-256-GCM each block has a key of its own, derived from the first half of its
-/// nonce; so random nonces never come near that cipher's limits. Layout: docs/security.md §3.
+/// Every seal draws a new random nonce. Its first 8 bytes are the *stamp* of the block, which identifies its version.
+/// Blocks that refer to it store the stamp, so that an older copy of the block is refused although it authenticates.
+/// File identity, kind, number and stamp are associated data. With AES-256-GCM each block has a separate key, derived
+/// from the first half of its nonce, so random nonces stay far below the limits of that cipher. Layout:
+/// docs/security.md §3.
 ///
 /// Thread rule: one thread at a time.
 final class PageSeal {
@@ -20,10 +21,10 @@ final class PageSeal {
     /// identity (16) | kind (1) | zero (7) | number (8) | stamp (8)
     private var associated: [UInt8]
 
-    /// Of the block at hand, for AES-256-GCM.
+    /// The key of the current block, for AES-256-GCM.
     private let blockKey: SecretKey
 
-    /// The keys of the kinds. Layout: docs/security.md §2.
+    /// Derives the keys of all kinds. Layout: docs/security.md §2.
     static func keys(_ dataKey: SecretKey) throws(RealmError) -> SecretKey {
         try SecretKey(count: Kind.allCases.count * 32) { out in
             dataKey.with { k in
@@ -82,7 +83,7 @@ final class PageSeal {
         return Self.stamp(block)
     }
 
-    /// Opens `block` into `to`; false when it is not what was sealed as this kind and number of this file.
+    /// Opens `block` into `to`; false when it was not sealed with this kind and number for this file.
     func open(_ kind: Kind, _ number: Int, _ block: UnsafeRawPointer, count: Int, into to: UnsafeMutableRawPointer)
         -> Bool
     {

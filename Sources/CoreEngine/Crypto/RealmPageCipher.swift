@@ -10,7 +10,7 @@ final class RealmPageCipher {
     private let key: SecretKey
     private let cipher, context: OpaquePointer
 
-    /// - Parameter key: 64 bytes: AES key, HMAC key.
+    /// - Parameter key: 64 bytes: first the AES key, then the HMAC key.
     init(_ key: SecretKey) throws(RealmError) {
         guard key.count == 64 else { throw RealmError(.invalidEncryptionKey, "Encryption key must be 64 bytes.") }
         guard let cipher = EVP_CIPHER_fetch(nil, "AES-256-CBC", nil) else {
@@ -46,7 +46,7 @@ final class RealmPageCipher {
         try run(0, from, to, counter, position)
     }
 
-    /// libcrypto keeps the expanded key on the heap: there for one page only, and wiped then.
+    /// libcrypto keeps the expanded key on the heap, so it is wiped after each page.
     private func run(
         _ encrypts: Int32, _ from: UnsafeRawPointer, _ to: UnsafeMutableRawPointer, _ counter: UInt32, _ position: Int
     ) throws(RealmError) {

@@ -53,7 +53,7 @@ struct CommitWriter {
     private var freed: [FileChunk]
     private let leavesRecord: Bool
 
-    /// The position at which nodes reach the disk in one write with the record of this commit.
+    /// The position behind the record of this commit; 0: none. Nodes there reach the disk together with the record.
     private let near: Int
 
     /// Writes to the file. Also collects the checksum and the extents of the written bytes, as long as they fit into a

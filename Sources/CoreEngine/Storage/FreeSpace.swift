@@ -159,7 +159,7 @@ struct FreeSpace {
 
     mutating func appendAtEnd(_ chunk: FileChunk) { append(chunk) }
 
-    // MARK: Handing out
+    // MARK: Allocation
 
     /// Takes the first `size` bytes of chunk `i`; the rest of the chunk stays in the list.
     private mutating func take(_ size: Int, at i: Int) -> FileChunk {

@@ -241,7 +241,7 @@ final class RealmForm: PageForm {
         knownPages = pages
     }
 
-    // MARK: Copies that others may have written to meanwhile
+    // MARK: Copies of a file that others write
 
     /// Entry and ciphertext of page 0: every commit changes both.
     static let mark = [0..<64, 4096..<8192]

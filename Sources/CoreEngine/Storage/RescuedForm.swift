@@ -73,7 +73,7 @@ final class RescuedForm: PageForm {
 
     func isInFile() throws(RealmError) -> Bool { true }
 
-    // MARK: Nothing is written
+    // MARK: Refused writes
 
     private func readOnly() -> RealmError { RealmError(.readOnly, "A damaged file is only read", path: form.file.path) }
 

@@ -1,9 +1,9 @@
-/// The tree of stamps: a root record names the stamps of groups, a group those of tables, a table those of pages (while
-/// the file is small, the root those of tables). Each is read into memory once and kept for as long as its parent names
-/// it. Layout: docs/security.md.
+/// The tree of stamps: a root record contains the stamps of groups, a group those of tables, a table those of pages.
+/// (While the file is small, the root record contains the stamps of tables.) Each is read into memory once and kept as
+/// long as its parent names its stamp. Layout: docs/security.md.
 ///
-/// What a parent does not name is never believed: a table that was written meanwhile is looked up again from a root
-/// that is read again.
+/// A block that its parent does not name is never trusted: if a table was written meanwhile, the root is read again,
+/// and the table is looked up from the new root.
 extension SealedForm {
     // MARK: Root
 
@@ -11,7 +11,7 @@ extension SealedForm {
         if let known { return known }
         var records: (Root?, Root?) = (nil, nil)
         var distant = 0
-        // Another process may be in the middle of a write: that passes.
+        // Another process may be in the middle of a write, which is temporary.
         for attempt in 0..<20 {
             if attempt > 0 { Platform.sleep(microseconds: 1000) }
             guard try file.read(into: buffer, count: 2 * Self.blockSize, at: 2 * Self.blockSize) == 2 * Self.blockSize
@@ -22,8 +22,8 @@ extension SealedForm {
             if let even = records.0, let odd = records.1 {
                 let isEven = even.sequence > odd.sequence
                 var root = isEven ? even : odd
-                // Neighbours, but for a flush that failed in another process and lost one record: then the
-                // announcements lead on.
+                // The sequence numbers are normally adjacent. After a failed flush in another process, which lost one
+                // record, the announcements lead to the newest state.
                 guard root.sequence &- (isEven ? odd : even).sequence <= 3 else {
                     distant += 1
                     if distant == 3 { break }
@@ -46,7 +46,7 @@ extension SealedForm {
                 return root
             }
         }
-        // A torn record, where the disk writes less than a sector at a time.
+        // A torn record, on a disk that writes less than a sector at a time.
         if let only = records.0 ?? records.1, records.0 == nil || records.1 == nil, let next = try successor(of: only) {
             accepted = next
             known = next.root
@@ -58,9 +58,9 @@ extension SealedForm {
                 ? "a root record does not authenticate" : "its root records are not neighbours")
     }
 
-    /// The newest state of a file whose root records are not neighbours, though each of them is sound: a program that
-    /// took the file for one that nobody has open put an old record over one of them. The greater number counts, with
-    /// the commits that are announced behind it; where what it names is gone, the other one.
+    /// The newest state of a file whose root records are both valid but not adjacent: a program that assumed that no
+    /// other process has the file open overwrote one of them with an old record. The greater number is used, with the
+    /// commits that are announced behind it; if tables or groups that it names are gone, the other record is used.
     private func distantRoot(_ even: Root, _ odd: Root) throws(RealmError) -> Root? {
         for candidate in even.sequence > odd.sequence ? [even, odd] : [odd, even] {
             let found = try lastSuccessor(of: candidate)
@@ -73,7 +73,7 @@ extension SealedForm {
         return nil
     }
 
-    /// Whether all tables and groups that a root record names are there.
+    /// Whether all tables and groups that a root record names are in the file.
     private func isWhole(_ root: Root) throws(RealmError) -> Bool {
         guard try file.size() >= end(of: root.pageCount) * Self.blockSize else { return false }
         for number in 0..<(root.pageCount + Self.fanOut - 1) / Self.fanOut {
@@ -86,9 +86,9 @@ extension SealedForm {
         guard isDistant, changedTables.isEmpty else { return }
         known = nil
         let root = try root()
-        // Announced commits are put in their place first, by whoever opens the file.
+        // The process that opens the file first selects the announced commits.
         guard isDistant, accepted == nil else { return }
-        // The same content under the next number makes neighbours of them again; the older record is the one that goes.
+        // The same content under the next number makes the records adjacent again; it replaces the older record.
         var next = root
         next.sequence &+= 1
         try writeRoot(next)
@@ -96,8 +96,8 @@ extension SealedForm {
         (accepted, known, isDistant) = (nil, nil, false)
     }
 
-    /// The newest of the root records and announcements that authenticate, for a file that may be damaged, and whether
-    /// both records do: otherwise a newer one may be lost.
+    /// The newest of the root records and announcements that authenticate, for a file that may be damaged. `isSure`
+    /// when both records authenticate; otherwise a newer one may be lost.
     func damagedRoot() -> (root: Root?, isSure: Bool) {
         guard let read = try? file.read(into: buffer, count: 2 * Self.blockSize, at: 2 * Self.blockSize),
             read == 2 * Self.blockSize
@@ -166,7 +166,8 @@ extension SealedForm {
 
     // MARK: Stamps
 
-    /// Reads the stamps that `wanted` names from the pair of blocks at `block`; nil when neither block is the one.
+    /// Reads the block with the stamp `wanted` from the pair of blocks at `block`; nil when neither block has this
+    /// stamp.
     private func load(_ kind: PageSeal.Kind, _ number: Int, at block: Int, wanted: UInt64) throws(RealmError) -> Stamps?
     {
         let stamps = Stamps()
@@ -213,8 +214,8 @@ extension SealedForm {
         return stamps
     }
 
-    /// The table of a page. Its blocks may have been written twice since the root was read: then the root is read
-    /// again.
+    /// The table of stamps for a page. Its blocks may have been written twice since the root was read: then the root is
+    /// read again.
     func table(ofPage page: Int) throws(RealmError) -> Stamps {
         var tries = 0
         while true {

@@ -1,22 +1,24 @@
-/// CRealm's encrypted form: blocks of 4096 bytes, each sealed by itself (`PageSeal`), and a tree of stamps over them.
+/// CRealm's encrypted form: blocks of 4096 bytes, each sealed separately (`PageSeal`), and a tree of stamps over them.
 ///
 ///     block 0, 1   the key block, twice
 ///           2, 3   root records: even and odd sequence numbers
 ///           4 …    groups of 507 tables of 507 pages; each group and each table occupies two blocks, written in turn
 ///
-/// A page's stamp is in its table, the table's in its group, the group's in the root (in files of up to 53 tables the
-/// table's is in the root): a block that is not the one its stamp names is refused. A commit writes pages, then the
-/// tables and groups that name them into the block of the pair that is not in use, and an announcement: the coming root
-/// record and the pages that were written. It flushes, and then writes the root record over the older one. A record is
-/// 512 bytes, so that no torn write leaves half of one; if it never reaches the disk, the announcement stands in for
-/// it. Layout: docs/security.md.
+/// The stamp of a page is in its table, that of the table in its group, that of the group in the root (in files of up
+/// to 53 tables, the stamps of tables are in the root). A block is refused when it does not have the stamp that its
+/// parent names.
+///
+/// A commit writes its pages. Then it writes the tables and groups that name them, each into the unused block of its
+/// pair, and an announcement: the new root record and the list of written pages. It flushes, and then overwrites the
+/// older root record. A record is 512 bytes, so that no torn write leaves half of one; if it never reaches the disk,
+/// the announcement replaces it. Layout: docs/security.md.
 final class SealedForm: PageForm {
     @inline(__always) static var blockSize: Int { 4096 }
 
     /// Bytes of data in a page: 4056.
     @inline(__always) static var payload: Int { blockSize - PageSeal.overhead }
 
-    /// Stamps in a table or group.
+    /// Number of stamps in a table or group.
     @inline(__always) static var fanOut: Int { payload / 8 }
     private static let tableSpan = 2 + fanOut
     private static let groupSpan = 2 + fanOut * tableSpan
@@ -30,15 +32,15 @@ final class SealedForm: PageForm {
         0..<2 * blockSize, 2 * blockSize..<2 * blockSize + rootSize, 3 * blockSize..<3 * blockSize + rootSize,
     ]
 
-    /// Behind the root record in its block.
+    /// The announcement is behind the root record in the same block.
     static let announcementSize = 2048
     static let announcementPayload = announcementSize - PageSeal.overhead
 
-    /// Commits that can be announced at a time: one in each root block.
+    /// Number of commits that can be announced at a time: one in each root block.
     static let chain: UInt64 = 2
     static let announcedRuns = (announcementPayload - rootPayload - 8) / 8
 
-    /// Bytes of a file to which nothing was committed yet: its first page is the last thing in it.
+    /// Size of a file to which nothing was committed yet: its first page is at its end.
     static var sizeWhenNew: Int { (firstGroup + 5) * blockSize }
     static let pageLimit = rootStamps * fanOut * fanOut
 
@@ -46,7 +48,7 @@ final class SealedForm: PageForm {
     final class Stamps {
         let values: UnsafeMutablePointer<UInt64>
 
-        /// Which block of the pair holds them, and its stamp.
+        /// `slot`: the block of the pair that holds the stamps. `stamp`: the stamp of that block.
         var slot = 1
         var stamp: UInt64 = 0
         var isChanged = false
@@ -64,7 +66,7 @@ final class SealedForm: PageForm {
         var header = FileHeader()
         var pageCount = 0
 
-        /// Of groups; while the file is small, of tables.
+        /// The stamps of groups, or of tables while the file is small.
         var stamps = [UInt64](repeating: 0, count: rootStamps)
 
         /// Whether the stamps are those of tables.
@@ -84,31 +86,31 @@ final class SealedForm: PageForm {
     struct Announced {
         var root: Root
 
-        /// Of the announcement: another one may come to stand there.
+        /// The stamp of the announcement: another announcement may overwrite it.
         var stamp: UInt64
         var runs: [Range<Int>]
     }
 
-    /// It counts although its root record is not in its place.
+    /// An announced root record that is used although it has not been written to its block.
     var accepted: Announced?
 
-    /// The root records were last found too far from each other for any crash.
+    /// The root records were found farther apart than any crash can leave them.
     var isDistant = false
 
-    /// Where the newest published snapshot has its top array; 0: unknown.
+    /// The top ref of the newest published snapshot; 0: unknown.
     var expected: UInt64 = 0
 
-    /// What the commit in progress writes over in the block of its root record, and where that is.
+    /// The bytes that the commit in progress overwrites in the block of its root record, and their position.
     var replaced: (bytes: [UInt8], at: Int)?
 
-    /// Pages that the commit in progress wrote, nil when there are too many to announce.
+    /// Pages that the commit in progress wrote; nil when there are too many to announce.
     private var writtenRuns: [Range<Int>]? = []
     private var grownTo = 0
     var tables: [Int: Stamps] = [:]
     var groups: [Int: Stamps] = [:]
     var changedTables: [Int] = []
 
-    /// Tables of the coming commit that are written already and not in memory: their stamps.
+    /// Stamps of tables that the coming commit has already written and that are no longer in memory.
     var released: [Int: UInt64] = [:]
     private var changedGroups: [Int] = []
     private let memory: HiddenMemory
@@ -142,7 +144,7 @@ final class SealedForm: PageForm {
         }
     }
 
-    /// Makes the form of an empty file: no data page yet. `finishCreation` follows the first commit.
+    /// Makes the form in an empty file, without data pages. `finishCreation` must follow after the first commit.
     static func create(_ file: FileDescriptor, _ encryption: Encryption) throws(RealmError) -> SealedForm {
         let (block, dataKey) = try KeyBlock.create(encryption)
         return try create(file, block, dataKey, try PageSeal.keys(dataKey))
@@ -152,7 +154,7 @@ final class SealedForm: PageForm {
         throws(RealmError) -> SealedForm
     {
         let form = try SealedForm(file, block, dataKey, keys)
-        // The first copy comes last: without it there is no file yet.
+        // The first copy is written last (`finishCreation`): without it the file is not valid yet.
         try file.resize(to: blockSize, filled: true)
         try form.writeKeyBlock(block, 1)
         for sequence: UInt64 in 0..<2 {
@@ -186,8 +188,7 @@ final class SealedForm: PageForm {
         return try SealedForm(file, block, dataKey, try PageSeal.keys(dataKey)).checked()
     }
 
-    /// As `open`, for a file that may be damaged: by whichever copy of the key block can be read, and without a look at
-    /// anything else.
+    /// As `open`, for a file that may be damaged: uses any readable copy of the key block, and checks nothing else.
     static func openDamaged(_ file: FileDescriptor, _ encryption: Encryption) throws(RealmError) -> SealedForm {
         var found: RealmError?
         let raw = UnsafeMutableRawBufferPointer.allocate(byteCount: blockSize, alignment: 16)
@@ -208,7 +209,8 @@ final class SealedForm: PageForm {
         throw found ?? RealmError(.invalidDatabase, "the encryption header is missing or damaged", path: file.path)
     }
 
-    /// Both copies of the key block. A change of key writes the first copy last: either is the truth until they agree.
+    /// Both copies of the key block. A change of key writes the first copy last; either copy is valid until they are
+    /// equal.
     static func keyBlocks(of file: FileDescriptor) throws(RealmError) -> (first: KeyBlock, second: KeyBlock) {
         let raw = UnsafeMutableRawBufferPointer.allocate(byteCount: 2 * blockSize, alignment: 16)
         defer { raw.deallocate() }
@@ -228,13 +230,13 @@ final class SealedForm: PageForm {
         return try RealmError.unlessDamaged { () throws(RealmError) in try isKeyBlock(in: file) } ?? false
     }
 
-    /// Whether the key block by which this form opened its file is in `file`.
+    /// Whether `file` contains the key block with which this form opened its file.
     private func isKeyBlock(in file: FileDescriptor) throws(RealmError) -> Bool {
         let (first, second) = try Self.keyBlocks(of: file)
         return keyBlock == first || keyBlock == second
     }
 
-    /// Itself, when the root record is good and the file as long as it says.
+    /// Returns this form when the root record is valid and the file is as long as the record says.
     private func checked() throws(RealmError) -> SealedForm {
         guard try file.size() >= end(of: try root().pageCount) * Self.blockSize else {
             throw RealmError(.invalidDatabase, "the encrypted file is truncated (\(try file.size()) bytes)")
@@ -250,7 +252,7 @@ final class SealedForm: PageForm {
 
     func pageBlock(_ page: Int) -> Int { tableBlock(page / Self.fanOut) + 2 + page % Self.fanOut }
 
-    /// Blocks of a file with room for `pages` pages.
+    /// Number of blocks of a file with `pages` pages.
     func end(of pages: Int) -> Int { pages == 0 ? Self.firstGroup : pageBlock(pages - 1) + 1 }
 
     func damaged(_ what: String) -> RealmError {
@@ -262,7 +264,7 @@ final class SealedForm: PageForm {
     var pageCount: Int { get throws(RealmError) { max(grownTo, try root().pageCount) } }
     var fileSize: Int { get throws(RealmError) { end(of: try pageCount) * Self.blockSize } }
 
-    /// Behind nonce and tag.
+    /// The ciphertext is behind nonce and tag.
     func position(ofPage page: Int) -> Int { pageBlock(page) * Self.blockSize + PageSeal.overhead }
 
     func stamp(of page: Int) throws(RealmError) -> UInt64 { try table(ofPage: page).values[page % Self.fanOut] }
@@ -274,7 +276,7 @@ final class SealedForm: PageForm {
         return wanted
     }
 
-    /// Decrypts the version `wanted` of a page; the error when that is not what is there.
+    /// Decrypts the version `wanted` of a page; returns an error when the block contains another version.
     func read(_ page: Int, _ wanted: UInt64, into to: UnsafeMutableRawPointer) throws(RealmError) -> RealmError? {
         guard try file.read(into: buffer, count: Self.blockSize, at: pageBlock(page) * Self.blockSize) == Self.blockSize
         else {
@@ -295,7 +297,7 @@ final class SealedForm: PageForm {
         while done < count {
             let page = first + done
             let table = try table(ofPage: page)
-            // Pages are neighbours on disk as far as their table reaches.
+            // Pages of one table are adjacent on disk.
             let run = min(count - done, Self.fanOut - page % Self.fanOut, Self.batch)
             for i in 0..<run {
                 stamps[done + i] = seal.seal(
@@ -348,7 +350,7 @@ final class SealedForm: PageForm {
         return runs != nil
     }
 
-    /// Writes the tables and groups that changed; returns the root record that names them.
+    /// Writes the changed tables and groups; returns the root record that names them.
     private func comingRoot(_ header: FileHeader) throws(RealmError) -> Root {
         var root = try root()
         root.sequence &+= 1
@@ -365,7 +367,7 @@ final class SealedForm: PageForm {
             return root
         }
         if wasSmall {
-            // The file outgrows what the root alone can name: its stamps move into the first group.
+            // The file has outgrown the stamps in the root: they are moved into the first group.
             let first = Stamps()
             for i in 0..<Self.rootStamps { first.values[i] = root.stamps[i] }
             first.isChanged = true
@@ -386,7 +388,7 @@ final class SealedForm: PageForm {
         return root
     }
 
-    /// Enters a table's stamp in its group.
+    /// Stores a table's stamp in its group.
     private func name(_ number: Int, _ stamp: UInt64, _ root: Root) throws(RealmError) {
         guard let group = try group(number / Self.fanOut, root) else {
             throw damaged("a group of tables does not authenticate")
@@ -398,7 +400,7 @@ final class SealedForm: PageForm {
         }
     }
 
-    /// Writes stamps into the block of their pair that is not in use.
+    /// Writes stamps into the unused block of their pair.
     private func store(_ kind: PageSeal.Kind, _ number: Int, _ stamps: Stamps, at block: Int) throws(RealmError)
         -> UInt64
     {
@@ -446,8 +448,8 @@ final class SealedForm: PageForm {
         return form
     }
 
-    /// The copy opens with the same secret: deriving a key from a passphrase again would take the memory that it is
-    /// meant to take.
+    /// The copy opens with the same secret. Deriving a key from a passphrase again would need the large amount of
+    /// memory that the passphrase's cost demands.
     func sibling(in file: FileDescriptor) throws(RealmError) -> any PageForm {
         try readKeyBlocks()
         return try Self.create(file, keyBlock, dataKey, keys)

@@ -92,7 +92,7 @@ final class LockFile: @unchecked Sendable {  // Immutable after `init`, except f
         }
     }
 
-    // MARK: Whose the file is
+    // MARK: Ownership of the file
 
     /// The existing lock file; nil when there is none.
     private static func openExisting(_ path: String) throws(RealmError) -> FileDescriptor? {

@@ -23,7 +23,7 @@ struct SessionEntry {
         if case .readWrite(let create) = access { (writing, creating) = (true, create) }
     }
 
-    // MARK: Before
+    // MARK: Before the session
 
     /// Opens the file before the session is joined, to check whether it can be opened at all; nil when it is missing
     /// and may be created.

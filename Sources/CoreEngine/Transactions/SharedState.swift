@@ -119,7 +119,7 @@ struct SharedState {
         return head
     }
 
-    /// Repairs the first bytes. Only for the holder of the write lock.
+    /// Repairs the first bytes. Only for a member: while it is one, no other process writes the whole file again.
     func restoreHead() {
         let head = Self.head
         for at in [0, 8] {
@@ -338,7 +338,7 @@ struct SharedState {
 
     func unpin(_ held: Int) {
         guard held >= 0 else { return }
-        // A slot whose first word is free can be claimed, so the copy is cleared first.
+        // The copy first: another member claims a slot through its first word.
         copy(held).store(0)
         slot(held).store(0)
     }
