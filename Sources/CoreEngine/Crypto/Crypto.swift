@@ -45,9 +45,9 @@ enum Crypto {
     /// A keyed hash of `message`, 32 bytes. Source: BLAKE2b.
     static func hash(_ message: UnsafeRawBufferPointer, key: SecretKey) throws(RealmError) -> SecretKey {
         try SecretKey(count: 32) { out in
-            key.with { k in
+            key.with { keyBytes in
                 _ = crypto_generichash(
-                    out, 32, message.baseAddress?.assumingMemoryBound(to: UInt8.self), UInt64(message.count), k,
+                    out, 32, message.baseAddress?.assumingMemoryBound(to: UInt8.self), UInt64(message.count), keyBytes,
                     key.count)
             }
         }

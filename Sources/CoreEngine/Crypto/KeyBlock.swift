@@ -100,8 +100,8 @@ struct KeyBlock: Equatable {
         case .passphrase(let words):
             let cost = cost
             return try SecretKey(count: 32) { (out) throws(RealmError) in
-                let done = words.with { w in
-                    w.withMemoryRebound(to: CChar.self, capacity: words.count) { text in
+                let done = words.with { phrase in
+                    phrase.withMemoryRebound(to: CChar.self, capacity: words.count) { text in
                         crypto_pwhash(
                             out, 32, text, UInt64(words.count), salt, cost.passes, Int(cost.memory),
                             crypto_pwhash_ALG_ARGON2ID13)
@@ -135,10 +135,10 @@ struct KeyBlock: Equatable {
         let key = try wrappingKey(encryption.secret)
         var sealed = [UInt8](repeating: 0, count: 48)
         let nonce = Array(bytes[64..<88]), head = Array(bytes[..<Self.wrapAt])
-        key.with { k in
-            dataKey.with { d in
+        key.with { keyBytes in
+            dataKey.with { dataBytes in
                 _ = crypto_aead_xchacha20poly1305_ietf_encrypt(
-                    &sealed, nil, d, 32, head, UInt64(head.count), nil, nonce, k)
+                    &sealed, nil, dataBytes, 32, head, UInt64(head.count), nil, nonce, keyBytes)
             }
         }
         bytes.replaceSubrange(Self.wrapAt..<Self.checksumAt, with: sealed)
@@ -164,10 +164,10 @@ struct KeyBlock: Equatable {
             head = Array(bytes[..<Self.wrapAt])
         var opened = false
         let result = try SecretKey(count: 32) { out in
-            key.with { k in
+            key.with { keyBytes in
                 opened =
                     crypto_aead_xchacha20poly1305_ietf_decrypt(
-                        out, nil, nil, sealed, 48, head, UInt64(head.count), nonce, k) == 0
+                        out, nil, nil, sealed, 48, head, UInt64(head.count), nonce, keyBytes) == 0
             }
         }
         return opened ? result : nil

@@ -27,9 +27,9 @@ final class PageSeal {
     /// Derives the keys of all kinds. Layout: docs/security.md §2.
     static func keys(_ dataKey: SecretKey) throws(RealmError) -> SecretKey {
         try SecretKey(count: Kind.allCases.count * 32) { out in
-            dataKey.with { k in
+            dataKey.with { keyBytes in
                 for kind in 0..<Kind.allCases.count {
-                    _ = crypto_kdf_derive_from_key(out + kind * 32, 32, UInt64(kind + 1), "CRealm24", k)
+                    _ = crypto_kdf_derive_from_key(out + kind * 32, 32, UInt64(kind + 1), "CRealm24", keyBytes)
                 }
             }
         }
@@ -54,9 +54,9 @@ final class PageSeal {
         }
         guard cipher == .aes256gcm else { return }
         blockKey.refill { out in
-            keys.with { k in
+            keys.with { keyBytes in
                 _ = crypto_generichash(
-                    out, 32, nonce.assumingMemoryBound(to: UInt8.self), 12, k + Int(kind.rawValue) * 32, 32)
+                    out, 32, nonce.assumingMemoryBound(to: UInt8.self), 12, keyBytes + Int(kind.rawValue) * 32, 32)
             }
         }
     }
@@ -69,15 +69,15 @@ final class PageSeal {
         prepare(kind, UInt64(number), block)
         let bytes = block.assumingMemoryBound(to: UInt8.self), plain = from.assumingMemoryBound(to: UInt8.self)
         if cipher == .aes256gcm {
-            blockKey.with { k in
+            blockKey.with { keyBytes in
                 _ = crypto_aead_aes256gcm_encrypt_detached(
-                    bytes + 40, bytes + 24, nil, plain, UInt64(count), associated, 40, nil, bytes + 12, k)
+                    bytes + 40, bytes + 24, nil, plain, UInt64(count), associated, 40, nil, bytes + 12, keyBytes)
             }
         } else {
-            keys.with { k in
+            keys.with { keyBytes in
                 _ = crypto_aead_xchacha20poly1305_ietf_encrypt_detached(
                     bytes + 40, bytes + 24, nil, plain, UInt64(count), associated, 40, nil, bytes,
-                    k + Int(kind.rawValue) * 32)
+                    keyBytes + Int(kind.rawValue) * 32)
             }
         }
         return Self.stamp(block)
@@ -90,14 +90,15 @@ final class PageSeal {
         prepare(kind, UInt64(number), block)
         let bytes = block.assumingMemoryBound(to: UInt8.self), plain = to.assumingMemoryBound(to: UInt8.self)
         if cipher == .aes256gcm {
-            return blockKey.with { k in
+            return blockKey.with { keyBytes in
                 crypto_aead_aes256gcm_decrypt_detached(
-                    plain, nil, bytes + 40, UInt64(count), bytes + 24, associated, 40, bytes + 12, k) == 0
+                    plain, nil, bytes + 40, UInt64(count), bytes + 24, associated, 40, bytes + 12, keyBytes) == 0
             }
         }
-        return keys.with { k in
+        return keys.with { keyBytes in
             crypto_aead_xchacha20poly1305_ietf_decrypt_detached(
-                plain, nil, bytes + 40, UInt64(count), bytes + 24, associated, 40, bytes, k + Int(kind.rawValue) * 32)
+                plain, nil, bytes + 40, UInt64(count), bytes + 24, associated, 40, bytes,
+                keyBytes + Int(kind.rawValue) * 32)
                 == 0
         }
     }

@@ -52,9 +52,11 @@ final class RealmPageCipher {
     ) throws(RealmError) {
         var vector = Self.vector(counter, position), written: Int32 = 0
         defer { EVP_CIPHER_CTX_reset(context) }
-        let done = withUnsafeBytes(of: &vector) { v in
-            key.with { k in
-                EVP_CipherInit_ex(context, cipher, nil, k, v.baseAddress!.assumingMemoryBound(to: UInt8.self), encrypts)
+        let done = withUnsafeBytes(of: &vector) { vectorBytes in
+            key.with { keyBytes in
+                EVP_CipherInit_ex(
+                    context, cipher, nil, keyBytes, vectorBytes.baseAddress!.assumingMemoryBound(to: UInt8.self),
+                    encrypts)
                     == 1
                     && EVP_CIPHER_CTX_set_padding(context, 0) == 1
                     && EVP_CipherUpdate(
@@ -71,9 +73,9 @@ final class RealmPageCipher {
     /// HMAC-SHA-224 of a page's ciphertext, 28 bytes.
     func mac(_ ciphertext: UnsafeRawPointer, into out: UnsafeMutableRawPointer) {
         var length: UInt32 = 0
-        key.with { k in
+        key.with { keyBytes in
             _ = HMAC(
-                EVP_sha224(), k + 32, 32, ciphertext.assumingMemoryBound(to: UInt8.self), Self.pageSize,
+                EVP_sha224(), keyBytes + 32, 32, ciphertext.assumingMemoryBound(to: UInt8.self), Self.pageSize,
                 out.assumingMemoryBound(to: UInt8.self), &length)
         }
     }

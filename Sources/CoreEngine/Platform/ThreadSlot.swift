@@ -51,13 +51,13 @@ enum ThreadEnd {
         init(_ run: @escaping () -> Void) { self.run = run }
     }
 
-    private static let slot = ThreadSlot { p in
-        if let p { ThreadEnd.own(p)?.takeRetainedValue().run() }
+    private static let slot = ThreadSlot { pointer in
+        if let pointer { ThreadEnd.own(pointer)?.takeRetainedValue().run() }
     }
 
     /// nil when the process was forked since: what the work refers to may have been changing. Then it is never touched.
-    private static func own(_ p: UnsafeMutableRawPointer) -> Unmanaged<Work>? {
-        let work = Unmanaged<Work>.fromOpaque(p)
+    private static func own(_ pointer: UnsafeMutableRawPointer) -> Unmanaged<Work>? {
+        let work = Unmanaged<Work>.fromOpaque(pointer)
         return work._withUnsafeGuaranteedRef { $0.generation == ForkGuard.generation } ? work : nil
     }
 

@@ -378,8 +378,8 @@ extension DatabaseFile {
     }
 
     func write(_ bytes: [UInt8], at offset: Int) throws(RealmError) {
-        try bytes.withBytes { (b) throws(RealmError) in
-            if let start = b.baseAddress { try write(start, count: b.count, at: offset) }
+        try bytes.withBytes { (raw) throws(RealmError) in
+            if let start = raw.baseAddress { try write(start, count: raw.count, at: offset) }
         }
     }
 

@@ -217,8 +217,8 @@ final class DatabaseFile: @unchecked Sendable {
         var bytes: (UInt64, UInt64, UInt64) = (0, 0, 0)
         var failure: RealmError?
         var count = 0
-        withUnsafeMutableBytes(of: &bytes) { b in
-            do throws(RealmError) { count = try file.read(into: b.baseAddress!, count: 24, at: 0) } catch {
+        withUnsafeMutableBytes(of: &bytes) { raw in
+            do throws(RealmError) { count = try file.read(into: raw.baseAddress!, count: 24, at: 0) } catch {
                 failure = error
             }
         }

@@ -36,8 +36,8 @@ enum PrivateCopy {
             let start = bytes.count
             bytes += [UInt8](repeating: 0, count: count)
             var found = 0
-            try bytes.withMutableBytes { (b) throws(RealmError) in
-                if let to = b.baseAddress { found = try file.read(into: to + start, count: count, at: offset) }
+            try bytes.withMutableBytes { (raw) throws(RealmError) in
+                if let to = raw.baseAddress { found = try file.read(into: to + start, count: count, at: offset) }
             }
             bytes.removeLast(count - found)
         }
@@ -73,7 +73,7 @@ enum PrivateCopy {
     /// end of the file.
     private static func topArray(_ head: [UInt8]) -> Int? {
         guard head.count == Format.headerSize else { return nil }
-        let header = head.withUnsafeBytes { b in b.baseAddress.map { FileHeader(bytes: $0) } }
+        let header = head.withUnsafeBytes { raw in raw.baseAddress.map { FileHeader(bytes: $0) } }
         guard let header, header.hasMnemonic, !header.isStreaming, header.liveTopRef != 0, header.liveTopRef < 1 << 62
         else { return nil }
         return Int(header.liveTopRef)

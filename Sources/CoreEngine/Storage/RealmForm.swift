@@ -403,9 +403,9 @@ final class RealmForm: PageForm {
             where counter != 0 {
                 try cipher.encrypt(first, into: buffer, counter: counter, position: 0)
                 var mac: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
-                let isAnnounced = withUnsafeMutableBytes(of: &mac) { m in
-                    cipher.mac(buffer, into: m.baseAddress!)
-                    return Crypto.isEqual(m.baseAddress!, firstEntry.mac, RealmPageCipher.macSize)
+                let isAnnounced = withUnsafeMutableBytes(of: &mac) { computed in
+                    cipher.mac(buffer, into: computed.baseAddress!)
+                    return Crypto.isEqual(computed.baseAddress!, firstEntry.mac, RealmPageCipher.macSize)
                 }
                 guard
                     isAnnounced

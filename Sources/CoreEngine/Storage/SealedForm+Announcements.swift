@@ -136,8 +136,8 @@ extension SealedForm {
             // The root record is restored and flushed first: while it may be torn, the announcement behind it replaces
             // it.
             for part in [0..<Self.rootSize, Self.rootSize..<replaced.bytes.count] {
-                try replaced.bytes.withBytes { (b) throws(RealmError) in
-                    if let start = b.baseAddress {
+                try replaced.bytes.withBytes { (raw) throws(RealmError) in
+                    if let start = raw.baseAddress {
                         try file.write(start + part.lowerBound, count: part.count, at: replaced.at + part.lowerBound)
                     }
                 }

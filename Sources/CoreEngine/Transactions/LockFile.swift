@@ -205,8 +205,8 @@ final class LockFile: @unchecked Sendable {  // Immutable after `init`, except f
                 if isMade { _ = try? FileSystem.remove(file.path) } else { try file.truncate(to: 0) }
                 throw error
             }
-            try SharedState.head.withBytes { (b) throws(RealmError) in
-                if let start = b.baseAddress { try file.write(start, count: b.count, at: 0) }
+            try SharedState.head.withBytes { (raw) throws(RealmError) in
+                if let start = raw.baseAddress { try file.write(start, count: raw.count, at: 0) }
             }
         }
         guard try file.tryLockOrFail(.shared) else { return nil }
@@ -224,8 +224,8 @@ final class LockFile: @unchecked Sendable {  // Immutable after `init`, except f
     private static func isReady(_ file: FileDescriptor) throws(RealmError) -> Bool {
         guard try file.size() >= SharedState.size else { return false }
         var head = [UInt8](repeating: 0, count: 12), count = 0
-        try head.withMutableBytes { (b) throws(RealmError) in
-            if let start = b.baseAddress { count = try file.read(into: start, count: b.count, at: 0) }
+        try head.withMutableBytes { (raw) throws(RealmError) in
+            if let start = raw.baseAddress { count = try file.read(into: start, count: raw.count, at: 0) }
         }
         return count == 12 && head[0] == 1 && UInt16(head[7]) << 8 | UInt16(head[6]) == SharedState.magicVersion
             && head[8...].reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) } == SharedState.layoutVersion
@@ -253,8 +253,8 @@ final class LockFile: @unchecked Sendable {  // Immutable after `init`, except f
         var head: (UInt64, UInt64) = (0, 0)
         let file = try FileDescriptor(path: path, access: .readOnly, followsLinks: false)
         defer { file.close() }
-        let count = try withUnsafeMutableBytes(of: &head) { (b) throws(RealmError) in
-            try file.read(into: b.baseAddress!, count: 16, at: 0)
+        let count = try withUnsafeMutableBytes(of: &head) { (raw) throws(RealmError) in
+            try file.read(into: raw.baseAddress!, count: 16, at: 0)
         }
         let isOurs = UInt16(truncatingIfNeeded: head.0 >> 48) == SharedState.magicVersion
         if count == 16, head.0 & 0xFF == 1, !isOurs {
