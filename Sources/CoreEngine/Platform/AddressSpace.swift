@@ -10,8 +10,8 @@ import Synchronization
     import Darwin
 #endif
 
-/// A reserved range of virtual memory. The file is mapped at its start; memory of the library is behind it. So `base +
-/// offset` is the address of every ref, on disk or not, and stays valid while the file grows.
+/// A reserved range of virtual memory. The file is mapped at its start; memory of the library is behind it. The address
+/// of every ref, on disk or not, is `base + offset`, and stays valid while the file grows.
 ///
 ///     base                          base + fileCapacity             base + size
 ///      | file, mapped read-only, grows → |  slab, read-write, grows →  |

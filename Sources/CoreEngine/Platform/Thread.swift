@@ -11,7 +11,7 @@ package enum Thread {
     /// Runs `body` on a new thread, which releases it at its end.
     package static func start(_ body: @escaping @Sendable () -> Void) throws(RealmError) {
         let work = Unmanaged.passRetained(Work(body))
-        // The new thread contains these registers until it first runs.
+        // The new thread's saved state contains these registers until it first runs.
         hint_zero_vector_registers()
         let code = system.start_thread(
             {

@@ -4,8 +4,8 @@
 /// Placement of nodes. *Upper* nodes are those that the next commits will replace again: roots of trees, history, free
 /// lists. They are written in post-order into as few extents as free space allows, through one buffer, so that they
 /// need one `pwrite`. Leaves of trees live long. Each leaf goes into a hole that another leaf left, if a hole of its
-/// size exists: a leaf in the middle of an extent would prevent that the extent is reused as a whole, and the free
-/// lists would grow with every commit.
+/// size exists: a leaf in the middle of an extent would prevent the reuse of the whole extent, and the free lists would
+/// grow with every commit.
 ///
 /// Nothing that the previous snapshot uses is overwritten: if anything fails, the file still contains the previous
 /// snapshot.

@@ -3,8 +3,8 @@ enum Flushing {
     case never, once, twice
 }
 
-/// Selects the newest snapshot: makes a new one the newest, withdraws it after an error, and finds it after a crash.
-/// The order of the steps and the reasons: docs/commit-and-locking.md.
+/// Selects the newest snapshot: makes a new one the newest, withdraws it after an error, and finds the newest one after
+/// a crash. The order of the steps and the reasons: docs/commit-and-locking.md.
 ///
 /// Thread rule: only for the holder of the write lock; `newestState` also while no process writes.
 extension DatabaseFile {
@@ -31,8 +31,8 @@ extension DatabaseFile {
 
     // MARK: Commit
 
-    /// Makes `result` the newest snapshot. When this returns, the snapshot is durably the newest one. When it throws,
-    /// the previous snapshot is and stays the newest one, except after `commitOutcomeUnknown`.
+    /// Makes `result` the newest snapshot. When this returns, it is and stays the newest one. When it throws, the
+    /// previous snapshot is and stays the newest one, except after `commitOutcomeUnknown`.
     /// - Parameters:
     ///   - base: the record behind the base snapshot, without a next commit.
     ///   - recordAt: its place; 0 when there is none: then the commit takes two flushes.

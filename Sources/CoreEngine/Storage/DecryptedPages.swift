@@ -165,7 +165,7 @@ final class DecryptedPages: @unchecked Sendable {  // Mutable state is behind `l
         form.forget()
     }
 
-    /// Bytes `[0, size)` of the address space are now committed memory.
+    /// Bytes `[0, size)` of the address space are committed memory now.
     func noteCommitted(_ size: Int) { lock.with { $0.committed = size } }
 
     /// The reader no longer holds a pointer or a snapshot.

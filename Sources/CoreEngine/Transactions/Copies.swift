@@ -140,7 +140,7 @@ extension Database {
         return try DatabaseRegistry.atGate(path) { () throws(RealmError) in
             try lockFile.withControlLock { () throws(RealmError) in
                 guard lockFile.isLastMember else { return false }
-                // Completes a version that a writer left behind when it died.
+                // Also publishes a version that a writer left behind when it died.
                 try lockForWriting()
                 defer { unlockForWriting() }
                 return try body(lockFile)

@@ -239,7 +239,7 @@ struct SharedState {
     /// Pins the newest version in a reader slot.
     /// - Parameters:
     ///   - held: the number of slots that this member has.
-    ///   - known: the slot in which this member already has a version pinned, if it can be shared.
+    ///   - known: returns the slot in which this member has a version pinned already, if that slot can be shared.
     ///   - isBrief: for a pin of a moment, which may take one of the last slots.
     ///   - fromFile: reads a version from the file when the ring has no entry of it.
     /// - Returns: the version and its slot; `isShared` when the slot is the one of `known`.
