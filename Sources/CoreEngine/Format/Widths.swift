@@ -10,9 +10,8 @@ enum Widths {
         return magnitude < 0x8000_0000 ? 32 : 64
     }
 
-    /// Smallest width that holds all values of a set: `bits` is the OR of their magnitudes (`value < 0 ? ~value :
-    /// value`). All thresholds are powers of two, so only the highest bit counts; a negative value needs at least 8
-    /// bits.
+    /// Smallest width that holds a set of values; `bits` is the OR of their magnitudes (`value < 0 ? ~value : value`).
+    /// All thresholds are powers of two, so only the highest bit counts; a negative value needs at least 8 bits.
     @inline(__always) static func minimal(forBits bits: UInt64, anyNegative: Bool) -> Int {
         let width = minimal(for: Int64(bitPattern: bits & 0x7FFF_FFFF_FFFF_FFFF))
         return anyNegative ? max(8, width) : width

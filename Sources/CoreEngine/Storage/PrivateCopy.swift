@@ -11,8 +11,8 @@ import Synchronization
 /// - Plain: the header and the top array it leads to. The header alone can return to an earlier value: commits that
 ///   free and reuse the same places write the same two refs in turn. The top array contains the version number, which
 ///   only grows.
-/// - CRealm's encrypted form: both root records. Each is sealed under a random number, and names everything that its
-///   version consists of.
+/// - CRealm's encrypted form: both key blocks and both root records. Each root record is sealed under a random number,
+///   and names everything that its version consists of.
 /// - Realm's encrypted form: entry and ciphertext of page 0, which holds the header. Its entry counts the writes to the
 ///   page. realm-core also writes free space in pages that a version needs, in two steps: such pages are copied again
 ///   until both halves belong together (`RealmForm.completePages`).
