@@ -1,10 +1,10 @@
 /// # Basics
 ///
-/// What every room takes for granted: the one error type, and memory lent for the time of a call without losing the
-/// type of an error, sorting by numbers, and writing JSON.
+/// The base of every layer: the only error type, lending memory for the duration of a call without losing the type of
+/// an error, sorting by numbers, and writing JSON.
 ///
 /// Promise
-/// 1. Nothing here knows of files, of the system or of values.
+/// 1. Nothing here depends on files, the operating system or values.
 ///
 /// May use: nothing.
 enum Basics {}

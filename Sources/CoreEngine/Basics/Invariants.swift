@@ -1,11 +1,11 @@
-/// Structures are checked beside the operations on them. Tests check all of a structure after each operation; debug
-/// builds assert that an operation on a sound structure leaves it sound, as far as a look at the nodes concerned can
-/// tell.
+/// Checks of data structures, kept next to the operations on them. Tests check the whole structure after each
+/// operation. Debug builds assert that an operation on a sound structure leaves it sound, as far as the nodes concerned
+/// show.
 ///
-/// What was damaged before (by the file it came from) may be so afterwards: that is an error for the caller, and
-/// nothing to assert.
+/// A structure that was damaged before (by its file) may be damaged afterwards: that is an error for the caller, not a
+/// failed assertion.
 enum Invariants {
-    /// Constant, so that release builds hold nothing of the checks.
+    /// A constant, so that release builds contain no checks.
     @inline(__always) static var areAsserted: Bool {
         #if DEBUG
             true
@@ -14,7 +14,7 @@ enum Invariants {
         #endif
     }
 
-    /// Whether `check` finds no damage. An error of another kind says nothing of the structure.
+    /// Whether `check` finds no damage. Errors of other kinds do not count as damage.
     static func hold(_ check: () throws(RealmError) -> Void) -> Bool {
         do throws(RealmError) { try check() } catch { return !error.isDamage }
         return true

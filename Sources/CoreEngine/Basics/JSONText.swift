@@ -1,4 +1,4 @@
-/// Writes JSON (RFC 8259), piece by piece.
+/// Writes JSON (RFC 8259) piece by piece.
 struct JSONText {
     private(set) var bytes: [UInt8] = []
     private var needsComma = false
@@ -9,7 +9,7 @@ struct JSONText {
         needsComma = false
     }
 
-    /// What is JSON already.
+    /// Adds a text that is already JSON.
     mutating func raw(_ text: String) { put(text) }
 
     mutating func raw(_ text: [UInt8]) {
@@ -26,28 +26,28 @@ struct JSONText {
 
     mutating func null() { put("null") }
 
-    mutating func bool(_ v: Bool) { put(v ? "true" : "false") }
+    mutating func bool(_ value: Bool) { put(value ? "true" : "false") }
 
-    mutating func number(_ v: (some BinaryInteger)?) { put(v.map { "\($0)" } ?? "null") }
+    mutating func number(_ value: (some BinaryInteger)?) { put(value.map { "\($0)" } ?? "null") }
 
-    mutating func text(_ v: String?) {
-        guard let v else { return null() }
-        quoted(v.utf8)
+    mutating func text(_ value: String?) {
+        guard let value else { return null() }
+        quoted(value.utf8)
     }
 
-    /// A text; what is not UTF-8 in it becomes U+FFFD.
+    /// Adds a text; bytes that are not UTF-8 become U+FFFD.
     mutating func text(_ b: UnsafeRawBufferPointer) { quoted(String(decoding: b, as: UTF8.self).utf8) }
 
     private mutating func quoted(_ text: some Sequence<UInt8>) {
         begin()
         bytes.append(0x22)
-        for c in text {
-            switch c {
-            case 0x22, 0x5C: bytes += [0x5C, c]
+        for byte in text {
+            switch byte {
+            case 0x22, 0x5C: bytes += [0x5C, byte]
             case 0..<0x20:
                 let digits = Array("0123456789abcdef".utf8)
-                bytes += Array("\\u00".utf8) + [digits[Int(c >> 4)], digits[Int(c & 15)]]
-            default: bytes.append(c)
+                bytes += Array("\\u00".utf8) + [digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            default: bytes.append(byte)
             }
         }
         bytes.append(0x22)
@@ -66,7 +66,7 @@ struct JSONText {
     }
 
     mutating func array<T>(_ elements: some Sequence<T>, _ body: (inout JSONText, T) -> Void) {
-        enclosed(0x5B, 0x5D) { out in for e in elements { body(&out, e) } }
+        enclosed(0x5B, 0x5D) { out in for element in elements { body(&out, element) } }
     }
 
     mutating func array<E: Error>(_ body: (inout JSONText) throws(E) -> Void) throws(E) {

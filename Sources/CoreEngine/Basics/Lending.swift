@@ -1,6 +1,6 @@
 extension Unmanaged {
-    /// Runs `body` on the instance without counting a reference. The caller knows that something else keeps it alive
-    /// meanwhile.
+    /// Runs `body` on the instance without changing its reference count. The caller makes sure that another reference
+    /// keeps it alive meanwhile.
     @inlinable @inline(__always)
 
     package func borrow<R>(_ body: (Instance) throws(RealmError) -> R) throws(RealmError) -> R {
@@ -21,7 +21,7 @@ extension Array where Element == UInt8 {
         return try result.get()
     }
 
-    /// The same for changing them.
+    /// Calls `body` with the array's bytes, which it may change.
     mutating func withMutableBytes<R>(_ body: (UnsafeMutableRawBufferPointer) throws(RealmError) -> R)
         throws(RealmError) -> R
     {

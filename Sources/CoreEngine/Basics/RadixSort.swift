@@ -1,12 +1,12 @@
-/// Sorts elements by a number of each, stably: few by insertion, many by their bytes, the lowest first. Bytes in which
-/// no two numbers differ take no pass.
+/// A stable sort of elements by a number of each: insertion sort for few elements, otherwise byte by byte, the lowest
+/// byte first. A byte that is equal in all numbers needs no pass.
 enum RadixSort {
-    /// Up to so many elements need no spare room.
+    /// Up to this count, no spare memory is used.
     static let few = 64
 
     /// - Parameters:
-    ///   - spare: room for as many elements, used when there are more than `few`.
-    /// - Returns: where the sorted elements are: at `elements` or at `spare`.
+    ///   - spare: memory for the same number of elements, used for more than `few` elements.
+    /// - Returns: where the sorted elements are: `elements` or `spare`.
     @inline(__always) static func sort<Element: BitwiseCopyable>(
         _ elements: UnsafeMutablePointer<Element>, _ count: Int, spare: UnsafeMutablePointer<Element>,
         by number: (Element) -> UInt64
@@ -17,9 +17,9 @@ enum RadixSort {
         }
         var same = UInt64.max, any: UInt64 = 0
         for i in 0..<count {
-            let n = number(elements[i])
-            same &= n
-            any |= n
+            let key = number(elements[i])
+            same &= key
+            any |= key
         }
         let differing = same ^ any
         var from = elements, to = spare
@@ -32,14 +32,14 @@ enum RadixSort {
                 for i in 0..<count { starts[Int(number(from[i]) >> shift & 0xFF)] &+= 1 }
                 var sum = 0
                 for i in 0..<256 {
-                    let n = starts[i]
+                    let bucketSize = starts[i]
                     starts[i] = sum
-                    sum &+= n
+                    sum &+= bucketSize
                 }
                 for i in 0..<count {
-                    let d = Int(number(from[i]) >> shift & 0xFF)
-                    to[starts[d]] = from[i]
-                    starts[d] &+= 1
+                    let digit = Int(number(from[i]) >> shift & 0xFF)
+                    to[starts[digit]] = from[i]
+                    starts[digit] &+= 1
                 }
                 swap(&from, &to)
             }
@@ -52,13 +52,13 @@ enum RadixSort {
     ) {
         var i = 1
         while i < count {
-            let e = elements[i], n = number(e)
+            let element = elements[i], key = number(element)
             var j = i
-            while j > 0, number(elements[j &- 1]) > n {
+            while j > 0, number(elements[j &- 1]) > key {
                 elements[j] = elements[j &- 1]
                 j &-= 1
             }
-            elements[j] = e
+            elements[j] = element
             i &+= 1
         }
     }

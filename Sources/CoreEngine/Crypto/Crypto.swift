@@ -2,12 +2,12 @@ import CSodium
 
 /// # Crypto
 ///
-/// Random bytes, keys and page encryption: a thin layer over libsodium, and over libcrypto for Realm's own form; no
-/// primitive is written by hand. Layouts and threat model: docs/security.md.
+/// Random bytes, keys and page encryption: thin wrappers of libsodium, and of libcrypto for Realm's own form; no
+/// cryptographic primitive is implemented here. Layouts and threat model: docs/security.md.
 ///
 /// May use: Platform, Basics.
 enum Crypto {
-    /// libsodium picks its implementations once per process; every entry point here goes through this.
+    /// libsodium chooses its implementations once per process; every call of libsodium needs this first.
     static let ready: Bool = sodium_init() >= 0
 
     /// Fills `buffer` with unpredictable bytes.
@@ -22,7 +22,7 @@ enum Crypto {
         return word
     }
 
-    /// Overwrites secrets in a way the compiler may not remove.
+    /// Overwrites secrets; the compiler may not remove this.
     static func wipe(_ buffer: UnsafeMutableRawBufferPointer) {
         guard ready, let base = buffer.baseAddress else { return }
         sodium_memzero(base, buffer.count)
@@ -37,7 +37,7 @@ enum Crypto {
         return String(decoding: text.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    /// Equality in constant time.
+    /// Comparison in constant time.
     static func isEqual(_ a: UnsafeRawPointer, _ b: UnsafeRawPointer, _ count: Int) -> Bool {
         sodium_memcmp(a, b, count) == 0
     }
@@ -45,9 +45,9 @@ enum Crypto {
     /// A keyed hash of `message`, 32 bytes. Source: BLAKE2b.
     static func hash(_ message: UnsafeRawBufferPointer, key: SecretKey) throws(RealmError) -> SecretKey {
         try SecretKey(count: 32) { out in
-            key.with { k in
+            key.with { keyBytes in
                 _ = crypto_generichash(
-                    out, 32, message.baseAddress?.assumingMemoryBound(to: UInt8.self), UInt64(message.count), k,
+                    out, 32, message.baseAddress?.assumingMemoryBound(to: UInt8.self), UInt64(message.count), keyBytes,
                     key.count)
             }
         }

@@ -1,7 +1,7 @@
 import CSodium
 
-/// The first 512 bytes of a file in CRealm's encrypted form: which cipher, how the key comes about, and the file's data
-/// key, wrapped.
+/// The first 512 bytes of a file in CRealm's encrypted form: the cipher, how the key is derived, and the encrypted data
+/// key of the file.
 ///
 ///       0  magic "CRealmE1"                  48  passes, memory of the passphrase derivation, u64 each
 ///       8  cipher: 0 or 1                    64  nonce of the wrap, 24 bytes
@@ -10,7 +10,8 @@ import CSodium
 ///      16  file identity, 16 bytes          152  zero
 ///      32  salt, 16 bytes
 ///
-/// The data key never changes, so that another key or passphrase rewrites this block only. Layout: docs/security.md §2.
+/// The data key never changes, so that a change of the key or passphrase rewrites only this block. Layout:
+/// docs/security.md §2.
 struct KeyBlock: Equatable {
     static let size = 512
     static let magic: [UInt8] = Array("CRealmE1".utf8)
@@ -27,8 +28,8 @@ struct KeyBlock: Equatable {
         bytes.withUnsafeBytes { T(littleEndian: $0.loadUnaligned(fromByteOffset: at, as: T.self)) }
     }
 
-    private mutating func put<T: FixedWidthInteger>(_ at: Int, _ v: T) {
-        bytes.withUnsafeMutableBytes { $0.storeBytes(of: v.littleEndian, toByteOffset: at, as: T.self) }
+    private mutating func put<T: FixedWidthInteger>(_ at: Int, _ value: T) {
+        bytes.withUnsafeMutableBytes { $0.storeBytes(of: value.littleEndian, toByteOffset: at, as: T.self) }
     }
 
     private mutating func randomise(_ range: Range<Int>) {
@@ -40,25 +41,25 @@ struct KeyBlock: Equatable {
     }
 
     /// A block for a new file, and the new data key.
-    static func create(_ e: Encryption) throws(RealmError) -> (block: KeyBlock, dataKey: SecretKey) {
+    static func create(_ encryption: Encryption) throws(RealmError) -> (block: KeyBlock, dataKey: SecretKey) {
         var block = KeyBlock(bytes: [UInt8](repeating: 0, count: size))
         block.bytes.replaceSubrange(0..<8, with: magic)
-        block.bytes[8] = e.cipher == .aes256gcm ? 1 : 0
+        block.bytes[8] = encryption.cipher == .aes256gcm ? 1 : 0
         block.randomise(16..<32)
         let dataKey = try SecretKey(count: 32) { randombytes_buf($0, 32) }
-        try block.wrap(dataKey, e)
+        try block.wrap(dataKey, encryption)
         return (block, dataKey)
     }
 
-    /// The same file under another secret. Its generation is one higher.
-    func rewrapped(_ dataKey: SecretKey, _ e: Encryption) throws(RealmError) -> KeyBlock {
+    /// A block for the same file with another secret. Its generation is one higher.
+    func rewrapped(_ dataKey: SecretKey, _ encryption: Encryption) throws(RealmError) -> KeyBlock {
         var copy = self
         copy.put(12, generation &+ 1)
-        try copy.wrap(dataKey, e)
+        try copy.wrap(dataKey, encryption)
         return copy
     }
 
-    /// Checks what a file claims: damage is told from a wrong key by the checksum.
+    /// Checks the content of a file: the checksum distinguishes damage from a wrong key.
     init(checking raw: UnsafeRawBufferPointer) throws(RealmError) {
         guard raw.count >= Self.size, Self.isPresent(in: raw) else {
             throw RealmError(.invalidDatabase, "the encryption header is missing or damaged")
@@ -99,8 +100,8 @@ struct KeyBlock: Equatable {
         case .passphrase(let words):
             let cost = cost
             return try SecretKey(count: 32) { (out) throws(RealmError) in
-                let done = words.with { w in
-                    w.withMemoryRebound(to: CChar.self, capacity: words.count) { text in
+                let done = words.with { phrase in
+                    phrase.withMemoryRebound(to: CChar.self, capacity: words.count) { text in
                         crypto_pwhash(
                             out, 32, text, UInt64(words.count), salt, cost.passes, Int(cost.memory),
                             crypto_pwhash_ALG_ARGON2ID13)
@@ -114,42 +115,42 @@ struct KeyBlock: Equatable {
         }
     }
 
-    private mutating func wrap(_ dataKey: SecretKey, _ e: Encryption) throws(RealmError) {
-        switch e.secret {
+    private mutating func wrap(_ dataKey: SecretKey, _ encryption: Encryption) throws(RealmError) {
+        switch encryption.secret {
         case .key(let key):
             guard key.count == 64 else { throw RealmError(.invalidEncryptionKey, "Encryption key must be 64 bytes.") }
             bytes[9] = 0
             put(48, UInt64(0))
             put(56, UInt64(0))
         case .passphrase:
-            guard e.cost.isSensible else {
+            guard encryption.cost.isSensible else {
                 throw RealmError(.invalidArgument, "The cost of a passphrase is 1 to 32 passes over 8 KiB to 1 GiB")
             }
             bytes[9] = 1
-            put(48, e.cost.passes)
-            put(56, e.cost.memory)
+            put(48, encryption.cost.passes)
+            put(56, encryption.cost.memory)
         }
         randomise(32..<48)
         randomise(64..<88)
-        let key = try wrappingKey(e.secret)
+        let key = try wrappingKey(encryption.secret)
         var sealed = [UInt8](repeating: 0, count: 48)
         let nonce = Array(bytes[64..<88]), head = Array(bytes[..<Self.wrapAt])
-        key.with { k in
-            dataKey.with { d in
+        key.with { keyBytes in
+            dataKey.with { dataBytes in
                 _ = crypto_aead_xchacha20poly1305_ietf_encrypt(
-                    &sealed, nil, d, 32, head, UInt64(head.count), nil, nonce, k)
+                    &sealed, nil, dataBytes, 32, head, UInt64(head.count), nil, nonce, keyBytes)
             }
         }
         bytes.replaceSubrange(Self.wrapAt..<Self.checksumAt, with: sealed)
         bytes.replaceSubrange(Self.checksumAt..<Self.end, with: checksum())
     }
 
-    /// The data key; nil when the secret is not the one.
-    func unwrap(_ e: Encryption) throws(RealmError) -> SecretKey? {
-        switch (bytes[9], e.secret) {
+    /// The data key; nil when the secret is wrong.
+    func unwrap(_ encryption: Encryption) throws(RealmError) -> SecretKey? {
+        switch (bytes[9], encryption.secret) {
         case (0, .key(let key)) where key.count == 64: break
         case (1, .passphrase):
-            guard cost.isAcceptable(asked: e.cost) else {
+            guard cost.isAcceptable(asked: encryption.cost) else {
                 throw RealmError(
                     .invalidDatabase,
                     "deriving its key would take \(cost.passes) passes over \(cost.memory) bytes: more than is done unasked. "
@@ -158,15 +159,15 @@ struct KeyBlock: Equatable {
             }
         default: return nil
         }
-        let key = try wrappingKey(e.secret)
+        let key = try wrappingKey(encryption.secret)
         let sealed = Array(bytes[Self.wrapAt..<Self.checksumAt]), nonce = Array(bytes[64..<88]),
             head = Array(bytes[..<Self.wrapAt])
         var opened = false
         let result = try SecretKey(count: 32) { out in
-            key.with { k in
+            key.with { keyBytes in
                 opened =
                     crypto_aead_xchacha20poly1305_ietf_decrypt(
-                        out, nil, nil, sealed, 48, head, UInt64(head.count), nonce, k) == 0
+                        out, nil, nil, sealed, 48, head, UInt64(head.count), nonce, keyBytes) == 0
             }
         }
         return opened ? result : nil

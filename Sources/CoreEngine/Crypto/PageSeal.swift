@@ -2,10 +2,11 @@ import CSodium
 
 /// Seals and opens blocks of CRealm's encrypted form: `nonce (24) | tag (16) | ciphertext`.
 ///
-/// Every seal draws a fresh nonce. Its first 8 bytes are the block's *stamp*, its version: whoever refers to a block
-/// keeps the stamp, so that an older copy of the block is refused though it authenticates. File identity, kind, number
-/// and stamp are associated data. With AES-256-GCM each block has a key of its own, derived from the first half of its
-/// nonce; so random nonces never come near that cipher's limits. Layout: docs/security.md §3.
+/// Every seal draws a new random nonce. Its first 8 bytes are the *stamp* of the block, which identifies its version.
+/// Blocks that refer to it store the stamp, so that an older copy of the block is refused although it authenticates.
+/// File identity, kind, number and stamp are associated data. With AES-256-GCM each block has a separate key, derived
+/// from the first half of its nonce, so random nonces stay far below the limits of that cipher. Layout:
+/// docs/security.md §3.
 ///
 /// Thread rule: one thread at a time.
 final class PageSeal {
@@ -20,15 +21,15 @@ final class PageSeal {
     /// identity (16) | kind (1) | zero (7) | number (8) | stamp (8)
     private var associated: [UInt8]
 
-    /// Of the block at hand, for AES-256-GCM.
+    /// The key of the current block, for AES-256-GCM.
     private let blockKey: SecretKey
 
-    /// The keys of the kinds. Layout: docs/security.md §2.
+    /// Derives the keys of all kinds. Layout: docs/security.md §2.
     static func keys(_ dataKey: SecretKey) throws(RealmError) -> SecretKey {
         try SecretKey(count: Kind.allCases.count * 32) { out in
-            dataKey.with { k in
+            dataKey.with { keyBytes in
                 for kind in 0..<Kind.allCases.count {
-                    _ = crypto_kdf_derive_from_key(out + kind * 32, 32, UInt64(kind + 1), "CRealm24", k)
+                    _ = crypto_kdf_derive_from_key(out + kind * 32, 32, UInt64(kind + 1), "CRealm24", keyBytes)
                 }
             }
         }
@@ -53,9 +54,9 @@ final class PageSeal {
         }
         guard cipher == .aes256gcm else { return }
         blockKey.refill { out in
-            keys.with { k in
+            keys.with { keyBytes in
                 _ = crypto_generichash(
-                    out, 32, nonce.assumingMemoryBound(to: UInt8.self), 12, k + Int(kind.rawValue) * 32, 32)
+                    out, 32, nonce.assumingMemoryBound(to: UInt8.self), 12, keyBytes + Int(kind.rawValue) * 32, 32)
             }
         }
     }
@@ -68,35 +69,36 @@ final class PageSeal {
         prepare(kind, UInt64(number), block)
         let bytes = block.assumingMemoryBound(to: UInt8.self), plain = from.assumingMemoryBound(to: UInt8.self)
         if cipher == .aes256gcm {
-            blockKey.with { k in
+            blockKey.with { keyBytes in
                 _ = crypto_aead_aes256gcm_encrypt_detached(
-                    bytes + 40, bytes + 24, nil, plain, UInt64(count), associated, 40, nil, bytes + 12, k)
+                    bytes + 40, bytes + 24, nil, plain, UInt64(count), associated, 40, nil, bytes + 12, keyBytes)
             }
         } else {
-            keys.with { k in
+            keys.with { keyBytes in
                 _ = crypto_aead_xchacha20poly1305_ietf_encrypt_detached(
                     bytes + 40, bytes + 24, nil, plain, UInt64(count), associated, 40, nil, bytes,
-                    k + Int(kind.rawValue) * 32)
+                    keyBytes + Int(kind.rawValue) * 32)
             }
         }
         return Self.stamp(block)
     }
 
-    /// Opens `block` into `to`; false when it is not what was sealed as this kind and number of this file.
+    /// Opens `block` into `to`; false when it was not sealed with this kind and number for this file.
     func open(_ kind: Kind, _ number: Int, _ block: UnsafeRawPointer, count: Int, into to: UnsafeMutableRawPointer)
         -> Bool
     {
         prepare(kind, UInt64(number), block)
         let bytes = block.assumingMemoryBound(to: UInt8.self), plain = to.assumingMemoryBound(to: UInt8.self)
         if cipher == .aes256gcm {
-            return blockKey.with { k in
+            return blockKey.with { keyBytes in
                 crypto_aead_aes256gcm_decrypt_detached(
-                    plain, nil, bytes + 40, UInt64(count), bytes + 24, associated, 40, bytes + 12, k) == 0
+                    plain, nil, bytes + 40, UInt64(count), bytes + 24, associated, 40, bytes + 12, keyBytes) == 0
             }
         }
-        return keys.with { k in
+        return keys.with { keyBytes in
             crypto_aead_xchacha20poly1305_ietf_decrypt_detached(
-                plain, nil, bytes + 40, UInt64(count), bytes + 24, associated, 40, bytes, k + Int(kind.rawValue) * 32)
+                plain, nil, bytes + 40, UInt64(count), bytes + 24, associated, 40, bytes,
+                keyBytes + Int(kind.rawValue) * 32)
                 == 0
         }
     }

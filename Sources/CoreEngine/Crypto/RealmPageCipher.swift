@@ -10,7 +10,7 @@ final class RealmPageCipher {
     private let key: SecretKey
     private let cipher, context: OpaquePointer
 
-    /// - Parameter key: 64 bytes: AES key, HMAC key.
+    /// - Parameter key: 64 bytes: first the AES key, then the HMAC key.
     init(_ key: SecretKey) throws(RealmError) {
         guard key.count == 64 else { throw RealmError(.invalidEncryptionKey, "Encryption key must be 64 bytes.") }
         guard let cipher = EVP_CIPHER_fetch(nil, "AES-256-CBC", nil) else {
@@ -29,8 +29,8 @@ final class RealmPageCipher {
     }
 
     private static func vector(_ counter: UInt32, _ position: Int) -> (UInt64, UInt64) {
-        let p = UInt64(position)
-        return ((UInt64(counter) | p << 32).littleEndian, (p >> 32).littleEndian)
+        let offset = UInt64(position)
+        return ((UInt64(counter) | offset << 32).littleEndian, (offset >> 32).littleEndian)
     }
 
     /// - Parameter position: data position of the page in bytes.
@@ -46,32 +46,37 @@ final class RealmPageCipher {
         try run(0, from, to, counter, position)
     }
 
-    /// libcrypto keeps the expanded key on the heap: there for one page only, and wiped then.
+    /// libcrypto keeps the expanded key on the heap, so it is wiped after each page.
     private func run(
         _ encrypts: Int32, _ from: UnsafeRawPointer, _ to: UnsafeMutableRawPointer, _ counter: UInt32, _ position: Int
     ) throws(RealmError) {
-        var vector = Self.vector(counter, position), n: Int32 = 0
+        var vector = Self.vector(counter, position), written: Int32 = 0
         defer { EVP_CIPHER_CTX_reset(context) }
-        let done = withUnsafeBytes(of: &vector) { v in
-            key.with { k in
-                EVP_CipherInit_ex(context, cipher, nil, k, v.baseAddress!.assumingMemoryBound(to: UInt8.self), encrypts)
+        let done = withUnsafeBytes(of: &vector) { vectorBytes in
+            key.with { keyBytes in
+                EVP_CipherInit_ex(
+                    context, cipher, nil, keyBytes, vectorBytes.baseAddress!.assumingMemoryBound(to: UInt8.self),
+                    encrypts)
                     == 1
                     && EVP_CIPHER_CTX_set_padding(context, 0) == 1
                     && EVP_CipherUpdate(
-                        context, to.assumingMemoryBound(to: UInt8.self), &n, from.assumingMemoryBound(to: UInt8.self),
+                        context, to.assumingMemoryBound(to: UInt8.self), &written,
+                        from.assumingMemoryBound(to: UInt8.self),
                         Int32(Self.pageSize)) == 1
             }
         }
-        guard done, n == Int32(Self.pageSize) else { throw RealmError(.systemError, "AES-256-CBC failed in libcrypto") }
+        guard done, written == Int32(Self.pageSize) else {
+            throw RealmError(.systemError, "AES-256-CBC failed in libcrypto")
+        }
     }
 
     /// HMAC-SHA-224 of a page's ciphertext, 28 bytes.
     func mac(_ ciphertext: UnsafeRawPointer, into out: UnsafeMutableRawPointer) {
-        var n: UInt32 = 0
-        key.with { k in
+        var length: UInt32 = 0
+        key.with { keyBytes in
             _ = HMAC(
-                EVP_sha224(), k + 32, 32, ciphertext.assumingMemoryBound(to: UInt8.self), Self.pageSize,
-                out.assumingMemoryBound(to: UInt8.self), &n)
+                EVP_sha224(), keyBytes + 32, 32, ciphertext.assumingMemoryBound(to: UInt8.self), Self.pageSize,
+                out.assumingMemoryBound(to: UInt8.self), &length)
         }
     }
 }

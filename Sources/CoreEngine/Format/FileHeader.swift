@@ -43,7 +43,7 @@ struct FileHeader: Equatable {
         bytes.storeBytes(of: flags, toByteOffset: 23, as: UInt8.self)
     }
 
-    /// The header that makes `top` the live top array, in the slot that is not live now.
+    /// The header in which `top` is the live top array, in the slot that is not live now.
     func selecting(_ top: UInt64, format: UInt8) -> FileHeader {
         var new = self
         if liveSlot == 0 {
@@ -55,7 +55,7 @@ struct FileHeader: Equatable {
         return new
     }
 
-    /// The header with slot `slot` as the live one.
+    /// The header with `slot` as the live slot.
     func selecting(slot: Int) -> FileHeader {
         var new = self
         new.flags = flags & ~1 | UInt8(truncatingIfNeeded: slot & 1)
@@ -66,7 +66,7 @@ struct FileHeader: Equatable {
     var liveTopRef: UInt64 { liveSlot == 0 ? topRefs.0 : topRefs.1 }
     var liveFormat: UInt8 { liveSlot == 0 ? formats.0 : formats.1 }
 
-    /// Slot 0 all ones marks the streaming form only while slot 0 is the live one.
+    /// A slot 0 of all ones marks the streaming form only while slot 0 is live.
     var isStreaming: Bool { liveSlot == 0 && topRefs.0 == Self.streamingMark }
 
     static func == (a: FileHeader, b: FileHeader) -> Bool {

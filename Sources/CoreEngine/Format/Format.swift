@@ -1,20 +1,21 @@
 /// # Format
 ///
-/// Bytes ↔ fields: the shapes that stand in the file, as pure functions. No I/O, no allocation, no ownership.
+/// Translates bytes to fields and back: the structures in the file, as pure functions. No I/O, no allocation, no
+/// ownership.
 ///
 /// Promise
-/// 1. Nothing here trusts a byte: a decoder either returns a value that satisfies the format or says that it does not.
+/// 1. No byte is trusted: a decoder returns a value that satisfies the format, or reports that there is none.
 /// 2. Sizes computed from file bytes cannot overflow: counts have 24 bits, widths at most 64, so a node spans fewer
 ///    than 2^31 bytes.
-/// 3. Encoders write what realm-core 14 writes for the same meaning (checksum bytes `AAAA`, tagged integers, big-endian
-///    counts).
+/// 3. Encoders write the same bytes as realm-core 14 for the same content (checksum bytes `AAAA`, tagged integers,
+///    big-endian counts).
 ///
 /// May use: Basics.  Format: storage §1, §2.
 enum Format {
     /// The format that this engine writes.
     static let currentVersion: UInt8 = 24
 
-    /// Formats that are read in place, and upgraded to 24 when they are opened for writing.
+    /// Formats that can be read in place; they are upgraded to 24 when they are opened for writing.
     static func isReadable(_ version: UInt8) -> Bool {
         switch version {
         case 2...11, 20...24: true
@@ -27,7 +28,7 @@ enum Format {
     static let headerSize = 24
     static let streamingFooterSize = 16
 
-    /// Most elements one node can count (24 bits).
+    /// The maximum number of elements in one node (24 bits).
     static let maxElementCount = 0xFF_FFFF
 
     /// Longest blob in one node; longer binaries are lists of blobs. Format: storage §2.6.
@@ -42,8 +43,8 @@ enum Format {
     /// Elements in a B+tree leaf, children of a B+tree inner node, keys in an index node.
     static let treeCapacity = 1000
 
-    /// Deepest chain of nodes that recursion follows: a hundred nested collections of five nodes each, and the tables
-    /// above them. A longer one is a cycle.
+    /// Maximum depth of a recursion over nodes: a hundred nested collections of five nodes each, and the tables above
+    /// them. A longer chain is a cycle.
     static let maxNodeDepth = 640
 
     /// `n` rounded up to a multiple of 8.

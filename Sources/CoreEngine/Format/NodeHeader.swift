@@ -6,7 +6,7 @@
 /// In memory, nodes of the write transaction keep their capacity (in 8-byte words) in bytes 0–3 instead.
 /// Format: storage §2.2.
 struct NodeHeader: Equatable {
-    /// How payload size follows from count and width.
+    /// How the payload size is computed from count and width.
     enum WidthType: UInt8 { case bits = 0, multiply = 1, ignore = 2 }
 
     var flags: UInt8
@@ -38,7 +38,7 @@ struct NodeHeader: Equatable {
         count = Int(UInt32(truncatingIfNeeded: word >> 32).byteSwapped & 0xFF_FFFF)
     }
 
-    /// The header word as it stands on disk.
+    /// The header word in the form of the disk.
     @inline(__always) var diskWord: UInt64 { word(firstBytes: Self.checksum) }
 
     @inline(__always) func word(firstBytes: UInt32) -> UInt64 {
@@ -67,18 +67,17 @@ struct NodeHeader: Equatable {
         }
     }
 
-    /// The same, padded, for what is known to be of width type `.bits`.
+    /// The padded payload size of a node that is known to have width type `.bits`.
     @inline(__always) var roundedSizeOfBits: Int { ((count &* width &+ 63) >> 6) << 3 }
 
-    /// The same for any width type but the unused one, without branches.
+    /// The padded payload size for any width type except the unused one, without branches.
     @inline(__always) var roundedPayloadSize: Int {
         let ofBits = roundedSizeOfBits, ofBytes = Format.padded(count &* (flags & 0x10 != 0 ? 1 : width))
         return flags & 0x18 == 0 ? ofBits : ofBytes
     }
 
-    /// Whether there is such a node: the width type is not the unused one, and an array of refs is one of bits.
-    /// Elements of arrays of refs are read by bit width: another width type would make the checked size mean something
-    /// else.
+    /// Whether the flags are valid: the width type is not the unused one, and is `.bits` for an array of refs. Elements
+    /// of arrays of refs are read by bit width: with another width type the checked size would be wrong.
     @inline(__always) var isSound: Bool {
         flags & (Self.hasRefsFlag | Self.innerFlag) == 0
             ? flags & 0x18 != 0x18 : flags & (Self.hasRefsFlag | 0x18) == Self.hasRefsFlag

@@ -9,11 +9,11 @@ package struct Ref: Equatable, Hashable {
     @inline(__always) var isNull: Bool { offset == 0 }
 }
 
-/// One element of an array that holds refs: nothing (the word 0), a child ref (even) or a tagged integer (odd). A
-/// tagged 0 is a number like any other, and not nothing: `isNull`, `subtree` and `number` tell the three apart. The
-/// payload of a tagged integer is an unsigned 63-bit quantity. Format: storage §2.1.
+/// One element of an array that holds refs: empty (the word 0), a child ref (even) or a tagged integer (odd). A tagged
+/// 0 is an ordinary number, not empty: `isNull`, `subtree` and `number` distinguish the three. The payload of a tagged
+/// integer is an unsigned 63-bit number. Format: storage §2.1.
 package struct RefOrTagged: Equatable {
-    /// The word that stands in the array, for storing it.
+    /// The word as stored in the array.
     package let raw: Int64
 
     @inline(__always) init(raw: Int64) { self.raw = raw }
@@ -26,16 +26,16 @@ package struct RefOrTagged: Equatable {
     @inline(__always) var isTagged: Bool { raw & 1 != 0 }
     @inline(__always) var isNull: Bool { raw == 0 }
 
-    /// The number that stands here; nil for a ref and for nothing.
+    /// The number; nil for a ref and for an empty element.
     @inline(__always) var number: UInt64? { isTagged ? integer : nil }
 
-    /// The subtree that hangs here; nil for a number and for nothing.
+    /// The child ref; nil for a number and for an empty element.
     @inline(__always) var subtree: Ref? { isTagged || isNull ? nil : ref }
 
-    /// Payload of what is known to be a tagged integer (63 bits, unsigned).
+    /// Payload of an element that is known to be a tagged integer (63 bits, unsigned).
     @inline(__always) var integer: UInt64 { UInt64(bitPattern: raw) >> 1 }
 
-    /// What is known not to be a tagged integer as a ref, maybe null. Unchecked: a hostile value is caught when it is
-    /// translated to a node.
+    /// The ref, maybe null, of an element that is known not to be a tagged integer. Unchecked: the translation to a
+    /// node detects a hostile value.
     @inline(__always) var ref: Ref { Ref(Int(raw)) }
 }

@@ -1,17 +1,17 @@
 /// Element widths of integer arrays. Widths 1, 2, 4 are unsigned, 8 to 64 two's complement; an *unsigned array*
 /// (cluster keys, tree offsets) is at least 8 wide and unsigned. Format: storage §2.4.
 enum Widths {
-    /// Smallest width, in bits, that holds `v` in an ordinary (signed) array.
-    @inline(__always) static func minimal(for v: Int64) -> Int {
-        if v >= 0 && v < 16 { return v < 2 ? Int(v) : (v < 4 ? 2 : 4) }
-        let magnitude = v < 0 ? ~v : v
+    /// Smallest width, in bits, that holds `value` in an ordinary (signed) array.
+    @inline(__always) static func minimal(for value: Int64) -> Int {
+        if value >= 0 && value < 16 { return value < 2 ? Int(value) : (value < 4 ? 2 : 4) }
+        let magnitude = value < 0 ? ~value : value
         if magnitude < 0x80 { return 8 }
         if magnitude < 0x8000 { return 16 }
         return magnitude < 0x8000_0000 ? 32 : 64
     }
 
-    /// Smallest width that holds all of a set of values: `bits` is the OR of their magnitudes (`v < 0 ? ~v : v`). All
-    /// thresholds are powers of two, so the highest bit decides; a negative value needs 8 bits at least.
+    /// Smallest width that holds a set of values; `bits` is the OR of their magnitudes (`value < 0 ? ~value : value`).
+    /// All thresholds are powers of two, so only the highest bit counts; a negative value needs at least 8 bits.
     @inline(__always) static func minimal(forBits bits: UInt64, anyNegative: Bool) -> Int {
         let width = minimal(for: Int64(bitPattern: bits & 0x7FFF_FFFF_FFFF_FFFF))
         return anyNegative ? max(8, width) : width
@@ -27,23 +27,23 @@ enum Widths {
         return minimal(forBits: UInt64(bitPattern: bits), anyNegative: signs < 0)
     }
 
-    /// Smallest width, in bits, that holds `v` in an unsigned array.
-    @inline(__always) static func minimalUnsigned(for v: UInt64) -> Int {
-        if v < 1 << 8 { return 8 }
-        if v < 1 << 16 { return 16 }
-        return v < 1 << 32 ? 32 : 64
+    /// Smallest width, in bits, that holds `value` in an unsigned array.
+    @inline(__always) static func minimalUnsigned(for value: UInt64) -> Int {
+        if value < 1 << 8 { return 8 }
+        if value < 1 << 16 { return 16 }
+        return value < 1 << 32 ? 32 : 64
     }
 
-    /// Whether `v` fits an ordinary array of `width` bits.
-    @inline(__always) static func fits(_ v: Int64, _ width: Int) -> Bool {
+    /// Whether `value` fits an ordinary array of `width` bits.
+    @inline(__always) static func fits(_ value: Int64, _ width: Int) -> Bool {
         switch width {
-        case 0: v == 0
-        case 1: v >= 0 && v <= 1
-        case 2: v >= 0 && v <= 3
-        case 4: v >= 0 && v <= 15
-        case 8: v >= -0x80 && v <= 0x7F
-        case 16: v >= -0x8000 && v <= 0x7FFF
-        case 32: v >= -0x8000_0000 && v <= 0x7FFF_FFFF
+        case 0: value == 0
+        case 1: value >= 0 && value <= 1
+        case 2: value >= 0 && value <= 3
+        case 4: value >= 0 && value <= 15
+        case 8: value >= -0x80 && value <= 0x7F
+        case 16: value >= -0x8000 && value <= 0x7FFF
+        case 32: value >= -0x8000_0000 && value <= 0x7FFF_FFFF
         default: true
         }
     }

@@ -10,15 +10,15 @@ import Synchronization
     import Darwin
 #endif
 
-/// One reserved stretch of virtual memory in which a file is mapped from its start, and behind it room for memory of
-/// our own, so that `base + offset` is an address for every ref, on disk or not, and stays one while the file grows.
+/// A reserved range of virtual memory. The file is mapped at its start; memory of the library is behind it. The address
+/// of every ref, on disk or not, is `base + offset`, and stays valid while the file grows.
 ///
 ///     base                          base + fileCapacity             base + size
 ///      | file, mapped read-only, grows → |  slab, read-write, grows →  |
 ///
-/// Sections of the file are mapped as they are needed; mapping past the end of the file is fine as long as nobody reads
-/// there. Thread rule: growing is serialised by the caller; addresses never move.
-// `base` and capacities are immutable; growth is serialised by `DatabaseFile`'s lock.
+/// Sections of the file are mapped when they are needed; a map may extend beyond the end of the file if these bytes are
+/// not read. Thread rule: the caller serialises growth (`DatabaseFile`'s lock); addresses never move. `base` and the
+/// capacities are immutable.
 final class AddressSpace: @unchecked Sendable {
     let base: UnsafeMutableRawPointer
     let fileCapacity: Int
@@ -26,23 +26,23 @@ final class AddressSpace: @unchecked Sendable {
     private var size: Int { fileCapacity + slabCapacity }
     private let watched: WatchedMap
 
-    /// Whether the file's map lost pages: what was read from it is not to be believed.
+    /// Whether the file's map lost pages: then nothing that was read from it may be trusted.
     var isBroken: Bool { watched.isBroken }
 
-    /// How many bytes of the file are no holes; nil: not known. Set once, by whose file it is.
+    /// Returns the number of bytes of the file that are not holes; nil: unknown. Set once, by the owner of the file.
     var countsData: (() -> Int?)?
 
     func dataBytes() -> Int? { countsData?() }
 
-    /// The file was seen to be shorter than it should be, or another map of it is broken.
+    /// Called when the file is shorter than it should be, or another map of it is broken.
     func markBroken() { watched.markBroken() }
 
     /// Bytes that all spaces of this process have reserved.
     private static let reserved = Atomic(0)
 
-    /// Room for a file, and as much for the memory of its writer: less, the more files are open. The first 128 get what
-    /// any program needs; ten thousand fit into the 128 TB that a process has, and leave some for the rest of the
-    /// program.
+    /// Address space for a file, and the same amount for the memory of its writer; the more files are open, the less.
+    /// The first 128 files get enough for any program. Ten thousand files fit into the 128 TB of a process, with some
+    /// left for the rest of the program.
     static var usualCapacity: Int {
         switch reserved.load(ordering: .relaxed) {
         case ..<(16 << 40): 64 << 30
@@ -54,7 +54,8 @@ final class AddressSpace: @unchecked Sendable {
 
     private static let most = 112 << 40
 
-    /// What is mapped stays where it is, so a file that outgrows its place needs another one: a new open gets more.
+    /// Mapped bytes cannot move, so a file that outgrows its address space must be opened again: the new open reserves
+    /// more.
     static func outgrown(_ capacity: Int, path: String?) -> RealmError {
         RealmError(
             .addressSpaceExhausted,
@@ -62,8 +63,8 @@ final class AddressSpace: @unchecked Sendable {
                 + "close it everywhere in this process, and open it again", path: path)
     }
 
-    /// Reserves room for a file of up to `fileCapacity` bytes, halving it while the system refuses, never below
-    /// `minimum`.
+    /// Reserves address space for a file of up to `fileCapacity` bytes. The size is halved while the operating system
+    /// refuses, but never below `minimum`.
     init(fileCapacity wanted: Int, slabCapacity: Int, minimum: Int) throws(RealmError) {
         var capacity = wanted
         var slab = slabCapacity
@@ -74,13 +75,14 @@ final class AddressSpace: @unchecked Sendable {
                 "The open Realm files of this process reserve \(before >> 40) TB of address space: close some")
         }
         while true {
-            let p = system.mmap(nil, capacity + slab, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
-            if let p, p != MAP_FAILED {
-                do throws(RealmError) { watched = try WatchedMap(p, isWritable: false) } catch {
-                    _ = system.munmap(p, capacity + slab)
+            let address = system.mmap(
+                nil, capacity + slab, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
+            if let address, address != MAP_FAILED {
+                do throws(RealmError) { watched = try WatchedMap(address, isWritable: false) } catch {
+                    _ = system.munmap(address, capacity + slab)
                     throw error
                 }
-                base = p
+                base = address
                 self.fileCapacity = capacity
                 self.slabCapacity = slab
                 Self.reserved.add(capacity + slab, ordering: .relaxed)
@@ -99,17 +101,17 @@ final class AddressSpace: @unchecked Sendable {
         Self.reserved.subtract(size, ordering: .relaxed)
     }
 
-    /// Maps bytes `[offset, offset + length)` of the file in their place. `offset` is a multiple of the page size.
+    /// Maps bytes `[offset, offset + length)` of the file. `offset` is a multiple of the page size.
     func mapFile(_ fd: Int32, offset: Int, length: Int) throws(RealmError) {
         guard offset + length <= fileCapacity else {
             throw Self.outgrown(fileCapacity, path: nil)
         }
-        let p = system.mmap(base + offset, length, PROT_READ, MAP_SHARED | MAP_FIXED, fd, off_t(offset))
-        guard p != MAP_FAILED else { throw Platform.error(errno, "mmap() failed", path: nil) }
+        let mapped = system.mmap(base + offset, length, PROT_READ, MAP_SHARED | MAP_FIXED, fd, off_t(offset))
+        guard mapped != MAP_FAILED else { throw Platform.error(errno, "mmap() failed", path: nil) }
         watched.resize(to: offset + length)
     }
 
-    /// Memory of our own instead of a map for bytes `[offset, offset + length)` of the file; left out of core dumps.
+    /// Commits memory instead of a map for bytes `[offset, offset + length)` of the file; core dumps do not contain it.
     func commitMemory(offset: Int, length: Int) throws(RealmError) {
         guard offset + length <= fileCapacity else {
             throw Self.outgrown(fileCapacity, path: nil)
@@ -120,16 +122,17 @@ final class AddressSpace: @unchecked Sendable {
         HiddenMemory.hide(base + offset, length)
     }
 
-    /// Takes the file's map, or the memory in its place, away from `[0, length)`.
+    /// Removes the file's map, or the memory that replaces it, from `[0, length)`.
     func clear(_ length: Int) throws(RealmError) {
         guard length > 0 else { return }
         watched.resize(to: 0)
-        let p = system.mmap(base, length, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0)
-        guard p != MAP_FAILED else { throw Platform.error(errno, "mmap() failed", path: nil) }
+        let cleared = system.mmap(
+            base, length, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0)
+        guard cleared != MAP_FAILED else { throw Platform.error(errno, "mmap() failed", path: nil) }
     }
 
-    /// Asks for large pages of memory in place of the file: before `[from, to)` is first touched, or (`filled`) for
-    /// what is there already.
+    /// Requests large pages for memory that replaces the file: before `[from, to)` is first touched, or, with `filled`,
+    /// for memory that is already in use.
     func preferLargePages(from: Int, to: Int, filled: Bool) {
         #if !canImport(Darwin)
             let unit = Self.largePage
@@ -141,7 +144,7 @@ final class AddressSpace: @unchecked Sendable {
 
     static let largePage = 2 << 20
 
-    /// Gives memory `[from, to)` in place of the file back to the system.
+    /// Releases memory `[from, to)` that replaces the file.
     func discardMemory(from: Int, to: Int) {
         if to > from { _ = system.madvise(base + from, to - from, MADV_DONTNEED) }
     }
@@ -159,11 +162,11 @@ final class AddressSpace: @unchecked Sendable {
         }
     }
 
-    /// Gives slab memory `[from, to)` back to the system; it stays usable and reads as zero.
+    /// Releases slab memory `[from, to)`; it stays usable and reads as zero.
     func discardSlab(from: Int, to: Int) {
         guard to > from else { return }
         #if canImport(Darwin)
-            // There, the advice leaves the bytes as they are; new memory in the place of the old does what is promised.
+            // On this system the advice does not zero the bytes; new memory at the same address does.
             let flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED
             _ = system.mmap(base + fileCapacity + from, to - from, PROT_READ | PROT_WRITE, flags, -1, 0)
         #else
@@ -172,24 +175,24 @@ final class AddressSpace: @unchecked Sendable {
     }
 }
 
-/// A small file mapped for words shared between processes.
+/// A map of a small file, for words shared between processes.
 final class SharedMemory: @unchecked Sendable {  // Immutable mapping; the words in it are atomics.
     let base: UnsafeMutableRawPointer
     let size: Int
     private let watched: WatchedMap
 
-    /// Whether the map lost pages: what is written to it reaches nobody.
+    /// Whether the map lost pages: other processes do not see what is written to it.
     var isBroken: Bool { watched.isBroken }
 
-    /// - Parameter isWritable: false for who looks and never stores.
+    /// - Parameter isWritable: false for users that never store.
     init(_ file: FileDescriptor, size: Int, isWritable: Bool = true) throws(RealmError) {
-        let p = system.mmap(nil, size, isWritable ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED, file.fd, 0)
-        guard let p, p != MAP_FAILED else { throw Platform.error(errno, "mmap() failed", path: file.path) }
-        do throws(RealmError) { watched = try WatchedMap(p, isWritable: isWritable) } catch {
-            _ = system.munmap(p, size)
+        let address = system.mmap(nil, size, isWritable ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED, file.fd, 0)
+        guard let address, address != MAP_FAILED else { throw Platform.error(errno, "mmap() failed", path: file.path) }
+        do throws(RealmError) { watched = try WatchedMap(address, isWritable: isWritable) } catch {
+            _ = system.munmap(address, size)
             throw error
         }
-        base = p
+        base = address
         self.size = size
         watched.resize(to: size)
     }
@@ -200,23 +203,24 @@ final class SharedMemory: @unchecked Sendable {  // Immutable mapping; the words
     }
 }
 
-/// Two words for every page of an address space: zero until written, and costing memory only where they are.
-final class PageTable: @unchecked Sendable {  // Immutable but for the words, which their user guards.
+/// Two words for every page of an address space: zero until written; only written parts use memory.
+final class PageTable: @unchecked Sendable {  // Immutable except for the words, which the user guards.
     let base: UnsafeMutableRawPointer
     let pages: Int
 
     init(pages: Int) throws(RealmError) {
-        let p = system.mmap(nil, pages * 16, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
-        guard let p, p != MAP_FAILED else {
+        let address = system.mmap(
+            nil, pages * 16, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
+        guard let address, address != MAP_FAILED else {
             throw RealmError(.addressSpaceExhausted, "No address space for a table of \(pages) pages")
         }
-        base = p
+        base = address
         self.pages = pages
     }
 
     deinit { _ = system.munmap(base, pages * 16) }
 
-    /// Makes all words zero and gives their memory back. false: nothing was done.
+    /// Sets all words to zero and releases their memory. false: nothing was done.
     func clear() -> Bool {
         system.mmap(
             base, pages * 16, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0)

@@ -8,32 +8,32 @@
     import Darwin
 #endif
 
-/// Memory that goes to programs in C, which give it back through the library; and texts as C has them, with a zero byte
-/// behind.
+/// Memory that is passed to C programs, which release it through the library; and C strings, which end with a zero
+/// byte.
 package enum CMemory {
-    /// nil: there is none.
+    /// nil: no memory.
     package static func allocate(_ count: Int) -> UnsafeMutableRawPointer? { malloc(count) }
 
-    /// The block with another size, its content moved along; nil: there is no memory, and the block is as it was.
+    /// Resizes a block and keeps its content; nil: no memory, and the block is unchanged.
     static func reallocate(_ block: UnsafeMutableRawPointer?, _ count: Int) -> UnsafeMutableRawPointer? {
         realloc(block, count)
     }
 
     package static func release(_ block: UnsafeMutableRawPointer?) { free(block) }
 
-    /// A copy to be released; nil: no memory.
+    /// A copy that the caller must release; nil: no memory.
     package static func copy(_ text: String) -> UnsafeMutablePointer<CChar>? { strdup(text) }
 
     package static func copy(_ from: UnsafeRawPointer, to: UnsafeMutableRawPointer, _ count: Int) {
         memcpy(to, from, count)
     }
 
-    /// The largest block that is taken without a question: so much there is in every program that works at all.
+    /// The largest block that is allocated without a check: every working program has that much memory.
     static let smallBlock = 1 << 16
 
-    /// Throws when there is no memory for `count` elements of `size` bytes. Swift's arrays and texts end the process
-    /// when the system refuses them memory. So a caller asks here first where a file or the program decides how large
-    /// they become: the block is taken, and given back at once.
+    /// Throws when there is no memory for `count` elements of `size` bytes. Swift's arrays and strings end the process
+    /// when an allocation fails. So a caller checks here first when a file or the program decides their size: the block
+    /// is allocated and released at once.
     package static func expect(_ count: Int, each size: Int = 1) throws(RealmError) {
         let (bytes, isBeyond) = max(count, 0).multipliedReportingOverflow(by: size)
         if !isBeyond && bytes <= smallBlock { return }
@@ -41,19 +41,19 @@ package enum CMemory {
         free(block)
     }
 
-    /// A function of its own: the compiler leaves out a block that is taken and given back unused.
+    /// A separate function: otherwise the compiler removes an allocation that is released unused.
     @inline(never) private static func obtain(_ bytes: Int) -> UnsafeMutableRawPointer? { malloc(bytes) }
 
     @inline(never) private static func refused(_ bytes: Int) -> RealmError {
         RealmError(.outOfMemory, "There is no memory for \(bytes) bytes that the call needs")
     }
 
-    /// Bytes before the zero.
+    /// Number of bytes before the zero byte.
     package static func length(_ text: UnsafePointer<CChar>) -> Int { strlen(text) }
 }
 
 extension Array {
-    /// Makes room for `more` elements, at least twice as much as there was. Throws when there is no memory for it.
+    /// Makes room for `more` elements; the capacity at least doubles. Throws when there is no memory.
     @inline(__always) package mutating func makeRoom(for more: Int) throws(RealmError) {
         if more > capacity &- count { try grow(by: more) }
     }
@@ -79,7 +79,7 @@ extension Set {
     }
 
     @inline(never) private mutating func grow() throws(RealmError) {
-        // A table of a power of two, three quarters of it in use, and a bit for each place.
+        // The table has a power of two places, at most three quarters of them in use, and a bit for each place.
         try CMemory.expect(capacity &* 4 &+ 8, each: MemoryLayout<Element>.stride + 1)
     }
 }
@@ -95,7 +95,7 @@ extension Dictionary {
     }
 }
 
-/// Numbers of the system's errors, for interfaces that tell of a failure by one.
+/// The operating system's error numbers, for interfaces that report a failure by number.
 enum ErrorNumber {
     static let outOfMemory = ENOMEM, overflow = EOVERFLOW, invalidArgument = EINVAL, inputOutput = EIO,
         illegalSequence = EILSEQ

@@ -1,13 +1,13 @@
 import CGuards
 
-/// What happens when a map of a file loses pages: another program cuts the file, or the disk cannot read a block.
+/// Handles maps of files that lose pages: another program cuts the file, or the disk cannot read a block.
 ///
-/// Touching such a page raises SIGBUS, which would end the host program. The guard is a signal handler that puts zeros
-/// there instead and marks the map as broken. Zeros are harmless, since every byte of a file is taken for hostile; but
-/// they must not be believed. So whoever reads a map asks `isBroken` before it hands out or makes visible what it read.
+/// Touching such a page raises SIGBUS, which would end the host program. The guard is a signal handler that maps zeros
+/// there instead and marks the map as broken. Zeros are harmless, because every byte of a file is treated as hostile,
+/// but they must not be trusted. So the readers of a map check `isBroken` before they return or publish what they read.
 ///
-/// Faults elsewhere go to the handlers the host had before. Where the host wants no handler of ours, the signal is its
-/// own again.
+/// The handler passes other faults to the handlers that the host had before. If the host does not want the handler, it
+/// is not installed.
 package enum FaultGuard {
     private struct Choice {
         #if os(Linux)
@@ -20,31 +20,31 @@ package enum FaultGuard {
 
     private static let choice = Lock(initial: Choice(), of: .faults)
 
-    /// Whether the handler is installed at the first open of a file in this process. On Linux it is unless somebody
-    /// says otherwise.
+    /// Chooses whether the handler is installed at the first open of a file in this process. The default is true on
+    /// Linux only.
     package static func use(_ wanted: Bool) throws(RealmError) {
-        try choice.with { (c) throws(RealmError) in
-            guard !c.isMade || c.isWanted == wanted else {
+        try choice.with { (choice) throws(RealmError) in
+            guard !choice.isMade || choice.isWanted == wanted else {
                 throw RealmError(
                     .illegalOperation, "The fault guard is chosen before the first Realm of the process is opened")
             }
-            c.isWanted = wanted
+            choice.isWanted = wanted
         }
     }
 
-    /// The first map of a file is about to be made.
+    /// Called before the first map of a file is made.
     fileprivate static func install() throws(RealmError) {
-        try choice.with { (c) throws(RealmError) in
-            guard !c.isMade else { return }
-            guard !c.isWanted || fault_guard_install() else {
+        try choice.with { (choice) throws(RealmError) in
+            guard !choice.isMade else { return }
+            guard !choice.isWanted || fault_guard_install() else {
                 throw RealmError(.systemError, "The handler for lost pages cannot be installed")
             }
-            c.isMade = true
+            choice.isMade = true
         }
     }
 
-    /// Whether any map of the process ever lost pages, or the process is a forked child, which must tell what it
-    /// inherited: one load, for calls that cannot afford more.
+    /// Whether any map of the process ever lost pages, or the process is a forked child, which must check what it
+    /// inherited. Only one load, for calls that cannot afford more.
     @inline(__always) package static var hasFaults: Bool { fault_guard_is_alert() }
 
     static func lost(_ path: String) -> RealmError {
@@ -55,13 +55,13 @@ package enum FaultGuard {
     }
 }
 
-/// Registers a map of a file, from its making to its end, with the guard.
+/// Registers a map of a file with the guard, for the lifetime of the map.
 ///
-/// Thread rule: `isBroken` from any thread; the others as the map itself is changed.
+/// Thread rule: `isBroken` from any thread; the other functions under the rule of the map itself.
 final class WatchedMap: Sendable {
     private let number: Int32
 
-    /// - Parameter start: where the map begins, with no bytes yet.
+    /// - Parameter start: the start of the map, which has no bytes yet.
     init(_ start: UnsafeMutableRawPointer, isWritable: Bool) throws(RealmError) {
         try FaultGuard.install()
         number = fault_guard_add(start, isWritable)
@@ -72,10 +72,10 @@ final class WatchedMap: Sendable {
 
     deinit { if number >= 0 { fault_guard_remove(number) } }
 
-    /// How many bytes belong to it.
+    /// Sets the number of bytes of the map.
     func resize(to size: Int) { fault_guard_resize(number, size) }
 
-    /// Whether pages were lost. What was read before a false answer is what the file had.
+    /// Whether pages were lost. If false, everything that was read before is the content of the file.
     var isBroken: Bool { FaultGuard.hasFaults && fault_guard_is_broken(number) }
 
     func markBroken() { fault_guard_break(number) }

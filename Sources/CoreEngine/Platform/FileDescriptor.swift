@@ -17,21 +17,21 @@ final class FileDescriptor: @unchecked Sendable {  // Only `close` changes `fd`,
     private(set) var path: String
     private(set) var fd: Int32
 
-    /// The process whose forked children close the descriptor; 0: they keep it.
+    /// The process in whose forked children the descriptor is closed; 0: children keep it.
     private let guardingProcess: Int32
 
     enum Access {
         case readOnly, readWrite, readWriteCreate
-        /// Makes the file; one that is there is an error.
+        /// Creates the file; an existing file is an error.
         case createNew
     }
 
     /// open(2), close-on-exec.
     /// - Parameters:
     ///   - followsLinks: false refuses a symbolic link.
-    ///   - permissions: of a file that is made, less what the process's mask takes away.
-    ///   - isKeptFromChildren: whether forked children share neither the open file nor the locks that are taken through
-    ///     it.
+    ///   - permissions: of a new file, reduced by the umask of the process.
+    ///   - isKeptFromChildren: true when forked children must share neither the open file nor the locks that are taken
+    ///     through it.
     init(
         path: String, access: Access, followsLinks: Bool = true, permissions: Int32 = 0o644,
         isKeptFromChildren: Bool = false
@@ -75,8 +75,8 @@ final class FileDescriptor: @unchecked Sendable {  // Only `close` changes `fd`,
         }
     }
 
-    /// The descriptor of what was just opened, never 0, 1 or 2: where a program has closed these, whatever is printed
-    /// goes to them. −1 with `errno` when that is what came in, or when there is no other.
+    /// Replaces a new descriptor of 0, 1 or 2 by a higher one: where a program has closed these, everything that it
+    /// prints would go to the file. −1 with `errno` when `fd` is negative, or when there is no other descriptor.
     static func beyondStandard(_ fd: Int32) -> Int32 {
         guard fd >= 0, fd < firstOwn else { return fd }
         let moved = system.fcntl_number(fd, F_DUPFD_CLOEXEC, firstOwn)
@@ -88,7 +88,7 @@ final class FileDescriptor: @unchecked Sendable {  // Only `close` changes `fd`,
 
     private static var firstOwn: Int32 { 3 }
 
-    /// - Parameter path: what errors call it.
+    /// - Parameter path: the name in error messages.
     fileprivate init(_ fd: Int32, path: String) {
         self.fd = fd
         self.path = path
@@ -116,7 +116,7 @@ final class FileDescriptor: @unchecked Sendable {  // Only `close` changes `fd`,
         fd = -1
     }
 
-    /// Whom the file belongs to, and whom it lets in.
+    /// Owner, group and permissions of the file.
     func rights() throws(RealmError) -> FileRights {
         var info = stat()
         guard system.fstat(fd, &info) == 0 else { throw Platform.error(errno, "fstat() failed", path: path) }
@@ -125,8 +125,8 @@ final class FileDescriptor: @unchecked Sendable {  // Only `close` changes `fd`,
 
     func permissions() throws(RealmError) -> UInt32 { try rights().permissions }
 
-    /// Gives the file to the user and the group of `wanted` as far as this process may (to both, or to the group
-    /// alone), and lets in whom `wanted` lets in: another group than that no further than everybody.
+    /// Changes owner and group of the file to those of `wanted` as far as this process may (both, or the group alone),
+    /// and its permissions. If the group differs in the end, the group gets no more rights than all other users.
     func setRights(_ wanted: FileRights) {
         guard var own = try? rights() else { return }
         if own.user != wanted.user || own.group != wanted.group {
@@ -154,19 +154,19 @@ final class FileDescriptor: @unchecked Sendable {  // Only `close` changes `fd`,
         private static let (seekData, seekHole): (Int32, Int32) = (3, 4)
     #endif
 
-    /// The first byte from `offset` on that is in no hole; the greatest number where there is none. Where a file system
-    /// knows of no holes, `offset`.
+    /// The first byte at or after `offset` that is not in a hole; the greatest number when there is none. On a file
+    /// system without holes: `offset`.
     func nextData(from offset: Int) -> Int {
         let start = Int(lseek(fd, off_t(offset), Self.seekData))
         if start < 0 { return errno == ENXIO ? .max : offset }
         return max(start, offset)
     }
 
-    /// Bytes of a file that are not in holes; where a file system knows of no holes, all.
+    /// Number of bytes of a file that are not in holes; on a file system without holes, all bytes. nil: unknown.
     func dataBytes() -> Int? {
         guard let size = try? size() else { return nil }
         var sum = 0, at = 0
-        // A file in more pieces is taken for whole.
+        // In a file with more pieces, the rest counts as data.
         for _ in 0..<1 << 16 {
             let start = nextData(from: at)
             if start >= size { return sum }
@@ -179,7 +179,7 @@ final class FileDescriptor: @unchecked Sendable {  // Only `close` changes `fd`,
         return sum + size - at
     }
 
-    /// Gives the file a new name, in place of what has that name now.
+    /// Renames the file; replaces a file with the new name.
     func rename(to new: String) throws(RealmError) {
         guard system.rename(path, new) == 0 else {
             throw Platform.error(errno, "Failed to rename file '\(path)' to '\(new)'", path: new)
@@ -187,19 +187,19 @@ final class FileDescriptor: @unchecked Sendable {  // Only `close` changes `fd`,
         path = new
     }
 
-    /// Gives the file a new name unless something has it: that is 1020.
+    /// Renames the file unless the new name exists: then it throws error 1020.
     func renameKeeping(_ new: String) throws(RealmError) {
         if system.link(path, new) == 0 {
             _ = try? FileSystem.remove(path)
             path = new
             return
         }
-        // File systems without links have no way to do this in one step.
+        // On file systems without links this cannot be done in one step.
         guard errno != EEXIST, !FileSystem.exists(new) else { throw FileSystem.alreadyExists(new) }
         try self.rename(to: new)
     }
 
-    /// Lets in whom `other` lets in.
+    /// Copies the permissions of `other`.
     func copyPermissions(of other: FileDescriptor) {
         var info = stat()
         if system.fstat(other.fd, &info) == 0 { _ = system.fchmod(fd, info.st_mode & 0o7777) }
@@ -216,13 +216,13 @@ final class FileDescriptor: @unchecked Sendable {  // Only `close` changes `fd`,
     func read(into buffer: UnsafeMutableRawPointer, count: Int, at offset: Int) throws(RealmError) -> Int {
         var done = 0
         while done < count {
-            let n = system.pread(fd, buffer + done, count - done, off_t(offset + done))
-            if n < 0 {
+            let received = system.pread(fd, buffer + done, count - done, off_t(offset + done))
+            if received < 0 {
                 if errno == EINTR { continue }
                 throw Platform.error(errno, "pread() failed", path: path)
             }
-            if n == 0 { break }
-            done += n
+            if received == 0 { break }
+            done += received
         }
         return done
     }
@@ -232,19 +232,19 @@ final class FileDescriptor: @unchecked Sendable {  // Only `close` changes `fd`,
         try checkLimit(offset + count)
         var done = 0
         while done < count {
-            let n = system.pwrite(fd, buffer + done, count - done, off_t(offset + done))
-            if n < 0 {
+            let written = system.pwrite(fd, buffer + done, count - done, off_t(offset + done))
+            if written < 0 {
                 if errno == EINTR { continue }
                 throw Platform.error(errno, "pwrite() failed", path: path)
             }
-            // What cannot go on must not go on for ever.
-            guard n > 0 else { throw Platform.error(EIO, "pwrite() wrote nothing", path: path) }
-            done += n
+            // Writing nothing must not repeat forever.
+            guard written > 0 else { throw Platform.error(EIO, "pwrite() wrote nothing", path: path) }
+            done += written
         }
     }
 
-    /// Throws when this process may not make a file as long as `end` (RLIMIT_FSIZE): the attempt would end it by a
-    /// signal.
+    /// Throws when this process may not make a file as long as `end` (RLIMIT_FSIZE): the write would raise a signal
+    /// that ends the process.
     private func checkLimit(_ end: Int) throws(RealmError) {
         var limit = rlimit()
         guard getrlimit(Self.fileSizeLimit, &limit) == 0, UInt64(clamping: end) > UInt64(limit.rlim_cur) else { return }
@@ -265,7 +265,7 @@ final class FileDescriptor: @unchecked Sendable {  // Only `close` changes `fd`,
         }
     }
 
-    /// Waits until the data written so far is on stable storage (with the metadata needed to read it back).
+    /// Flushes the data written so far, with the metadata that is needed to read it again, to stable storage.
     func synchronizeData() throws(RealmError) {
         while system.fdatasync(fd) != 0 {
             if errno == EINTR { continue }
@@ -274,16 +274,16 @@ final class FileDescriptor: @unchecked Sendable {  // Only `close` changes `fd`,
     }
 }
 
-/// Files without a name, and what goes into them.
+/// Files without a name, and copying into them.
 extension FileDescriptor {
-    /// Up to so many bytes a file without a name is in memory.
+    /// Files without a name are in memory up to this size.
     private static let memoryLimit = 64 << 20
 
-    /// An empty file without a name, which is gone when it is closed: in memory while it is small or where nothing else
-    /// will do, else in the system's folder for temporary files.
+    /// An empty file without a name, which disappears when it is closed. It is in memory while it is small, or where
+    /// nothing else works; otherwise in the operating system's folder for temporary files.
     /// - Parameters:
-    ///   - path: what errors call it.
-    ///   - size: bytes that it is going to have.
+    ///   - path: the name in error messages.
+    ///   - size: the bytes that the file will have.
     static func nameless(_ path: String, size: Int) throws(RealmError) -> FileDescriptor {
         if size <= memoryLimit, let file = inMemory(path) { return file }
         let folder = temporaryFolder
@@ -295,7 +295,7 @@ extension FileDescriptor {
         }
         if fd >= 0 { return FileDescriptor(fd, path: path) }
         if let file = inMemory(path) { return file }
-        // Where neither is known the name goes as soon as the file is there.
+        // Where neither is supported, the name is removed as soon as the file exists.
         let name = "\(folder)/crealm-\(Platform.processId)-\(Platform.threadId)-\(Platform.monotonicSeconds)"
         let named = try FileDescriptor(path: name, access: .createNew, permissions: 0o600)
         try FileSystem.remove(named.path)
@@ -316,21 +316,21 @@ extension FileDescriptor {
         return folder
     }
 
-    /// Copies `count` bytes of another file from `offset` on to the same place in this one, where the file system can
-    /// without moving them. Returns how many there were.
+    /// Copies `count` bytes of another file from `offset` on to the same position in this file; without moving them,
+    /// where the file system supports that. Returns the number of bytes that were copied.
     func copyBytes(of source: FileDescriptor, _ count: Int, at offset: Int) throws(RealmError) -> Int {
         try checkLimit(offset + count)
         var done = 0
         while done < count {
             var from = Int64(offset + done), to = from
-            let n = system.copy_file_range(source.fd, &from, fd, &to, count - done, 0)
-            if n == 0 { return done }
-            if n < 0 {
+            let copied = system.copy_file_range(source.fd, &from, fd, &to, count - done, 0)
+            if copied == 0 { return done }
+            if copied < 0 {
                 if errno == EINTR { continue }
-                // Not between these two files, or not on this system.
+                // Not supported between these two files, or on this system.
                 return try done + moveBytes(of: source, count - done, at: offset + done)
             }
-            done += n
+            done += copied
         }
         return done
     }
@@ -341,16 +341,16 @@ extension FileDescriptor {
         defer { withExtendedLifetime(buffer) {} }
         var done = 0
         while done < count {
-            let n = try source.read(into: buffer.base, count: min(step, count - done), at: offset + done)
-            guard n > 0 else { break }
-            try write(buffer.base, count: n, at: offset + done)
-            done += n
+            let received = try source.read(into: buffer.base, count: min(step, count - done), at: offset + done)
+            guard received > 0 else { break }
+            try write(buffer.base, count: received, at: offset + done)
+            done += received
         }
         return done
     }
 }
 
-/// Whom a file belongs to, and whom it lets in.
+/// Owner, group and permissions of a file.
 struct FileRights: Sendable {
     var user: UInt32
     var group: UInt32
@@ -381,7 +381,7 @@ struct FileIdentity: Hashable, Sendable {
 
 extension FileIdentity {
     init(_ info: stat) {
-        // The number of a device is signed on some systems.
+        // Device numbers are signed on some systems.
         self.init(
             device: UInt64(truncatingIfNeeded: info.st_dev), inode: UInt64(info.st_ino), linkCount: Int(info.st_nlink))
     }

@@ -8,17 +8,18 @@
     import Darwin
 #endif
 
-/// Locks on a file that the kernel gives back when their holder dies.
+/// Locks on a file that the kernel releases when their holder dies.
 ///
-/// Two kinds, which do not see each other:
+/// There are two kinds, which do not affect each other:
 /// - `flock` on the whole file: membership in a session, the protocol shared with realm-core. Format: storage §5.3.
-/// - open-file-description record locks on single bytes: the engine's own mutexes and signs of life.
+/// - Open-file-description record locks on single bytes: the engine's own mutexes and signs of life.
+///
 /// Both belong to the open file description: two opens in one process exclude each other, and closing an unrelated
-/// descriptor drops nothing.
+/// descriptor releases nothing.
 extension FileDescriptor {
     enum Sharing { case shared, exclusive }
 
-    /// flock(2) without waiting; false when somebody else is in the way.
+    /// flock(2) without waiting; false when another open file holds a conflicting lock.
     func tryLock(_ sharing: Sharing) -> Bool {
         let op = (sharing == .shared ? LOCK_SH : LOCK_EX) | LOCK_NB
         while system.flock(fd, op) != 0 {
@@ -28,12 +29,12 @@ extension FileDescriptor {
         return true
     }
 
-    /// As `tryLock`. - Throws: when the file system has no such locks, or gives none: that is no question of who holds
-    /// it.
+    /// As `tryLock`.
+    /// - Throws: when the file system has no such locks, or refuses them: that does not depend on other holders.
     func tryLockOrFail(_ sharing: Sharing) throws(RealmError) -> Bool {
         if tryLock(sharing) { return true }
         let code = errno
-        // Both names of it have one number.
+        // EAGAIN and EWOULDBLOCK are the same number.
         if code == EAGAIN { return false }
         throw refused(code)
     }
@@ -64,7 +65,7 @@ extension FileDescriptor {
         return lock
     }
 
-    /// Takes the lock on one byte (which need not exist), waiting for its holder.
+    /// Takes the lock on one byte (which need not exist); waits for its holder.
     func lockByte(_ byte: Int) throws(RealmError) {
         var lock = record(Int32(F_WRLCK), byte)
         while system.fcntl_lock(fd, Self.setOwnedWait, &lock) != 0 {
@@ -82,7 +83,8 @@ extension FileDescriptor {
         return true
     }
 
-    /// As `tryLockByte`. - Throws: when the file system has no such locks, or gives none.
+    /// As `tryLockByte`.
+    /// - Throws: when the file system has no such locks, or refuses them.
     func tryLockByteOrFail(_ byte: Int) throws(RealmError) -> Bool {
         if tryLockByte(byte) { return true }
         let code = errno
@@ -95,7 +97,8 @@ extension FileDescriptor {
         _ = system.fcntl_lock(fd, Self.setOwned, &lock)
     }
 
-    /// Shares the lock on one byte; false when somebody has it alone. The file may be open for reading only.
+    /// Takes a shared lock on one byte; false when another open file holds it exclusively. The file may be open for
+    /// reading only.
     func shareByte(_ byte: Int) throws(RealmError) -> Bool {
         var lock = record(Int32(F_RDLCK), byte)
         while system.fcntl_lock(fd, Self.setOwned, &lock) != 0 {
@@ -106,7 +109,7 @@ extension FileDescriptor {
         return true
     }
 
-    /// Whether some other open file description holds or shares the lock on any of `count` bytes.
+    /// Whether another open file description holds or shares a lock on any of `count` bytes.
     func areBytesLockedElsewhere(_ first: Int, count: Int) -> Bool {
         guard count > 0 else { return false }
         var lock = record(Int32(F_WRLCK), first, count: count)
@@ -114,6 +117,6 @@ extension FileDescriptor {
         return lock.l_type != Int16(F_UNLCK)
     }
 
-    /// Whether some other open file description holds the lock on `byte`. Locks held through this one are not seen.
+    /// Whether another open file description holds or shares the lock on `byte`. Locks of this one are not seen.
     func isByteLockedElsewhere(_ byte: Int) -> Bool { areBytesLockedElsewhere(byte, count: 1) }
 }

@@ -15,7 +15,7 @@ enum FileSystem {
     /// Whether this process may write the file at `path`.
     static func isWritable(_ path: String) -> Bool { system.access(path, W_OK) == 0 }
 
-    /// nil when nothing can be told of what is there.
+    /// nil when the file cannot be examined.
     static func rights(_ path: String) -> FileRights? {
         var info = stat()
         return system.stat(path, &info) == 0 ? FileRights(info) : nil
@@ -25,8 +25,8 @@ enum FileSystem {
         RealmError(.fileAlreadyExists, "File at path '\(path)' already exists.", path: path)
     }
 
-    /// The one name of a file, or of one that is going to be made: absolute and without symbolic links, so that it
-    /// stays right wherever the process goes. As it is when nothing can be told of its folder.
+    /// The canonical name of a file, existing or new: absolute and without symbolic links, so that it stays valid when
+    /// the process changes its folder. Returns `path` when its folder cannot be examined.
     static func canonical(_ path: String) throws(RealmError) -> String {
         if path.isEmpty { return path }
         if let real = try real(path) { return real }
@@ -38,7 +38,7 @@ enum FileSystem {
     private static func real(_ path: String) throws(RealmError) -> String? {
         guard let real = system.realpath(path, nil) else { return nil }
         defer { systemFree(real) }
-        // Repaired, it would be the path of something else.
+        // With invalid bytes replaced, it would be the path of another file.
         guard let text = String(validatingCString: real) else {
             throw RealmError(
                 .invalidArgument, "The path '\(path)' leads to '\(String(cString: real))', which is not valid UTF-8",
@@ -47,7 +47,7 @@ enum FileSystem {
         return text
     }
 
-    /// Device and inode of what a path leads to; nil when nothing is there.
+    /// Device and inode of the file at a path; nil when there is none.
     static func identity(_ path: String) throws(RealmError) -> FileIdentity? {
         var info = stat()
         while system.stat(path, &info) != 0 {
@@ -58,7 +58,8 @@ enum FileSystem {
         return FileIdentity(info)
     }
 
-    /// Waits until what was renamed, made or removed in a folder is on stable storage, where the system can do that.
+    /// Flushes renamed, new and removed entries of a folder to stable storage, where the operating system supports
+    /// that.
     static func synchronizeFolder(of path: String) throws(RealmError) {
         let folder = parent(of: path)
         var fd: Int32
@@ -66,7 +67,7 @@ enum FileSystem {
             fd = FileDescriptor.beyondStandard(system.open(folder, O_RDONLY | O_CLOEXEC, 0))
         } while fd < 0 && errno == EINTR
         guard fd >= 0 else {
-            // A folder in which one may make files but not list them.
+            // A folder in which the user may make files but not list them.
             if errno == EACCES || errno == EPERM { return }
             throw Platform.error(errno, "open() failed", path: folder)
         }
@@ -79,11 +80,11 @@ enum FileSystem {
         }
     }
 
-    /// The longest suffix that `temporary` is asked for.
+    /// Upper bound for the length of `suffix` in calls of `temporary`.
     private static let suffixLimit = 48
 
-    /// A name in the folder of `path` for a file that belongs to the one there: that with `suffix`, or where such a
-    /// name might be too long, its beginning and a number made of it with `suffix`.
+    /// A name for a temporary file that belongs to the file at `path`, in the same folder: `path` with `suffix`. If
+    /// that name might be too long: the beginning of the name, a number computed from the name, and `suffix`.
     static func temporary(_ path: String, _ suffix: String) -> String {
         let limit = Int(NAME_MAX) - suffixLimit
         let folder = path.utf8.lastIndex(of: 0x2F).map { path[...$0] } ?? ""
@@ -97,9 +98,10 @@ enum FileSystem {
         return folder + start + number + suffix
     }
 
-    /// Removes the files whose names are `start` and a rest that `isOurs`, and that no process has locked.
-    /// - Parameter lock: what the name of the file ends in that is locked for one of them, if that is another; it goes
-    ///   with it.
+    /// Removes the files whose names begin with `start` and end in a rest that `isOurs` accepts, and that no process
+    /// has locked.
+    /// - Parameter lock: suffix of the file that carries the lock, if that is a separate file; that file is removed,
+    ///   too.
     static func removeAbandoned(_ start: String, lock: String = "", _ isOurs: (Substring) -> Bool) {
         let folder = parent(of: start)
         let first = start.utf8.lastIndex(of: 0x2F).map { start[start.index(after: $0)...] } ?? start[...]
@@ -115,14 +117,14 @@ enum FileSystem {
         }
     }
 
-    /// What is in a folder; nothing when it cannot be listed.
+    /// The names in a folder; empty when it cannot be listed.
     private static func names(in folder: String) -> [String] {
         guard let dir = system.opendir(folder) else { return [] }
         defer { _ = system.closedir(dir) }
         var names: [String] = []
         while let entry = system.readdir(dir) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) { p in
-                p.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            let name = withUnsafePointer(to: &entry.pointee.d_name) { field in
+                field.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
             }
             if name != "." && name != ".." { names.append(name) }
         }
@@ -134,30 +136,30 @@ enum FileSystem {
         return system.stat(path, &info) == 0 && info.st_mode & S_IFMT == S_IFDIR
     }
 
-    /// Whether something went; a missing file is not an error.
+    /// Removes a file; returns whether it existed. A missing file is not an error.
     @discardableResult static func remove(_ path: String) throws(RealmError) -> Bool {
         if system.unlink(path) == 0 { return true }
         if errno == ENOENT || errno == ENOTDIR { return false }
         throw Platform.error(errno, "Failed to delete file at path '\(path)'", path: path)
     }
 
-    /// Whether another file, which is no link, holds the same bytes.
+    /// Whether the file at `path` is a different file than the original, not a link, and has the same bytes.
     static func isCopy(_ path: String, of original: String) -> Bool {
         do throws(RealmError) {
-            let a = try FileDescriptor(path: path, access: .readOnly, followsLinks: false),
-                b = try FileDescriptor(path: original, access: .readOnly)
+            let candidate = try FileDescriptor(path: path, access: .readOnly, followsLinks: false),
+                source = try FileDescriptor(path: original, access: .readOnly)
             defer {
-                a.close()
-                b.close()
+                candidate.close()
+                source.close()
             }
-            let size = try a.size(), step = 1 << 16
-            guard try a.identity() != b.identity(), try b.size() == size else { return false }
+            let size = try candidate.size(), step = 1 << 16
+            guard try candidate.identity() != source.identity(), try source.size() == size else { return false }
             let memory = try HiddenMemory(2 * step)
             var at = 0
             while at < size {
                 let count = min(step, size - at)
-                guard try a.read(into: memory.base, count: count, at: at) == count,
-                    try b.read(into: memory.base + step, count: count, at: at) == count,
+                guard try candidate.read(into: memory.base, count: count, at: at) == count,
+                    try source.read(into: memory.base + step, count: count, at: at) == count,
                     Platform.compare(memory.base, memory.base + step, count) == 0
                 else { return false }
                 at += count
@@ -166,8 +168,8 @@ enum FileSystem {
         } catch { return false }
     }
 
-    /// Copies a file byte for byte: the copy appears under its name only when it is complete. False when the disk lacks
-    /// room for twice the file, or the copy failed; nothing is left behind then.
+    /// Copies a file byte for byte; the copy gets its name only when it is complete. False when the disk has no room
+    /// for twice the file, or the copy failed; then no file is left behind.
     static func copy(_ from: String, to: String) -> Bool {
         let part = to + ".part"
         do throws(RealmError) {
@@ -179,7 +181,7 @@ enum FileSystem {
                 return false
             }
             try remove(part)
-            // From its first moment on it lets in nobody whom the original keeps out.
+            // From the beginning the copy must not be readable by users who cannot read the original.
             let target = try FileDescriptor(
                 path: part, access: .createNew, permissions: Int32(try source.permissions() & 0o777))
             defer { target.close() }
@@ -198,7 +200,7 @@ enum FileSystem {
         }
     }
 
-    /// Seconds since the file was last written, nil when it cannot be told.
+    /// Seconds since the file was last written; nil when unknown.
     static func age(_ path: String) -> Int? {
         var info = stat()
         guard system.stat(path, &info) == 0 else { return nil }
@@ -211,13 +213,13 @@ enum FileSystem {
         #endif
     }
 
-    /// Removes a directory and the plain files in it. Missing: nothing.
+    /// Removes a directory and the plain files in it. Does nothing when it is missing.
     static func removeDirectory(_ path: String) {
         for name in names(in: path) { _ = system.unlink(path + "/" + name) }
         _ = system.rmdir(path)
     }
 
-    /// The folder part of a path: "." when it has none.
+    /// The folder of a path; "." when the path has none.
     static func parent(of path: String) -> String {
         guard let slash = path.utf8.lastIndex(of: 0x2F) else { return "." }
         return slash == path.utf8.startIndex ? "/" : String(path[..<slash])

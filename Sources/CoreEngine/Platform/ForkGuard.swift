@@ -1,17 +1,18 @@
 import CGuards
 
-/// What a forked child of this process may use, and what it must leave to its parent. The design: `fork_guard.h`.
+/// Separates what a forked child of this process may use from what belongs to its parent. The design: `fork_guard.h`.
 ///
 /// Thread rule: any.
 package enum ForkGuard {
-    /// Differs between a process and its children: what was made under another number is inherited, and not to be
-    /// touched.
+    /// Differs between a process and its children: objects that were made under another number are inherited, and must
+    /// not be touched.
     @inline(__always) package static var generation: UInt32 { fork_guard_generation() }
 
-    /// Opening descriptors that forked children close, and closing them.
+    /// Guards the descriptors that forked children close.
     private static let descriptors = Lock(initial: (), of: .descriptors)
 
-    /// Runs `open`; what it returns is closed in forked children at once. −1 or less: nothing was opened.
+    /// Runs `open`; the descriptor that it returns is closed in forked children immediately. A negative result: nothing
+    /// was opened.
     static func opening(_ open: () -> Int32) throws(RealmError) -> Int32 {
         let fd = descriptors.with { _ -> Int32? in
             let fd = open()

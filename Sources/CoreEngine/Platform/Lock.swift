@@ -10,11 +10,11 @@ import CGuards
     import Darwin
 #endif
 
-/// A value behind a mutex. (Not the standard library's `Mutex`: that one knows its holder by a number which a forked
-/// child does not have.)
+/// A value behind a mutex. (The standard library's `Mutex` identifies its holder by a number that is not valid in a
+/// forked child.)
 ///
-/// A lock of the whole process is never held in a forked child; any other one that its parent made may be, so it is not
-/// touched there.
+/// A process lock is never held in a forked child. Any other lock may be held there by a thread of the parent, so it
+/// must not be touched in the child.
 package final class Lock<Value>: @unchecked Sendable {  // All access to `value` happens under `mutex`.
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let isOwn: Bool
@@ -28,7 +28,7 @@ package final class Lock<Value>: @unchecked Sendable {  // All access to `value`
         value = initial
     }
 
-    /// The lock of the whole process that is called `name`.
+    /// The process lock `name`.
     init(initial: Value, of name: ProcessLock) {
         mutex = fork_guard_lock(name.number)
         isOwn = false
@@ -48,8 +48,9 @@ package final class Lock<Value>: @unchecked Sendable {  // All access to `value`
     }
 }
 
-/// The locks of the whole process: each is used by one `static` value. Whoever takes two takes the upper one first, and
-/// no code of the host runs under any of them, since `fork` waits for them.
+/// The locks that belong to the whole process: each is used by one `static` value. A thread that takes two of them
+/// takes the one that is listed first before the other. No code of the host runs while one of them is held, because
+/// `fork` waits for them.
 enum ProcessLock {
     case databases, realms, schedulers, log, faults, descriptors
 

@@ -8,10 +8,10 @@
     import Darwin
 #endif
 
-/// A value behind a mutex that threads of this process wait for: who waits sleeps in the kernel until somebody changed
-/// the value.
+/// A value behind a mutex, with a condition that threads of this process can wait for: a waiting thread sleeps in the
+/// kernel until another thread changes the value.
 ///
-/// Not to be touched in a forked child of the process that made it.
+/// Must not be touched in a forked child of the process that made it.
 package final class Monitor<Value>: @unchecked Sendable {  // All access to `value` and `waiting` happens under `mutex`.
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let changed: UnsafeMutablePointer<pthread_cond_t>
@@ -41,7 +41,7 @@ package final class Monitor<Value>: @unchecked Sendable {  // All access to `val
         mutex.deallocate()
     }
 
-    /// Changes the value; those who wait look at it again.
+    /// Changes the value; waiting threads check it again.
     package func with<R, E: Error>(_ body: (inout Value) throws(E) -> R) throws(E) -> R {
         pthread_mutex_lock(mutex)
         defer {
@@ -51,7 +51,7 @@ package final class Monitor<Value>: @unchecked Sendable {  // All access to `val
         return try body(&value)
     }
 
-    /// Waits until `body` has an answer: it is asked at once, and again after each change.
+    /// Waits until `body` returns an answer: it is called immediately, and again after each change.
     package func wait<R, E: Error>(_ body: (inout Value) throws(E) -> R?) throws(E) -> R {
         pthread_mutex_lock(mutex)
         defer {
@@ -66,7 +66,7 @@ package final class Monitor<Value>: @unchecked Sendable {  // All access to `val
         }
     }
 
-    /// The same for a limited time; nil when it is over.
+    /// The same with a time limit; nil when the time is over.
     package func wait<R>(milliseconds: Int, _ body: (inout Value) -> R?) -> R? {
         pthread_mutex_lock(mutex)
         defer {

@@ -1,15 +1,15 @@
 /// # Platform
 ///
-/// Files, maps, locks, page size, clock, byte compare and copy: the only room that calls the operating system.
+/// Files, maps, locks, page size, clock, byte compare and copy: the only layer that calls the operating system.
 ///
 /// Promise
-/// 1. Every failing call becomes a `RealmError` with the path and the system's own words; interrupted calls are
-///    repeated.
-/// 2. A lock taken here is released by the kernel when the process dies, however it dies.
-/// 3. Nothing here knows what the bytes mean.
+/// 1. Every failing call becomes a `RealmError` with the path and the text of the operating system; interrupted calls
+///    are repeated.
+/// 2. The kernel releases a lock taken here when the process dies, however it dies.
+/// 3. Nothing here depends on the meaning of the bytes.
 ///
-/// A port replaces this folder (and only it); what each system has is in docs/porting.md. What two C libraries declare
-/// with different types is asked in C (`hints.h`, `own_threads.h`). May use: Basics.
+/// A port replaces this folder (and only it); docs/porting.md lists what each operating system offers. Calls that C
+/// libraries declare with different types are made in C (`hints.h`, `own_threads.h`). May use: Basics.
 @preconcurrency import CHints
 
 #if canImport(Glibc)
@@ -29,7 +29,7 @@ package enum Platform {
     /// Bytes of the machine's memory.
     static let physicalMemory = max(1, Int(sysconf(Int32(_SC_PHYS_PAGES)))) * pageSize
 
-    /// Brings the lines at an address into the cache soon; any address is allowed.
+    /// Requests the cache lines at an address; any address is allowed.
     @inline(__always) static func prefetch(_ at: UnsafeRawPointer, lines: Int) {
         for i in 0..<lines { hint_prefetch(at + i &* 64) }
     }
@@ -44,7 +44,7 @@ package enum Platform {
 
     @inline(__always) static func zero(_ at: UnsafeMutableRawPointer, _ count: Int) { memset(at, 0, count) }
 
-    /// Whether all of at least one byte are zero.
+    /// Whether all bytes are zero; there must be at least one byte.
     static func isZero(_ at: UnsafeRawPointer, _ count: Int) -> Bool {
         at.load(as: UInt8.self) == 0 && memcmp(at, at + 1, count - 1) == 0
     }
@@ -59,36 +59,36 @@ package enum Platform {
 
     static var processId: Int32 { system.getpid() }
 
-    /// Whose rights the process has.
+    /// The effective user of the process.
     static var userId: UInt32 { geteuid() }
 
     /// Identifies the calling thread for as long as it runs.
     @inline(__always) package static var threadId: UInt { UInt(hint_thread_id()) }
 
-    /// What identifies no thread.
+    /// A number that identifies no thread.
     static let noThread = UInt.max
 
-    /// What the system calls the calling thread, for people.
+    /// The number of the calling thread in the operating system, for people.
     static var systemThreadId: UInt32 { UInt32(bitPattern: system.gettid()) }
 
     static func sleep(microseconds: UInt32) { _ = system.usleep(microseconds) }
 
     /// Seconds since an arbitrary point, never going back.
     static var monotonicSeconds: Double {
-        var t = timespec()
-        _ = system.clock_gettime(CLOCK_MONOTONIC, &t)
-        return Double(t.tv_sec) + Double(t.tv_nsec) * 1e-9
+        var time = timespec()
+        _ = system.clock_gettime(CLOCK_MONOTONIC, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
     }
 
     static var microsecondsSince1970: UInt64 {
-        var t = timespec()
-        _ = system.clock_gettime(CLOCK_REALTIME, &t)
-        return UInt64(clamping: t.tv_sec) &* 1_000_000 &+ UInt64(clamping: t.tv_nsec) / 1000
+        var time = timespec()
+        _ = system.clock_gettime(CLOCK_REALTIME, &time)
+        return UInt64(clamping: time.tv_sec) &* 1_000_000 &+ UInt64(clamping: time.tv_nsec) / 1000
     }
 
-    /// The system's text for an errno value.
+    /// The operating system's text for an errno value.
     static func text(ofError code: Int32) -> String {
-        // Some C libraries declare that there always is one.
+        // Some C libraries declare the result as never null.
         guard let text = strerror(code) as UnsafeMutablePointer<CChar>? else { return "error \(code)" }
         return String(cString: text)
     }
@@ -125,9 +125,9 @@ package enum Platform {
         line.withUTF8 { bytes in
             var done = 0
             while done < bytes.count {
-                let n = systemWrite(2, bytes.baseAddress! + done, bytes.count - done)
-                if n <= 0 { break }
-                done += n
+                let written = systemWrite(2, bytes.baseAddress! + done, bytes.count - done)
+                if written <= 0 { break }
+                done += written
             }
         }
     }
@@ -135,9 +135,11 @@ package enum Platform {
     /// `value` as C's `%.*g` prints it.
     static func general(_ value: Double, digits: Int) -> String {
         var buffer = [CChar](repeating: 0, count: 48)
-        let n = withVaList([Int32(truncatingIfNeeded: digits), value]) { vsnprintf(&buffer, buffer.count, "%.*g", $0) }
+        let length = withVaList([Int32(truncatingIfNeeded: digits), value]) {
+            vsnprintf(&buffer, buffer.count, "%.*g", $0)
+        }
         return String(
-            decoding: buffer.prefix(max(0, min(Int(n), buffer.count - 1))).map {
+            decoding: buffer.prefix(max(0, min(Int(length), buffer.count - 1))).map {
                 $0 == 0x2C ? 0x2E : UInt8(bitPattern: $0)
             }, as: UTF8.self)
     }
@@ -145,15 +147,17 @@ package enum Platform {
     /// `value` as C's `%.*e` prints it: `digits` digits after the point, an exponent of at least two.
     static func scientific(_ value: Double, digits: Int) -> String {
         var buffer = [CChar](repeating: 0, count: 48)
-        let n = withVaList([Int32(truncatingIfNeeded: digits), value]) { vsnprintf(&buffer, buffer.count, "%.*e", $0) }
-        // The point is the locale's.
+        let length = withVaList([Int32(truncatingIfNeeded: digits), value]) {
+            vsnprintf(&buffer, buffer.count, "%.*e", $0)
+        }
+        // The decimal point depends on the locale.
         return String(
-            decoding: buffer.prefix(max(0, min(Int(n), buffer.count - 1))).map {
+            decoding: buffer.prefix(max(0, min(Int(length), buffer.count - 1))).map {
                 $0 == 0x2C ? 0x2E : UInt8(bitPattern: $0)
             }, as: UTF8.self)
     }
 
-    /// A zero-terminated copy in memory of `malloc`, for buffers that C callers free; nil when memory is short.
+    /// A zero-terminated copy from `malloc`, for buffers that C callers free; nil when there is no memory.
     static func duplicate(_ text: String) -> UnsafeMutablePointer<CChar>? {
         text.withCString { strdup($0) }
     }

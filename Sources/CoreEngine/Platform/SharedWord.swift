@@ -10,11 +10,11 @@ import Synchronization
     import Darwin
 #endif
 
-/// A 64-bit word in memory that several processes map; all access is atomic. The one place that lays an `Atomic` over
-/// raw bytes (an `Atomic<UInt64>` is exactly its eight bytes, without header).
+/// A 64-bit word in memory that several processes map; all access is atomic. Only this type lays an `Atomic` over raw
+/// bytes (an `Atomic<UInt64>` is exactly its eight bytes, without a header).
 ///
-/// Threads of all these processes can wait for the word to change. On Linux they sleep in the kernel (futex); elsewhere
-/// they look again every few milliseconds.
+/// Threads of all these processes can wait until the word changes. On Linux they sleep in the kernel (futex); elsewhere
+/// they check the word every few milliseconds.
 struct SharedWord {
     private let word: UnsafeMutablePointer<Atomic<UInt64>>
 
@@ -31,40 +31,43 @@ struct SharedWord {
 
     // MARK: Waiting
 
-    /// The half that the kernel compares. Little-endian, as the file.
+    /// The half that the kernel compares. Little-endian, like the file.
     private var lowHalf: UnsafeMutablePointer<UInt32> {
         UnsafeMutableRawPointer(word).assumingMemoryBound(to: UInt32.self)
     }
 
     private static let waitOperation: Int32 = 9, wakeOperation: Int32 = 10, wakeAndAddOperation: Int32 = 5
 
-    /// What the kernel can add in one step.
+    /// The largest number that the kernel can add in the same step.
     static let greatestStep: UInt64 = 0x7FF
 
     /// Waits until the lower half of the word differs from that of `value`, or `wake` is called for one of `channels`;
-    /// sometimes for less.
+    /// may return early.
     func wait(while value: UInt64, channels: UInt32) {
         guard UInt32(truncatingIfNeeded: load()) == UInt32(truncatingIfNeeded: value) else { return }
         if system.futex(lowHalf, Self.waitOperation, UInt32(truncatingIfNeeded: value), 0, nil, channels) == 0 {
             return
         }
-        // It has changed meanwhile, or a signal came. Else the system has no such call.
+        // EAGAIN: the word has changed meanwhile. EINTR: a signal came. Otherwise the operating system has no such
+        // call.
         if errno != EAGAIN, errno != EINTR { Platform.sleep(microseconds: 5000) }
     }
 
-    /// Wakes those who wait for one of `channels`. The word was changed before, so that nobody begins to wait any more.
+    /// Wakes the threads that wait for one of `channels`. The caller has changed the word before, so that no thread
+    /// begins to wait for the old value.
     func wake(channels: UInt32 = .max) {
         _ = system.futex(lowHalf, Self.wakeOperation, UInt32(Int32.max), 0, nil, channels)
     }
 
-    /// Adds `step` to the word and wakes everybody who waits, in one step of the kernel: a process that is killed has
+    /// Adds `step` to the word and wakes all waiting threads, in one step of the kernel: a process that is killed has
     /// done both or neither.
     ///
-    /// - Parameter step: at most `greatestStep`. Where the lower half overflows, and where the system has no such call,
-    ///   these are two steps.
+    /// - Parameter step: at most `greatestStep`. When the lower half overflows, or the operating system has no such
+    ///   call, these are two steps.
     func addWaking(_ step: UInt64) {
         let isWithinHalf = load() & 0xFFFF_FFFF &+ step <= 0xFFFF_FFFF
-        // Add `step` to the second word, which is the same; wake who waits for the first.
+        // The kernel adds `step` to its second word, which is the same word here, and wakes threads that wait for the
+        // first.
         let addition = 1 << 28 | UInt32(truncatingIfNeeded: step) << 12
         if isWithinHalf, system.futex(lowHalf, Self.wakeAndAddOperation, UInt32(Int32.max), 0, lowHalf, addition) >= 0 {
             return

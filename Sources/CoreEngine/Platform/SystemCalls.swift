@@ -12,19 +12,19 @@ import CRealmTesting
     import Darwin
 #endif
 
-/// The calls to the system for files, maps, locks and time: one table, which tests replace. Whatever else this room
-/// asks of the C library it asks directly.
+/// The calls to the operating system for files, maps, locks and time: a table that tests can replace. All other
+/// functions of the C library are called directly.
 ///
 /// Thread rule: written by `replaceSystemCalls` only.
 nonisolated(unsafe) private(set) var system = ownCalls()
 
-/// Puts other calls in the place of the system's own, of which those stay that `table` leaves null; nil: all.
+/// Replaces calls of the operating system by those of `table`; calls that are null there stay. nil: restores all calls.
 ///
 /// Thread rule: only while no other thread is inside the library.
 package func replaceSystemCalls(_ table: UnsafePointer<crealm_system_calls_t>?) {
     system = ownCalls()
     guard let table else { return }
-    // The table is nothing but pointers to functions.
+    // The table contains only function pointers.
     withUnsafeMutableBytes(of: &system) { mine in
         let theirs = UnsafeRawBufferPointer(start: table, count: mine.count)
         for at in stride(from: 0, to: mine.count, by: MemoryLayout<UInt>.size) {
@@ -75,7 +75,7 @@ private func ownCalls() -> crealm_system_calls_t {
         futex: { hint_futex($0, $1, $2, $3, $4, $5) })
 }
 
-// The calls whose C names our own types also use; spelled out once, outside any type.
+// Wrappers for C functions whose names are also used in our types; outside of any type the names mean the C functions.
 private func systemOpen(_ path: UnsafePointer<CChar>, _ flags: Int32, _ mode: Int32) -> Int32 {
     open(path, flags, mode_t(truncatingIfNeeded: mode))
 }
@@ -92,7 +92,7 @@ private func systemStatvfs(_ path: UnsafePointer<CChar>, _ info: UnsafeMutablePo
     statvfs(path, info)
 }
 
-/// Apple has neither of these.
+/// Apple's systems have neither of these calls.
 #if canImport(Darwin)
     private func systemSynchronize(_ fd: Int32) -> Int32 { fcntl(fd, F_FULLFSYNC) == 0 ? 0 : fsync(fd) }
 
@@ -111,8 +111,8 @@ func systemRecordLock() -> flock { flock() }
 
 func systemFree(_ p: UnsafeMutableRawPointer?) { free(p) }
 
-/// What the system says of the number of descriptors. Some C libraries declare the kind of a limit as a type of its
-/// own.
+/// The operating system's limit for the number of descriptors. Some C libraries use a separate type for the kind of a
+/// limit.
 func systemFileLimit(_ limit: UnsafeMutablePointer<rlimit>) -> Int32 {
     #if canImport(Glibc)
         getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), limit)

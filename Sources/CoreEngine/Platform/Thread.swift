@@ -1,6 +1,6 @@
 import CHints
 
-/// A thread of the library's own. It is not there in a forked child.
+/// A thread of the library. It does not exist in a forked child.
 package enum Thread {
     private final class Work {
         let body: @Sendable () -> Void
@@ -8,10 +8,10 @@ package enum Thread {
         init(_ body: @escaping @Sendable () -> Void) { self.body = body }
     }
 
-    /// Runs `body` on a new thread, which keeps nothing of it when it ends.
+    /// Runs `body` on a new thread, which releases it at its end.
     package static func start(_ body: @escaping @Sendable () -> Void) throws(RealmError) {
         let work = Unmanaged.passRetained(Work(body))
-        // The new thread has them until it first runs.
+        // The new thread's saved state contains these registers until it first runs.
         hint_zero_vector_registers()
         let code = system.start_thread(
             {
@@ -24,27 +24,27 @@ package enum Thread {
         }
     }
 
-    /// Bytes of stack that this thread has left; nil where the system does not tell. Takes a while on the first thread
-    /// of a process.
+    /// The remaining stack of this thread in bytes; nil when the operating system does not report it. Slow on the first
+    /// thread of a process.
     static var stackLeft: Int? {
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 1) { place -> Int? in
             guard let address = place.baseAddress.map({ UInt(bitPattern: $0) }) else { return nil }
             var lowest: UnsafeMutableRawPointer?, size = 0
             guard hint_stack(&lowest, &size) == 0 else { return nil }
             let bottom = UInt(bitPattern: lowest), top = bottom + UInt(size)
-            // A program may have given the thread another stack for a while.
+            // A program may have switched the thread to another stack temporarily.
             guard address >= bottom, address <= top else { return nil }
             return Int(address - bottom)
         }
     }
 
-    /// How deep a recursion of `frame` bytes a level may go that takes `other` bytes beside its levels. Where the stack
-    /// is not known it is taken for the least that a thread must have (`CREALM_MIN_STACK_SIZE`).
+    /// The maximum depth of a recursion that uses `frame` bytes for each level and `other` bytes in total beside the
+    /// levels. An unknown stack counts as the smallest one that a thread must have (`CREALM_MIN_STACK_SIZE`).
     static func levels(of frame: Int, beside other: Int) -> Int { max(0, ((stackLeft ?? 80 << 10) - other) / frame) }
 
-    /// A new thread begins with the registers of the one that made it, and may keep in them for as long as it sleeps
-    /// what that one moved last: text of an encrypted file, for whoever reads a core dump. Each size is moved in
-    /// registers of its own.
+    /// Overwrites the registers of a new thread. A thread begins with the registers of the thread that made it, and may
+    /// keep in them, while it sleeps, what that thread moved last: text of an encrypted file, which a core dump would
+    /// show. Moves of different sizes use different registers.
     private static func forgetRegisters() {
         let half = 1 << 13
         guard let zeros = try? HiddenMemory(2 * half) else { return }

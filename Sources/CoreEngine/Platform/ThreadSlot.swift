@@ -10,18 +10,19 @@ import CGuards
     import Darwin
 #endif
 
-/// A pointer of each thread, under a key of the system; and what a thread does as the very last thing, however it ends:
-/// by returning or by `pthread_exit`. The end of the process ends no thread.
+/// A pointer for each thread, under a key of the operating system; and a function that runs as the last action of a
+/// thread, whether it ends by returning or by `pthread_exit`. The end of the process does not run it.
 ///
-/// The last thing runs so late that thread-local objects of the host are gone. A forked child inherits the pointers of
-/// the thread that forked: whoever keeps something that may have been changing then asks `ForkGuard.generation`.
+/// The function runs so late that thread-local objects of the host no longer exist. A forked child inherits the
+/// pointers of the thread that forked: users of objects that may have been changing at the fork check
+/// `ForkGuard.generation`.
 package struct ThreadSlot: Sendable {
     package typealias End = @convention(c) (UnsafeMutableRawPointer?) -> Void
 
-    /// nil: the system has no key left. Then no thread keeps anything here.
+    /// nil: the operating system has no key left. Then no pointer is kept.
     @usableFromInline let key: pthread_key_t?
 
-    /// - Parameter end: gets the pointer of a thread that ends, if it has one.
+    /// - Parameter end: called with the pointer of a thread that ends, unless the pointer is nil.
     package init(atEnd end: End? = nil) {
         var key = pthread_key_t()
         self.key = own_thread_key(&key, end) == 0 ? key : nil
@@ -34,14 +35,14 @@ package struct ThreadSlot: Sendable {
         }
     }
 
-    /// Whether the pointer is kept; the one before is the caller's again. nil: none, which always holds.
+    /// Whether the pointer was stored; the previous pointer belongs to the caller again. Storing nil always succeeds.
     @discardableResult package func set(_ pointer: UnsafeRawPointer?) -> Bool {
         guard let key else { return pointer == nil }
         return pthread_setspecific(key, pointer) == 0
     }
 }
 
-/// Work for the end of a thread. In a forked child nothing runs of what the parent's thread had set.
+/// Work for the end of a thread. A forked child does not run the work that a thread of the parent had set.
 enum ThreadEnd {
     private final class Work {
         let run: () -> Void
@@ -50,18 +51,18 @@ enum ThreadEnd {
         init(_ run: @escaping () -> Void) { self.run = run }
     }
 
-    private static let slot = ThreadSlot { p in
-        if let p { ThreadEnd.own(p)?.takeRetainedValue().run() }
+    private static let slot = ThreadSlot { pointer in
+        if let pointer { ThreadEnd.own(pointer)?.takeRetainedValue().run() }
     }
 
-    /// nil: what it refers to may have been changing when the process was forked. It stays as it is.
-    private static func own(_ p: UnsafeMutableRawPointer) -> Unmanaged<Work>? {
-        let work = Unmanaged<Work>.fromOpaque(p)
+    /// nil when the process was forked since: what the work refers to may have been changing. Then it is never touched.
+    private static func own(_ pointer: UnsafeMutableRawPointer) -> Unmanaged<Work>? {
+        let work = Unmanaged<Work>.fromOpaque(pointer)
         return work._withUnsafeGuaranteedRef { $0.generation == ForkGuard.generation } ? work : nil
     }
 
-    /// Has the calling thread run `work` when it ends, in place of what was set before. Where the system keeps nothing
-    /// for a thread nobody learns of its end.
+    /// Sets `work` to run when the calling thread ends, in place of earlier work. When the operating system keeps no
+    /// pointers for threads, the work never runs.
     static func set(_ work: @escaping () -> Void) {
         let earlier = slot.pointer
         let new = Unmanaged.passRetained(Work(work))

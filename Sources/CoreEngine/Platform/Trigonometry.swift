@@ -8,7 +8,7 @@
     import Darwin
 #endif
 
-/// The C library's functions of angles, in radians.
+/// Trigonometric functions of the C library, in radians.
 extension Platform {
     static func sine(_ x: Double) -> Double { sin(x) }
 

@@ -8,7 +8,7 @@
     import Darwin
 #endif
 
-/// A pipe whose read end is readable while somebody should wake up.
+/// A pipe whose read end is readable while a thread should wake up.
 final class WakeDescriptor: Sendable {
     let readEnd: Int32
     private let writeEnd: Int32
@@ -16,12 +16,12 @@ final class WakeDescriptor: Sendable {
     init() throws(RealmError) {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else { throw Platform.error(errno, "pipe() failed", path: nil) }
-        // First both: the one that makes way may be what keeps the other from a low number.
+        // Both ends are moved before the result is checked.
         for i in ends.indices { ends[i] = FileDescriptor.beyondStandard(ends[i]) }
         var code = errno
         (readEnd, writeEnd) = (ends[0], ends[1])
         var isMade = readEnd >= 0 && writeEnd >= 0
-        // An end that blocks would keep its reader, and all who signal, for ever.
+        // An end that blocks could block its reader, and all threads that signal, forever.
         for fd in ends where isMade {
             isMade =
                 system.fcntl_number(fd, F_SETFL, O_NONBLOCK) == 0 && system.fcntl_number(fd, F_SETFD, FD_CLOEXEC) == 0
@@ -49,7 +49,7 @@ final class WakeDescriptor: Sendable {
     }
 
     func wait(milliseconds: Int32) {
-        var p = pollfd(fd: readEnd, events: Int16(POLLIN), revents: 0)
-        _ = poll(&p, 1, milliseconds)
+        var request = pollfd(fd: readEnd, events: Int16(POLLIN), revents: 0)
+        _ = poll(&request, 1, milliseconds)
     }
 }

@@ -1,18 +1,19 @@
-/// What makes one flush enough for a small commit to a plain file: 512 bytes right behind the top array of every
-/// snapshot that this engine writes, in which the *next* commit describes itself. Format: docs/commit-and-locking.md.
+/// Commit record: the 512 bytes directly behind the top array of every snapshot that this engine writes to a plain
+/// file. The *next* commit describes itself there, so that a small commit needs only one flush. Format:
+/// docs/commit-and-locking.md.
 ///
 ///     0    "CRealmR2"
-///     8    version of the snapshot it lies behind         16   top ref of that snapshot
+///     8    version of the snapshot in front of it         16   top ref of that snapshot
 ///     24   top ref of the next one; 0: no commit yet
 ///     32   number of extents, up to 27                    40   extents: offset and length, 16 bytes each
 ///     472  zero                                           496  checksum: Poly1305, 16 bytes (`Checksum`)
 ///
-/// The checksum is over what the extents hold, in order, and then over bytes [0, 496) of the record. It says that all
-/// of a commit has reached the disk, whatever the header says: so the header need not be flushed before the commit
-/// returns.
+/// The checksum covers the content of the extents, in order, and then bytes [0, 496) of the record. A correct checksum
+/// proves that the whole commit has reached the disk, whatever the header says: so the header need not be flushed
+/// before the commit returns.
 ///
-/// The free lists show the place as a chunk of its own, released by the next commit, so that nobody writes there until
-/// the header that leads past it is on the disk.
+/// The free lists contain the place of the record as a separate chunk that the next commit releases. So nothing is
+/// written there until the header that leads past the record is on the disk.
 struct CommitRecord {
     static let size = 512
     static let maxExtents = 27
@@ -28,13 +29,14 @@ struct CommitRecord {
     var extents: [FileChunk] = []
     private var checksum = [UInt8](repeating: 0, count: Checksum.size)
 
-    /// The record of a snapshot that nothing follows yet.
+    /// The record of a snapshot that has no next commit yet.
     init(behind top: Ref, version: UInt64) {
         baseTop = top
         baseVersion = version
     }
 
-    /// Describes a commit on top of the snapshot. - Parameter content: has taken in what the extents hold.
+    /// Describes a commit on top of the snapshot.
+    /// - Parameter content: the checksum, to which the content of the extents was added.
     mutating func describe(top: Ref, extents: [FileChunk], content: Checksum) {
         self.top = top
         self.extents = extents
@@ -44,17 +46,22 @@ struct CommitRecord {
         checksum = content.finish()
     }
 
-    /// The extents of two commits in their order on the disk, neighbours merged; nil when that is more than a record
-    /// holds.
+    /// The extents of two commits in the order of their offsets, adjacent ones merged; nil when they exceed what a
+    /// record holds.
     static func joined(_ a: [FileChunk], _ b: [FileChunk]) -> [FileChunk]? {
         var all: [FileChunk] = []
-        for e in (a + b).sorted(by: { $0.offset < $1.offset }) {
-            if let last = all.last, last.end == e.offset { all[all.count - 1].size += e.size } else { all.append(e) }
+        for extent in (a + b).sorted(by: { $0.offset < $1.offset }) {
+            if let last = all.last, last.end == extent.offset {
+                all[all.count - 1].size += extent.size
+            } else {
+                all.append(extent)
+            }
         }
         return all.count <= maxExtents && all.reduce(0, { $0 + $1.size }) <= contentLimit ? all : nil
     }
 
-    /// - Parameter bytes: 512 bytes of a file. nil when they are no record, or one that claims what cannot be.
+    /// - Parameter bytes: 512 bytes of a file. The result is nil when they are not a record, or contain impossible
+    ///   values.
     init?(_ bytes: UnsafeRawPointer) {
         func word(_ at: Int) -> UInt64 { bytes.loadUnaligned(fromByteOffset: at, as: UInt64.self).littleEndian }
         guard word(0) == Self.magic, word(16) < 1 << 62, word(24) < 1 << 62, word(32) <= UInt64(Self.maxExtents) else {
@@ -83,20 +90,20 @@ struct CommitRecord {
         put(UInt64(baseTop.offset), 16)
         put(UInt64(top.offset), 24)
         put(UInt64(extents.count), 32)
-        for (i, e) in extents.enumerated() {
-            put(UInt64(e.offset), 40 + i * 16)
-            put(UInt64(e.size), 48 + i * 16)
+        for (i, extent) in extents.enumerated() {
+            put(UInt64(extent.offset), 40 + i * 16)
+            put(UInt64(extent.size), 48 + i * 16)
         }
     }
 
-    /// - Parameter bytes: room for 512 bytes.
+    /// - Parameter bytes: memory of at least 512 bytes.
     func encode(into bytes: UnsafeMutableRawPointer) {
         encodeHead(into: bytes)
         checksum.withUnsafeBytes { Platform.copy(bytes + Self.checksumAt, $0.baseAddress!, $0.count) }
     }
 
-    /// Whether everything that the described commit wrote is there, through `read`, which gives the number of bytes it
-    /// found.
+    /// Whether everything that the described commit wrote is in the file.
+    /// - Parameter read: reads bytes of the file and returns how many it found.
     func isComplete(
         _ read: (_ into: UnsafeMutableRawPointer, _ count: Int, _ at: Int) throws(RealmError) -> Int
     ) throws(RealmError) -> Bool {
@@ -105,9 +112,9 @@ struct CommitRecord {
         let buffer = memory.base
         defer { withExtendedLifetime(memory) {} }
         let content = Checksum()
-        for e in extents {
-            guard try read(buffer, e.size, e.offset) == e.size else { return false }
-            content.add(buffer, e.size)
+        for extent in extents {
+            guard try read(buffer, extent.size, extent.offset) == extent.size else { return false }
+            content.add(buffer, extent.size)
         }
         encodeHead(into: buffer)
         content.add(buffer, Self.checksumAt)

@@ -1,13 +1,14 @@
 /// Writes the modified nodes of one transaction, its free-space lists and its top array to the file. Format: storage
 /// §4.2 steps 5–7.
 ///
-/// Where nodes go. Nodes that the next commits will replace again (roots of trees, history, free lists: the *upper*
-/// nodes) go out in post-order into as few extents as free space allows, through one buffer, so that they are one
-/// `pwrite`. Leaves of trees stay for long. Each of them goes into a hole that another leaf left, if a hole of its size
-/// exists: a leaf in the middle of an extent would keep the rest of that extent from being used again as a whole, and
-/// the lists of free space would grow with every commit.
+/// Placement of nodes. *Upper* nodes are those that the next commits will replace again: roots of trees, history, free
+/// lists. They are written in post-order into as few extents as free space allows, through one buffer, so that they
+/// need one `pwrite`. Leaves of trees live long. Each leaf goes into a hole that another leaf left, if a hole of its
+/// size exists: a leaf in the middle of an extent would prevent the reuse of the whole extent, and the free lists would
+/// grow with every commit.
 ///
-/// Nothing the previous snapshot uses is touched; if anything fails the file still means the previous snapshot.
+/// Nothing that the previous snapshot uses is overwritten: if anything fails, the file still contains the previous
+/// snapshot.
 struct CommitWriter {
     private let store: NodeStore
     private let file: DatabaseFile
@@ -15,52 +16,54 @@ struct CommitWriter {
     private(set) var logicalSize: Int
     private var physicalSize: Int
 
-    /// The extent being filled, and how far it is filled.
+    /// The extent that is being filled, and the position of the next byte in it.
     private var extent = FileChunk(offset: 0, size: 0)
     private var cursor = 0
 
-    /// Estimate of what is still to be written.
+    /// Estimate of the bytes that are still to be written.
     private var remaining: Int
 
-    /// Chunks below this size are holes for leaves; 0: leaves go where all other nodes go.
+    /// Chunks below this size are holes for leaves. 0: leaves are placed like all other nodes.
     private let holeLimit: Int
 
-    /// How many writes leaves may still take.
+    /// The number of writes that leaves may still use.
     private var holesLeft: Int
 
-    /// Where the last leaf in a hole ended.
+    /// End of the last leaf that was placed in a hole.
     private var lastLeafEnd = 0
 
-    /// Whether all nodes of a changed leaf are written; what is left of the leaf at hand, at most, and its pages; nil:
-    /// it is not gathered.
+    /// `gathersLeaves`: whether all nodes of a changed leaf are written, also the unchanged ones. `leafLeft`: upper
+    /// bound of the bytes that are left of the current leaf; nil when it is not gathered. `leafPages`: the free rest of
+    /// its pages.
     private let gathersLeaves: Bool
     private var leafLeft: Int?
     private var leafPages = FileChunk(offset: 0, size: 0)
 
-    /// Nodes of the file that were written anew, and ends of pages behind leaves.
+    /// Nodes of the file that were moved, and unused ends of pages behind leaves.
     private var moved: [FileChunk] = []
     private var rests: [FileChunk] = []
     private let sink: Sink
     private var output: NodeOutput<Sink>
 
-    /// For the leaves that go into holes.
+    /// For leaves that go into holes.
     private var leafOutput: NodeOutput<Sink>
     private let wideRefs: Bool
 
-    /// What this transaction freed in the file: sorted, neighbours merged.
+    /// What this transaction freed in the file: sorted, adjacent chunks merged.
     private var freed: [FileChunk]
     private let leavesRecord: Bool
 
-    /// Where nodes would go to the disk together with the record of this commit.
+    /// The position behind the record of this commit; 0: none. Nodes there reach the disk together with the record.
     private let near: Int
 
-    /// The file, and what was written to it and where, as long as a record can hold it.
+    /// Writes to the file. Also collects the checksum and the extents of the written bytes, as long as they fit into a
+    /// record.
     private final class Sink: NodeSink {
         let file: DatabaseFile
         var content: Checksum?
         var extents: [FileChunk] = []
 
-        /// Bytes at the end of what is written next that are no part of the commit's content.
+        /// Bytes at the end of the next write that are not part of the commit's content.
         var tail = 0
 
         init(_ file: DatabaseFile, _ content: Checksum?) {
@@ -89,16 +92,17 @@ struct CommitWriter {
         var logicalSize: Int
         var version: UInt64
 
-        /// What fits into the record behind the base snapshot; nil for a commit that is too large or too scattered.
+        /// The checksum and the extents for the record behind the base snapshot; nil for a commit that is too large or
+        /// too scattered.
         var content: (checksum: Checksum, extents: [FileChunk])?
 
-        /// Where the record behind this snapshot has its place, 0 when there is none.
+        /// The place of the record behind this snapshot; 0 when it has none.
         var recordAt = 0
     }
 
     /// - Parameters:
     ///   - roots: everything to be written below the top array. From here on the transaction frees nothing more.
-    ///   - leavesRecord: whether the next commit gets a place for its record.
+    ///   - leavesRecord: whether to reserve a place for the record of the next commit.
     ///   - recordAt: the place of this commit's record; 0: none.
     init(
         _ store: NodeStore, _ file: DatabaseFile, free: FreeSpace, logicalSize: Int, physicalSize: Int, roots: [Ref],
@@ -114,17 +118,17 @@ struct CommitWriter {
         freed = try Self.merged(store.freedInFile)
         self.leavesRecord = leavesRecord
         var total = Self.listsBound(free, freed, leavesRecord)
-        for r in roots { total += try Self.measure(store, r, wide: wideRefs, depth: 0) }
+        for root in roots { total += try Self.measure(store, root, wide: wideRefs, depth: 0) }
         remaining = total
-        // A hole costs a write of its own. While little space is free, few of them keep the free lists short; a record
-        // holds the places of 27 writes.
+        // Each hole costs a separate write. While little space is free, few holes are used, which keeps the free lists
+        // short; a record holds the places of 27 writes.
         let isTight = free.usableSize < logicalSize / 16 + (64 << 10)
         holeLimit = file.isEncrypted ? 0 : min(total, HoleIndex.sizeLimit)
         gathersLeaves = file.isEncrypted && free.restSize > (logicalSize + total) / 8
         holesLeft = isTight ? CommitRecord.maxExtents - 7 : .max
         near = recordAt == 0 ? 0 : recordAt + CommitRecord.size
         let content = leavesRecord && total <= CommitRecord.contentLimit ? Checksum() : nil
-        // Small for small commits, so that a buffer costs no fresh pages.
+        // Small for small commits, so that the buffer needs no fresh pages.
         let bufferSize = min(1 << 20, Format.roundUp(total + 4096, to: 32 << 10))
         let memory = try file.commitMemory(bufferSize + Self.leafBufferSize)
         sink = Sink(file, content)
@@ -134,58 +138,58 @@ struct CommitWriter {
 
     private static let leafBufferSize = 32 << 10
 
-    /// Bytes that free lists, top array and record take at most, and their rests of extents.
+    /// Upper bound for the bytes of free lists, top array and record, together with the unused ends of their extents.
     private static func listsBound(_ free: FreeSpace, _ freed: [FileChunk], _ leavesRecord: Bool) -> Int {
-        // Each entry takes at most 24 bytes; extents and rests add a few.
+        // Each entry takes at most 24 bytes; extents and their unused ends add a few entries.
         let entries = free.usable.count + free.locked.count + freed.count + 16
         return Format.padded(24 * entries + 3 * 8 + 8 + 12 * 8) + (leavesRecord ? CommitRecord.size : 0)
     }
 
     private static func merged(_ chunks: [FileChunk]) throws(RealmError) -> [FileChunk] {
         var result: [FileChunk] = []
-        for c in chunks.sorted(by: { $0.offset < $1.offset }) {
+        for chunk in chunks.sorted(by: { $0.offset < $1.offset }) {
             if let last = result.last {
-                guard last.end <= c.offset else { throw .corrupt("a node was freed twice", at: c.offset) }
-                if last.end == c.offset {
-                    result[result.count - 1].size += c.size
+                guard last.end <= chunk.offset else { throw .corrupt("a node was freed twice", at: chunk.offset) }
+                if last.end == chunk.offset {
+                    result[result.count - 1].size += chunk.size
                     continue
                 }
             }
-            result.append(c)
+            result.append(chunk)
         }
         return result
     }
 
-    /// Bytes that the slab nodes below `ref` will take at most.
+    /// Upper bound for the bytes of the slab nodes below `ref`.
     private static func measure(_ store: NodeStore, _ ref: Ref, wide: Bool, depth: Int) throws(RealmError) -> Int {
         guard !ref.isNull, !store.isInFile(ref) else { return 0 }
         guard depth < Format.maxNodeDepth else { throw .corrupt("nodes nested too deeply", at: ref.offset) }
-        let n = try store.node(ref)
-        guard n.hasRefs else { return n.size }
-        guard n.width == 64 || n.count == 0 else {
+        let node = try store.node(ref)
+        guard node.hasRefs else { return node.size }
+        guard node.width == 64 || node.count == 0 else {
             throw .corrupt("array of refs in memory of an impossible width", at: ref.offset)
         }
         var total = 0
-        // Arrays of refs in the slab are 64 bits wide. What follows from all elements is found without branches,
-        // several at a time.
-        let p = n.payload.assumingMemoryBound(to: Int64.self)
+        // Arrays of refs in the slab are 64 bits wide. The properties of all elements together are computed without
+        // branches, several elements at a time.
+        let elements = node.payload.assumingMemoryBound(to: Int64.self)
         let slab = Int64(store.slabStart)
         var numbers: Int64 = 0, refs: Int64 = 0, inSlab: Int64 = 0
-        for i in 0..<n.count {
-            let v = p[i], isRef = (v & 1) &- 1
-            numbers |= v & ~isRef
-            refs |= v & isRef
-            inSlab |= (slab &- 1 &- v) & isRef
+        for i in 0..<node.count {
+            let element = elements[i], isRef = (element & 1) &- 1
+            numbers |= element & ~isRef
+            refs |= element & isRef
+            inSlab |= (slab &- 1 &- element) & isRef
         }
         if inSlab < 0 {
-            for i in 0..<n.count where p[i] & 1 == 0 && p[i] >= slab {
-                total += try measure(store, Ref(Int(p[i])), wide: wide, depth: depth + 1)
+            for i in 0..<node.count where elements[i] & 1 == 0 && elements[i] >= slab {
+                total += try measure(store, Ref(Int(elements[i])), wide: wide, depth: depth + 1)
             }
         }
         // Negative numbers are rare.
-        var width = numbers >= 0 ? Widths.minimal(for: numbers) : Widths.minimal(for: p, count: n.count)
+        var width = numbers >= 0 ? Widths.minimal(for: numbers) : Widths.minimal(for: elements, count: node.count)
         if refs != 0 { width = max(width, wide ? 64 : 32) }
-        return total + NodeHeader.size(count: n.count, width: width)
+        return total + NodeHeader.size(count: node.count, width: width)
     }
 
     // MARK: Nodes
@@ -195,31 +199,30 @@ struct CommitWriter {
     mutating func write(_ ref: Ref, isInLeaf: Bool = false, depth: Int = 0) throws(RealmError) -> Ref {
         guard !ref.isNull, !store.isInFile(ref) else { return ref }
         guard depth < Format.maxNodeDepth else { throw .corrupt("nodes nested too deeply", at: ref.offset) }
-        let n = try store.node(ref)
-        guard n.hasRefs else { return try put(n, isInLeaf) }
-        // A slab array of refs is 64 bits wide; on disk it has the least width for its values.
-        let p = n.payload.assumingMemoryBound(to: Int64.self)
+        let node = try store.node(ref)
+        guard node.hasRefs else { return try put(node, isInLeaf) }
+        // An array of refs is 64 bits wide in the slab; on disk it has the least width that holds its values.
+        let elements = node.payload.assumingMemoryBound(to: Int64.self)
         let slab = Int64(store.slabStart)
-        for i in 0..<n.count where p[i] & 1 == 0 && p[i] != 0 {
-            let child = Ref(Int(p[i]))
-            guard p[i] >= slab else {
-                if leafLeft != nil { p[i] = Int64(try move(child, depth: depth + 1).offset) }
+        for i in 0..<node.count where elements[i] & 1 == 0 && elements[i] != 0 {
+            let child = Ref(Int(elements[i]))
+            guard elements[i] >= slab else {
+                if leafLeft != nil { elements[i] = Int64(try move(child, depth: depth + 1).offset) }
                 continue
             }
-            // The first element of an inner node is no child: it says how many rows the children have.
-            if n.isInner, i > 0 {
-                p[i] = Int64(try writeChild(child, isInLeaf, depth).offset)
+            // The first element of an inner node is not a child: it is the number of rows of the children.
+            if node.isInner, i > 0 {
+                elements[i] = Int64(try writeChild(child, isInLeaf, depth).offset)
             } else {
-                p[i] = Int64(try write(child, isInLeaf: isInLeaf, depth: depth + 1).offset)
+                elements[i] = Int64(try write(child, isInLeaf: isInLeaf, depth: depth + 1).offset)
             }
         }
-        return try put(p, n, isInLeaf)
+        return try put(elements, node, isInLeaf)
     }
 
-    // Calls of their own, so that the one that calls itself takes little of the stack: collections are nested a hundred
-    // deep.
+    // Separate functions, so that the recursive function uses little stack: collections can be nested a hundred deep.
 
-    /// Writes a child of an inner node: a leaf begins here, or another inner node.
+    /// Writes a child of an inner node: the root of a leaf, or another inner node.
     @inline(never) private mutating func writeChild(_ child: Ref, _ isInLeaf: Bool, _ depth: Int) throws(RealmError)
         -> Ref
     {
@@ -243,7 +246,7 @@ struct CommitWriter {
         return Ref(at)
     }
 
-    /// Writes an array of refs, all of which lead to the file.
+    /// Writes an array of refs, all of which point into the file.
     @inline(never) private mutating func put(_ refs: UnsafeMutablePointer<Int64>, _ node: Node, _ isInLeaf: Bool)
         throws(RealmError) -> Ref
     {
@@ -261,16 +264,16 @@ struct CommitWriter {
 
     // MARK: Gathering
 
-    // Encrypted files are written in whole pages, and a page with a single node in use cannot be written to. Where much
-    // of the file is lost on such pages, a commit takes all nodes of each leaf that it changes along, to pages of their
-    // own: the pages where they were are free then.
+    // Encrypted files are written in whole pages, and a page cannot be written while a single node on it is in use.
+    // When such pages waste much of the file, a commit moves all nodes of each leaf that it changes to pages of that
+    // leaf. The pages where these nodes were become free.
 
-    /// Leaves beyond this size, or with nodes nested deeper, stay where they are.
+    /// Leaves that are larger, or whose nodes are nested deeper, stay where they are.
     private static let gatheringLimit = 256 << 10
     private static let gatheringDepth = 24
 
-    /// Begins to gather the nodes of a changed leaf, where that is due. Trees inside of a leaf are a part of it.
-    /// - Returns: whether `endLeaf` ends it.
+    /// Begins to gather the nodes of a changed leaf, if leaves are gathered. Trees inside of a leaf are a part of it.
+    /// - Returns: true when `endLeaf` must be called.
     @inline(never) private mutating func beginLeaf(_ leaf: Ref) throws(RealmError) -> Bool {
         guard gathersLeaves, leafLeft == nil else { return false }
         let size = try leafSize(leaf, atMost: Self.gatheringLimit, depth: 0)
@@ -279,14 +282,14 @@ struct CommitWriter {
         return true
     }
 
-    /// The rest of the last page stays empty.
+    /// Ends the leaf; the rest of its last page stays empty.
     private mutating func endLeaf() {
         leafLeft = nil
         rests.append(leafPages)
         leafPages = FileChunk(offset: 0, size: 0)
     }
 
-    /// A place for a node of the leaf that is gathered, on pages of the leaf.
+    /// A place for a node of the current leaf, on pages of the leaf.
     private mutating func placeGathered(_ size: Int, left: Int) throws(RealmError) -> Int {
         leafLeft = max(0, left - size)
         let boundary = (leafPages.offset / Format.sectionSize + 1) * Format.sectionSize
@@ -299,7 +302,7 @@ struct CommitWriter {
         return at
     }
 
-    /// Whole pages for a leaf; as many as are wanted, where they lie beside each other.
+    /// Whole pages for a leaf: `wanted` bytes where a free chunk is long enough, at least `least` bytes.
     private mutating func takePages(wanted: Int, least: Int) throws(RealmError) -> FileChunk {
         let page = file.pageSize
         let wanted = Format.roundUp(wanted, to: page), least = Format.roundUp(least, to: page)
@@ -307,7 +310,7 @@ struct CommitWriter {
             let found = free.takeExtent(wanted: wanted, least: least, logicalSize: logicalSize)
             var chunk = if let found { found } else { try extend(by: wanted) }
             let start = Format.roundUp(chunk.offset, to: page)
-            // The rest of an extent of this commit, or a chunk across the border of a section.
+            // The remaining part of an extent of this commit, or a chunk that crosses the border of a section.
             if start > chunk.offset {
                 rests.append(FileChunk(offset: chunk.offset, size: min(start - chunk.offset, chunk.size)))
                 guard chunk.end > start else { continue }
@@ -330,13 +333,13 @@ struct CommitWriter {
         throw RealmError(.maximumFileSizeExceeded, "No place for a node of \(least) bytes")
     }
 
-    /// Bytes of all nodes of a leaf, in the file and in the slab, at most; more than `limit` when they are more than
-    /// that.
+    /// Upper bound for the bytes of all nodes of a leaf, in the file and in the slab; a number above `limit` when they
+    /// exceed `limit`.
     @inline(never) private func leafSize(_ ref: Ref, atMost limit: Int, depth: Int) throws(RealmError) -> Int {
         guard depth < Self.gatheringDepth else { return limit + 1 }
         let node = try store.node(ref)
         guard node.hasRefs else { return node.size }
-        // Arrays of refs may be wider where the nodes go.
+        // Arrays of refs may become wider at their new place.
         var total = NodeHeader.size(count: node.count, width: max(node.width, wideRefs ? 64 : 32))
         for i in 0..<node.count where total <= limit {
             let slot = try node.slot(i)
@@ -347,7 +350,7 @@ struct CommitWriter {
         return total
     }
 
-    /// Moves a node that lies in the file, and all below it, to the pages of the leaf at hand.
+    /// Moves a node of the file, and all nodes below it, to the pages of the current leaf.
     @inline(never) private mutating func move(_ ref: Ref, depth: Int) throws(RealmError) -> Ref {
         guard depth < Format.maxNodeDepth else { throw .corrupt("nodes nested too deeply", at: ref.offset) }
         let node = try store.node(ref)
@@ -375,7 +378,7 @@ struct CommitWriter {
 
     // MARK: Placement
 
-    /// A place for a node of a leaf; nil: it goes where the upper nodes go.
+    /// A place for a node of a leaf; nil when it must be placed like the upper nodes.
     private mutating func placeInLeaf(_ size: Int) throws(RealmError) -> Int? {
         if let leafLeft { return try placeGathered(size, left: leafLeft) }
         guard size < holeLimit, holesLeft > 0,
@@ -418,19 +421,20 @@ struct CommitWriter {
         cursor = extent.offset
     }
 
-    /// Gives the rest of the current extent back.
+    /// Gives the unused rest of the current extent back.
     private mutating func closeExtent() {
         if extent.size > 0 { free.giveBack(FileChunk(offset: cursor, size: extent.end - cursor)) }
         extent = FileChunk(offset: 0, size: 0)
         cursor = 0
     }
 
-    /// Grows the logical size and returns the new chunk, joined with a free one just before it. Format: storage §3.5.
+    /// Grows the logical size. Returns the new chunk, joined with a free chunk directly before it. Format: storage
+    /// §3.5.
     private mutating func extend(by wanted: Int) throws(RealmError) -> FileChunk {
         let tail = free.takeTail(endingAt: logicalSize)
         let request = wanted - (tail?.size ?? 0) + (file.isEncrypted ? file.pageSize : 0)
         let old = logicalSize
-        // Doubled while it is small, then by a sixteenth: a longer step is space that many small commits do not fill.
+        // Doubled while the file is small, then by a sixteenth: many small commits would not fill a larger step.
         var new = old < 1 << 20 ? 2 * old : old + min(max(old / 16, 64 << 10), 1 << 20)
         new = Format.roundUp(max(new, old + max(request, 8)), to: file.pageSize)
         guard new <= file.space.fileCapacity else {
@@ -439,7 +443,8 @@ struct CommitWriter {
                 "The file cannot grow beyond \(file.space.fileCapacity) bytes while it is open", path: file.path)
         }
         if new > physicalSize {
-            // Blocks that are allocated now, as zeros, make the flushes of the next small commits cheap overwrites.
+            // Blocks that are allocated now, as zeros, make the flushes of the next small commits cheap: they only
+            // overwrite.
             try file.resize(to: new, filled: wanted < 256 << 10)
             physicalSize = new
         }
@@ -455,17 +460,17 @@ struct CommitWriter {
 
     // MARK: Lists and top
 
-    /// Writes free lists, top array and the place of the next commit's record, in one piece. `slots` are the top's
-    /// elements; 2 to 6 are filled in here. Format: storage §3.6.
+    /// Writes the free lists, the top array and the place of the next commit's record, in one piece.
+    /// - Parameter slots: the elements of the top array; elements 2 to 6 are filled in here. Format: storage §3.6.
     mutating func finish(slots: [RefOrTagged], version: UInt64) throws(RealmError) -> Result {
-        // Where the leaves were is free from the next version on.
+        // The old places of moved nodes are free from the next version on.
         if !moved.isEmpty { freed = try Self.merged(freed + moved) }
         for rest in rests { free.giveBack(rest) }
         let size = Self.listsBound(free, freed, leavesRecord)
         remaining = size
         let start = try place(size)
         let chunkEnd = start + size
-        // The rest of the extent joins the unused part of this chunk.
+        // The rest of the extent is joined with the unused part of this chunk.
         let extentEnd = extent.end
         extent = FileChunk(offset: 0, size: 0)
 
@@ -492,7 +497,7 @@ struct CommitWriter {
         guard rest < chunkEnd else { throw .corrupt("free-space lists exceed their reserve") }
         if leavesRecord { lists.entries[lists.rest - 1].at = end }
         lists.entries[lists.rest] = (rest, extentEnd - rest, 0)
-        // `place` accounted for the whole chunk; the buffer now receives only what is used of it.
+        // `place` reserved the whole chunk; the buffer now gets only the part that is used.
         try output.write(lists.entries.map { Int64($0.at) }, width: positionWidth)
         try output.write(lists.entries.map { Int64($0.size) }, width: lengthWidth)
         try output.write(lists.entries.map { Int64(bitPattern: $0.version) }, width: versionWidth)
@@ -515,10 +520,11 @@ struct CommitWriter {
     private struct MergedLists {
         var entries: [(at: Int, size: Int, version: UInt64)] = []
 
-        /// Index of the entry for what is left of the last chunk; the record's, if there is one, stands before it.
+        /// Index of the entry for the unused rest of the last chunk. The entry of the record, if there is one, is
+        /// directly before it.
         var rest = -1
 
-        /// At most what the entries hold.
+        /// Upper bounds for the sizes and versions in the entries.
         var largest = 0, newest: UInt64 = 0
         private var last = 0
 
@@ -526,7 +532,7 @@ struct CommitWriter {
             guard chunk.offset >= last else {
                 throw .corrupt("free space overlaps space that was freed", at: chunk.offset)
             }
-            // Only the rests of pages are neighbours that can be merged.
+            // Only the unused ends of pages can be adjacent to another entry of version 0.
             if version == 0, let previous = entries.last, previous.version == 0, entries.count - 1 != rest,
                 previous.at + previous.size == chunk.offset
             {
@@ -540,23 +546,23 @@ struct CommitWriter {
         }
     }
 
-    /// Everything but the final remainder: three sorted lists, merged. The remainder's place is known, its values
-    /// follow from the sizes.
+    /// Merges three sorted lists. The position of the rest of the last chunk is known; its final values depend on the
+    /// sizes of the lists and are filled in later.
     /// - Parameters:
-    ///   - start: of the chunk that the lists are written to; `unused` joins what is left of it.
+    ///   - start: of the chunk that the lists are written to. `unused` is joined with its rest.
     private func mergedLists(around start: Int, unused: FileChunk, _ version: UInt64) throws(RealmError) -> MergedLists
     {
         var lists = MergedLists()
         let total = free.usable.count + free.locked.count + freed.count
         try lists.entries.makeRoom(for: total + 2)
-        var u = 0, l = 0, f = 0
+        var usableIndex = 0, lockedIndex = 0, freedIndex = 0
         while true {
-            while u < free.usable.count, free.usable[u].size == 0 { u += 1 }
-            guard u + l + f < total || lists.rest < 0 else { break }
-            let a = u < free.usable.count ? free.usable[u].offset : Int.max
-            let b = l < free.locked.count ? free.locked[l].chunk.offset : Int.max
-            let c = f < freed.count ? freed[f].offset : Int.max
-            let least = min(a, b, c)
+            while usableIndex < free.usable.count, free.usable[usableIndex].size == 0 { usableIndex += 1 }
+            guard usableIndex + lockedIndex + freedIndex < total || lists.rest < 0 else { break }
+            let nextUsable = usableIndex < free.usable.count ? free.usable[usableIndex].offset : Int.max
+            let nextLocked = lockedIndex < free.locked.count ? free.locked[lockedIndex].chunk.offset : Int.max
+            let nextFreed = freedIndex < freed.count ? freed[freedIndex].offset : Int.max
+            let least = min(nextUsable, nextLocked, nextFreed)
             if lists.rest < 0 && start < least {
                 if leavesRecord {
                     lists.entries.append((start, CommitRecord.size, version + 1))
@@ -565,15 +571,15 @@ struct CommitWriter {
                 lists.rest = lists.entries.count
                 lists.entries.append((unused.offset, unused.end - start, 0))
                 lists.largest = max(lists.largest, unused.end - start)
-            } else if least == a {
-                try lists.add(free.usable[u], 0)
-                u += 1
-            } else if least == b {
-                try lists.add(free.locked[l].chunk, free.locked[l].version)
-                l += 1
+            } else if least == nextUsable {
+                try lists.add(free.usable[usableIndex], 0)
+                usableIndex += 1
+            } else if least == nextLocked {
+                try lists.add(free.locked[lockedIndex].chunk, free.locked[lockedIndex].version)
+                lockedIndex += 1
             } else {
-                try lists.add(freed[f], version)
-                f += 1
+                try lists.add(freed[freedIndex], version)
+                freedIndex += 1
             }
         }
         return lists

@@ -1,38 +1,38 @@
 /// Writes one snapshot into a new file: every node once and children before their parents, without free space between
 /// them; then free lists, top array and header. The result is a normal file. Format: storage §8.1, §3.6.
 ///
-/// Memory is bounded whatever the size of the file: source and target are views of their own, whose pages are given
-/// back on the way; what is kept of a node while its children are written are its elements, if they are refs.
+/// Memory use is bounded, whatever the size of the file: source and target are separate views, whose pages are released
+/// during the copy. While the children of a node are written only its elements are kept, if they are refs.
 ///
-/// A damaged source ends in an error: depth is limited, and no more is read than the file holds, so that shared
-/// subtrees cannot multiply.
+/// A damaged source ends in an error: the depth is limited, and no more bytes are read than the file holds, so that
+/// shared subtrees cannot multiply.
 struct CopyWriter {
-    /// What goes into the top array beside the trees.
+    /// What is copied, and what the new top array contains beside the trees.
     struct Content {
         var topRef: Ref
         var logicalSize: Int
         var format: UInt8
 
-        /// A write in progress on top of it: the nodes in memory, and the roots that take the place of the snapshot's.
-        /// Or the nodes of another form: then the copy has this form, and no history.
+        /// A write transaction in progress on top of the snapshot: the nodes in memory, and the roots that replace
+        /// those of the snapshot. Or the nodes of another form: then the copy gets that form, and no history.
         var running: (store: NodeStore, names: Ref, tables: Ref)?
 
-        /// Squeezed into the keys of objects without primary key: a file that replaces another keeps it. Format:
-        /// storage §8.1.
+        /// Whether the copy keeps the sync file id, which is part of the keys of objects without primary key. True when
+        /// the copy replaces the file. Format: storage §8.1.
         var keepsSyncFileId: Bool
 
-        /// What may end the copying.
+        /// Can end the copy early.
         var interruption: Interruption?
     }
 
     private let store: NodeStore
 
-    /// Nodes at or above `firstRunning` are this one's.
+    /// Nodes at or above `firstRunning` belong to this store.
     private let running: NodeStore?
     private let firstRunning: Int
     private let target: DatabaseFile
 
-    /// Where the next node goes.
+    /// The position of the next node.
     private var at: Int
     private var output: NodeOutput<Sink>
     private let bufferMemory: HiddenMemory
@@ -44,14 +44,14 @@ struct CopyWriter {
     /// Bytes of nodes that may still be read.
     private var readable: Int
 
-    /// Elements of the arrays of refs on the way down, one array after the other.
+    /// Elements of the arrays of refs on the path from the root to the current node, one array after the other.
     private var elementMemory: HiddenMemory
     private var elements: UnsafeMutablePointer<Int64> { elementMemory.base.assumingMemoryBound(to: Int64.self) }
     private var elementCapacity: Int { elementMemory.count / 8 }
     private var elementCount = 0
     private static let elementLimit = 8 << 20
 
-    /// Which stretches of the source are in memory: a bit for each.
+    /// One bit for each stretch of the source: whether it is in memory.
     private let touched: UnsafeMutablePointer<UInt64>
     private let touchedWords: Int
     private let stretchShift: Int
@@ -63,7 +63,7 @@ struct CopyWriter {
     private struct Sink: NodeSink {
         let target: DatabaseFile
 
-        /// Bytes that went out since the target last gave memory back.
+        /// Bytes written since the target last released memory.
         private var unsettled = 0
 
         init(_ target: DatabaseFile) { self.target = target }
@@ -77,14 +77,14 @@ struct CopyWriter {
         }
     }
 
-    /// Copies what `content` names of `source` into `target`, which was just made.
-    /// - Returns: the new file's top array and logical size; a null ref and 0 when nothing was ever committed.
+    /// Copies the parts of `source` that `content` names into `target`, which must be new and empty.
+    /// - Returns: the top array and the logical size of the new file; a null ref and 0 when nothing was ever committed.
     static func copy(
         _ content: Content, of source: DatabaseFile, into target: DatabaseFile, durable: Bool
     ) throws(RealmError) -> (topRef: Ref, logicalSize: Int) {
         if content.topRef.isNull, content.running?.tables.isNull ?? true { return (.null, 0) }
         let view = try DatabaseFile(viewing: source)
-        // A copy of zeros is not one.
+        // Lost pages read as zeros: a copy of zeros is not a copy.
         do throws(RealmError) {
             let end = try copy(content, through: view, into: target)
             try view.verifyWhole()
@@ -131,11 +131,11 @@ struct CopyWriter {
         self.running = running
         firstRunning = running?.firstOwnRef ?? .max
         self.target = target
-        // The first page of an encrypted file holds the header only: it is overwritten with every commit.
+        // The first page of an encrypted file contains only the header: every commit overwrites it.
         at = target.isEncrypted ? target.pageSize : Format.headerSize
         if target.isEncrypted { gaps.append(FileChunk(offset: Format.headerSize, size: at - Format.headerSize)) }
         readable = running?.extent ?? store.measuredExtent
-        // The system maps up to 64 KB around a byte that is touched.
+        // The operating system maps up to 64 KB around a byte that is read.
         stretchShift = isEncrypted ? 12 : 16
         touchedWords = (store.fileLimit >> stretchShift) / 64 + 1
         touched = .allocate(capacity: touchedWords)
@@ -165,25 +165,25 @@ struct CopyWriter {
 
     // MARK: Nodes
 
-    /// Copies the tree below `ref`, children first; returns where its root went.
+    /// Copies the tree below `ref`, children first; returns the new position of its root.
     private mutating func copy(_ ref: Ref, depth: Int) throws(RealmError) -> Ref {
         guard depth < Format.maxNodeDepth else { throw .corrupt("nodes nested too deeply", at: ref.offset) }
-        let n = try load(ref)
-        guard n.hasRefs else { return Ref(try emit(n)) }
-        let first = elementCount, count = n.count
+        let node = try load(ref)
+        guard node.hasRefs else { return Ref(try emit(node)) }
+        let first = elementCount, count = node.count
         guard first + count <= Self.elementLimit else {
             throw .corrupt("array of refs with too many elements", at: ref.offset)
         }
         if first + count > elementCapacity { try growElements(first + count) }
         elementCount += count
-        for i in 0..<count { elements[first + i] = try n.slot(i).raw }
-        let flags = n.flags
-        // From here on `n` may be out of memory.
+        for i in 0..<count { elements[first + i] = try node.slot(i).raw }
+        let flags = node.flags
+        // From here on the memory of `node` may have been released.
         for i in first..<first + count {
-            let v = elements[i]
-            if v & 1 == 0, v != 0 {
-                // Not in one statement: the elements may move meanwhile.
-                let position = try copy(Ref(Int(v)), depth: depth + 1)
+            let element = elements[i]
+            if element & 1 == 0, element != 0 {
+                // Not in one statement: the recursive call may reallocate the elements.
+                let position = try copy(Ref(Int(element)), depth: depth + 1)
                 elements[i] = Int64(position.offset)
             }
         }
@@ -197,36 +197,36 @@ struct CopyWriter {
         elementMemory = new
     }
 
-    /// The node at `ref`, good until the next one is loaded.
+    /// The node at `ref`, valid until the next node is loaded.
     private mutating func load(_ ref: Ref) throws(RealmError) -> Node {
         try store.test(at, of: store.fileLimit)
         if let running, ref.offset >= firstRunning {
             running.forgetMade(beyond: Self.memoryLimit, before: ref)
-            let n = try running.node(ref)
-            guard n.size <= readable else { throw .corrupt("nodes shared between trees", at: ref.offset) }
-            readable -= n.size
-            return n
+            let node = try running.node(ref)
+            guard node.size <= readable else { throw .corrupt("nodes shared between trees", at: ref.offset) }
+            readable -= node.size
+            return node
         }
         if touchedCount << stretchShift >= Self.memoryLimit {
             store.forgetPages()
             touched.update(repeating: 0, count: touchedWords)
             touchedCount = 0
         }
-        let n = try store.node(ref)
-        guard n.size <= readable else { throw .corrupt("nodes shared between trees", at: ref.offset) }
-        readable -= n.size
-        for s in ref.offset >> stretchShift...(ref.offset + n.size - 1) >> stretchShift
-        where touched[s / 64] & 1 << UInt64(s % 64) == 0 {
-            touched[s / 64] |= 1 << UInt64(s % 64)
+        let node = try store.node(ref)
+        guard node.size <= readable else { throw .corrupt("nodes shared between trees", at: ref.offset) }
+        readable -= node.size
+        for stretch in ref.offset >> stretchShift...(ref.offset + node.size - 1) >> stretchShift
+        where touched[stretch / 64] & 1 << UInt64(stretch % 64) == 0 {
+            touched[stretch / 64] |= 1 << UInt64(stretch % 64)
             touchedCount += 1
         }
-        return n
+        return node
     }
 
-    /// Writes a node as it is; returns its position.
-    private mutating func emit(_ n: Node) throws(RealmError) -> Int {
-        let position = try place(n.size)
-        try output.write(n)
+    /// Writes a node unchanged; returns its position.
+    private mutating func emit(_ node: Node) throws(RealmError) -> Int {
+        let position = try place(node.size)
+        try output.write(node)
         return position
     }
 
@@ -259,9 +259,9 @@ struct CopyWriter {
 
     // MARK: Lists and top
 
-    /// Writes free lists and top array in one place. The end of the file, up to a whole page, is the last free chunk.
+    /// Writes free lists and top array in one piece. The last free chunk is the end of the file, up to a whole page.
     private mutating func finish(_ slots: [RefOrTagged]) throws(RealmError) -> (topRef: Ref, logicalSize: Int) {
-        // One more for a gap before the lists, one for the end.
+        // Two more than now: a gap before the lists, and the end of the file.
         let bound =
             2 * NodeHeader.size(count: gaps.count + 2, width: 64) + 8 + NodeHeader.size(count: slots.count, width: 64)
         let start = try place(bound)

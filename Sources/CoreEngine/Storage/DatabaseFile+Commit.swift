@@ -3,24 +3,24 @@ enum Flushing {
     case never, once, twice
 }
 
-/// Which snapshot is the newest: making one so, taking that back after an error, and finding it after a crash.
-/// The order of the steps, and why they suffice: docs/commit-and-locking.md.
+/// Selects the newest snapshot: makes a new one the newest, withdraws it after an error, and finds the newest one after
+/// a crash. The order of the steps and the reasons: docs/commit-and-locking.md.
 ///
-/// Thread rule: the holder of the write lock; `newestState` while nobody writes.
+/// Thread rule: only for the holder of the write lock; `newestState` also while no process writes.
 extension DatabaseFile {
-    /// Whether the header in the file is on the disk as well.
+    /// Whether the header that is in the file is also on the disk.
     enum HeaderState {
         case onDisk
         /// This process wrote it and has not flushed since.
         case written
-        /// Another process did, perhaps, and a flush that failed may have kept it from the disk: it is written again
+        /// Perhaps another process wrote it, and a failed flush may have kept it from the disk: it is written again
         /// before the next flush.
         case unknown
     }
 
-    /// A commit that failed, and could not be taken back.
+    /// A commit that failed and could not be withdrawn yet.
     struct Withdrawal {
-        /// The header that was in force, and the version it leads to.
+        /// The header before the commit, and the version it leads to.
         var header: FileHeader
         var version: UInt64
 
@@ -31,20 +31,22 @@ extension DatabaseFile {
 
     // MARK: Commit
 
-    /// Makes what `c` says the newest snapshot. When this returns, it is and stays that; when it throws, the one before
-    /// is and stays that, except after `commitOutcomeUnknown`.
+    /// Makes `result` the newest snapshot. When this returns, it is and stays the newest one. When it throws, the
+    /// previous snapshot is and stays the newest one, except after `commitOutcomeUnknown`.
     /// - Parameters:
-    ///   - base: the record behind the snapshot that the commit builds upon, without a successor.
-    ///   - recordAt: its place, 0 when there is none: then it takes two flushes.
-    func commit(_ c: CommitWriter.Result, onto base: CommitRecord, recordAt: Int, flushing: Flushing) throws(RealmError)
+    ///   - base: the record behind the base snapshot, without a next commit.
+    ///   - recordAt: its place; 0 when there is none: then the commit takes two flushes.
+    func commit(_ result: CommitWriter.Result, onto base: CommitRecord, recordAt: Int, flushing: Flushing)
+        throws(RealmError)
     {
         let old = try readHeader(again: false)
         var isDecisive = false
         do throws(RealmError) {
-            try makeNewest(c, onto: base, recordAt: recordAt, from: old, flushing: flushing, isDecisive: &isDecisive)
+            try makeNewest(
+                result, onto: base, recordAt: recordAt, from: old, flushing: flushing, isDecisive: &isDecisive)
         } catch {
             guard isDecisive else {
-                // Nobody looks at the slot that is not selected.
+                // The slot that is not selected is never read.
                 try? writeHeader(old)
                 throw error
             }
@@ -60,33 +62,35 @@ extension DatabaseFile {
         }
     }
 
-    /// The steps of a commit, up to the first error. - Parameter isDecisive: set before the first step after which a
-    /// crash may leave the new snapshot as the newest one.
+    /// The steps of a commit, up to the first error.
+    /// - Parameter isDecisive: set before the first step after which a crash may leave the new snapshot as the newest
+    ///   one.
     private func makeNewest(
-        _ c: CommitWriter.Result, onto base: CommitRecord, recordAt: Int, from old: FileHeader, flushing: Flushing,
+        _ result: CommitWriter.Result, onto base: CommitRecord, recordAt: Int, from old: FileHeader, flushing: Flushing,
         isDecisive: inout Bool
     ) throws(RealmError) {
-        let new = old.selecting(UInt64(c.topRef.offset), format: Format.currentVersion)
+        let new = old.selecting(UInt64(result.topRef.offset), format: Format.currentVersion)
         if headerState == .unknown, flushing != .never { try rewriteHeader(old) }
         if let pages {
             isDecisive = true
-            let isEnough = try pages.prepare(new, logicalSize: c.logicalSize, announcing: flushing != .never)
+            let isEnough = try pages.prepare(new, logicalSize: result.logicalSize, announcing: flushing != .never)
             if flushing != .never { try file.synchronizeData() }
             try pages.commit()
             if flushing == .twice || (flushing == .once && !isEnough) { try file.synchronizeData() }
             headerState = flushing == .once && isEnough ? .written : .onDisk
-        } else if flushing == .once, recordAt != 0, let content = c.content {
+        } else if flushing == .once, recordAt != 0, let content = result.content {
             var record = base
-            record.describe(top: c.topRef, extents: content.extents, content: content.checksum)
+            record.describe(top: result.topRef, extents: content.extents, content: content.checksum)
             isDecisive = true
             try write(record, at: recordAt)
             try file.synchronizeData()
             headerState = .written
             try writeHeader(new)
         } else if flushing != .never {
-            // What an earlier attempt may have left there.
+            // Removes what an earlier attempt may have left there.
             if recordAt != 0 { try write(base, at: recordAt) }
-            // Until the present header is on the disk the one there may still select the slot that is written now.
+            // Until the present header is on the disk, the header that is there may still select the slot that is
+            // written now.
             if headerState != .onDisk { try file.synchronizeData() }
             headerState = .onDisk
             var unselected = new
@@ -102,19 +106,20 @@ extension DatabaseFile {
         }
     }
 
-    /// Takes a failed commit back for good: nothing that a crash leaves leads to it any more.
+    /// Withdraws a failed commit permanently: after that, a crash leaves nothing that leads to it.
     func settle(_ durable: Bool = true) throws(RealmError) {
-        guard let w = unsettled else { return }
+        guard let withdrawal = unsettled else { return }
         headerState = .unknown
         if let pages {
             pages.abandonWrite()
-            try pages.withForm { (form) throws(RealmError) in try form.withdraw(w.header) }
+            try pages.withForm { (form) throws(RealmError) in try form.withdraw(withdrawal.header) }
         } else {
-            // One byte takes the commit back. Only then is the rest put right: it may reach the disk in any part.
-            try writeFlags(w.header.flags)
+            // One byte withdraws the commit. The rest is restored only after it is on the disk, because the rest may
+            // reach the disk in any order.
+            try writeFlags(withdrawal.header.flags)
             if durable { try file.synchronizeData() }
-            try writeHeader(w.header)
-            if w.recordAt != 0 { try write(w.record, at: w.recordAt) }
+            try writeHeader(withdrawal.header)
+            if withdrawal.recordAt != 0 { try write(withdrawal.record, at: withdrawal.recordAt) }
         }
         if durable {
             try file.synchronizeData()
@@ -125,44 +130,44 @@ extension DatabaseFile {
 
     // MARK: Groups
 
-    /// Commits that were published one after the other, and are to reach the disk in one piece.
+    /// Commits that were published one after the other, and are flushed together.
     struct UnflushedGroup {
-        /// The snapshot that the first of them builds upon: until the group is flushed the disk may lead to it, or to
-        /// the one before.
+        /// The base snapshot of the first commit. Until the group is flushed, the header on the disk may lead to this
+        /// snapshot or to the previous one.
         let base: CommitRecord
         let recordAt: Int
         let header: FileHeader
         var newest: CommitWriter.Result
 
-        /// Where they were written; nil when a record cannot hold that.
+        /// The places where the commits were written; nil when a record cannot hold them.
         var extents: [FileChunk]?
 
-        /// A flush failed: the system may have dropped what was written.
+        /// A flush failed: the operating system may have dropped written pages.
         var isSuspect = false
     }
 
-    /// Versions that readers hold, and the one before the group: nothing that it or a later one needs is handed out
-    /// until the group is flushed.
+    /// The versions that readers hold, and the one before the group. Until the group is flushed, no space is allocated
+    /// that this version or a later one needs.
     func heldBack(beside pinned: [UInt64]) -> [UInt64] {
         guard let base = unflushed?.base.baseVersion else { return pinned }
         return Array(Set(pinned + [base - min(base, 1)])).sorted()
     }
 
-    /// A commit that will be flushed with the group.
-    func addToGroup(_ c: CommitWriter.Result, onto base: CommitRecord, recordAt: Int) throws(RealmError) {
+    /// Adds a commit that will be flushed with the group.
+    func addToGroup(_ result: CommitWriter.Result, onto base: CommitRecord, recordAt: Int) throws(RealmError) {
         var group =
             if let unflushed { unflushed } else {
                 UnflushedGroup(
-                    base: base, recordAt: recordAt, header: try readHeader(again: false), newest: c, extents: [])
+                    base: base, recordAt: recordAt, header: try readHeader(again: false), newest: result, extents: [])
             }
-        group.newest = c
-        group.extents = c.content.flatMap { new in group.extents.flatMap { CommitRecord.joined($0, new.extents) } }
+        group.newest = result
+        group.extents = result.content.flatMap { new in group.extents.flatMap { CommitRecord.joined($0, new.extents) } }
         unflushed = group
     }
 
-    /// Makes the newest version of the group lead on the disk, as if all of it were one commit. It cannot be taken
-    /// back, because others have seen it: after an error it is tried again before anything else is written, and whether
-    /// a crash leaves it is unknown until then.
+    /// Makes the newest version of the group durable, as if the group were one commit. It cannot be withdrawn, because
+    /// other users have seen it. After an error it is tried again before anything else is written; until then it is
+    /// unknown whether a crash leaves it.
     func flushGroup(_ flushing: Flushing) throws(RealmError) {
         guard var group = unflushed else { return }
         do throws(RealmError) {
@@ -173,12 +178,12 @@ extension DatabaseFile {
             } else {
                 group.isSuspect = true
                 unflushed = group
-                var c = group.newest
-                c.content = nil
-                if let extents = group.extents { c.content = (try checksum(of: extents), extents) }
+                var result = group.newest
+                result.content = nil
+                if let extents = group.extents { result.content = (try checksum(of: extents), extents) }
                 var isDecisive = false
                 try makeNewest(
-                    c, onto: group.base, recordAt: group.recordAt, from: group.header, flushing: flushing,
+                    result, onto: group.base, recordAt: group.recordAt, from: group.header, flushing: flushing,
                     isDecisive: &isDecisive)
             }
             unflushed = nil
@@ -196,17 +201,19 @@ extension DatabaseFile {
         let content = Checksum()
         let memory = try HiddenMemory(CommitRecord.contentLimit)
         defer { withExtendedLifetime(memory) {} }
-        for e in extents {
-            guard try file.read(into: memory.base, count: e.size, at: e.offset) == e.size else { throw lost() }
-            content.add(memory.base, e.size)
+        for extent in extents {
+            guard try file.read(into: memory.base, count: extent.size, at: extent.offset) == extent.size else {
+                throw lost()
+            }
+            content.add(memory.base, extent.size)
         }
         return content
     }
 
-    /// Makes the header lead to a version that was published, and not flushed by whoever wrote it. The holder of the
-    /// write lock.
-    /// - Parameter isSuspect: a flush may have failed, so that the disk does not have what the system shows: it is
-    ///   written again.
+    /// Makes the header lead to a version that was published but not flushed by its writer. For the holder of the write
+    /// lock.
+    /// - Parameter isSuspect: whether a flush may have failed, so that the disk may differ from what the operating
+    ///   system shows: then the file is written again.
     func selectPublished(_ topRef: Ref, logicalSize: Int, version: UInt64, isSuspect: Bool) throws(RealmError) {
         guard try topFields(topRef, physicalSize: try dataSize()).version == version else {
             throw invalid("the lock file contradicts it")
@@ -221,14 +228,15 @@ extension DatabaseFile {
         headerState = .onDisk
     }
 
-    /// Puts a header that this process wrote on the disk. Only while nobody else writes: a flush that fails may drop
-    /// what is being written.
+    /// Flushes a header that this process wrote. Only while no other process writes: a failed flush may drop what is
+    /// being written.
     func flushHeader() throws(RealmError) {
         try file.synchronizeData()
         headerState = .onDisk
     }
 
-    /// Puts what leads to the newest state on the disk, as the system shows it. Before anything else is written.
+    /// Writes again and flushes everything that leads to the newest state, as the operating system shows it. Called
+    /// before anything else is written.
     func confirmHeader() throws(RealmError) {
         if let pages {
             try pages.withForm { (form) throws(RealmError) in try form.rewriteFront() }
@@ -249,7 +257,7 @@ extension DatabaseFile {
 
     // MARK: After a crash
 
-    /// The newest snapshot that reached the disk as a whole, and whether the header leads to it.
+    /// The newest snapshot that is completely on the disk, and whether the header leads to it.
     func newestState(readOnly: Bool) throws(RealmError) -> (state: State, isSelected: Bool) {
         if let pages {
             let isSelected = try pages.withForm { (form) throws(RealmError) in try form.findSuccessor() == nil }
@@ -266,7 +274,7 @@ extension DatabaseFile {
             state = other
             isSelected = false
         }
-        // At most two commits are ahead of the header; a longer chain comes from no crash.
+        // At most two commits are ahead of the header; no crash leaves a longer chain.
         for _ in 0..<4 {
             guard let next = try successor(of: state) else { break }
             state = next
@@ -275,9 +283,9 @@ extension DatabaseFile {
         return (state, isSelected)
     }
 
-    /// Makes the header lead to a state found by `newestState`. Only while nobody else has the file open.
+    /// Makes the header lead to a state found by `newestState`. Only while no other process has the file open.
     func select(_ state: State) throws(RealmError) {
-        // It may never have been flushed, and a flush that failed may have kept it from the disk for ever: it is
+        // The state may never have been flushed, and a failed flush may have kept it from the disk permanently: it is
         // written again.
         if let pages {
             try pages.withForm { (form) throws(RealmError) in try form.rewriteSuccessor() }
@@ -301,19 +309,19 @@ extension DatabaseFile {
         headerState = .onDisk
     }
 
-    /// The commit that the record behind a snapshot describes, if all of it is there.
-    private func successor(of s: State) throws(RealmError) -> State? {
-        guard !s.isStreaming, let (record, at) = try record(behind: s.topRef, physicalSize: s.physicalSize),
-            record.baseTop == s.topRef, record.baseVersion == s.version,
+    /// The commit that the record behind a snapshot describes, if it is complete.
+    private func successor(of state: State) throws(RealmError) -> State? {
+        guard !state.isStreaming, let (record, at) = try record(behind: state.topRef, physicalSize: state.physicalSize),
+            record.baseTop == state.topRef, record.baseVersion == state.version,
             try record.isComplete({ (to, count, at) throws(RealmError) in try file.read(into: to, count: count, at: at)
             }),
-            case _ = try ensureMapped(s.physicalSize),
+            case _ = try ensureMapped(state.physicalSize),
             let fields = try RealmError.unlessDamaged({ () throws(RealmError) in
-                try topFields(record.top, physicalSize: s.physicalSize)
+                try topFields(record.top, physicalSize: state.physicalSize)
             }),
-            fields.version > s.version
+            fields.version > state.version
         else { return nil }
-        var next = s
+        var next = state
         next.topRef = record.top
         next.format = Format.currentVersion
         next.take(fields)
@@ -321,14 +329,14 @@ extension DatabaseFile {
         return next
     }
 
-    /// Where the record behind a top array has its place. Before the first commit it lies behind the header.
+    /// The place of the record behind a top array. Before the first commit it is behind the header.
     func recordPlace(behind top: Ref, _ store: NodeStore) throws(RealmError) -> Int {
         top.isNull ? Format.headerSize : top.offset + (try store.node(top)).size
     }
 
-    /// Whether this engine wrote the snapshot: in plain files it leaves a record.
-    func hasRecord(behind s: State) throws(RealmError) -> Bool {
-        s.isStreaming ? false : try record(behind: s.topRef, physicalSize: s.physicalSize) != nil
+    /// Whether this engine wrote the snapshot: in plain files it leaves a record behind it.
+    func hasRecord(behind state: State) throws(RealmError) -> Bool {
+        state.isStreaming ? false : try record(behind: state.topRef, physicalSize: state.physicalSize) != nil
     }
 
     private func record(behind top: Ref, physicalSize: Int) throws(RealmError) -> (CommitRecord, at: Int)? {
@@ -342,9 +350,9 @@ extension DatabaseFile {
         return CommitRecord(bytes).map { ($0, at) }
     }
 
-    /// The header was torn by a crash: the live slot leads nowhere. The other one counts if the record behind what it
-    /// leads to tells of a commit that is there as a whole, as it is whenever a header is written after one flush. A
-    /// file that was cut has no such commit, and is refused.
+    /// The state of the slot that is not live, for a header that a crash tore, so that the live slot leads nowhere.
+    /// That state is valid if the record behind its top array describes a complete commit; this is always so when a
+    /// header is written after one flush. A file that was cut has no such commit, and is refused.
     private func beforeTornHeader() throws(RealmError) -> State? {
         var header = try readHeader()
         guard header.hasMnemonic, !header.isStreaming else { return nil }
@@ -370,12 +378,13 @@ extension DatabaseFile {
     }
 
     func write(_ bytes: [UInt8], at offset: Int) throws(RealmError) {
-        try bytes.withBytes { (b) throws(RealmError) in
-            if let p = b.baseAddress { try write(p, count: b.count, at: offset) }
+        try bytes.withBytes { (raw) throws(RealmError) in
+            if let start = raw.baseAddress { try write(start, count: raw.count, at: offset) }
         }
     }
 
-    /// Makes `header` the header of a file that nobody else has open: first it without the new `flags`, then these.
+    /// Makes `header` the header of a file that no other process has open: first it is written without the new `flags`,
+    /// then the flags are written.
     func put(_ header: FileHeader, flipped flags: UInt8, logicalSize: Int, durable: Bool) throws(RealmError) {
         if let pages {
             var header = header
@@ -392,7 +401,7 @@ extension DatabaseFile {
         headerState = durable ? .onDisk : .unknown
     }
 
-    /// Makes `topRef` the live top array of a file that was just made.
+    /// Makes `topRef` the live top array of a new file.
     func select(topRef: Ref, logicalSize: Int, durable: Bool, format: UInt8) throws(RealmError) {
         let old = try readHeader(again: false)
         var header = old.selecting(UInt64(topRef.offset), format: format)
@@ -400,8 +409,8 @@ extension DatabaseFile {
         header.flags = old.flags
         try put(header, flipped: flags, logicalSize: logicalSize, durable: durable)
         guard pages == nil else { return }
-        // In both slots: an empty one would mean an empty database to whoever meets a header that a later commit left
-        // torn.
+        // Written to both slots: a reader that finds a header torn by a later commit would take an empty slot for an
+        // empty database.
         header.flags = flags
         header.topRefs = (header.liveTopRef, header.liveTopRef)
         header.formats = (format, format)

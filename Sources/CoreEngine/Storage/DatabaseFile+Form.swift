@@ -1,9 +1,9 @@
-/// Making a file, and changing its form: from nothing, from the streaming form, after a crash, to another secret.
+/// Creates a file, and changes its form: an empty file, the streaming form, repair after a crash, another secret.
 ///
-/// Thread rule: while nobody else has the file open, or under the locks that each names.
+/// Thread rule: while no other process has the file open, or under the locks that each function names.
 extension DatabaseFile {
-    /// Makes an empty database of a file of size 0. Format: storage §1.2.
-    /// - Parameter model: its form and keys are taken instead of what `encryption` says.
+    /// Makes an empty database in a file of size 0. Format: storage §1.2.
+    /// - Parameter model: a file whose form and keys are used instead of `encryption`.
     func initialize(durable: Bool, like model: DatabaseFile? = nil) throws(RealmError) {
         let mine = file
         if let form = try model?.pages?.withForm({ (form) throws(RealmError) in try form.sibling(in: mine) }) {
@@ -25,7 +25,7 @@ extension DatabaseFile {
 
     private func initialize(_ form: any PageForm, _ durable: Bool) throws(RealmError) {
         try adopt(form)
-        // Realm's form is made with its first page.
+        // Realm's form creates its first page itself.
         guard try form.pageCount == 0 else { return }
         try resize(to: form.pageSize, filled: true)
         var page = [UInt8](repeating: 0, count: form.pageSize)
@@ -36,7 +36,8 @@ extension DatabaseFile {
         if durable { try file.synchronizeData() }
     }
 
-    /// Empties what an earlier session in memory left, when its process died: such files have no snapshot on the disk.
+    /// Empties a file that an earlier in-memory session left when its process died: such a file has no snapshot on the
+    /// disk.
     func emptyForMemory() throws(RealmError) {
         if try file.size() > 0, try readHeader().liveTopRef != 0 {
             throw RealmError(
@@ -55,25 +56,25 @@ extension DatabaseFile {
         try put(header, flipped: header.flags | 1, logicalSize: state.logicalSize, durable: true)
     }
 
-    /// Completes what a crash left half-written, before anything is written. Only while nobody else writes.
+    /// Completes what a crash left half-written, before anything else is written. Only while no other process writes.
     func repair() throws(RealmError) { try pages?.withForm { (form) throws(RealmError) in try form.repair() } }
 
-    /// Ends a change of key that a crash interrupted. Only while nobody else opens the file.
+    /// Completes a change of key that a crash interrupted. Only while no other process opens the file.
     func settleSecret() throws(RealmError) {
         try pages?.withForm { (form) throws(RealmError) in try form.settleSecret() }
     }
 
-    /// Another secret for a file whose pages stay as they are; false when it is in a form that has none of its own.
-    func changeSecret(_ e: Encryption) throws(RealmError) -> Bool {
-        guard let pages, try pages.withForm({ (form) throws(RealmError) in try form.changeSecret(e) }) else {
+    /// Changes the secret of a file whose pages stay unchanged. False when the form has no separate secret.
+    func changeSecret(_ encryption: Encryption) throws(RealmError) -> Bool {
+        guard let pages, try pages.withForm({ (form) throws(RealmError) in try form.changeSecret(encryption) }) else {
             return false
         }
-        secret.with { $0 = e }
+        secret.with { $0 = encryption }
         return true
     }
 
-    /// Cuts what lies beyond the logical end, or completes the last page. Only while nobody else has the file open.
-    /// Format: storage §5.4. Whether anything changed.
+    /// Cuts what is beyond the logical end, or completes the last page. Only while no other process has the file open.
+    /// Returns whether anything changed. Format: storage §5.4.
     func align(_ state: State) throws(RealmError) -> Bool {
         var wanted = Format.roundUp(state.logicalSize, to: pageSize)
         if isEncrypted {
@@ -86,7 +87,7 @@ extension DatabaseFile {
         let size = try file.size()
         if state.topRef.isNull { wanted = Format.roundUp(size, to: Platform.pageSize) }
         guard wanted != size else { return false }
-        // The header on the disk may still lead to what is cut off.
+        // The header on the disk may still lead to the part that is cut off.
         if wanted < size { try confirmHeader() }
         try file.truncate(to: wanted)
         return true

@@ -1,6 +1,6 @@
-/// What the header and the top array of a file say, checked. Nothing else of the file is believed before.
+/// Reads and checks the header and the top array of a file. Nothing else of the file is trusted before.
 extension DatabaseFile {
-    /// What a validated file says of its newest snapshot.
+    /// What a validated file contains about its newest snapshot.
     struct State {
         var header: FileHeader
         var physicalSize: Int
@@ -14,8 +14,8 @@ extension DatabaseFile {
         var historySchemaVersion: UInt64
         var isStreaming: Bool
 
-        /// Where the commits that lead from the header to here were written, with their records: nobody knows that they
-        /// were ever flushed.
+        /// The places of the commits that lead from the header to this state, with their records: it is not known
+        /// whether they were ever flushed.
         var ahead: [FileChunk] = []
 
         mutating func take(_ fields: TopFields) {
@@ -27,7 +27,7 @@ extension DatabaseFile {
     }
 
     /// Checks header and top array in the order of storage §1.4 and maps the file. Writers in other processes do not
-    /// wait for it: what was found wrong is looked at again when the header has changed meanwhile.
+    /// wait for this: a failed check is repeated when the header has changed meanwhile.
     func validate(readOnly: Bool) throws(RealmError) -> State {
         for _ in 0..<100 {
             let before = try? readHeader()
@@ -45,7 +45,7 @@ extension DatabaseFile {
         return state
     }
 
-    /// - Parameter given: taken in place of the header in the file.
+    /// - Parameter given: used instead of the header in the file.
     func examine(_ given: FileHeader?, readOnly: Bool) throws(RealmError) -> State {
         pages?.distrust()
         var size = try file.size()
@@ -58,7 +58,7 @@ extension DatabaseFile {
             throw invalid("file is non-empty but too small (\(size) bytes) to be a valid Realm")
         }
         let header = if let given { given } else { try readHeader() }
-        // Where a growth failed halfway the last word may be a part of one: no node has a place there.
+        // After a failed growth the last word of the file may be incomplete: no node is there.
         guard size % 8 == 0 || !header.isStreaming else { throw invalid("file has an invalid size (\(size))") }
         size &= ~7
         guard header.hasMnemonic else {
@@ -112,7 +112,7 @@ extension DatabaseFile {
         var history = Ref.null
         var freeLists = (positions: Ref.null, lengths: Ref.null, versions: Ref.null)
 
-        /// Node of the evacuation state, when there is one.
+        /// Node of the evacuation state, if there is one.
         var evacuation = Ref.null
         var slotCount = 0
     }
@@ -124,45 +124,47 @@ extension DatabaseFile {
     }
 
     func topFields(_ store: NodeStore, _ ref: Ref, physicalSize: Int) throws(RealmError) -> TopFields {
-        let n: Node
-        do throws(RealmError) { n = try store.node(ref) } catch {
+        let node: Node
+        do throws(RealmError) { node = try store.node(ref) } catch {
             throw error.isDamage ? invalid("invalid top array: \(error.message)") : error
         }
-        guard n.hasRefs, n.widthType == 0, !n.isInner, [3, 5, 7, 9, 10, 11, 12].contains(n.count) else {
-            throw invalid("Invalid top array (ref: \(ref.offset), array size: \(n.count))")
+        guard node.hasRefs, node.widthType == 0, !node.isInner, [3, 5, 7, 9, 10, 11, 12].contains(node.count) else {
+            throw invalid("Invalid top array (ref: \(ref.offset), array size: \(node.count))")
         }
         func number(_ i: Int) throws(RealmError) -> UInt64? {
-            guard i < n.count else { return nil }
-            let v = try n.slot(i)
-            guard v.subtree == nil else { throw invalid("Invalid top array: a ref stands where a number is expected") }
-            return v.number
+            guard i < node.count else { return nil }
+            let slot = try node.slot(i)
+            guard slot.subtree == nil else {
+                throw invalid("Invalid top array: a ref stands where a number is expected")
+            }
+            return slot.number
         }
         func child(_ i: Int) throws(RealmError) -> Ref {
-            guard i < n.count else { return .null }
-            let v = try n.slot(i)
-            guard !v.isTagged, v.raw >= 0 else {
+            guard i < node.count else { return .null }
+            let slot = try node.slot(i)
+            guard !slot.isTagged, slot.raw >= 0 else {
                 throw invalid("Invalid top array: a number stands where a ref is expected")
             }
-            return v.ref
+            return slot.ref
         }
         let logical = try number(2) ?? 0
         guard logical >= 24, logical <= UInt64(physicalSize) else {
             throw invalid(
-                "Invalid logical file size: \(logical), actual file size: \(physicalSize), array size: \(n.count)")
+                "Invalid logical file size: \(logical), actual file size: \(physicalSize), array size: \(node.count)")
         }
         let names = try child(0), tables = try child(1)
-        for r in [names, tables] where r.offset <= 0 || r.offset % 8 != 0 || r.offset > Int(logical) {
-            throw invalid("Invalid top array (slots 0 and 1): ref \(r.offset)")
+        for root in [names, tables] where root.offset <= 0 || root.offset % 8 != 0 || root.offset > Int(logical) {
+            throw invalid("Invalid top array (slots 0 and 1): ref \(root.offset)")
         }
-        let version = n.count > 6 ? max(1, try number(6) ?? 0) : 1
+        let version = node.count > 6 ? max(1, try number(6) ?? 0) : 1
         guard version < Self.versionLimit else { throw invalid("Impossible version number \(version)") }
-        let slot11 = n.count > 11 ? try n.slot(11) : RefOrTagged(.null)
+        let slot11 = node.count > 11 ? try node.slot(11) : RefOrTagged(.null)
         return TopFields(
             logicalSize: Int(logical), version: version, historyType: try number(7) ?? 0,
             historySchemaVersion: try number(9) ?? 0,
             syncFileId: try number(10) ?? 0,
             names: names, tables: tables, history: try child(8),
             freeLists: (positions: try child(3), lengths: try child(4), versions: try child(5)),
-            evacuation: slot11.subtree ?? .null, slotCount: n.count)
+            evacuation: slot11.subtree ?? .null, slotCount: node.count)
     }
 }

@@ -1,39 +1,39 @@
-/// An open database file: its descriptor, its map, and what its header says.
+/// An open database file: its descriptor, its map and its header.
 ///
-/// Thread rule: `read…` and `ensureMapped` from any thread; writing only by the holder of the write lock.
-// `mapped` is guarded by `mapLock`; file and pages change while nobody has a snapshot.
+/// Thread rule: `read…` and `ensureMapped` from any thread; only the holder of the write lock writes. `mapLock` guards
+/// `mapped`; `file` and `pages` change only while no transaction has a snapshot.
 final class DatabaseFile: @unchecked Sendable {
     let path: String
     private(set) var file: FileDescriptor
     let space: AddressSpace
 
-    /// Where the pages of an encrypted file are decrypted; nil for a plain one.
+    /// The decrypted pages of an encrypted file; nil for a plain file.
     private(set) var pages: DecryptedPages?
 
-    /// What opens the file.
+    /// The key or passphrase that opens the file.
     var encryption: Encryption? { secret.with { $0 } }
     let secret: Lock<Encryption?>
     private let mapLock = Lock(initial: 0)
 
     private struct View { weak var file: DatabaseFile? }
 
-    /// Views of their own of this file: what they lose is lost for all.
+    /// Separate views of this file: pages that one of them loses are lost for all.
     private let views = Lock(initial: [View]())
     private let needsSlab: Bool
 
-    /// The writer's.
+    /// Belongs to the writer.
     private var commitBuffer: HiddenMemory?
 
-    /// What follows is the write-lock holder's.
+    /// The following members belong to the holder of the write lock.
     var headerState = HeaderState.unknown
 
-    /// What must be taken back before anything else is written.
+    /// A failed commit that must be withdrawn before anything else is written.
     var unsettled: Withdrawal?
 
-    /// Commits that readers see and that are not flushed.
+    /// Commits that are published but not flushed.
     var unflushed: UnflushedGroup?
 
-    /// - Parameter permissions: of a file that is made.
+    /// - Parameter permissions: of a new file.
     convenience init(
         path: String, access: FileDescriptor.Access, needsSlab: Bool, encryption: Encryption?,
         earlier: DatabaseFile? = nil, room: Int = 0,
@@ -43,8 +43,8 @@ final class DatabaseFile: @unchecked Sendable {
         try self.init(file, path: path, needsSlab: needsSlab, encryption: encryption, earlier: earlier, room: room)
     }
 
-    /// - Parameter earlier: an earlier look at the same file, whose derived keys can serve again.
-    /// - Parameter room: bytes that the file is going to have.
+    /// - Parameter earlier: an earlier open of the same file, whose derived keys can be reused.
+    /// - Parameter room: the number of bytes that the file will have.
     init(
         _ file: FileDescriptor, path: String, needsSlab: Bool, encryption: Encryption?, earlier: DatabaseFile? = nil,
         room: Int = 0
@@ -59,7 +59,7 @@ final class DatabaseFile: @unchecked Sendable {
         if size > 0, try !Self.isUnfinished(file, encryption), let form = try recognise(earlier) { try adopt(form) }
     }
 
-    /// A file that may be damaged, to be read only: nothing in it is looked at yet.
+    /// Opens a file that may be damaged, for reading only: nothing in it is read yet.
     /// - Parameter form: nil for a plain file.
     init(rescuing file: FileDescriptor, path: String, needsSlab: Bool, form: (any PageForm)?) throws(RealmError) {
         self.path = path
@@ -83,9 +83,9 @@ final class DatabaseFile: @unchecked Sendable {
         } catch { throw error.with(path: path) }
     }
 
-    /// A view of the same file of its own, for walks over all of it: it gives back the memory of what it has read as
-    /// often as it likes.
-    /// - Parameter needsSlab: it makes nodes of its own.
+    /// A separate view of the same file, for a walk over all of it: the view can release the memory of what it has read
+    /// at any time.
+    /// - Parameter needsSlab: whether the view makes nodes itself.
     init(viewing other: DatabaseFile, needsSlab: Bool = false) throws(RealmError) {
         path = other.path
         secret = Lock(initial: nil)
@@ -114,7 +114,7 @@ final class DatabaseFile: @unchecked Sendable {
 
     // MARK: Bytes
 
-    /// At least `count` bytes for a commit to put together what it writes, kept for the next one.
+    /// Memory of at least `count` bytes in which a commit assembles its output; kept for the next commit.
     func commitMemory(_ count: Int) throws(RealmError) -> HiddenMemory {
         if let memory = commitBuffer, memory.count >= count { return memory }
         let memory = try HiddenMemory(count)
@@ -124,23 +124,24 @@ final class DatabaseFile: @unchecked Sendable {
 
     var isEncrypted: Bool { pages != nil }
 
-    /// What the logical size is a multiple of: a page of the system, or of the encrypted form.
+    /// The logical size is a multiple of this: a page of the operating system, or of the encrypted form.
     var pageSize: Int { pages?.pageSize ?? Platform.pageSize }
 
-    /// Bytes of data the file has room for; 0 for an empty file.
+    /// Capacity of the file in bytes of data; 0 for an empty file.
     func dataSize() throws(RealmError) -> Int {
         guard let pages else { return try file.size() }
         return try pages.withForm { (form) throws(RealmError) in try form.dataSize }
     }
 
-    /// Cuts off what a growth that failed halfway left of a word, or of an encrypted block: other engines refuse such a
-    /// file. For the holder of the write lock, or while nobody else has the file open.
+    /// Cuts off an incomplete word, or an incomplete encrypted block, that a failed growth left: other engines refuse
+    /// such a file. For the holder of the write lock, or while no other process has the file open.
     func cutRemainder() throws(RealmError) {
         let size = try file.size(), unit = isEncrypted ? 4096 : 8
         if size % unit != 0 { try file.truncate(to: size - size % unit) }
     }
 
-    /// Writes data; it is on disk after the next `synchronize`, for encrypted files after `select`.
+    /// Writes data. It is on disk after the next flush; in encrypted files, pages may stay in memory until
+    /// `DecryptedPages.prepare`.
     func write(_ from: UnsafeRawPointer, count: Int, at: Int) throws(RealmError) {
         if let pages {
             try ensureMapped(at + count)
@@ -158,19 +159,18 @@ final class DatabaseFile: @unchecked Sendable {
 
     // MARK: Reading
 
-    /// Versions have smaller numbers: readers in the lock file have no room for more.
+    /// Version numbers are smaller than this: the reader slots of the lock file cannot hold larger ones.
     static var versionLimit: UInt64 { 1 << 47 }
 
-    /// Throws when the map lost pages since it was made. What was read before is then not to be believed, nor is
-    /// anything made from it.
+    /// Throws when the map lost pages since it was made. Then nothing that was read before may be trusted or used.
     func verifyWhole() throws(RealmError) {
         if space.isBroken || views.with({ $0.contains { $0.file?.space.isBroken ?? false } }) {
             throw FaultGuard.lost(path)
         }
     }
 
-    /// As `verifyWhole`, for the holder of the write lock, with a look at the file itself: where nothing was lost it
-    /// holds `size` bytes of data.
+    /// As `verifyWhole`, for the holder of the write lock, and also checks the file itself: an intact file holds at
+    /// least `size` bytes of data.
     func verifyLength(_ size: Int) throws(RealmError) {
         try verifyWhole()
         let present = try file.size()
@@ -180,7 +180,7 @@ final class DatabaseFile: @unchecked Sendable {
         guard present >= wanted else { throw lost() }
     }
 
-    /// From now on all that was read of the file counts for nothing.
+    /// Marks the map as broken: from now on, nothing that was read from the file is valid.
     func lost() -> RealmError {
         space.markBroken()
         return FaultGuard.lost(path)
@@ -191,7 +191,7 @@ final class DatabaseFile: @unchecked Sendable {
         guard size <= space.fileCapacity else {
             throw AddressSpace.outgrown(space.fileCapacity, path: path)
         }
-        // The last page is needed whole.
+        // The last page is needed completely.
         let size = if let pages { Format.roundUp(size, to: pages.pageSize) } else { size }
         try mapLock.with { (mapped) throws(RealmError) in
             guard size > mapped else { return }
@@ -210,14 +210,15 @@ final class DatabaseFile: @unchecked Sendable {
         }
     }
 
-    /// - Parameter again: false for the holder of the write lock who has read or written it since.
+    /// - Parameter again: false only for the holder of the write lock, when it has read or written the header since it
+    ///   took the lock.
     func readHeader(again: Bool = true) throws(RealmError) -> FileHeader {
         if let pages { return try pages.withForm { (form) throws(RealmError) in try form.readHeader(again: again) } }
         var bytes: (UInt64, UInt64, UInt64) = (0, 0, 0)
         var failure: RealmError?
         var count = 0
-        withUnsafeMutableBytes(of: &bytes) { b in
-            do throws(RealmError) { count = try file.read(into: b.baseAddress!, count: 24, at: 0) } catch {
+        withUnsafeMutableBytes(of: &bytes) { raw in
+            do throws(RealmError) { count = try file.read(into: raw.baseAddress!, count: 24, at: 0) } catch {
                 failure = error
             }
         }
@@ -230,8 +231,8 @@ final class DatabaseFile: @unchecked Sendable {
         RealmError(.invalidDatabase, "Failed to open Realm file at path '\(path)': \(what)", path: path)
     }
 
-    /// Goes over to a copy of the file: `move` gives that its name. Nobody has a snapshot. What can fail is done before
-    /// `move`, so that an error leaves everything as it was.
+    /// Replaces the file by a copy of it, to which `move` gives the name of the file. No transaction has a snapshot.
+    /// Everything that can fail happens before `move`, so that an error leaves everything unchanged.
     func replace(with copy: DatabaseFile, _ encryption: Encryption?, move: () throws(RealmError) -> Void)
         throws(RealmError)
     {
@@ -241,7 +242,7 @@ final class DatabaseFile: @unchecked Sendable {
         try mapLock.with { (mapped) throws(RealmError) in
             try space.clear(mapped)
             mapped = 0
-            // What is decrypted went with the memory, in case the old file stays.
+            // The memory is gone, so its pages are forgotten, in case the old file stays.
             pages?.forgetAll()
         }
         try move()

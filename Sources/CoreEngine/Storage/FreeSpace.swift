@@ -1,25 +1,26 @@
-/// The free chunks of a snapshot, read from its three free-list arrays and sorted out for one commit. Format: storage
+/// The free chunks of a snapshot, read from its three free-list arrays and classified for one commit. Format: storage
 /// §3.3–§3.5.
 ///
 /// Invariants
-/// 1. `usable` is sorted by position, merged, and holds only chunks that no reachable snapshot uses.
-/// 2. `locked` entries carry the version that released them, or one with which they become usable at the same time.
-/// 3. Nothing that the version before the base uses is handed out: the header on the disk may still lead to it.
-/// 4. With a page size (encrypted files) `usable` holds whole pages only; the rests of pages are locked, with version
-///    0.
+/// 1. `usable` is sorted by position and merged, and holds only chunks that no reachable snapshot uses.
+/// 2. `locked` entries carry the version that released them, or a version with which they become usable at the same
+///    time.
+/// 3. No space that the version before the base uses is allocated: the header on the disk may still lead to that
+///    version.
+/// 4. With a page size (encrypted files) `usable` holds only whole pages; parts of pages are locked, with version 0.
 struct FreeSpace {
     struct Locked {
         var chunk: FileChunk
         var version: UInt64
     }
 
-    /// Chunks that were handed out as a whole stay as empty entries in their place.
+    /// Chunks that were allocated completely remain as empty entries at their position.
     private(set) var usable: [FileChunk] = []
 
-    /// The chunks of `usable` that single nodes fit into, by size; nil before the first is asked for.
+    /// The chunks of `usable` by size, for single nodes; nil until the first one is needed.
     private var holes: HoleIndex?
 
-    /// The chunk that `takeFront` takes from; −1 before that.
+    /// Index of the chunk that `takeFront` takes from; −1 before its first use.
     private var longest = -1
     private(set) var locked: [Locked] = []
 
@@ -36,7 +37,7 @@ struct FreeSpace {
     ///   - base: the version that the commit builds upon; nil: everything is usable.
     ///   - pinned: the versions below it that readers hold, in order. A chunk is usable when the version that released
     ///     it is at most the lowest of them, and below the base.
-    ///   - space: what these versions leave free; nil: nothing of what was freed since.
+    ///   - space: the space that these versions leave free; nil: space that was freed since is not usable.
     ///   - groupStart: the first version of the commits that will be flushed together with this one. On the disk they
     ///     are one commit: what they freed counts as freed by the last.
     init(
@@ -50,8 +51,8 @@ struct FreeSpace {
         guard positions.count == lengths.count, versions == nil || versions!.count == positions.count else {
             throw .corrupt("free-space lists of unequal length", at: lists.positions.offset)
         }
-        // What no pin tells apart becomes usable at once: one version stands for all of it, so that the lists stay
-        // short while a reader stands.
+        // Chunks between the same two pins become usable at the same time: they get the same version, so that the lists
+        // stay short while a reader holds a snapshot.
         let last = base.map { $0 == 0 ? 0 : $0 - 1 } ?? .max
         let steps = pinned.filter { $0 < last } + [last]
         let group = groupStart ?? .max, newest = (base ?? 0) + 1
@@ -87,7 +88,7 @@ struct FreeSpace {
         assert(isSound, "free space read wrongly")
     }
 
-    /// Adds a chunk that lies behind all others.
+    /// Adds a chunk that is behind all others.
     mutating func lockAtEnd(_ chunk: FileChunk, version: UInt64) {
         if let before = locked.last, before.version == version, before.chunk.end == chunk.offset {
             locked[locked.count - 1].chunk.size += chunk.size
@@ -106,45 +107,47 @@ struct FreeSpace {
         return low < locked.count && locked[low].chunk == chunk && locked[low].version == version
     }
 
-    /// Bytes that were freed after version `pin`, and that the next commit could use if nobody held that version or an
-    /// older one.
+    /// Bytes that were freed after version `pin`, and that the next commit could use if no reader held that version or
+    /// an older one.
     /// - Parameter base: the version that the commit builds upon.
     func held(by pin: UInt64, base: UInt64) -> Int {
         locked.reduce(0) { $0 + ($1.version > pin && $1.version < base ? $1.chunk.size : 0) }
     }
 
-    /// Sum of everything that is free, now or later.
+    /// Sum of all free space, usable or locked.
     var totalSize: Int { locked.reduce(usableSize) { $0 + $1.chunk.size } }
 
-    /// Sets the parts of pages aside: what else is on such a page may be in use.
+    /// Locks the parts of pages: the rest of such a page may be in use.
     private mutating func keepWholePages(_ pageSize: Int) {
         var whole: [FileChunk] = [], rests: [Locked] = []
         usableSize = 0
-        for c in usable {
+        for chunk in usable {
             // The header is always in use.
-            let first = max(Format.roundUp(c.offset, to: pageSize), pageSize), end = c.end / pageSize * pageSize
+            let first = max(Format.roundUp(chunk.offset, to: pageSize), pageSize), end = chunk.end / pageSize * pageSize
             guard end > first else {
-                rests.append(Locked(chunk: c, version: 0))
+                rests.append(Locked(chunk: chunk, version: 0))
                 continue
             }
-            if first > c.offset {
-                rests.append(Locked(chunk: FileChunk(offset: c.offset, size: first - c.offset), version: 0))
+            if first > chunk.offset {
+                rests.append(Locked(chunk: FileChunk(offset: chunk.offset, size: first - chunk.offset), version: 0))
             }
             whole.append(FileChunk(offset: first, size: end - first))
             usableSize += end - first
-            if c.end > end { rests.append(Locked(chunk: FileChunk(offset: end, size: c.end - end), version: 0)) }
+            if chunk.end > end {
+                rests.append(Locked(chunk: FileChunk(offset: end, size: chunk.end - end), version: 0))
+            }
         }
         usable = whole
         restSize = rests.reduce(0) { $0 + $1.chunk.size }
         locked = (locked + rests).sorted { $0.chunk.offset < $1.chunk.offset }
     }
 
-    /// Space at the end that is never handed out, because its page is in use.
+    /// Locks space at the end that is never allocated, because its page is in use.
     mutating func setAside(_ chunk: FileChunk) {
         if chunk.size > 0 { locked.append(Locked(chunk: chunk, version: 0)) }
     }
 
-    /// Adds a chunk that lies behind all others.
+    /// Adds a chunk that is behind all others.
     private mutating func append(_ chunk: FileChunk) {
         usableSize += chunk.size
         if let last = usable.last, last.size > 0, last.end == chunk.offset {
@@ -156,9 +159,9 @@ struct FreeSpace {
 
     mutating func appendAtEnd(_ chunk: FileChunk) { append(chunk) }
 
-    // MARK: Handing out
+    // MARK: Allocation
 
-    /// Takes the first `size` bytes of chunk `i`; what is left stays in its place.
+    /// Takes the first `size` bytes of chunk `i`; the rest of the chunk stays in the list.
     private mutating func take(_ size: Int, at i: Int) -> FileChunk {
         let taken = FileChunk(offset: usable[i].offset, size: size)
         usable[i].offset += size
@@ -173,10 +176,10 @@ struct FreeSpace {
         return taken
     }
 
-    /// Gives an unused part of a chunk back that was handed out.
+    /// Gives an unused part of an allocated chunk back.
     mutating func giveBack(_ chunk: FileChunk) {
         guard chunk.size > 0 else { return }
-        // The entry of the chunk that it was a part of is empty, and lies where that ended.
+        // The entry of the chunk that contained it is now empty, and its position is the end of that chunk.
         let i = firstUsable(endingFrom: chunk.end)
         if i < usable.count, usable[i].offset == chunk.end {
             usable[i].offset = chunk.offset
@@ -186,7 +189,7 @@ struct FreeSpace {
             holes = nil
             longest = -1
         }
-        // What follows may be free, too; entries between are empty and lie at the same place.
+        // The following chunk may be free, too; entries between them are empty and have the same position.
         let end = usable[i].end
         var next = i + 1
         while next < usable.count, usable[next].size == 0, usable[next].offset == end { next += 1 }
@@ -203,7 +206,7 @@ struct FreeSpace {
         assert(isSound, "free space given back wrongly")
     }
 
-    /// The extent that begins at `start`, if it takes all `wanted` bytes.
+    /// Takes the extent that begins at `start`, if it has room for all `wanted` bytes.
     mutating func takeExtent(startingAt start: Int, wanted: Int) -> FileChunk? {
         let i = firstUsable(endingFrom: start + 1)
         guard i < usable.count, usable[i].offset == start, usable[i].size >= wanted, Self.holds(usable[i], wanted)
@@ -213,7 +216,7 @@ struct FreeSpace {
         return take(at: i)
     }
 
-    /// The first chunk that ends at `offset` or behind it. Empty chunks end where they begin.
+    /// Index of the first chunk that ends at `offset` or behind it. Empty chunks end where they begin.
     private func firstUsable(endingFrom offset: Int) -> Int {
         var low = 0, high = usable.count
         while low < high {
@@ -223,8 +226,8 @@ struct FreeSpace {
         return low
     }
 
-    /// An extent to write into: the smallest that takes all `wanted` bytes, else the largest if it takes a node of
-    /// `least` bytes and is worth a write of its own. nil: extend the file.
+    /// Takes an extent to write into: the smallest one with room for all `wanted` bytes, or else the largest one, if it
+    /// has room for a node of `least` bytes and is worth a separate write. nil: the file must be extended.
     mutating func takeExtent(wanted: Int, least: Int, logicalSize: Int) -> FileChunk? {
         var best = -1, largest = -1
         for i in usable.indices {
@@ -236,22 +239,21 @@ struct FreeSpace {
         if best >= 0 { return take(at: best) }
         guard largest >= 0 else { return nil }
         let size = usable[largest].size
-        // Each hole costs a disk write of its own: one is filled when it holds a fair part of what is left to write or
-        // two pages, or when half of the file is free anyway.
+        // Each hole costs a separate disk write. A hole is used when it holds a fair part of the bytes that are left to
+        // write, or two pages, or when half of the file is free anyway.
         guard size >= least, size >= min(max(wanted / 16, 512), 8 << 10) || usableSize > logicalSize / 2 else {
             return nil
         }
         return take(at: largest)
     }
 
-    /// A place for a single node in a hole: a chunk of less than `limit` bytes, of all that are long enough the
-    /// shortest.
+    /// A place for a single node in a hole: the shortest chunk of at least `size` and less than `limit` bytes.
     mutating func takeHole(_ size: Int, below limit: Int) -> Int? {
         if holes == nil { holes = HoleIndex(usable) }
         while let i = holes?.take(atLeast: size) {
             guard i < usable.count else { continue }
             let chunk = usable[i]
-            // Extents and their rests may have changed it since it was entered.
+            // The chunk may have changed since it was entered in the index.
             guard chunk.size >= size, chunk.size < limit else { continue }
             guard Format.sectionSize - chunk.offset % Format.sectionSize >= size else { continue }
             let taken = take(size, at: i)
@@ -261,8 +263,8 @@ struct FreeSpace {
         return nil
     }
 
-    /// A place for a single node at the front of the longest chunk, if that has `least` bytes: nodes that stay for long
-    /// lie beside each other there.
+    /// A place for a single node at the front of the longest chunk, if that has at least `least` bytes: nodes that live
+    /// long are placed next to each other there.
     mutating func takeFront(_ size: Int, least: Int) -> Int? {
         if longest < 0 || usable[longest].size < least {
             longest = usable.indices.max { usable[$0].size < usable[$1].size } ?? -1
@@ -279,10 +281,10 @@ struct FreeSpace {
         return chunk.offset + size <= min(boundary, chunk.end) || boundary + size <= chunk.end
     }
 
-    /// The usable chunk that ends exactly at `end`, if any.
+    /// Takes the usable chunk that ends exactly at `end`, if any.
     mutating func takeTail(endingAt end: Int) -> FileChunk? {
         guard let last = usable.last, last.size > 0, last.end == end else { return nil }
-        // It will be handed out together with what is behind it: no entry may lie in the middle.
+        // It will be allocated together with the space behind it, so no entry may remain in the middle.
         usable.removeLast()
         usableSize -= last.size
         longest = -1
@@ -290,7 +292,7 @@ struct FreeSpace {
     }
 }
 
-/// A stretch of the file.
+/// A range of bytes of the file.
 struct FileChunk: Equatable {
     var offset: Int
     var size: Int

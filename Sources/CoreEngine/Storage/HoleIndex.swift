@@ -1,15 +1,17 @@
-/// Chunks of free space by their size, for finding the shortest that a node fits into. Format: storage §3.5.
+/// Chunks of free space by size, to find the shortest one into which a node fits. Format: storage §3.5.
 ///
 /// Invariants
-/// 1. A chunk is entered at most once, under the size that it had then: the user looks at the chunk before it takes it.
-/// 2. Bit b of `filled` says whether list b has entries.
+/// 1. A chunk is entered at most once, under its size at that time: the caller checks the chunk again before it uses
+///    it.
+/// 2. Bit b of `filled` is set when list b has entries.
 ///
-/// Each operation takes a time that does not depend on the number of chunks.
+/// The time of each operation is independent of the number of chunks.
 struct HoleIndex {
-    /// Chunks of this size and more are not entered: they are room for whole commits.
+    /// Chunks of this size and more are not entered: they are kept for whole commits.
     static let sizeLimit = 32 << 10
 
-    /// The first chunk of each size in units of 8 bytes, then for each chunk the next of the same size; −1: no more.
+    /// `first`: the first chunk of each size, in units of 8 bytes. `next`: for each chunk, the next one of the same
+    /// size. −1: end of the list.
     private var first = [Int32](repeating: -1, count: sizeLimit / 8)
     private var next: [Int32]
     private var filled = [UInt64](repeating: 0, count: sizeLimit / 8 / 64)
@@ -19,7 +21,7 @@ struct HoleIndex {
         for i in chunks.indices.reversed() { enter(i, size: chunks[i].size) }
     }
 
-    /// Enters chunk `i`, which must not be entered.
+    /// Enters chunk `i`, which must not be in the index.
     mutating func enter(_ i: Int, size: Int) {
         guard size >= 8, size < Self.sizeLimit else { return }
         let list = size / 8
@@ -28,7 +30,7 @@ struct HoleIndex {
         filled[list / 64] |= 1 << UInt64(list % 64)
     }
 
-    /// Takes a chunk of the least size from `size` on out of the index; nil when there is none.
+    /// Removes a chunk of the least size ≥ `size` from the index and returns it; nil when there is none.
     mutating func take(atLeast size: Int) -> Int? {
         guard size < Self.sizeLimit else { return nil }
         let least = (size + 7) / 8

@@ -1,33 +1,33 @@
 import Synchronization
 
-/// What ends a long call before its time, and tells the program how far it is. A Realm has one for all of its calls.
+/// Ends a long call early, and reports its progress to the program. A Realm has one object for all of its calls.
 ///
 /// Promise
-/// 1. Any thread may ask for the end: the calls that run then fail with `interrupted`, those that begin later do not.
-/// 2. Only calls that wait or read end early; what they have begun to write, such as a copy of the file, is taken away
+/// 1. Any thread may request the end: calls that are running then fail with `interrupted`; later calls do not.
+/// 2. Only calls that wait or read end early; what they have begun to write, such as a copy of the file, is removed
 ///    again. A change of objects or a commit is never left half done.
-/// 3. Between two tests lies a bounded piece of work: some hundred rows, a node, a part of a second of waiting.
+/// 3. The work between two tests is bounded: some hundred rows, a node, or a fraction of a second of waiting.
 ///
-/// Thread rule: `request` on any thread; the rest on the thread of the call, where the program's function is called,
-/// too.
-// What is not atomic belongs to the thread of the call; a frozen Realm has no function.
+/// Thread rule: `request` on any thread; everything else on the thread of the call, which also calls the program's
+/// function. Members that are not atomic belong to that thread; a frozen Realm has no function.
 package final class Interruption: @unchecked Sendable {
 
-    /// What a long call does. Numbers: `crealm_activity_e`.
+    /// The kind of a long call. Numbers: `crealm_activity_e`.
     package enum Activity: UInt32, Sendable { case waiting, querying, checking, copying }
-    /// Tells what a call does, how much of it is done, and how much there is to do (0: not known). false ends the call.
+    /// Receives the kind of the call, the amount that is done, and the total amount (0: unknown). Returning false ends
+    /// the call.
     package typealias Report = @Sendable (_ activity: Activity, _ done: UInt64, _ total: UInt64) -> Bool
 
     private static let reportInterval = 0.05
 
-    /// The thread is inside the program's function: a mark, never followed.
+    /// Marks that the thread is inside the program's function; the pointer is never dereferenced.
     private static let reporting = ThreadSlot()
 
-    /// Twice the number of calls that run; odd when they are to end.
+    /// Twice the number of running calls, plus 1 when they are to end.
     private let calls = Atomic(0)
     private let report: Report?
 
-    /// Runs around the program's function.
+    /// Runs around the call of the program's function.
     package var around: ((() -> Bool) -> Bool)?
     private var activity = Activity.waiting
     private var tests = 0
@@ -35,13 +35,13 @@ package final class Interruption: @unchecked Sendable {
 
     package init(_ report: Report? = nil) { self.report = report }
 
-    /// Whether waiting must be looked at from time to time.
+    /// Whether a waiting call must test for its end from time to time.
     var isAttended: Bool { report != nil }
 
-    /// Whether the thread is inside the function of some Realm: files are neither opened nor replaced there.
+    /// Whether the thread is inside the progress function of any Realm: files cannot be opened or replaced there.
     static var isReporting: Bool { reporting.pointer != nil }
 
-    /// Ends the calls that run. Without any, nothing happens.
+    /// Ends the running calls; does nothing when there are none.
     package func request() {
         var now = calls.load(ordering: .relaxed)
         while now >= 2 {
@@ -72,7 +72,7 @@ package final class Interruption: @unchecked Sendable {
     private func end() {
         var now = calls.load(ordering: .relaxed)
         while true {
-            // The last one takes the wish for its end along.
+            // The last call also clears the request.
             let (done, found) = calls.weakCompareExchange(
                 expected: now, desired: now < 4 ? 0 : now - 2, ordering: .relaxed)
             if done { return }
@@ -80,7 +80,7 @@ package final class Interruption: @unchecked Sendable {
         }
     }
 
-    /// Between two pieces of work.
+    /// Called between two pieces of work: throws when the call is to end.
     @inline(__always) func test(_ done: Int, of total: Int) throws(RealmError) {
         if calls.load(ordering: .relaxed) & 1 != 0 || report != nil { try testClosely(done, total) }
     }
@@ -99,7 +99,7 @@ package final class Interruption: @unchecked Sendable {
         if !goesOn { throw Self.interrupted() }
     }
 
-    /// Whether the call is to end, where nothing can be thrown: a test follows.
+    /// As `test`, for code that cannot throw: the next test throws.
     func isWanted(_ done: Int) -> Bool {
         do { try test(done, of: 0) } catch {
             request()
@@ -111,11 +111,11 @@ package final class Interruption: @unchecked Sendable {
     private static func interrupted() -> RealmError { RealmError(.interrupted, "The call was interrupted") }
 }
 
-/// Counts the bytes that a loop looks at, and asks once for each megabyte whether the call is to end.
+/// Counts the bytes that a loop reads, and tests once for each megabyte whether the call is to end.
 struct ByteWork {
     private static let interval = 1 << 20
 
-    /// The transaction holds it.
+    /// The transaction keeps it alive.
     private let interruption: Unmanaged<Interruption>?
     private(set) var total = 0
     private var left = Self.interval
@@ -134,33 +134,33 @@ struct ByteWork {
     }
 }
 
-/// How long, and until when, a call waits for other users of a file.
+/// How long a call waits for other users of a file.
 package struct Patience {
-    /// Seconds of the monotonic clock; nil: for ever.
+    /// Seconds of the monotonic clock; nil: no limit.
     private let deadline: Double?
     private let interruption: Interruption?
     static let endless = Patience(seconds: nil, nil)
 
-    /// - Parameter seconds: nil: for ever.
+    /// - Parameter seconds: nil: no limit.
     package init(seconds: Double?, _ interruption: Interruption?) {
         deadline = seconds.map { Platform.monotonicSeconds + $0 }
         self.interruption = interruption
     }
 
-    /// Whether the wait may end before what is waited for; else the kernel waits.
+    /// Whether the wait may end early, so that the call must poll; otherwise the kernel waits.
     var isLimited: Bool { deadline != nil || interruption?.isAttended ?? false }
 
-    /// Whether there is a time after which it ends.
+    /// Whether there is a deadline.
     var hasLimit: Bool { deadline != nil }
 
-    /// What is left of the time, rounded up, for a pause of no more than `most`.
+    /// The rest of the time in milliseconds, rounded up, for a pause of at most `most`.
     func milliseconds(atMost most: Int) -> Int {
         guard let deadline else { return most }
         let left = ((deadline - Platform.monotonicSeconds) * 1000).rounded(.up)
         return left < Double(most) ? max(1, Int(left)) : most
     }
 
-    /// Throws when the time is over, or the program wants no more of it.
+    /// Throws when the time is over, or the program ended the wait.
     func test(_ path: String) throws(RealmError) {
         if let interruption { try interruption.test(0, of: 0) }
         if let deadline, Platform.monotonicSeconds >= deadline {
@@ -172,7 +172,7 @@ package struct Patience {
         if let interruption { try interruption.during(.waiting, body) } else { try body() }
     }
 
-    /// Asks until there is an answer, with growing pauses.
+    /// Calls `body` until it returns an answer, with growing pauses.
     func poll<R>(_ path: String, _ body: () throws(RealmError) -> R?) throws(RealmError) -> R {
         if let answer = try body() { return answer }
         return try during { () throws(RealmError) in

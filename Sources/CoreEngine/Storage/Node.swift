@@ -1,7 +1,7 @@
-/// One node seen in memory: a validated header and the address of its bytes. Trivial; owns nothing.
+/// A view of one node: a validated header and the address of its bytes. Trivial; owns nothing.
 ///
-/// Valid while the snapshot lives (file nodes), or until the node is freed or reallocated (slab nodes).
-/// Element accessors expect `0 ≤ i < count`; callers that take `i` from a file or a user check first.
+/// Valid while the snapshot exists (nodes of the file), or until the node is freed or reallocated (slab nodes). Element
+/// accessors expect `0 ≤ i < count`; a caller that gets `i` from a file or a user checks it first.
 struct Node {
     /// Address of the header; the payload starts 8 bytes later.
     var address: UnsafeMutableRawPointer
@@ -12,7 +12,8 @@ struct Node {
     var width: Int
     var flags: UInt8
 
-    /// Refs in this node lie below: a node of the file never leads into the slab, whatever its bytes say.
+    /// All refs in this node must be below this limit: a node of the file never refers to the slab, whatever its bytes
+    /// contain.
     var refLimit = Int64.max
 
     @inline(__always) var payload: UnsafeMutableRawPointer { address + 8 }
@@ -31,7 +32,7 @@ struct Node {
     /// Payload bytes of a blob.
     @inline(__always) var blob: Bytes { Bytes(start: payload, count: count) }
 
-    /// Whether both say the same of the same node.
+    /// Whether two views describe the same node with the same header.
     func isSame(as other: Node) -> Bool {
         ref == other.ref && count == other.count && width == other.width && flags == other.flags
     }
@@ -55,8 +56,8 @@ struct Node {
         }
     }
 
-    /// Copies all elements, 64 bits wide. - Returns: whether each that is a ref, if these are refs, is below
-    /// `refLimit`.
+    /// Copies all elements, 64 bits wide.
+    /// - Returns: if the elements are refs, whether all refs among them are below `refLimit`.
     func widen(to copy: UnsafeMutablePointer<Int64>) -> Bool {
         switch width {
         case 64: widen(to: copy, payload.assumingMemoryBound(to: Int64.self))
@@ -76,10 +77,10 @@ struct Node {
         let last = refLimit &- 1
         var beyond: Int64 = 0
         for i in 0..<count {
-            let v = element(i)
-            copy[i] = v
-            // Without branches; odd ones are integers.
-            beyond |= (last &- v) & ((v & 1) &- 1)
+            let value = element(i)
+            copy[i] = value
+            // Without branches; odd elements are integers.
+            beyond |= (last &- value) & ((value & 1) &- 1)
         }
         return beyond >= 0
     }
@@ -95,29 +96,28 @@ struct Node {
         }
     }
 
-    /// Stores into a slab node whose width already holds `v`.
-    @inline(__always) func put(_ i: Int, _ v: Int64) {
+    /// Stores an element into a slab node; its width must hold `value`.
+    @inline(__always) func put(_ i: Int, _ value: Int64) {
         switch width {
-        case 64: payload.storeBytes(of: v, toByteOffset: i &* 8, as: Int64.self)
-        case 32: payload.storeBytes(of: Int32(truncatingIfNeeded: v), toByteOffset: i &* 4, as: Int32.self)
-        case 16: payload.storeBytes(of: Int16(truncatingIfNeeded: v), toByteOffset: i &* 2, as: Int16.self)
-        case 8: payload.storeBytes(of: Int8(truncatingIfNeeded: v), toByteOffset: i, as: Int8.self)
-        case 4: putBits(i >> 1, UInt8(truncatingIfNeeded: i & 1 &* 4), 15, v)
-        case 2: putBits(i >> 2, UInt8(truncatingIfNeeded: i & 3 &* 2), 3, v)
-        case 1: putBits(i >> 3, UInt8(truncatingIfNeeded: i & 7), 1, v)
+        case 64: payload.storeBytes(of: value, toByteOffset: i &* 8, as: Int64.self)
+        case 32: payload.storeBytes(of: Int32(truncatingIfNeeded: value), toByteOffset: i &* 4, as: Int32.self)
+        case 16: payload.storeBytes(of: Int16(truncatingIfNeeded: value), toByteOffset: i &* 2, as: Int16.self)
+        case 8: payload.storeBytes(of: Int8(truncatingIfNeeded: value), toByteOffset: i, as: Int8.self)
+        case 4: putBits(i >> 1, UInt8(truncatingIfNeeded: i & 1 &* 4), 15, value)
+        case 2: putBits(i >> 2, UInt8(truncatingIfNeeded: i & 3 &* 2), 3, value)
+        case 1: putBits(i >> 3, UInt8(truncatingIfNeeded: i & 7), 1, value)
         default: break
         }
     }
 
-    @inline(__always) private func putBits(_ byte: Int, _ shift: UInt8, _ mask: UInt8, _ v: Int64) {
+    @inline(__always) private func putBits(_ byte: Int, _ shift: UInt8, _ mask: UInt8, _ value: Int64) {
         let old = payload.load(fromByteOffset: byte, as: UInt8.self)
         payload.storeBytes(
-            of: old & ~(mask << shift) | (UInt8(truncatingIfNeeded: v) & mask) << shift, toByteOffset: byte,
+            of: old & ~(mask << shift) | (UInt8(truncatingIfNeeded: value) & mask) << shift, toByteOffset: byte,
             as: UInt8.self)
     }
 
-    /// Zeroes the bits of a slab node behind the last element in its last byte: what goes to the disk follows from the
-    /// elements alone.
+    /// Zeroes the unused bits in the last byte of a slab node, so that the bytes on disk depend only on the elements.
     func clearUnusedBits() {
         guard widthType == 0, count &* width & 7 != 0 else { return }
         let last = (count &* width) >> 3
@@ -129,25 +129,27 @@ struct Node {
     /// Element `i` as a child ref or tagged integer; `i` is checked.
     @inline(__always) func slot(_ i: Int) throws(RealmError) -> RefOrTagged {
         guard i >= 0 && i < count && hasRefs else { throw .corrupt("array has too few slots", at: ref.offset) }
-        let s = RefOrTagged(raw: get(i))
-        guard s.raw < refLimit || s.isTagged else { throw .corrupt("ref beyond the end of the file", at: ref.offset) }
-        return s
+        let slot = RefOrTagged(raw: get(i))
+        guard slot.raw < refLimit || slot.isTagged else {
+            throw .corrupt("ref beyond the end of the file", at: ref.offset)
+        }
+        return slot
     }
 
     /// Element `i`, which must be an untagged, possibly null ref.
     @inline(__always) func child(_ i: Int) throws(RealmError) -> Ref {
-        let s = try slot(i)
-        guard !s.isTagged else { throw .corrupt("an integer stands where a ref is expected", at: ref.offset) }
-        return s.ref
+        let element = try slot(i)
+        guard !element.isTagged else { throw .corrupt("an integer stands where a ref is expected", at: ref.offset) }
+        return element.ref
     }
 
-    /// First `i` in an ascending ordinary array with `get(i) >= v`.
-    @inline(__always) func lowerBound(_ v: Int64) -> Int {
+    /// First `i` in an ascending ordinary array with `get(i) >= value`.
+    @inline(__always) func lowerBound(_ value: Int64) -> Int {
         var low = 0
         var length = count
         while length > 0 {
             let half = length >> 1
-            if get(low &+ half) < v {
+            if get(low &+ half) < value {
                 low = low &+ half &+ 1
                 length = length &- half &- 1
             } else {
@@ -157,13 +159,13 @@ struct Node {
         return low
     }
 
-    /// First `i` in an ascending unsigned array with `getUnsigned(i) >= v`.
-    @inline(__always) func lowerBoundUnsigned(_ v: UInt64) -> Int {
+    /// First `i` in an ascending unsigned array with `getUnsigned(i) >= value`.
+    @inline(__always) func lowerBoundUnsigned(_ value: UInt64) -> Int {
         var low = 0
         var length = count
         while length > 0 {
             let half = length >> 1
-            if getUnsigned(low &+ half) < v {
+            if getUnsigned(low &+ half) < value {
                 low = low &+ half &+ 1
                 length = length &- half &- 1
             } else {

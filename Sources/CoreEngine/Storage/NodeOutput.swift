@@ -1,36 +1,36 @@
-/// Where a `NodeOutput` writes to.
+/// The destination of a `NodeOutput`.
 protocol NodeSink {
     mutating func write(_ from: UnsafeRawPointer, _ count: Int, at position: Int) throws(RealmError)
 }
 
-/// Nodes on their way into a file, as they stand there: header, elements at a given width, padding. They pass through
-/// one buffer, so that neighbours are one write. Format: storage §2.2.
+/// Writes nodes in the form in which the file stores them: header, elements at a given width, padding. They pass
+/// through one buffer, so that adjacent nodes are written together. Format: storage §2.2.
 ///
-/// Where a node goes is the owner's decision: `seek`, then `write`.
+/// The owner decides the position of each node: it calls `seek`, then `write`.
 struct NodeOutput<Sink: NodeSink> {
     var sink: Sink
     private let buffer: UnsafeMutableRawPointer
     private let size: Int
 
-    /// Position in the file of the buffer's first byte, and bytes in it.
+    /// Position of the first buffered byte in the file, and number of buffered bytes.
     private var start = 0
     private var buffered = 0
 
-    /// - Parameter buffer: the caller's, as long as there is output; at least a page.
+    /// - Parameter buffer: at least a page; belongs to the caller, who keeps it while this output is used.
     init(_ sink: Sink, buffer: UnsafeMutableRawPointer, size: Int) {
         self.sink = sink
         self.buffer = buffer
         self.size = size
     }
 
-    /// The next node goes to `position`.
+    /// Sets the position of the next node.
     @inline(__always) mutating func seek(_ position: Int) throws(RealmError) {
         if position == start &+ buffered { return }
         try flush()
         start = position
     }
 
-    /// What is written next, up to `bytes` and no more than the buffer holds, is one write.
+    /// Makes sure that the next `bytes` bytes go into one write, if the buffer can hold them.
     @inline(__always) mutating func makeRoom(_ bytes: Int) throws(RealmError) {
         if bytes > size &- buffered { try flush() }
     }
@@ -41,19 +41,19 @@ struct NodeOutput<Sink: NodeSink> {
         buffered = 0
     }
 
-    /// A node as it is.
-    mutating func write(_ n: Node) throws(RealmError) {
-        let payload = n.payloadSize, padded = Format.padded(payload)
+    /// Writes a node unchanged.
+    mutating func write(_ node: Node) throws(RealmError) {
+        let payload = node.payloadSize, padded = Format.padded(payload)
         try makeRoom(8 + padded)
-        put(n.header)
+        put(node.header)
         if 8 + padded <= size {
             pad(padded)
-            Platform.copy(buffer + buffered, n.payload, payload)
+            Platform.copy(buffer + buffered, node.payload, payload)
             buffered += padded
         } else {
-            // Straight from where it lies, then what pads it.
+            // Written directly from its memory; the padding follows.
             try flush()
-            try sink.write(n.payload, payload, at: start)
+            try sink.write(node.payload, payload, at: start)
             start += payload
             buffer.storeBytes(of: 0, as: UInt64.self)
             buffered = padded - payload
@@ -61,7 +61,7 @@ struct NodeOutput<Sink: NodeSink> {
         }
     }
 
-    /// An array of numbers, all of which fit `width`.
+    /// Writes an array of numbers, all of which fit `width`.
     mutating func write(_ values: UnsafePointer<Int64>, count: Int, width: Int, flags: UInt8) throws(RealmError) {
         let padded = NodeHeader.size(count: count, width: width) - 8
         try makeRoom(8 + padded)
@@ -85,7 +85,7 @@ struct NodeOutput<Sink: NodeSink> {
         try write(values, count: values.count, width: width, flags: flags)
     }
 
-    /// Bytes that are no node; no more than the buffer holds.
+    /// Writes bytes that are not a node; at most as many as the buffer holds.
     mutating func write(_ count: Int, _ fill: (UnsafeMutableRawPointer) -> Void) throws(RealmError) {
         try makeRoom(count)
         fill(buffer + buffered)
@@ -97,7 +97,7 @@ struct NodeOutput<Sink: NodeSink> {
         buffered += 8
     }
 
-    /// The last word of the next `padded` bytes is zero where nothing is stored over it.
+    /// Zeroes the last word of the next `padded` bytes; stored elements overwrite a part of it.
     @inline(__always) private func pad(_ padded: Int) {
         if padded > 0 { (buffer + buffered + padded - 8).storeBytes(of: 0, as: UInt64.self) }
     }

@@ -1,10 +1,9 @@
-/// What stands in the slab at any time:
+/// The invariants of the slab:
 ///
-/// 1. Its part in use is made of chunks, one behind the other: each is a node of this transaction or free.
+/// 1. The used part of the slab is a sequence of chunks without gaps: each is a node of this transaction or free.
 /// 2. A free chunk is in the list of its size, once.
 extension NodeStore {
-    /// Whether an operation is one of those that debug builds check: of the first 500 each, of the others one in a
-    /// hundred.
+    /// Whether debug builds check this operation: each of the first 500, then one in about a hundred.
     @inline(__always) func isChecked() -> Bool {
         guard Invariants.areAsserted else { return false }
         operations &+= 1
@@ -12,9 +11,9 @@ extension NodeStore {
     }
 
     /// - Parameters:
-    ///   - roots: all that the transaction refers to. The chunks below them and the free ones must be the whole slab,
-    ///     and no byte twice. nil: only the free chunks are looked at.
-    ///   - limit: of the free chunks, no more than as many are looked at.
+    ///   - roots: everything that the transaction refers to. The chunks below them and the free chunks must cover the
+    ///     whole slab, each byte once. nil: only the free chunks are checked.
+    ///   - limit: the maximum number of free chunks that are checked.
     func checkSlab(holding roots: [Ref]? = nil, limit: Int = .max) throws(RealmError) {
         var chunks: [FileChunk] = []
         for (bin, head) in bins.enumerated() {
@@ -28,7 +27,7 @@ extension NodeStore {
                     throw .corrupt("free chunk in the list of another size", at: at)
                 }
                 chunks.append(FileChunk(offset: at, size: size))
-                // A list that leads back into itself is longer than the slab has room for.
+                // A list that leads back into itself has more entries than fit into the slab.
                 guard chunks.count <= (slabEnd - slabStart) / 16 else {
                     throw .corrupt("list of free chunks without an end", at: at)
                 }
@@ -38,29 +37,31 @@ extension NodeStore {
         if let roots { for root in roots { try collect(root, &chunks, depth: 0) } }
         chunks.sort { $0.offset < $1.offset }
         var end = slabStart
-        for c in chunks {
-            guard c.offset >= end else { throw .corrupt("bytes of the slab with two owners", at: c.offset) }
-            guard roots == nil || c.offset == end else {
+        for chunk in chunks {
+            guard chunk.offset >= end else { throw .corrupt("bytes of the slab with two owners", at: chunk.offset) }
+            guard roots == nil || chunk.offset == end else {
                 throw .corrupt("bytes of the slab that are neither in use nor free", at: end)
             }
-            end = c.end
+            end = chunk.end
         }
         guard roots == nil || end == slabEnd else {
             throw .corrupt("bytes of the slab that are neither in use nor free", at: end)
         }
     }
 
-    /// The chunks of the slab that hold a subtree.
+    /// Adds the slab chunks of a subtree.
     private func collect(_ ref: Ref, _ chunks: inout [FileChunk], depth: Int) throws(RealmError) {
         guard depth < Format.maxNodeDepth else { throw .corrupt("nodes nested too deeply", at: ref.offset) }
-        let n = try node(ref)
-        // What is in the file leads to nothing in the slab.
+        let node = try node(ref)
+        // Nodes of the file do not refer to the slab.
         guard !isInFile(ref) else { return }
         chunks.append(FileChunk(offset: ref.offset, size: slabSize(ref.offset)))
-        guard n.hasRefs else { return }
-        for i in 0..<n.count { if let child = try n.slot(i).subtree { try collect(child, &chunks, depth: depth + 1) } }
+        guard node.hasRefs else { return }
+        for i in 0..<node.count {
+            if let child = try node.slot(i).subtree { try collect(child, &chunks, depth: depth + 1) }
+        }
     }
 
-    /// The size of a chunk, which stands in its first four bytes in units of eight.
+    /// The size of a chunk; its first four bytes hold it in units of eight.
     private func slabSize(_ at: Int) -> Int { Int((base + at).load(as: UInt32.self)) &* 8 }
 }

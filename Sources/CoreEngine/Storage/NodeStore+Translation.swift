@@ -1,19 +1,19 @@
-/// From refs to nodes: every step through a tree looks at a node here first.
+/// Translates refs to nodes: every step through a tree first gets its node here.
 extension NodeStore {
     /// The node at `ref`, checked: aligned, inside the file (or slab), of a known width type, and whole.
     @inline(__always) func node(_ ref: Ref) throws(RealmError) -> Node {
-        if let n = quickly(ref, { $0.isSound ? $0.roundedPayloadSize : .max }) { return n }
+        if let node = quickly(ref, { $0.isSound ? $0.roundedPayloadSize : .max }) { return node }
         return try closely(ref)
     }
 
     /// The node at `ref`, which must hold refs.
     @inline(__always) func refsNode(_ ref: Ref) throws(RealmError) -> Node {
-        if let n = refsAtHand(ref) { return n }
+        if let node = refsAtHand(ref) { return node }
         return try closelyRefs(ref)
     }
 
-    /// The array of refs at `ref`, if it is one and can be read as it lies. For hints: leaves out what must be
-    /// decrypted first, and damage.
+    /// The array of refs at `ref`, if it is one and can be read without decryption. For hints: nil for pages that must
+    /// be decrypted first, and for damage.
     @inline(__always) func refsAtHand(_ ref: Ref) -> Node? {
         quickly(ref) {
             $0.flags & (NodeHeader.hasRefsFlag | 0x18) == NodeHeader.hasRefsFlag ? $0.roundedSizeOfBits : .max
@@ -22,29 +22,30 @@ extension NodeStore {
 
     /// The node at `ref`, which must be a plain integer array.
     @inline(__always) func integers(_ ref: Ref) throws(RealmError) -> Node {
-        if let n = quickly(
+        if let node = quickly(
             ref,
             { $0.flags & (NodeHeader.hasRefsFlag | NodeHeader.innerFlag | 0x18) == 0 ? $0.roundedSizeOfBits : .max })
         {
-            return n
+            return node
         }
         return try closelyIntegers(ref)
     }
 
     /// The node at `ref`, which must be a blob.
     @inline(__always) func blob(_ ref: Ref) throws(RealmError) -> Node {
-        let n = try node(ref)
-        guard n.widthType == 2 && !n.hasRefs else { throw .corrupt("not a blob", at: ref.offset) }
-        return n
+        let node = try node(ref)
+        guard node.widthType == 2 && !node.hasRefs else { throw .corrupt("not a blob", at: ref.offset) }
+        return node
     }
 
-    /// The node at `ref` if it can be read as it lies and `size`, the size of its payload, fits: two branches, because
-    /// there is such a look for each step through a tree. Nil says nothing: a close look finds out what is wrong, or
-    /// what must be done first.
+    /// The fast path: the node at `ref`, if it needs no decryption and its payload `size` fits. It has only two
+    /// branches, because every step through a tree runs it. nil means "take the slow path", which finds the error or
+    /// decrypts the page first.
     @inline(__always) private func quickly(_ ref: Ref, _ size: (NodeHeader) -> Int) -> Node? {
         let at = ref.offset
         let limit = at < slabStart ? mappedLimit : slabEnd
-        // Aligned, behind the header, and before the last eight bytes. Not negative: then neither difference wraps.
+        // Aligned, behind the header, and before the last eight bytes. `at` is not negative, so neither difference
+        // wraps.
         guard (at & 7) | (at | (at &- Format.headerSize) | (limit &- 8 &- at)) >> 63 == 0 else { return nil }
         let header = NodeHeader(word: (base + at).load(as: UInt64.self).littleEndian)
         guard size(header) <= limit &- 8 &- at else { return nil }
@@ -52,7 +53,7 @@ extension NodeStore {
     }
 
     @inline(__always) private func node(_ ref: Ref, _ header: NodeHeader) -> Node {
-        // All ones for a slab node, whose refs may lead anywhere.
+        // All ones for a slab node, whose refs may point anywhere.
         let slabMask = Int64(slabStart &- 1 &- ref.offset) >> 63
         return Node(
             address: base + ref.offset, ref: ref, count: header.count, width: header.width, flags: header.flags,
@@ -67,19 +68,19 @@ extension NodeStore {
     }
 
     @inline(never) private func closelyRefs(_ ref: Ref) throws(RealmError) -> Node {
-        let n = try closely(ref)
-        guard n.hasRefs && n.widthType == 0 else {
+        let node = try closely(ref)
+        guard node.hasRefs && node.widthType == 0 else {
             throw .corrupt("a node without refs stands where one with refs is expected", at: ref.offset)
         }
-        return n
+        return node
     }
 
     @inline(never) private func closelyIntegers(_ ref: Ref) throws(RealmError) -> Node {
-        let n = try closely(ref)
-        guard n.flags & (NodeHeader.hasRefsFlag | NodeHeader.innerFlag | 0x18) == 0 else {
+        let node = try closely(ref)
+        guard node.flags & (NodeHeader.hasRefsFlag | NodeHeader.innerFlag | 0x18) == 0 else {
             throw .corrupt("not an integer array", at: ref.offset)
         }
-        return n
+        return node
     }
 
     private func checked(_ ref: Ref, limit: Int) throws(RealmError) -> Node {
@@ -94,8 +95,7 @@ extension NodeStore {
             throw .corrupt("node runs past the end of the file", at: at)
         }
         size = 8 &+ payload
-        // Elements of arrays of refs are read by bit width: another width type would make the checked size mean
-        // something else.
+        // Elements of arrays of refs are read by bit width: with another width type the checked size would be wrong.
         if header.flags & (NodeHeader.hasRefsFlag | NodeHeader.innerFlag) != 0 {
             guard header.widthTypeBits == 0, header.hasRefs else {
                 throw .corrupt("array of refs of an impossible width type", at: at)

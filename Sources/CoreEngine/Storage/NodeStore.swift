@@ -1,27 +1,26 @@
 /// The nodes of one transaction: translates refs, and for a writer allocates, copies and frees nodes in the slab.
 ///
 /// The slab is memory behind the file's map (`AddressSpace`), so translation is one addition for file and slab alike.
-/// Slab nodes keep their capacity in the header's first four bytes; freed ones go to a list per size class. All
+/// Slab nodes keep their capacity in the first four bytes of the header; freed nodes go to a list per size class. All
 /// has-refs nodes in the slab are 64 bits wide, so that storing a ref never moves them; `CommitWriter` narrows them
 /// again.
 ///
-/// Thread rule: one thread at a time. The slab belongs to the one writer of the `DatabaseFile`.
+/// Thread rule: one thread at a time. The slab belongs to the only writer of the `DatabaseFile`.
 final class NodeStore {
     let base: UnsafeMutableRawPointer
 
-    /// Refs below this lie in the file; it grows with the snapshot.
+    /// Refs below this are in the file; it grows with the snapshot.
     private(set) var fileLimit: Int
 
-    /// What the quick way of translation may reach in the file: all of it, or nothing where pages must be decrypted
-    /// first.
+    /// The limit for refs that the fast path translates: the end of the file, or 0 while pages must be decrypted first.
     private(set) var mappedLimit: Int
     private var pages: DecryptedPages?
     private var reader: DecryptedPages.Reader?
 
-    /// What the quick look at a page needs; no reference, so that nothing is counted.
+    /// For the fast check of a page; not a reference, so that no reference count changes.
     private var pageTimes: PageTimes?
 
-    /// How often pages were looked at since the last move, and when to ask for all of them.
+    /// Number of page checks since the last move, and the number at which to request all pages.
     private var looks = 0
     private var nextAsk = 0
 
@@ -35,13 +34,13 @@ final class NodeStore {
     private(set) var slabEnd: Int
     private var slabCommitted: Int
 
-    /// Where file and slab are mapped; nil once nobody may read any more.
+    /// Where file and slab are mapped; nil after the store was closed.
     private var space: AddressSpace?
 
-    /// What may end a long call; the transaction holds it.
+    /// Can end a long call early; the transaction keeps it alive.
     private var interruption: Unmanaged<Interruption>?
 
-    /// Where nodes come from that the file does not hold in this form; nil for files of this form.
+    /// Makes the nodes that the file does not contain in this form; nil for files of this form.
     var source: (any NodeSource)?
 
     /// Heads of the lists of free slab chunks, one per size class (refs, 0 = empty).
@@ -51,19 +50,19 @@ final class NodeStore {
     var freedInFile: [FileChunk] = []
     private var freedBytes = 0
 
-    /// So many bytes may be freed without another look at the file.
+    /// The number of freed bytes up to which the file need not be measured again.
     private var freedRoom = 0
 
     /// Whether mutation is allowed at all.
     private(set) var isWritable = false
 
-    /// A node was made, freed or handed out for changing since this was last false.
+    /// Whether a node was made, freed, or returned for changing since this was last set to false.
     var isTouched = false
 
-    /// How many operations asked whether they are to be checked.
+    /// Number of operations that asked whether debug builds check them.
     var operations = 0
 
-    /// Copies of bytes that pointed into the slab while it changes.
+    /// Copies of bytes that are in the slab while the slab changes.
     private var scratch = ScratchBuffers()
 
     init(space: AddressSpace, fileLimit: Int, pages: DecryptedPages? = nil) {
@@ -84,18 +83,18 @@ final class NodeStore {
         if let reader { pages?.remove(reader) }
     }
 
-    /// - Parameter interruption: of the calls to come; whoever sets it keeps it.
+    /// - Parameter interruption: of the coming calls; the caller keeps it alive.
     func use(_ interruption: Interruption?) { self.interruption = interruption.map { .passUnretained($0) } }
 
-    /// Between two pieces of a long call's work: it may end here.
+    /// Called between two pieces of work of a long call: throws when the call is to end.
     @inline(__always) func test(_ done: Int = 0, of total: Int = 0) throws(RealmError) {
         if let interruption { try interruption.borrow { (i) throws(RealmError) in try i.test(done, of: total) } }
     }
 
-    /// For a loop over bytes of a value.
+    /// For a loop over the bytes of a value.
     @inline(__always) var byteWork: ByteWork { ByteWork(interruption) }
 
-    /// The same where nothing can be thrown: whether the call is to end, and `test` throws.
+    /// As `test`, for code that cannot throw: whether the call is to end; then the next `test` throws.
     func isEndWanted(_ done: Int) -> Bool { interruption?._withUnsafeGuaranteedRef { $0.isWanted(done) } ?? false }
 
     /// Runs a long call.
@@ -104,9 +103,9 @@ final class NodeStore {
         return try interruption.takeUnretainedValue().during(what, body)
     }
 
-    /// Moves the view to the snapshot of `version`, whose file part ends at `limit`. Nothing read before may be used
-    /// any more.
-    /// - Parameter top: its top array, when the version is a published one.
+    /// Moves the view to the snapshot of `version`, whose file part ends at `limit`. Nothing that was read before may
+    /// be used any more.
+    /// - Parameter top: the top array of the version, if it is published.
     func move(toFileLimit limit: Int, version: UInt64, top: Ref = .null) {
         fileLimit = limit
         if let pages, let reader {
@@ -117,7 +116,8 @@ final class NodeStore {
         }
     }
 
-    /// Another file lies where the old one did; nothing read before may be used any more, and the next call is `move`.
+    /// Another file has replaced the old one. Nothing that was read before may be used any more, and the next call is
+    /// `move`.
     func changeFile(_ new: DecryptedPages?) {
         if let pages, let reader { pages.remove(reader) }
         pages = new
@@ -130,7 +130,7 @@ final class NodeStore {
         lookAgain()
     }
 
-    /// Lets go of the snapshot.
+    /// Releases the snapshot.
     func rest() {
         if source != nil { dropSource() }
         guard let pages, let reader else { return }
@@ -139,14 +139,15 @@ final class NodeStore {
         lookAgain()
     }
 
-    /// Lets go of the file for good: nothing is read or written any more.
+    /// Releases the file permanently: nothing is read or written any more.
     func letGo() {
         if let pages, let reader { pages.remove(reader) }
         (pages, reader, space) = (nil, nil, nil)
         mappedLimit = 0
     }
 
-    /// Gives back the memory of what was read. For walks over a whole file: nothing read before may be used any more.
+    /// Releases the memory of everything that was read. For walks over a whole file: nothing that was read before may
+    /// be used any more.
     func forgetPages() {
         source?.forget()
         if let pages, let reader {
@@ -168,7 +169,7 @@ final class NodeStore {
         for i in bins.indices { bins[i] = 0 }
     }
 
-    /// Ends it; returns how many slab bytes stay committed for the next writer.
+    /// Ends the write transaction; returns the number of slab bytes that stay committed for the next writer.
     func endWrite() -> Int {
         assert(
             Invariants.hold { () throws(RealmError) in try checkSlab(limit: 1000) },
@@ -181,23 +182,23 @@ final class NodeStore {
         return slabCommitted - slabStart
     }
 
-    /// Bytes that nodes of this snapshot can lie in at all; bounds what a count in a file may claim.
+    /// Upper bound for the bytes of all nodes of this snapshot; limits the counts that a file may claim.
     var extent: Int { (source?.extent ?? fileLimit) + (slabEnd - slabStart) }
 
-    /// As `extent`, without the holes of a sparse file, which take no room on the disk: no node of one lies in a hole.
-    /// Asks the system.
+    /// As `extent`, without the holes of a sparse file, which take no room on the disk and contain no nodes. Makes a
+    /// system call.
     var measuredExtent: Int {
         guard source == nil, fileLimit > Self.unmeasured else { return extent }
         return min(fileLimit, space?.dataBytes() ?? fileLimit) + (slabEnd - slabStart)
     }
 
-    /// What takes no more bytes of a file is believed without a look at its holes.
+    /// Sizes up to this are accepted without measuring the holes of the file.
     static let unmeasured = 256 << 10
 
-    /// The bytes that were found when the file was last measured. It holds no less now, unless it was replaced.
+    /// The result of the last measurement. The file does not hold less now, unless it was replaced.
     private var measured = 0
 
-    /// Whether the snapshot may hold `count` of something of which `perByte` need a byte at least.
+    /// Whether the snapshot may contain `count` elements, of which at most `perByte` fit into a byte.
     @inline(__always) func admits(_ count: UInt64, perByte: UInt64) -> Bool {
         count <= UInt64(min(extent, Self.unmeasured)) &* perByte || admitsClosely(count, perByte)
     }
@@ -209,17 +210,17 @@ final class NodeStore {
         return count <= UInt64(measured) &* perByte
     }
 
-    /// Bytes of the snapshot in the file.
+    /// Bytes of the file that belong to the snapshot.
     var fileSize: Int { fileLimit }
 
-    /// The first ref that no node of the file has.
+    /// The first ref beyond all nodes of the file.
     var firstOwnRef: Int { source == nil ? slabStart : fileLimit }
 
     // MARK: Translation
 
     @inline(__always) func isInFile(_ ref: Ref) -> Bool { ref.offset < slabStart }
 
-    /// The way of encrypted files: first the pages of header and node.
+    /// The path for encrypted files: decrypts the pages of header and node first.
     @inline(never) func decrypted(_ ref: Ref) throws(RealmError) -> Node {
         let at = ref.offset
         if let source, at >= fileLimit, at < slabStart { return try source.node(ref) }
@@ -231,14 +232,14 @@ final class NodeStore {
         let page = pageTimes.page(at)
         if !pageTimes.isGood(page, mark) { try load(page, through: page) }
         var size = 0
-        let n = try checked(ref, limit: fileLimit, &size)
-        // A header never lies across two pages, its node may.
+        let node = try checked(ref, limit: fileLimit, &size)
+        // A header never crosses the border of a page, but its node may.
         let last = at &+ size &- 1
         if last >= (page &+ 1) &* pageTimes.pageSize { try load(page &+ 1, through: pageTimes.page(last)) }
-        return n
+        return node
     }
 
-    /// Where all pages can be had, refs are translated the quick way until the next move.
+    /// Tries to make all pages readable; then refs are translated by the fast path until the next move.
     @inline(never) private func askForAll() {
         guard let pages, mark != .max else { return }
         if pages.makeAllReadable(fileLimit, looks: looks) {
@@ -249,7 +250,7 @@ final class NodeStore {
         }
     }
 
-    /// Pages are to be looked at one by one again.
+    /// From now on pages are checked one by one again.
     private func lookAgain() {
         guard pages != nil else { return }
         mappedLimit = 0
@@ -261,7 +262,7 @@ final class NodeStore {
         try pages?.load(first, through: last, mark)
     }
 
-    /// Makes bytes that are no node readable; their place is the caller's business.
+    /// Makes bytes that are not a node readable; the caller checks that they are in the file.
     func makeReadable(_ at: Int, _ count: Int) throws(RealmError) {
         if let pageTimes { try load(pageTimes.page(at), through: pageTimes.page(at + count - 1)) }
     }
@@ -272,7 +273,7 @@ final class NodeStore {
     private static let smallBins = 33
     private static let binCount = smallBins + 4 * 19
 
-    /// (class, bytes) for a request; bytes ≥ request.
+    /// The class and its size in bytes for a request; size ≥ request.
     @inline(__always) static func sizeClass(_ bytes: Int) -> (bin: Int, size: Int) {
         if bytes <= 512 {
             let bin = (bytes &+ 15) >> 4
@@ -285,7 +286,7 @@ final class NodeStore {
         return (smallBins &+ (top &- 9) &* 4 &+ quarter, size)
     }
 
-    /// Raw slab memory of at least `bytes` (header included); returns its ref and true size.
+    /// Allocates at least `bytes` bytes of slab memory, header included; returns ref and true size.
     @inline(__always) private func allocateRaw(_ bytes: Int) throws(RealmError) -> (ref: Int, size: Int) {
         guard isWritable else {
             throw RealmError(.wrongTransactionState, "Trying to modify database while in read transaction")
@@ -307,7 +308,8 @@ final class NodeStore {
     }
 
     @inline(never) private func growSlab(to end: Int) throws(RealmError) {
-        // Commit in growing steps, so that a small transaction touches little and a big one asks rarely.
+        // Commit in growing steps, so that a small transaction uses little memory and a large one makes few system
+        // calls.
         let used = slabCommitted - slabStart
         let step = max(1 << 20, min(used, 64 << 20))
         guard let space else { throw RealmError(.brokenInvariant, "A closed transaction grows") }
@@ -320,7 +322,7 @@ final class NodeStore {
         slabCommitted = slabStart + capped
     }
 
-    /// A new slab node with undefined payload and room for `capacity` bytes of it.
+    /// A new slab node with undefined payload and room for `capacity` bytes.
     @inline(__always) func allocate(_ header: NodeHeader, capacity: Int) throws(RealmError) -> Node {
         let (at, size) = try allocateRaw(8 &+ Format.padded(capacity))
         let address = base + at
@@ -329,25 +331,25 @@ final class NodeStore {
         return Node(address: address, ref: Ref(at), count: header.count, width: header.width, flags: header.flags)
     }
 
-    /// Bytes of payload a slab node has room for.
-    @inline(__always) func capacity(_ n: Node) -> Int { Int(n.address.load(as: UInt32.self)) &* 8 &- 8 }
+    /// Bytes of payload that fit into a slab node.
+    @inline(__always) func capacity(_ node: Node) -> Int { Int(node.address.load(as: UInt32.self)) &* 8 &- 8 }
 
     /// Writes count, width and flags of a changed slab node back to its header.
-    @inline(__always) func storeHeader(_ n: Node) {
-        let word = n.header.word(firstBytes: n.address.load(as: UInt32.self))
-        n.address.storeBytes(of: word.littleEndian, as: UInt64.self)
+    @inline(__always) func storeHeader(_ node: Node) {
+        let word = node.header.word(firstBytes: node.address.load(as: UInt32.self))
+        node.address.storeBytes(of: word.littleEndian, as: UInt64.self)
     }
 
-    /// Gives a node back: to the slab's lists, or to the list of what this commit frees in the file.
-    func free(_ n: Node) {
+    /// Frees a node: adds it to the free lists of the slab, or to the chunks that this commit frees in the file.
+    func free(_ node: Node) {
         isTouched = true
-        if n.ref.offset >= slabStart {
-            let (bin, _) = Self.sizeClass(Int(n.address.load(as: UInt32.self)) &* 8)
-            n.address.storeBytes(of: bins[bin], toByteOffset: 8, as: Int.self)
-            bins[bin] = n.ref.offset
+        if node.ref.offset >= slabStart {
+            let (bin, _) = Self.sizeClass(Int(node.address.load(as: UInt32.self)) &* 8)
+            node.address.storeBytes(of: bins[bin], toByteOffset: 8, as: Int.self)
+            bins[bin] = node.ref.offset
         } else {
-            freedInFile.append(FileChunk(offset: n.ref.offset, size: n.size))
-            freedBytes &+= n.size
+            freedInFile.append(FileChunk(offset: node.ref.offset, size: node.size))
+            freedBytes &+= node.size
         }
     }
 
@@ -355,7 +357,7 @@ final class NodeStore {
         if !ref.isNull { free(try node(ref)) }
     }
 
-    /// Whether the file has as many bytes outside of holes as were freed.
+    /// Whether the freed bytes are not more than the file has outside of holes.
     @inline(never) private func mayFreeMore() -> Bool {
         freedRoom = measuredExtent
         return freedBytes <= freedRoom
@@ -364,49 +366,49 @@ final class NodeStore {
     /// Frees the node and everything below it. Depth is bounded; a cyclic file ends in an error.
     func destroy(_ ref: Ref, depth: Int = 0) throws(RealmError) {
         guard !ref.isNull else { return }
-        // A cycle ends at the depth limit; a subtree that many parents share ends when more was freed than the file
+        // A cycle ends at the depth limit. A subtree with many parents ends when more bytes were freed than the file
         // holds.
         guard depth < Format.maxNodeDepth, freedBytes <= freedRoom || mayFreeMore() else {
             throw .corrupt("nodes nested too deeply or shared", at: ref.offset)
         }
-        let n = try node(ref)
-        if n.hasRefs {
-            for i in 0..<n.count {
-                let s = try n.slot(i)
-                if let child = s.subtree { try destroy(child, depth: depth + 1) }
+        let node = try node(ref)
+        if node.hasRefs {
+            for i in 0..<node.count {
+                let slot = try node.slot(i)
+                if let child = slot.subtree { try destroy(child, depth: depth + 1) }
             }
         }
-        free(n)
+        free(node)
     }
 
-    /// Moves a slab node to more room, or copies a file node to the slab; payload bytes `[0, keep)` come along.
-    @inline(never) func relocate(_ n: Node, keep: Int, capacity: Int) throws(RealmError) -> Node {
-        var copy = try allocate(n.header, capacity: capacity)
-        Platform.copy(copy.payload, n.payload, keep)
-        copy.count = n.count
-        free(n)
+    /// Moves a slab node to a larger chunk, or copies a file node to the slab; payload bytes `[0, keep)` are copied.
+    @inline(never) func relocate(_ node: Node, keep: Int, capacity: Int) throws(RealmError) -> Node {
+        var copy = try allocate(node.header, capacity: capacity)
+        Platform.copy(copy.payload, node.payload, keep)
+        copy.count = node.count
+        free(node)
         return copy
     }
 
-    /// `n` in the slab with room for `capacity` payload bytes; integer arrays, blobs and fixed-size leaves keep their
-    /// layout.
-    @inline(__always) func writable(_ n: Node, capacity needed: Int) throws(RealmError) -> Node {
+    /// The node in the slab with room for `capacity` payload bytes; integer arrays, blobs and fixed-size leaves keep
+    /// their layout.
+    @inline(__always) func writable(_ node: Node, capacity needed: Int) throws(RealmError) -> Node {
         isTouched = true
-        if n.ref.offset >= slabStart {
-            let has = capacity(n)
-            if needed <= has { return n }
-            return try relocate(n, keep: n.payloadSize, capacity: max(needed, has &* 2))
+        if node.ref.offset >= slabStart {
+            let has = capacity(node)
+            if needed <= has { return node }
+            return try relocate(node, keep: node.payloadSize, capacity: max(needed, has &* 2))
         }
-        let used = n.payloadSize
-        return try relocate(n, keep: used, capacity: max(needed, used))
+        let used = node.payloadSize
+        return try relocate(node, keep: used, capacity: max(needed, used))
     }
 
-    @inline(__always) func writable(_ n: Node) throws(RealmError) -> Node {
+    @inline(__always) func writable(_ node: Node) throws(RealmError) -> Node {
         isTouched = true
-        return n.ref.offset >= slabStart ? n : try writable(n, capacity: n.payloadSize)
+        return node.ref.offset >= slabStart ? node : try writable(node, capacity: node.payloadSize)
     }
 
-    /// Runs `body` with the slab open for writing: for a source, which makes nodes while others read.
+    /// Runs `body` with the slab open for writing: for a source, which makes nodes in read transactions.
     func making<R>(_ body: () throws(RealmError) -> R) throws(RealmError) -> R {
         let before = isWritable
         isWritable = true
@@ -414,7 +416,7 @@ final class NodeStore {
         return try body()
     }
 
-    /// Gives up all slab nodes from `end` on, the end of one, where a source made them.
+    /// Discards all slab nodes that a source made from `end` on; `end` must be the end of a node.
     func cutSlab(to end: Int) {
         for i in bins.indices { bins[i] = 0 }
         let first = Format.roundUp(end - slabStart, to: Platform.pageSize)
@@ -424,24 +426,24 @@ final class NodeStore {
 
     // MARK: User bytes
 
-    /// Whether bytes lie in the file, where nothing changes as long as the snapshot is read.
+    /// Whether bytes are in the file, where they stay unchanged while the snapshot is read.
     func isFile(_ bytes: Bytes) -> Bool {
-        guard source == nil, let p = bytes.baseAddress else { return false }
-        return UInt(bitPattern: p) &- UInt(bitPattern: base) < UInt(fileLimit)
+        guard source == nil, let start = bytes.baseAddress else { return false }
+        return UInt(bitPattern: start) &- UInt(bitPattern: base) < UInt(fileLimit)
     }
 
-    /// `bytes`, or a copy of them when they lie in the slab and could move while they are being stored.
+    /// `bytes`, or a copy of them when they are in the slab, where they could move while they are being stored.
     @inline(__always) func stable(_ bytes: Bytes, _ role: ScratchBuffers.Role = .value) throws(RealmError) -> Bytes {
-        guard let p = bytes.baseAddress, bytes.count > 0 else { return bytes }
-        let distance = UInt(bitPattern: p) &- UInt(bitPattern: base + slabStart)
+        guard let start = bytes.baseAddress, bytes.count > 0 else { return bytes }
+        let distance = UInt(bitPattern: start) &- UInt(bitPattern: base + slabStart)
         guard distance < UInt(slabEnd &- slabStart) else { return bytes }
         return try copied(bytes, role)
     }
 
     @inline(__always) func stable(_ value: Mixed) throws(RealmError) -> Mixed {
         switch value {
-        case .string(let b): .string(try stable(b))
-        case .binary(let b): .binary(try stable(b))
+        case .string(let bytes): .string(try stable(bytes))
+        case .binary(let bytes): .binary(try stable(bytes))
         default: value
         }
     }

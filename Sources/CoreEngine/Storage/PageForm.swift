@@ -1,93 +1,96 @@
-/// One of the two ways in which an encrypted file keeps its pages. Data positions (refs) count decrypted bytes.
+/// One of the two forms in which an encrypted file stores its pages. Data positions (refs) count decrypted bytes.
 ///
-/// A form encrypts, decrypts and authenticates; what is in memory is `DecryptedPages`' business, which calls it under
-/// its lock. Pages that a reachable snapshot needs are never written: the allocator of encrypted files hands out wholly
-/// free pages only, so that a torn write harms nothing but what it was to write.
+/// A form encrypts, decrypts and authenticates. `DecryptedPages` manages the pages in memory and calls the form under
+/// its lock. Pages that a reachable snapshot needs are never written: the allocator of encrypted files allocates only
+/// completely free pages, so that a torn write damages only new data.
 protocol PageForm: AnyObject {
     /// Bytes of data in a page, a multiple of 8.
     var pageSize: Int { get }
 
-    /// Pages that the file has room for.
+    /// The number of pages for which the file has room.
     var pageCount: Int { get throws(RealmError) }
 
-    /// Bytes of a file with that many pages.
+    /// Size of the file in bytes, for that number of pages.
     var fileSize: Int { get throws(RealmError) }
 
-    /// Where in the file the ciphertext of a page begins.
+    /// Position in the file of a page's ciphertext.
     func position(ofPage page: Int) -> Int
 
-    /// Names the present content of a page; 0: never written.
+    /// Identifies the present content of a page; 0: never written.
     func stamp(of page: Int) throws(RealmError) -> UInt64
 
     /// Decrypts a page; returns the stamp of what was read.
     func read(_ page: Int, into to: UnsafeMutableRawPointer) throws(RealmError) -> UInt64
 
-    /// Encrypts and writes `count` pages, and notes their new stamps.
+    /// Encrypts and writes `count` pages, and stores their new stamps.
     func write(_ first: Int, _ count: Int, from: UnsafeRawPointer, stamps: UnsafeMutablePointer<UInt64>)
         throws(RealmError)
 
-    /// Grows or cuts the file. With `filled`, new space is allocated now, as zeros.
+    /// Grows or cuts the file. With `filled`, new space is allocated immediately, as zeros.
     func resize(to pages: Int, filled: Bool) throws(RealmError)
 
-    /// The database header: as it is on disk now, or (for the holder of the write lock) as it was read or written last.
+    /// The database header: as it is on disk now, or (`again` false, for the holder of the write lock) as it was last
+    /// read or written.
     func readHeader(again: Bool) throws(RealmError) -> FileHeader
 
-    /// Writes everything that must be on disk before `header` may be. The caller flushes after it.
-    /// - Parameter announcing: also what lets `findSuccessor` find the commit when the header does not lead to it.
-    /// - Returns: whether it did so: then the caller need not flush after `commit`.
+    /// Writes everything that must be on disk before `header`. The caller flushes after it.
+    /// - Parameter announcing: also write the data by which `findSuccessor` finds the commit when the header does not
+    ///   lead to it.
+    /// - Returns: whether that data was written: then the caller need not flush after `commit`.
     func prepare(_ header: FileHeader, logicalSize: Int, announcing: Bool) throws(RealmError) -> Bool
 
-    /// Puts the prepared header in place.
+    /// Writes the prepared header.
     func commit() throws(RealmError)
 
-    /// Takes back what a failed `prepare` or `commit` wrote: `header` was in force before. The caller flushes after it.
+    /// Withdraws what a failed `prepare` or `commit` wrote: `header` is the header before the commit. The caller
+    /// flushes after it.
     func withdraw(_ header: FileHeader) throws(RealmError)
 
-    /// Writes the header in force again, as it is: a flush that failed elsewhere may have kept it from the disk.
+    /// Writes the present header again, unchanged: a failed flush elsewhere may have kept it from the disk.
     func rewriteHeader() throws(RealmError)
 
-    /// Writes everything by which the newest state is found again, as it is.
+    /// Writes again, unchanged, everything that is needed to find the newest state.
     func rewriteFront() throws(RealmError)
 
-    /// The sequence number of a commit that is wholly on the disk although the header does not lead to it. From then on
-    /// the form reads as if it did. Only while nobody writes.
+    /// The sequence number of a commit that is completely on the disk although the header does not lead to it. From
+    /// then on the form reads as if the header led to it. Only while no process writes.
     func findSuccessor() throws(RealmError) -> UInt64?
 
-    /// Writes what `findSuccessor` found again, as it is: a flush that failed elsewhere may have kept it from the disk.
+    /// Writes the commit found by `findSuccessor` again, unchanged: a failed flush elsewhere may have kept it from the
+    /// disk.
     func rewriteSuccessor() throws(RealmError)
 
-    /// Puts the header of what `findSuccessor` found in place. The caller flushes before and after it.
+    /// Writes the header of the commit found by `findSuccessor`. The caller flushes before and after it.
     func adoptSuccessor() throws(RealmError)
 
-    /// Others may have changed the file: what is remembered of it must be read again.
+    /// Other processes may have changed the file: cached data must be read again.
     func forget()
 
-    /// The top ref of the newest published snapshot. A flush that failed in another process may have dropped the header
-    /// that leads to it from the system's cache; what announced that commit is on the disk, and counts in its place
-    /// from then on.
+    /// Receives the top ref of the newest published snapshot. A failed flush in another process may have dropped the
+    /// header that leads to this snapshot from the cache of the operating system. The announcement of that commit is on
+    /// the disk, and replaces the header from then on.
     func expect(_ topRef: UInt64)
 
-    /// Completes what a crash left half-written, after `readHeader` found it so. Only while nobody else writes.
+    /// Completes what a crash left half-written, after `readHeader` noticed it. Only while no other process writes.
     func repair() throws(RealmError)
 
-    /// Whether what this form opened is still there, as far as its start shows: in this form, with this very key block
-    /// where it has one. Until the session is joined others may make the file, or change its key.
+    /// Whether the file still is what this form opened, as far as its first blocks show: in this form, with this very
+    /// key block if the form has one. Until the session is joined, other processes may make the file or change its key.
     func isInFile() throws(RealmError) -> Bool
 
-    /// Ends the making of a file whose first page was written and committed: only now it counts as one.
+    /// Ends the creation of a file whose first page was written and committed: only now is it a valid file.
     func finishCreation() throws(RealmError)
 
-    /// Ends a change of key that a crash interrupted: from now on only the secret by which this form opened the file
-    /// does so. Only while nobody else opens the file or changes its key.
+    /// Completes a change of key that a crash interrupted: from now on only the secret by which this form opened the
+    /// file opens it. Only while no other process opens the file or changes its key.
     func settleSecret() throws(RealmError)
 
-    /// Another key or passphrase for the file; its pages stay as they are. Durable when it returns; a crash leaves the
-    /// old one or the new one.
-    /// - Returns: false where the key of the pages is the secret itself: then nothing was done.
-    func changeSecret(_ e: Encryption) throws(RealmError) -> Bool
+    /// Changes the key or passphrase of the file; its pages stay unchanged. Durable when it returns; a crash leaves the
+    /// old secret or the new one.
+    /// - Returns: false when the key of the pages is the secret itself: then nothing was done.
+    func changeSecret(_ encryption: Encryption) throws(RealmError) -> Bool
 
-    /// The same form, opened again in `file` without deriving its keys; nil when they are not those of what is there
-    /// now.
+    /// The same form, opened again in `file` without deriving its keys; nil when the file now has other keys.
     func reopened(in file: FileDescriptor) throws(RealmError) -> (any PageForm)?
 
     /// Another instance with the same keys, for reading the same file through `file`.
@@ -96,12 +99,12 @@ protocol PageForm: AnyObject {
     /// The same form with the same keys for another, empty file.
     func sibling(in file: FileDescriptor) throws(RealmError) -> any PageForm
 
-    /// Gives back what it remembers of pages; what is not on disk yet is written. For walks over whole files.
+    /// Releases cached data of pages, after it has written what is not on disk yet. For walks over whole files.
     func release() throws(RealmError)
 }
 
 extension PageForm {
-    /// Bytes of data that the file has room for.
+    /// Capacity of the file in bytes of data.
     var dataSize: Int { get throws(RealmError) { try pageCount * pageSize } }
 
     func expect(_ topRef: UInt64) {}
@@ -122,33 +125,34 @@ extension PageForm {
 
     func settleSecret() throws(RealmError) {}
 
-    func changeSecret(_ e: Encryption) throws(RealmError) -> Bool { false }
+    func changeSecret(_ encryption: Encryption) throws(RealmError) -> Bool { false }
 
     func reopened(in file: FileDescriptor) throws(RealmError) -> (any PageForm)? { nil }
 }
 
 extension FileDescriptor {
-    /// Grows or cuts; with `filled`, what is new is allocated now, so that flushing it later is cheap.
+    /// Grows or cuts the file; with `filled`, new space is allocated immediately, so that flushing it later is cheap.
     func resize(to size: Int, filled: Bool) throws(RealmError) {
         let old = try self.size()
         guard filled, size > old else { return try truncate(to: size) }
         do throws(RealmError) { try writeZeros(from: old, to: size) } catch {
-            // Half a page, or half a word, is no size for a database file.
+            // An incomplete page or word at the end is not valid in a database file.
             try? truncate(to: old)
             throw error
         }
     }
 
-    /// Writes bytes that the file has already, so that the next flush takes them along.
+    /// Writes bytes again that the file already contains, so that the next flush includes them.
     func rewrite(_ offset: Int, count: Int) throws(RealmError) {
         let memory = try HiddenMemory(min(count, 256 << 10))
         defer { withExtendedLifetime(memory) {} }
         var done = 0
         while done < count,
-            case let n = try read(into: memory.base, count: min(memory.count, count - done), at: offset + done), n > 0
+            case let received = try read(into: memory.base, count: min(memory.count, count - done), at: offset + done),
+            received > 0
         {
-            try write(memory.base, count: n, at: offset + done)
-            done += n
+            try write(memory.base, count: received, at: offset + done)
+            done += received
         }
     }
 
@@ -158,9 +162,9 @@ extension FileDescriptor {
         defer { withExtendedLifetime(zeros) {} }
         var at = from
         while at < end {
-            let n = min(step, end - at)
-            try write(zeros.base, count: n, at: at)
-            at += n
+            let length = min(step, end - at)
+            try write(zeros.base, count: length, at: at)
+            at += length
         }
     }
 }

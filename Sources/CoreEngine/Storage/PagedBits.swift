@@ -1,11 +1,11 @@
-/// A bit for each eight bytes of a file, in pieces that take memory only where a bit of them is set: a sparse file may
-/// be larger than any memory.
+/// One bit for each eight bytes of a file, in pieces that use memory only where one of their bits is set: a sparse file
+/// may be larger than the memory.
 struct PagedBits {
-    /// Bits of a piece, for 1 MB of the file.
+    /// Bits of a piece; it covers 1 MB of the file.
     private static let pieceBits = 1 << 17
     private static let pieceWords = pieceBits / 64
 
-    /// Empty: no bit is set. One word: all are.
+    /// An empty piece: no bit is set. A piece of one word: all bits are set.
     private var pieces: [[UInt64]]
 
     /// - Parameter size: bytes of the file.
@@ -18,7 +18,7 @@ struct PagedBits {
         return piece[i >> 6] >> UInt64(i & 63) & 1 != 0
     }
 
-    /// Whether some bit from `start` up to `end` is set.
+    /// Whether any bit from `start` up to `end` is set.
     func isAnySet(_ start: Int, _ end: Int) -> Bool {
         var at = start
         while at < end {
@@ -35,13 +35,13 @@ struct PagedBits {
     mutating func set(_ start: Int, _ end: Int) {
         var at = start
         while at < end {
-            let i = at / Self.pieceBits, base = i * Self.pieceBits, stop = min(end, base + Self.pieceBits)
+            let index = at / Self.pieceBits, base = index * Self.pieceBits, stop = min(end, base + Self.pieceBits)
             if stop - at == Self.pieceBits {
-                pieces[i] = [.max]
-            } else if pieces[i].count != 1 {
-                if pieces[i].isEmpty { pieces[i] = [UInt64](repeating: 0, count: Self.pieceWords) }
+                pieces[index] = [.max]
+            } else if pieces[index].count != 1 {
+                if pieces[index].isEmpty { pieces[index] = [UInt64](repeating: 0, count: Self.pieceWords) }
                 _ = Self.words(at - base, stop - base) { word, mask in
-                    pieces[i][word] |= mask
+                    pieces[index][word] |= mask
                     return false
                 }
             }
@@ -50,7 +50,7 @@ struct PagedBits {
     }
 
     /// Calls `body` for the words of a piece that hold the bits from `start` up to `end`, with the mask of these bits,
-    /// until it says true.
+    /// until it returns true.
     @inline(__always) private static func words(_ start: Int, _ end: Int, _ body: (Int, UInt64) -> Bool) -> Bool {
         var at = start
         while at < end {
@@ -72,8 +72,8 @@ struct PagedBits {
             if piece.count <= 1 {
                 if piece.isEmpty {
                     gap = gap ?? at
-                } else if let g = gap {
-                    body(g, at)
+                } else if let begin = gap {
+                    body(begin, at)
                     gap = nil
                 }
                 at = stop
@@ -86,8 +86,8 @@ struct PagedBits {
                     continue
                 }
                 let isSet = piece[i >> 6] >> UInt64(i & 63) & 1 != 0
-                if isSet, let g = gap {
-                    body(g, at)
+                if isSet, let begin = gap {
+                    body(begin, at)
                     gap = nil
                 } else if !isSet, gap == nil {
                     gap = at
@@ -95,6 +95,6 @@ struct PagedBits {
                 at += 1
             }
         }
-        if let g = gap { body(g, end) }
+        if let begin = gap { body(begin, end) }
     }
 }

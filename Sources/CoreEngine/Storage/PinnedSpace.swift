@@ -1,14 +1,14 @@
-/// What pinned versions leave free of the space that was freed since.
+/// The space that was free in pinned versions, of all the space that was freed since.
 ///
-/// A chunk that version v freed was in use before v, but maybe not in a pinned version p < v: it may have been taken
-/// after p. Then it was free in p, which the free lists of p say. So a chunk can be handed out although older versions
-/// are pinned, as far as it was free in each of them. A pinned version costs the nodes that later commits replaced,
-/// once each, however many commits follow.
+/// A chunk that version v freed was in use before v, but maybe not in a pinned version p < v: it may have been
+/// allocated after p. Then it was free in p, and the free lists of p contain it. So a chunk can be reused although
+/// older versions are pinned, as far as it was free in each of them. The cost of a pinned version is therefore limited
+/// to the nodes that later commits replaced, once each, however many commits follow.
 ///
 /// Invariants
-/// 1. `steps[i].free` holds what is free in all versions up to `steps[i].version`, sorted and merged; the last chunk
-///    has no end.
-/// 2. A version whose free lists cannot be read leaves nothing free, and so do all later ones.
+/// 1. `steps[i].free` holds the space that is free in all versions up to `steps[i].version`, sorted and merged; the
+///    last chunk has no end.
+/// 2. When the free lists of a version cannot be read, its `free` is empty, and so are those of all later versions.
 struct PinnedSpace {
     struct Step {
         let version: UInt64
@@ -17,17 +17,17 @@ struct PinnedSpace {
 
     private(set) var steps: [Step] = []
 
-    /// The free chunks of versions that were read before, for when older pins go.
+    /// The free chunks of versions that were read before, needed again when older pins are released.
     private var known: [UInt64: [FileChunk]] = [:]
 
-    /// Later pins hold back whatever was freed since.
+    /// The maximum number of pins that are considered; for later pins, all space that was freed since is held back.
     static let limit = 64
 
-    /// Follows the pins.
+    /// Adapts the steps to the present pins.
     /// - Parameters:
     ///   - pinned: the versions that are held, in order.
-    ///   - load: the free chunks of some of them, sorted, the last one without an end; nothing for versions of which
-    ///     nothing is known.
+    ///   - load: returns the free chunks of the given versions, sorted, the last one without an end; versions whose
+    ///     lists cannot be read are missing.
     mutating func update(_ pinned: [UInt64], load: ([UInt64]) -> [UInt64: [FileChunk]]) {
         let wanted = pinned.prefix(Self.limit + 1)
         var common = 0
@@ -44,7 +44,7 @@ struct PinnedSpace {
         }
     }
 
-    /// What can be used of a chunk that `version` freed; nil: all of it.
+    /// The parts of a chunk freed by `version` that can be used; nil: all of it.
     func free(in chunk: FileChunk, freedBy version: UInt64) -> [FileChunk]? {
         var low = 0, high = steps.count
         while low < high {
@@ -80,7 +80,7 @@ struct PinnedSpace {
 }
 
 extension FreeSpace {
-    /// All chunks that are free in a snapshot, whatever version freed them, and what lies behind its end.
+    /// All chunks that are free in a snapshot, whatever version freed them, and the space behind its end.
     static func chunks(
         _ store: NodeStore, _ lists: (positions: Ref, lengths: Ref), logicalSize: Int
     ) throws(RealmError) -> [FileChunk] {

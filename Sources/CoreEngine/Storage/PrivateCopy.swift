@@ -1,31 +1,32 @@
 import Synchronization
 
-/// A copy of a file for this process alone, made while others may be writing the file: all of one version of it, or an
-/// error. It takes no lock, and nothing in the file's folder is made or changed.
+/// Makes a copy of a file for this process alone, while other processes may be writing the file. The copy contains one
+/// complete version, or the call fails. It takes no lock, and nothing in the file's folder is made or changed.
 ///
-/// Why it holds one version. While the header leads to a version, nobody writes where that version is: realm-core hands
-/// out its space two commits later (storage §3.4), this engine no earlier. So what was copied is whole when the same
-/// version was in force before and after, whatever was written to free space meanwhile. Which version is in force is
-/// told by the *mark*, bytes that every commit changes and that never come back:
+/// Why the copy contains one version. While the header leads to a version, no space of that version is overwritten:
+/// realm-core reuses the space two commits later (storage §3.4), this engine no earlier. So the copy is complete when
+/// the same version was in force before and after copying, whatever was written to free space meanwhile. The version in
+/// force is identified by its *mark*: bytes that every commit changes and that never return to an earlier value.
 ///
-/// - plain: the header and the top array it leads to. The header alone comes back: commits that free and take the same
-///   places write the same two refs in turn. The top array has the number of the version in it, which only grows.
-/// - CRealm's encrypted form: both root records. Each is sealed under a random number, and names all that its version
-///   consists of.
-/// - Realm's encrypted form: entry and ciphertext of page 0, where the header is. Its entry counts what was written to
-///   it. realm-core also writes free space in pages that a version needs, in two steps: such pages are copied until
-///   both halves belong together (`RealmForm.completePages`).
+/// - Plain: the header and the top array it leads to. The header alone can return to an earlier value: commits that
+///   free and reuse the same places write the same two refs in turn. The top array contains the version number, which
+///   only grows.
+/// - CRealm's encrypted form: both key blocks and both root records. Each root record is sealed under a random number,
+///   and names everything that its version consists of.
+/// - Realm's encrypted form: entry and ciphertext of page 0, which holds the header. Its entry counts the writes to the
+///   page. realm-core also writes free space in pages that a version needs, in two steps: such pages are copied again
+///   until both halves belong together (`RealmForm.completePages`).
 ///
-/// The limits are told in docs/commit-and-locking.md, "Snapshot open".
+/// The limits are described in docs/commit-and-locking.md, "Snapshot open".
 enum PrivateCopy {
-    /// How often a copy is begun before the file is given up as too busy. Each begins at once when the one before has
-    /// failed, and ends as soon as the mark has changed.
+    /// Number of attempts before the file counts as too busy. Each attempt begins immediately after the failure of the
+    /// previous one, and ends as soon as the mark has changed.
     static let attempts = 100
 
-    /// Bytes between two looks at the mark.
+    /// Bytes between two checks of the mark.
     private static let step = 8 << 20
 
-    /// What names the version in force.
+    /// Identifies the version in force.
     private struct Mark: Equatable {
         enum Form { case plain, sealed, realm }
         var form = Form.plain
@@ -35,14 +36,14 @@ enum PrivateCopy {
             let start = bytes.count
             bytes += [UInt8](repeating: 0, count: count)
             var found = 0
-            try bytes.withMutableBytes { (b) throws(RealmError) in
-                if let to = b.baseAddress { found = try file.read(into: to + start, count: count, at: offset) }
+            try bytes.withMutableBytes { (raw) throws(RealmError) in
+                if let to = raw.baseAddress { found = try file.read(into: to + start, count: count, at: offset) }
             }
             bytes.removeLast(count - found)
         }
     }
 
-    /// nil when the version changed meanwhile.
+    /// The mark of the version in force; nil when the version changed meanwhile.
     private static func mark(of file: FileDescriptor, isEncrypted: Bool) throws(RealmError) -> Mark? {
         var mark = Mark()
         try mark.add(file, at: 0, Format.headerSize)
@@ -57,7 +58,7 @@ enum PrivateCopy {
             try mark.add(file, at: top, 8)
             let node = mark.bytes.suffix(8).reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
             try mark.add(file, at: top + 8, min(NodeHeader(word: node).payloadSize ?? 0, 8 * longestTop))
-            // Only with the header that leads to it, before and after, is it known to be a top array.
+            // It is known to be a top array only if the header that leads to it is the same before and after.
             var again = Mark()
             try again.add(file, at: 0, Format.headerSize)
             guard again == head else { return nil }
@@ -68,10 +69,11 @@ enum PrivateCopy {
     /// Elements of the longest top array. Format: storage §3.1.
     private static let longestTop = 12
 
-    /// The place to which a plain header leads; nil where it leads to none, or to the end of the file.
+    /// The position of the top array to which a plain header leads; nil when there is none, or when it is given at the
+    /// end of the file.
     private static func topArray(_ head: [UInt8]) -> Int? {
         guard head.count == Format.headerSize else { return nil }
-        let header = head.withUnsafeBytes { b in b.baseAddress.map { FileHeader(bytes: $0) } }
+        let header = head.withUnsafeBytes { raw in raw.baseAddress.map { FileHeader(bytes: $0) } }
         guard let header, header.hasMnemonic, !header.isStreaming, header.liveTopRef != 0, header.liveTopRef < 1 << 62
         else { return nil }
         return Int(header.liveTopRef)
@@ -82,10 +84,10 @@ enum PrivateCopy {
         -> DatabaseFile
     {
         let copy = try FileDescriptor.nameless(path, size: try source.size())
-        // Copies of it let in whom the file lets in.
+        // The copy has the same permissions as the file.
         copy.copyPermissions(of: source)
         for _ in 0..<attempts where try fill(copy, from: source, encryption) {
-            // All of it is checked as in a file that nobody else has, and a key is derived, when the race is over.
+            // The copy is checked like a file without other users, and a key is derived, only after the race is over.
             return try DatabaseFile(copy, path: path, needsSlab: false, encryption: encryption)
         }
         throw RealmError(
@@ -94,7 +96,7 @@ enum PrivateCopy {
             path: path)
     }
 
-    /// One attempt. False when the file moved on meanwhile.
+    /// One attempt. False when the version changed meanwhile.
     private static func fill(_ copy: FileDescriptor, from source: FileDescriptor, _ encryption: Encryption?)
         throws(RealmError) -> Bool
     {
@@ -105,7 +107,7 @@ enum PrivateCopy {
         guard let before = try mark(of: source, isEncrypted: encryption != nil) else { return false }
         atomicMemoryFence(ordering: .sequentiallyConsistent)
         let size = try source.size()
-        // Of an earlier attempt something may lie where the file has a hole.
+        // Data of an earlier attempt may be where the file has a hole.
         try copy.truncate(to: 0)
         try copy.truncate(to: size)
         var done = 0
@@ -116,7 +118,7 @@ enum PrivateCopy {
                 done += count
                 continue
             }
-            // The first user of a session cuts what lies behind the logical end.
+            // Fewer bytes are possible: the first user of a session cuts the space behind the logical end.
             guard try copy.copyBytes(of: source, count, at: done) == count else { return false }
             done += count
             if done < size, try !isAt(before) { return false }

@@ -1,16 +1,16 @@
-/// Realm's encrypted form: after every metadata page of 64 entries come up to 64 data pages. Format: storage §7.
+/// Realm's encrypted form: each metadata page of 64 entries is followed by up to 64 data pages. Format: storage §7.
 ///
 /// Like realm-core it writes an entry before its page, so that the older ciphertext still has its entry when the page
-/// write never happened. Unlike realm-core it writes no page that a reachable snapshot needs. The one exception is page
-/// 0, which holds the database header: before it is overwritten, what it is to become goes into one of the two last
-/// pages of the file (data like any other, beyond the logical end), its *copy*; a torn page 0 is completed from there.
-/// A commit uses the last page and one that is taken back the page before it: while page 0 on the disk may be a mixture
-/// of what two commits wrote, the copies of both are there.
+/// was never written. Unlike realm-core it writes no page that a reachable snapshot needs. The only exception is page
+/// 0, which holds the database header. Before page 0 is overwritten, its new content is written to one of the last two
+/// pages of the file (ordinary data pages, beyond the logical end), as its *copy*; a torn page 0 is completed from
+/// there. A commit uses the last page, and the withdrawal of a commit uses the page before it: while page 0 on the disk
+/// may be a mixture of what two commits wrote, the copies of both exist.
 final class RealmForm: PageForm {
     let pageSize = 4096
     private static let slots = 64
 
-    /// Pages behind the data for copies of page 0.
+    /// Number of pages behind the data for copies of page 0.
     private static let copies = 2
     private let file: FileDescriptor
     private let encryption: Encryption
@@ -20,29 +20,29 @@ final class RealmForm: PageForm {
     private var metadata: [Int: (bytes: UnsafeMutableRawPointer, generation: Int)] = [:]
     private var generation = 0
 
-    /// Pages that no waiting made readable, with the stamps they had then.
+    /// Pages that stayed unreadable after waiting, with their stamps at that time.
     private var damaged: [Int: UInt64] = [:]
     private static let damagedLimit = 1024
     private let memory: HiddenMemory
     private var buffer: UnsafeMutableRawPointer { memory.base }
     private static let batch = 64
 
-    /// Ciphertext of the coming page 0, and behind it what it says.
+    /// Ciphertext of the new page 0, and behind it its plaintext.
     private let firstMemory: HiddenMemory
     private let olderEntries: HiddenMemory
     private var first: UnsafeMutableRawPointer { firstMemory.base }
     private var firstCounter: UInt32?
 
-    /// The commit in progress has begun to write page 0.
+    /// Whether the commit in progress has begun to write page 0.
     private var isFirstPut = false
 
-    /// The copy of what page 0 was before that is on the disk.
+    /// Whether the copy of the earlier content of page 0 is on the disk.
     private var isOldFirstSaved = false
 
-    /// Page 0 was last read from a copy.
+    /// Whether page 0 was last read from a copy.
     private var isFirstTorn = false
 
-    /// nil when it must be asked of the file.
+    /// nil when it must be read from the file.
     private var knownPages: Int?
 
     var pageCount: Int {
@@ -64,14 +64,14 @@ final class RealmForm: PageForm {
         var stamp: UInt64 { counter == 0 ? 0 : max(1, mac.loadUnaligned(as: UInt64.self)) }
     }
 
-    init(_ file: FileDescriptor, _ e: Encryption) throws(RealmError) {
-        guard case .key(let key) = e.secret else {
+    init(_ file: FileDescriptor, _ encryption: Encryption) throws(RealmError) {
+        guard case .key(let key) = encryption.secret else {
             throw RealmError(
                 .invalidEncryptionKey, "A file in Realm's encrypted form has a key of 64 bytes, not a passphrase",
                 path: file.path)
         }
         self.file = file
-        encryption = e
+        self.encryption = encryption
         cipher = try RealmPageCipher(key)
         memory = try HiddenMemory(Self.batch * 4096)
         firstMemory = try HiddenMemory(2 * 4096)
@@ -79,10 +79,11 @@ final class RealmForm: PageForm {
         _ = try pageCount
     }
 
-    /// Makes an empty database of an empty file. The entry comes last: without it there is no file yet.
-    static func create(_ file: FileDescriptor, _ e: Encryption, durable: Bool) throws(RealmError) -> RealmForm {
+    /// Makes an empty database in an empty file. The entry is written last: without it the file is not valid yet.
+    static func create(_ file: FileDescriptor, _ encryption: Encryption, durable: Bool) throws(RealmError) -> RealmForm
+    {
         try file.resize(to: sizeWhenNew, filled: true)
-        let form = try RealmForm(file, e)
+        let form = try RealmForm(file, encryption)
         let page = form.first + 4096
         Platform.zero(page, 4096)
         FileHeader().encode(into: page)
@@ -97,14 +98,14 @@ final class RealmForm: PageForm {
 
     func isInFile() throws(RealmError) -> Bool { try !SealedForm.recognises(file) }
 
-    /// Bytes of a file to which nothing was committed yet.
+    /// Size of a file to which nothing was committed yet.
     static var sizeWhenNew: Int { fileSize(of: 1) }
 
     deinit {
-        for m in metadata.values { m.bytes.deallocate() }
+        for page in metadata.values { page.bytes.deallocate() }
     }
 
-    /// Without the metadata page that `resize` makes ahead when the last block is full.
+    /// Without the metadata page that `resize` makes in advance when the last block is full.
     var fileSize: Int {
         get throws(RealmError) {
             let pages = try pageCount
@@ -145,8 +146,8 @@ final class RealmForm: PageForm {
     func stamp(of page: Int) throws(RealmError) -> UInt64 { try entry(page).stamp }
 
     func read(_ page: Int, into to: UnsafeMutableRawPointer) throws(RealmError) -> UInt64 {
-        // A writer in another process may be between the entry and the page: that passes. Damage does not, and is
-        // waited for once.
+        // A writer in another process may be between the entry and the page, which is temporary. Damage is permanent:
+        // the code waits for it only once.
         let isSuspect = damaged[page] != nil
         if isSuspect { metadata[page / Self.slots]?.generation = -1 }
         let stamp = try entry(page).stamp
@@ -191,7 +192,7 @@ final class RealmForm: PageForm {
             return true
         }
         if entry.olderCounter != 0, matches(entry.olderMac) {
-            // The writer died between entry and page: the older half counts, and the next write goes on from there.
+            // The writer died between entry and page: the older half is valid, and the next write continues from there.
             try cipher.decrypt(buffer, into: to, counter: entry.olderCounter, position: page * 4096)
             Platform.copy(entry.at, entry.at + 32, 32)
             return true
@@ -212,9 +213,9 @@ final class RealmForm: PageForm {
             let run = min(count - done, Self.slots - page % Self.slots, Self.batch)
             let entries = try entry(page)
             for i in 0..<run {
-                let e = Entry(at: entries.at + i * 64)
-                try seal(from + (done + i) * 4096, page + i, e, into: buffer + i * 4096)
-                stamps[done + i] = e.stamp
+                let entry = Entry(at: entries.at + i * 64)
+                try seal(from + (done + i) * 4096, page + i, entry, into: buffer + i * 4096)
+                stamps[done + i] = entry.stamp
             }
             try writeEntries(entries, run, at: page / Self.slots * (Self.slots + 1) * 4096 + page % Self.slots * 64)
             try file.write(buffer, count: run * 4096, at: position(ofPage: page))
@@ -222,17 +223,17 @@ final class RealmForm: PageForm {
         }
     }
 
-    /// Encrypts a page under the next counter and enters that in the entry. Format: storage §7.5.
-    private func seal(_ from: UnsafeRawPointer, _ page: Int, _ e: Entry, into to: UnsafeMutableRawPointer)
+    /// Encrypts a page under the next counter and stores the counter in the entry. Format: storage §7.5.
+    private func seal(_ from: UnsafeRawPointer, _ page: Int, _ entry: Entry, into to: UnsafeMutableRawPointer)
         throws(RealmError)
     {
-        Platform.copy(e.at + 32, e.at, 32)
+        Platform.copy(entry.at + 32, entry.at, 32)
         repeat {
-            let counter = Self.next(e.counter)
-            e.at.storeBytes(of: counter.littleEndian, as: UInt32.self)
+            let counter = Self.next(entry.counter)
+            entry.at.storeBytes(of: counter.littleEndian, as: UInt32.self)
             try cipher.encrypt(from, into: to, counter: counter, position: page * 4096)
-            cipher.mac(to, into: e.mac)
-        } while Platform.compare(e.mac, e.olderMac, RealmPageCipher.macSize) == 0
+            cipher.mac(to, into: entry.mac)
+        } while Platform.compare(entry.mac, entry.olderMac, RealmPageCipher.macSize) == 0
     }
 
     func resize(to pages: Int, filled: Bool) throws(RealmError) {
@@ -240,34 +241,34 @@ final class RealmForm: PageForm {
         knownPages = pages
     }
 
-    // MARK: Copies that others may have written to meanwhile
+    // MARK: Copies of a file that others write
 
     /// Entry and ciphertext of page 0: every commit changes both.
     static let mark = [0..<64, 4096..<8192]
 
-    /// Takes entry and page anew from `source` wherever they do not belong together, a few times: its writer was
-    /// between the two. What stays as it is was never a page, or is damaged.
+    /// Copies entry and page again from `source` wherever they do not belong together, a few times: the writer of
+    /// `source` was between the two. Pages that still do not match were never pages, or are damaged.
     func completePages(from source: FileDescriptor) throws(RealmError) {
         let page = try HiddenMemory(4096)
         defer { withExtendedLifetime(page) {} }
         var torn = Array(0..<(try pageCount))
         for attempt in 0..<8 where !torn.isEmpty {
             if attempt > 0 {
-                for p in torn {
+                for number in torn {
                     _ = try file.copyBytes(
-                        of: source, 64, at: p / Self.slots * (Self.slots + 1) * 4096 + p % Self.slots * 64)
-                    _ = try file.copyBytes(of: source, 4096, at: position(ofPage: p))
+                        of: source, 64, at: number / Self.slots * (Self.slots + 1) * 4096 + number % Self.slots * 64)
+                    _ = try file.copyBytes(of: source, 4096, at: position(ofPage: number))
                 }
                 forget()
             }
             var left: [Int] = []
-            for p in torn {
-                let entry = try entry(p)
-                guard entry.counter != 0, try file.read(into: buffer, count: 4096, at: position(ofPage: p)) == 4096
+            for number in torn {
+                let entry = try entry(number)
+                guard entry.counter != 0, try file.read(into: buffer, count: 4096, at: position(ofPage: number)) == 4096
                 else { continue }
-                if try !open(p, entry, into: page.base) { left.append(p) }
+                if try !open(number, entry, into: page.base) { left.append(number) }
             }
-            // Another key than this: whoever opens the file says so.
+            // Wrong key: the code that opens the copy reports it.
             if left.first == 0 { return }
             torn = left
         }
@@ -301,10 +302,10 @@ final class RealmForm: PageForm {
     }
 
     func withdraw(_ header: FileHeader) throws(RealmError) {
-        // Until page 0 is written its copy counts for nothing.
+        // Until page 0 is written its copy is not used.
         guard isFirstPut else { return }
         try sealFirst(header)
-        // A second attempt leaves both copies alone: page 0 on the disk may need either.
+        // A second attempt keeps both copies: page 0 on the disk may need either.
         if !isOldFirstSaved {
             try writeCopy(to: pageCount - 2)
             try file.synchronizeData()
@@ -320,25 +321,25 @@ final class RealmForm: PageForm {
         try file.synchronizeData()
     }
 
-    /// Puts `header` into what page 0 holds, and that, encrypted under the next counter, into `first`.
+    /// Puts `header` into the content of page 0, and encrypts the page under the next counter into `first`.
     private func sealFirst(_ header: FileHeader) throws(RealmError) {
         let page = first + 4096
         if try entry(0).counter == 0 {
             Platform.zero(page, 4096)
         } else {
             _ = try read(0, into: page)
-            // Its copy is about to go.
+            // The copy from which it was read is about to be overwritten.
             if isFirstTorn { try repair() }
         }
         header.encode(into: page)
-        // Seal a copy of the entry: the real one is written after the flush.
+        // Seals a copy of the entry: the real entry is written after the flush.
         var copy = (UInt64(0), UInt64(0), UInt64(0), UInt64(0), UInt64(0), UInt64(0), UInt64(0), UInt64(0))
         let entry = try entry(0)
-        try withUnsafeMutableBytes(of: &copy) { (c) throws(RealmError) in
-            let e = Entry(at: c.baseAddress!)
-            Platform.copy(e.at, entry.at, 64)
-            try seal(page, 0, e, into: first)
-            firstCounter = e.counter
+        try withUnsafeMutableBytes(of: &copy) { (bytes) throws(RealmError) in
+            let sealed = Entry(at: bytes.baseAddress!)
+            Platform.copy(sealed.at, entry.at, 64)
+            try seal(page, 0, sealed, into: first)
+            firstCounter = sealed.counter
         }
     }
 
@@ -349,22 +350,23 @@ final class RealmForm: PageForm {
 
     /// Writes entry and ciphertext of page 0 from `first`.
     private func putFirst(_ counter: UInt32) throws(RealmError) {
-        let e = try entry(0)
-        let isThere = e.counter == counter
-        if !isThere { Platform.copy(e.at + 32, e.at, 32) }
-        e.at.storeBytes(of: counter.littleEndian, as: UInt32.self)
-        cipher.mac(first, into: e.mac)
-        if isThere { try file.write(e.at, count: 64, at: 0) } else { try writeEntries(e, 1, at: 0) }
+        let entry = try entry(0)
+        let isThere = entry.counter == counter
+        if !isThere { Platform.copy(entry.at + 32, entry.at, 32) }
+        entry.at.storeBytes(of: counter.littleEndian, as: UInt32.self)
+        cipher.mac(first, into: entry.mac)
+        if isThere { try file.write(entry.at, count: 64, at: 0) } else { try writeEntries(entry, 1, at: 0) }
         try file.write(first, count: 4096, at: 4096)
     }
 
-    /// Writes entries in two steps, so that one that is cut short keeps what the page needs that is there: first the
-    /// older half, which repeats what stands in the newer one, then both.
+    /// Writes entries in two steps, so that an interrupted write still leaves the half that matches the page on disk.
+    /// The first step changes only the older half, to a copy of the newer half on disk; the second step writes both
+    /// halves.
     private func writeEntries(_ first: Entry, _ count: Int, at place: Int) throws(RealmError) {
         let size = count * 64
-        for p in stride(from: 0, to: size, by: 64) {
-            Platform.copy(olderEntries.base + p, first.at + p + 32, 32)
-            Platform.copy(olderEntries.base + p + 32, first.at + p + 32, 32)
+        for offset in stride(from: 0, to: size, by: 64) {
+            Platform.copy(olderEntries.base + offset, first.at + offset + 32, 32)
+            Platform.copy(olderEntries.base + offset + 32, first.at + offset + 32, 32)
         }
         if !Platform.isZero(olderEntries.base, size) { try file.write(olderEntries.base, count: size, at: place) }
         try file.write(first.at, count: size, at: place)
@@ -379,28 +381,31 @@ final class RealmForm: PageForm {
         isFirstTorn = false
     }
 
-    /// Completes a torn page 0, in the buffer, from a copy of what it was to become; `first` holds its ciphertext then.
-    /// Returns the counter under which it was encrypted: the one whose ciphertext is what the entry announces, or
-    /// shares a sector with the page. The file stays as it is: a writer may be alive and at it.
+    /// Completes a torn page 0, which is in the buffer, from a copy of its new content; then `first` holds its
+    /// ciphertext. Returns the counter under which it was encrypted: either the entry announces its ciphertext, or the
+    /// ciphertext shares a sector with the page. The file stays unchanged: a writer may still be writing it.
     private func recoverFirst(into to: UnsafeMutableRawPointer) throws(RealmError) -> UInt32? {
         let torn = try HiddenMemory(4096)
         defer { withExtendedLifetime(torn) {} }
         Platform.copy(torn.base, buffer, 4096)
-        let e = try entry(0)
+        let firstEntry = try entry(0)
         let pages = try pageCount
         for page in stride(from: pages - 1, through: max(1, pages - Self.copies), by: -1) {
             let copy = try entry(page)
             guard copy.counter != 0, try file.read(into: buffer, count: 4096, at: position(ofPage: page)) == 4096,
                 try open(page, copy, into: first), FileHeader(bytes: first).hasMnemonic
             else { continue }
-            // Commits that lost their power after the entry or before it go on from either half.
-            for counter in [e.counter, Self.next(e.counter), e.olderCounter, Self.next(e.olderCounter)]
+            // Commits that were interrupted by a power failure continue from either half, or from the counter after it.
+            for counter in [
+                firstEntry.counter, Self.next(firstEntry.counter), firstEntry.olderCounter,
+                Self.next(firstEntry.olderCounter),
+            ]
             where counter != 0 {
                 try cipher.encrypt(first, into: buffer, counter: counter, position: 0)
                 var mac: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
-                let isAnnounced = withUnsafeMutableBytes(of: &mac) { m in
-                    cipher.mac(buffer, into: m.baseAddress!)
-                    return Crypto.isEqual(m.baseAddress!, e.mac, RealmPageCipher.macSize)
+                let isAnnounced = withUnsafeMutableBytes(of: &mac) { computed in
+                    cipher.mac(buffer, into: computed.baseAddress!)
+                    return Crypto.isEqual(computed.baseAddress!, firstEntry.mac, RealmPageCipher.macSize)
                 }
                 guard
                     isAnnounced
@@ -432,7 +437,7 @@ final class RealmForm: PageForm {
 
     func release() {
         // Entries are written with their pages.
-        for m in metadata.values { m.bytes.deallocate() }
+        for page in metadata.values { page.bytes.deallocate() }
         metadata = [:]
     }
 }

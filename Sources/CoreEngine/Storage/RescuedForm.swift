@@ -1,25 +1,26 @@
-/// The pages of a damaged file in CRealm's encrypted form, to be read only. Layout: docs/security.md.
+/// The pages of a damaged file in CRealm's encrypted form, for reading only. Layout: docs/security.md.
 ///
-/// A page is the one that its table of stamps names. Where that table cannot be had, or a newer root record may be
-/// lost, a page counts as far as it authenticates: it was written to this place of this file, at some time.
+/// Normally a page is valid when its stamp is the one in its table of stamps. If that table is unreadable, or a newer
+/// root record may be lost, every page that authenticates is valid: it was written to this place of this file at some
+/// time.
 final class RescuedForm: PageForm {
     private let form: SealedForm
 
     /// The newest root record that authenticates.
     private let root: SealedForm.Root?
 
-    /// No newer one is lost.
+    /// Whether it is certain that no newer root record is lost.
     let isSure: Bool
     private let count: Int
 
-    /// Tables of stamps that cannot be read.
+    /// Tables of stamps that are unreadable.
     private var lostTables: Set<Int> = []
 
-    init(_ file: FileDescriptor, _ e: Encryption) throws(RealmError) {
-        form = try SealedForm.openDamaged(file, e)
+    init(_ file: FileDescriptor, _ encryption: Encryption) throws(RealmError) {
+        form = try SealedForm.openDamaged(file, encryption)
         (root, isSure) = form.damagedRoot()
         let blocks = try file.size() / SealedForm.blockSize
-        // Pages that the file has room for, whatever it says.
+        // The number of pages that fit into the file, whatever its root record claims.
         var low = 0, high = SealedForm.pageLimit
         while low < high {
             let middle = (low + high + 1) / 2
@@ -34,12 +35,12 @@ final class RescuedForm: PageForm {
 
     func position(ofPage page: Int) -> Int { form.position(ofPage: page) }
 
-    /// The stamp that the page's table names; nil where there is no such table.
+    /// The page's stamp according to its table; nil when the table is unreadable.
     private func named(_ page: Int) throws(RealmError) -> UInt64? {
-        let t = page / SealedForm.fanOut
-        guard let root, isSure, !lostTables.contains(t) else { return nil }
-        guard let table = try form.table(t, root) else {
-            lostTables.insert(t)
+        let number = page / SealedForm.fanOut
+        guard let root, isSure, !lostTables.contains(number) else { return nil }
+        guard let table = try form.table(number, root) else {
+            lostTables.insert(number)
             return nil
         }
         return table.values[page % SealedForm.fanOut]
@@ -72,7 +73,7 @@ final class RescuedForm: PageForm {
 
     func isInFile() throws(RealmError) -> Bool { true }
 
-    // MARK: Nothing is written
+    // MARK: Refused writes
 
     private func readOnly() -> RealmError { RealmError(.readOnly, "A damaged file is only read", path: form.file.path) }
 

@@ -1,11 +1,12 @@
-/// Copies of a user's bytes, for as long as a call needs them, in memory that no core dump shows.
+/// Temporary copies of a user's bytes, in memory that core dumps do not contain.
 struct ScratchBuffers {
-    /// Whose bytes a buffer holds: each role has its own, so that a copy stays good until the same role needs the next.
+    /// The purpose of a copy: each role has a separate buffer, so a copy stays valid until the same role needs the next
+    /// one.
     enum Role: Int { case value, key, moved }
 
     private var buffers: [HiddenMemory?] = [nil, nil, nil]
 
-    /// - Returns: a copy, good until the next one of its role.
+    /// - Returns: a copy, valid until the next one of its role.
     mutating func copy(_ bytes: Bytes, _ role: Role) throws(RealmError) -> Bytes {
         let i = role.rawValue
         if buffers[i]?.count ?? 0 < bytes.count { buffers[i] = try HiddenMemory(bytes.count) }

@@ -1,17 +1,17 @@
-/// Announcements: what a commit writes before its root record, so that a torn or lost record is made good. Layout:
-/// docs/security.md §4.
+/// Announcements: written by a commit before its root record, so that a torn or lost root record can be replaced.
+/// Layout: docs/security.md §4.
 extension SealedForm {
-    /// Whether the announcement still stands in the blocks of the root records in the buffer.
-    func isAnnounced(_ a: Announced) -> Bool {
-        PageSeal.stamp(buffer + Int(a.root.sequence & 1) * Self.blockSize + Self.rootSize) == a.stamp
+    /// Whether the announcement is still in the blocks of the root records, which are in the buffer.
+    func isAnnounced(_ announced: Announced) -> Bool {
+        PageSeal.stamp(buffer + Int(announced.root.sequence & 1) * Self.blockSize + Self.rootSize) == announced.stamp
     }
 
     private static func rootBlock(_ sequence: UInt64) -> Int { (2 + Int(sequence & 1)) * blockSize }
 
-    /// Describes the coming root record and the pages below it that are new, behind the record that it is going to
-    /// replace; `runs` nil takes away what an earlier commit may have left there.
-    func announce(_ r: Root, _ runs: [Range<Int>]?) throws(RealmError) {
-        let at = Self.rootBlock(r.sequence)
+    /// Announces the new root record and the new pages below it, behind the root record that it will replace. With
+    /// `runs` nil, removes an announcement that an earlier commit may have left there.
+    func announce(_ root: Root, _ runs: [Range<Int>]?) throws(RealmError) {
+        let at = Self.rootBlock(root.sequence)
         let end = Self.rootSize + Self.announcementSize
         Platform.zero(buffer, end)
         _ = try file.read(into: buffer, count: end, at: at)
@@ -20,14 +20,16 @@ extension SealedForm {
         Platform.zero(buffer, Self.announcementSize)
         if let runs {
             var plain = [UInt8](repeating: 0, count: Self.announcementPayload)
-            plain.withUnsafeMutableBytes { p in
-                encode(r, into: p.baseAddress!)
-                p.storeBytes(of: UInt64(runs.count).littleEndian, toByteOffset: Self.rootPayload, as: UInt64.self)
+            plain.withUnsafeMutableBytes { bytes in
+                encode(root, into: bytes.baseAddress!)
+                bytes.storeBytes(of: UInt64(runs.count).littleEndian, toByteOffset: Self.rootPayload, as: UInt64.self)
                 for (i, run) in runs.enumerated() {
                     let entry = UInt64(run.lowerBound) | UInt64(run.count) << 32
-                    p.storeBytes(of: entry.littleEndian, toByteOffset: Self.rootPayload + 8 + i * 8, as: UInt64.self)
+                    bytes.storeBytes(
+                        of: entry.littleEndian, toByteOffset: Self.rootPayload + 8 + i * 8, as: UInt64.self)
                 }
-                _ = seal.seal(.announcement, Int(r.sequence & 1), from: p.baseAddress!, count: p.count, into: buffer)
+                _ = seal.seal(
+                    .announcement, Int(root.sequence & 1), from: bytes.baseAddress!, count: bytes.count, into: buffer)
             }
         } else if !isUsed {
             return
@@ -35,17 +37,19 @@ extension SealedForm {
         try file.write(buffer, count: Self.announcementSize, at: at + Self.rootSize)
     }
 
-    /// The announced root record that follows `r`, if all that it names is on the disk.
-    func successor(of r: Root) throws(RealmError) -> Announced? {
+    /// The announced root record that follows `root`, if everything that it names is on the disk.
+    func successor(of root: Root) throws(RealmError) -> Announced? {
         var plain = [UInt8](repeating: 0, count: Self.announcementPayload)
-        let at = Self.rootBlock(r.sequence &+ 1)
+        let at = Self.rootBlock(root.sequence &+ 1)
         guard try file.read(into: buffer, count: Self.announcementSize, at: at + Self.rootSize) == Self.announcementSize
         else { return nil }
-        let opened = plain.withUnsafeMutableBytes { p -> (Root, Int)? in
-            guard seal.open(.announcement, Int(r.sequence &+ 1) & 1, buffer, count: p.count, into: p.baseAddress!),
-                let next = decode(p.baseAddress!),
-                next.sequence == r.sequence &+ 1,
-                case let count = p.loadUnaligned(fromByteOffset: Self.rootPayload, as: UInt64.self).littleEndian,
+        let opened = plain.withUnsafeMutableBytes { bytes -> (Root, Int)? in
+            guard
+                seal.open(
+                    .announcement, Int(root.sequence &+ 1) & 1, buffer, count: bytes.count, into: bytes.baseAddress!),
+                let next = decode(bytes.baseAddress!),
+                next.sequence == root.sequence &+ 1,
+                case let count = bytes.loadUnaligned(fromByteOffset: Self.rootPayload, as: UInt64.self).littleEndian,
                 count <= UInt64(Self.announcedRuns)
             else { return nil }
             return (next, Int(count))
@@ -64,9 +68,9 @@ extension SealedForm {
             }
             let first = Int(entry & 0xFFFF_FFFF), pages = Int(entry >> 32)
             guard first + pages <= next.pageCount else { return nil }
-            for p in first..<first + pages {
-                guard let table = try table(p / Self.fanOut, next),
-                    try read(p, table.values[p % Self.fanOut], into: page) == nil
+            for number in first..<first + pages {
+                guard let table = try table(number / Self.fanOut, next),
+                    try read(number, table.values[number % Self.fanOut], into: page) == nil
                 else { return nil }
             }
             runs.append(first..<first + pages)
@@ -82,13 +86,14 @@ extension SealedForm {
         return found.root.sequence
     }
 
-    /// The last of the announced root records that follow `r` one after the other, or the first that is wanted; nil
-    /// when none does and `r` is itself in its place.
-    func lastSuccessor(of r: Root, until isWanted: (Root) -> Bool = { _ in false }) throws(RealmError) -> Announced? {
-        var found = accepted.flatMap { $0.root.sequence == r.sequence ? $0 : nil }
+    /// Follows the announced root records after `root`. Returns the last one, or the first that `isWanted` accepts; nil
+    /// when no announcement follows and `root` was not accepted from one.
+    func lastSuccessor(of root: Root, until isWanted: (Root) -> Bool = { _ in false }) throws(RealmError) -> Announced?
+    {
+        var found = accepted.flatMap { $0.root.sequence == root.sequence ? $0 : nil }
         for _ in 0..<Self.chain {
             if let found, isWanted(found.root) { break }
-            guard var next = try successor(of: found?.root ?? r) else { break }
+            guard var next = try successor(of: found?.root ?? root) else { break }
             next.runs = (found?.runs ?? []) + next.runs
             found = next
         }
@@ -103,7 +108,7 @@ extension SealedForm {
     func rewriteSuccessor() throws(RealmError) {
         guard let accepted else { return }
         for run in accepted.runs {
-            // Pages are neighbours on disk as far as their table reaches.
+            // Pages of one table are adjacent on disk.
             var page = run.lowerBound
             while page < run.upperBound {
                 let end = min(run.upperBound, (page / Self.fanOut + 1) * Self.fanOut)
@@ -128,11 +133,12 @@ extension SealedForm {
 
     func withdraw(_ header: FileHeader) throws(RealmError) {
         if let replaced {
-            // The record first, for certain: while it may be torn the announcement behind it stands in for it.
+            // The root record is restored and flushed first: while it may be torn, the announcement behind it replaces
+            // it.
             for part in [0..<Self.rootSize, Self.rootSize..<replaced.bytes.count] {
-                try replaced.bytes.withBytes { (b) throws(RealmError) in
-                    if let p = b.baseAddress {
-                        try file.write(p + part.lowerBound, count: part.count, at: replaced.at + part.lowerBound)
+                try replaced.bytes.withBytes { (raw) throws(RealmError) in
+                    if let start = raw.baseAddress {
+                        try file.write(start + part.lowerBound, count: part.count, at: replaced.at + part.lowerBound)
                     }
                 }
                 if part.lowerBound == 0 { try file.synchronizeData() }
@@ -140,8 +146,8 @@ extension SealedForm {
         }
         forget()
         accepted = nil
-        // The root record in force was never flushed, perhaps, and a flush that failed may have dropped it: its
-        // announcement was.
+        // The root record in force may never have been flushed, and a failed flush may have dropped it: its
+        // announcement was flushed.
         var root = try root()
         if root.header != header, let next = try successor(of: root) { root = next.root }
         guard root.header == header else { throw damaged("its newest root record was lost") }
@@ -153,7 +159,7 @@ extension SealedForm {
     func rewriteHeader() throws(RealmError) {
         let root = try root()
         if let accepted, accepted.root.sequence == root.sequence {
-            // Until all of it is on the disk for certain, the tables that the record before it names must stay.
+            // Until all of it is certainly on the disk, the tables that the previous root record names must stay.
             try rewriteSuccessor()
             try file.synchronizeData()
         }

@@ -1,14 +1,14 @@
 /// The two copies of the key block, and the change of the secret that opens it. Layout: docs/security.md.
 extension SealedForm {
-    func writeKeyBlock(_ b: KeyBlock, _ copy: Int) throws(RealmError) {
+    func writeKeyBlock(_ block: KeyBlock, _ copy: Int) throws(RealmError) {
         let isNew = try file.size() < (copy + 1) * Self.blockSize
         Platform.zero(buffer, Self.blockSize)
-        b.bytes.withUnsafeBytes { Platform.copy(buffer, $0.baseAddress!, $0.count) }
+        block.bytes.withUnsafeBytes { Platform.copy(buffer, $0.baseAddress!, $0.count) }
         try file.write(buffer, count: isNew ? Self.blockSize : KeyBlock.size, at: copy * Self.blockSize)
     }
 
-    /// Takes the key block that is in the file now for the one in force: its own, unless both copies are another one of
-    /// this file.
+    /// Updates `keyBlock` from the file: it stays unless both copies in the file are another key block of the same
+    /// file.
     /// - Returns: both copies.
     @discardableResult
     func readKeyBlocks() throws(RealmError) -> (first: KeyBlock, second: KeyBlock) {
@@ -21,9 +21,9 @@ extension SealedForm {
         return (first, second)
     }
 
-    /// Puts the key block in force in the place of both copies, durably. It stands in one of them: that copy is written
-    /// first, again, in case a flush that failed kept it from the disk. So it is on the disk in one place or the other
-    /// at every moment, never behind a copy that is newer.
+    /// Writes the key block in force to both copies, durably. One of them already contains it: that copy is written
+    /// first, again, in case a failed flush kept it from the disk. So the key block is on the disk in at least one copy
+    /// at every moment, and never behind a newer copy.
     private func spreadKeyBlock() throws(RealmError) {
         let isFirst = try readKeyBlocks().first == keyBlock
         for copy in isFirst ? [0, 1] : [1, 0] {
@@ -37,10 +37,10 @@ extension SealedForm {
         if first != second { try spreadKeyBlock() }
     }
 
-    func changeSecret(_ e: Encryption) throws(RealmError) -> Bool {
+    func changeSecret(_ encryption: Encryption) throws(RealmError) -> Bool {
         // The copies may differ, and the second may be the only one that the present secret opens.
         try spreadKeyBlock()
-        let new = try keyBlock.rewrapped(dataKey, e)
+        let new = try keyBlock.rewrapped(dataKey, encryption)
         do throws(RealmError) {
             try writeKeyBlock(new, 1)
             try file.synchronizeData()
@@ -48,7 +48,7 @@ extension SealedForm {
             try file.synchronizeData()
         } catch {
             do throws(RealmError) {
-                // While the copies differ, the secrets of both open the file.
+                // While the copies differ, either secret opens the file.
                 try writeKeyBlock(keyBlock, 0)
                 try file.synchronizeData()
                 try writeKeyBlock(keyBlock, 1)

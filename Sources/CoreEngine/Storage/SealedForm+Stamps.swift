@@ -1,9 +1,9 @@
-/// The tree of stamps: a root record names the stamps of groups, a group those of tables, a table those of pages (while
-/// the file is small, the root those of tables). Each is read into memory once and kept for as long as its parent names
-/// it. Layout: docs/security.md.
+/// The tree of stamps: a root record contains the stamps of groups, a group those of tables, a table those of pages.
+/// (While the file is small, the root record contains the stamps of tables.) Each is read into memory once and kept as
+/// long as its parent names its stamp. Layout: docs/security.md.
 ///
-/// What a parent does not name is never believed: a table that was written meanwhile is looked up again from a root
-/// that is read again.
+/// A block that its parent does not name is never trusted: if a table was written meanwhile, the root is read again,
+/// and the table is looked up from the new root.
 extension SealedForm {
     // MARK: Root
 
@@ -11,7 +11,7 @@ extension SealedForm {
         if let known { return known }
         var records: (Root?, Root?) = (nil, nil)
         var distant = 0
-        // Another process may be in the middle of a write: that passes.
+        // Another process may be in the middle of a write, which is temporary.
         for attempt in 0..<20 {
             if attempt > 0 { Platform.sleep(microseconds: 1000) }
             guard try file.read(into: buffer, count: 2 * Self.blockSize, at: 2 * Self.blockSize) == 2 * Self.blockSize
@@ -22,8 +22,8 @@ extension SealedForm {
             if let even = records.0, let odd = records.1 {
                 let isEven = even.sequence > odd.sequence
                 var root = isEven ? even : odd
-                // Neighbours, but for a flush that failed in another process and lost one record: then the
-                // announcements lead on.
+                // The sequence numbers are normally adjacent. After a failed flush in another process, which lost one
+                // record, the announcements lead to the newest state.
                 guard root.sequence &- (isEven ? odd : even).sequence <= 3 else {
                     distant += 1
                     if distant == 3 { break }
@@ -46,7 +46,7 @@ extension SealedForm {
                 return root
             }
         }
-        // A torn record, where the disk writes less than a sector at a time.
+        // A torn record, on a disk that writes less than a sector at a time.
         if let only = records.0 ?? records.1, records.0 == nil || records.1 == nil, let next = try successor(of: only) {
             accepted = next
             known = next.root
@@ -58,9 +58,9 @@ extension SealedForm {
                 ? "a root record does not authenticate" : "its root records are not neighbours")
     }
 
-    /// The newest state of a file whose root records are not neighbours, though each of them is sound: a program that
-    /// took the file for one that nobody has open put an old record over one of them. The greater number counts, with
-    /// the commits that are announced behind it; where what it names is gone, the other one.
+    /// The newest state of a file whose root records are both valid but not adjacent: a program that assumed that no
+    /// other process has the file open overwrote one of them with an old record. The greater number is used, with the
+    /// commits that are announced behind it; if tables or groups that it names are gone, the other record is used.
     private func distantRoot(_ even: Root, _ odd: Root) throws(RealmError) -> Root? {
         for candidate in even.sequence > odd.sequence ? [even, odd] : [odd, even] {
             let found = try lastSuccessor(of: candidate)
@@ -73,11 +73,11 @@ extension SealedForm {
         return nil
     }
 
-    /// Whether all tables and groups that a root record names are there.
+    /// Whether all tables and groups that a root record names are in the file.
     private func isWhole(_ root: Root) throws(RealmError) -> Bool {
         guard try file.size() >= end(of: root.pageCount) * Self.blockSize else { return false }
-        for t in 0..<(root.pageCount + Self.fanOut - 1) / Self.fanOut {
-            if try table(t, root) == nil { return false }
+        for number in 0..<(root.pageCount + Self.fanOut - 1) / Self.fanOut {
+            if try table(number, root) == nil { return false }
         }
         return true
     }
@@ -86,9 +86,9 @@ extension SealedForm {
         guard isDistant, changedTables.isEmpty else { return }
         known = nil
         let root = try root()
-        // Announced commits are put in their place first, by whoever opens the file.
+        // The process that opens the file first selects the announced commits.
         guard isDistant, accepted == nil else { return }
-        // The same content under the next number makes neighbours of them again; the older record is the one that goes.
+        // The same content under the next number makes the records adjacent again; it replaces the older record.
         var next = root
         next.sequence &+= 1
         try writeRoot(next)
@@ -96,8 +96,8 @@ extension SealedForm {
         (accepted, known, isDistant) = (nil, nil, false)
     }
 
-    /// The newest of the root records and announcements that authenticate, for a file that may be damaged, and whether
-    /// both records do: otherwise a newer one may be lost.
+    /// The newest of the root records and announcements that authenticate, for a file that may be damaged. `isSure`
+    /// when both records authenticate; otherwise a newer one may be lost.
     func damagedRoot() -> (root: Root?, isSure: Bool) {
         guard let read = try? file.read(into: buffer, count: 2 * Self.blockSize, at: 2 * Self.blockSize),
             read == 2 * Self.blockSize
@@ -120,40 +120,42 @@ extension SealedForm {
         let block = buffer + slot * Self.blockSize
         let end = Self.rootSize + Self.announcementSize
         var plain = [UInt8](repeating: 0, count: Self.rootPayload)
-        return plain.withUnsafeMutableBytes { p -> Root? in
+        return plain.withUnsafeMutableBytes { bytes -> Root? in
             guard Platform.isZero(block + end, Self.blockSize - end),
-                seal.open(.root, slot, block, count: Self.rootPayload, into: p.baseAddress!),
-                let r = decode(p.baseAddress!), r.sequence & 1 == UInt64(slot)
+                seal.open(.root, slot, block, count: Self.rootPayload, into: bytes.baseAddress!),
+                let root = decode(bytes.baseAddress!), root.sequence & 1 == UInt64(slot)
             else { return nil }
-            return r
+            return root
         }
     }
 
-    func decode(_ p: UnsafeRawPointer) -> Root? {
-        func word(_ at: Int) -> UInt64 { UInt64(littleEndian: p.loadUnaligned(fromByteOffset: at, as: UInt64.self)) }
-        var r = Root()
-        r.sequence = word(0)
-        r.header = FileHeader(bytes: p + 8)
-        r.pageCount = Int(truncatingIfNeeded: word(32))
-        for i in 0..<Self.rootStamps { r.stamps[i] = word(48 + i * 8) }
-        guard r.pageCount >= 0, r.pageCount <= Self.pageLimit else { return nil }
-        return r
+    func decode(_ bytes: UnsafeRawPointer) -> Root? {
+        func word(_ at: Int) -> UInt64 {
+            UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: at, as: UInt64.self))
+        }
+        var root = Root()
+        root.sequence = word(0)
+        root.header = FileHeader(bytes: bytes + 8)
+        root.pageCount = Int(truncatingIfNeeded: word(32))
+        for i in 0..<Self.rootStamps { root.stamps[i] = word(48 + i * 8) }
+        guard root.pageCount >= 0, root.pageCount <= Self.pageLimit else { return nil }
+        return root
     }
 
-    func encode(_ r: Root, into p: UnsafeMutableRawPointer) {
-        Platform.zero(p, Self.rootPayload)
-        p.storeBytes(of: r.sequence.littleEndian, as: UInt64.self)
-        r.header.encode(into: p + 8)
-        p.storeBytes(of: UInt64(r.pageCount).littleEndian, toByteOffset: 32, as: UInt64.self)
+    func encode(_ root: Root, into bytes: UnsafeMutableRawPointer) {
+        Platform.zero(bytes, Self.rootPayload)
+        bytes.storeBytes(of: root.sequence.littleEndian, as: UInt64.self)
+        root.header.encode(into: bytes + 8)
+        bytes.storeBytes(of: UInt64(root.pageCount).littleEndian, toByteOffset: 32, as: UInt64.self)
         for i in 0..<Self.rootStamps {
-            p.storeBytes(of: r.stamps[i].littleEndian, toByteOffset: 48 + i * 8, as: UInt64.self)
+            bytes.storeBytes(of: root.stamps[i].littleEndian, toByteOffset: 48 + i * 8, as: UInt64.self)
         }
     }
 
-    func writeRoot(_ r: Root) throws(RealmError) {
+    func writeRoot(_ root: Root) throws(RealmError) {
         var plain = [UInt8](repeating: 0, count: Self.rootPayload)
-        plain.withUnsafeMutableBytes { encode(r, into: $0.baseAddress!) }
-        let slot = Int(r.sequence & 1)
+        plain.withUnsafeMutableBytes { encode(root, into: $0.baseAddress!) }
+        let slot = Int(root.sequence & 1)
         let isNew = try file.size() < (3 + slot) * Self.blockSize
         Platform.zero(buffer, Self.blockSize)
         _ = plain.withUnsafeBytes {
@@ -164,59 +166,61 @@ extension SealedForm {
 
     // MARK: Stamps
 
-    /// Reads the stamps that `wanted` names from the pair of blocks at `block`; nil when neither block is the one.
+    /// Reads the block with the stamp `wanted` from the pair of blocks at `block`; nil when neither block has this
+    /// stamp.
     private func load(_ kind: PageSeal.Kind, _ number: Int, at block: Int, wanted: UInt64) throws(RealmError) -> Stamps?
     {
-        let s = Stamps()
-        guard wanted != 0 else { return s }
+        let stamps = Stamps()
+        guard wanted != 0 else { return stamps }
         guard try file.read(into: buffer, count: 2 * Self.blockSize, at: block * Self.blockSize) == 2 * Self.blockSize
         else { return nil }
         for slot in 0..<2 where PageSeal.stamp(buffer + slot * Self.blockSize) == wanted {
-            guard seal.open(kind, number, buffer + slot * Self.blockSize, count: Self.payload, into: s.values) else {
+            guard seal.open(kind, number, buffer + slot * Self.blockSize, count: Self.payload, into: stamps.values)
+            else {
                 return nil
             }
-            s.slot = slot
-            s.stamp = wanted
-            return s
+            stamps.slot = slot
+            stamps.stamp = wanted
+            return stamps
         }
         return nil
     }
 
-    func group(_ g: Int, _ root: Root) throws(RealmError) -> Stamps? {
-        guard g < Self.rootStamps else {
+    func group(_ number: Int, _ root: Root) throws(RealmError) -> Stamps? {
+        guard number < Self.rootStamps else {
             throw RealmError(
                 .maximumFileSizeExceeded, "An encrypted file holds at most \(Self.rootStamps) GB", path: file.path)
         }
-        if let s = groups[g], s.isChanged || s.stamp == root.stamps[g] { return s }
-        let s = try load(.group, g, at: groupBlock(g), wanted: root.stamps[g])
-        groups[g] = s
-        return s
+        if let stamps = groups[number], stamps.isChanged || stamps.stamp == root.stamps[number] { return stamps }
+        let stamps = try load(.group, number, at: groupBlock(number), wanted: root.stamps[number])
+        groups[number] = stamps
+        return stamps
     }
 
-    func table(_ t: Int, _ root: Root) throws(RealmError) -> Stamps? {
-        if let s = tables[t], s.isChanged { return s }
+    func table(_ number: Int, _ root: Root) throws(RealmError) -> Stamps? {
+        if let stamps = tables[number], stamps.isChanged { return stamps }
         let wanted: UInt64
-        if !released.isEmpty, let stamp = released[t] {
+        if !released.isEmpty, let stamp = released[number] {
             wanted = stamp
         } else if root.isSmall {
-            wanted = t < Self.rootStamps ? root.stamps[t] : 0
+            wanted = number < Self.rootStamps ? root.stamps[number] : 0
         } else {
-            guard let group = try group(t / Self.fanOut, root) else { return nil }
-            wanted = group.values[t % Self.fanOut]
+            guard let group = try group(number / Self.fanOut, root) else { return nil }
+            wanted = group.values[number % Self.fanOut]
         }
-        if let s = tables[t], s.stamp == wanted { return s }
-        let s = try load(.table, t, at: tableBlock(t), wanted: wanted)
-        tables[t] = s
-        return s
+        if let stamps = tables[number], stamps.stamp == wanted { return stamps }
+        let stamps = try load(.table, number, at: tableBlock(number), wanted: wanted)
+        tables[number] = stamps
+        return stamps
     }
 
-    /// The table of a page. Its blocks may have been written twice since the root was read: then the root is read
-    /// again.
+    /// The table of stamps for a page. Its blocks may have been written twice since the root was read: then the root is
+    /// read again.
     func table(ofPage page: Int) throws(RealmError) -> Stamps {
         var tries = 0
         while true {
             let root = try root()
-            if let s = try table(page / Self.fanOut, root) { return s }
+            if let stamps = try table(page / Self.fanOut, root) { return stamps }
             guard changedTables.isEmpty, released.isEmpty else {
                 throw damaged("a table of stamps does not authenticate")
             }

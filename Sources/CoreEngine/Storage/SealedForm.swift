@@ -1,22 +1,24 @@
-/// CRealm's encrypted form: blocks of 4096 bytes, each sealed by itself (`PageSeal`), and a tree of stamps over them.
+/// CRealm's encrypted form: blocks of 4096 bytes, each sealed separately (`PageSeal`), and a tree of stamps over them.
 ///
 ///     block 0, 1   the key block, twice
 ///           2, 3   root records: even and odd sequence numbers
 ///           4 …    groups of 507 tables of 507 pages; each group and each table occupies two blocks, written in turn
 ///
-/// A page's stamp is in its table, the table's in its group, the group's in the root (in files of up to 53 tables the
-/// table's is in the root): a block that is not the one its stamp names is refused. A commit writes pages, then the
-/// tables and groups that name them into the block of the pair that is not in use, and an announcement: the coming root
-/// record and the pages that were written. It flushes, and then writes the root record over the older one. A record is
-/// 512 bytes, so that no torn write leaves half of one; if it never reaches the disk, the announcement stands in for
-/// it. Layout: docs/security.md.
+/// The stamp of a page is in its table, that of the table in its group, that of the group in the root (in files of up
+/// to 53 tables, the stamps of tables are in the root). A block is refused when it does not have the stamp that its
+/// parent names.
+///
+/// A commit writes its pages. Then it writes the tables and groups that name them, each into the unused block of its
+/// pair, and an announcement: the new root record and the list of written pages. It flushes, and then overwrites the
+/// older root record. A record is 512 bytes, so that no torn write leaves half of one; if it never reaches the disk,
+/// the announcement replaces it. Layout: docs/security.md.
 final class SealedForm: PageForm {
     @inline(__always) static var blockSize: Int { 4096 }
 
     /// Bytes of data in a page: 4056.
     @inline(__always) static var payload: Int { blockSize - PageSeal.overhead }
 
-    /// Stamps in a table or group.
+    /// Number of stamps in a table or group.
     @inline(__always) static var fanOut: Int { payload / 8 }
     private static let tableSpan = 2 + fanOut
     private static let groupSpan = 2 + fanOut * tableSpan
@@ -30,15 +32,15 @@ final class SealedForm: PageForm {
         0..<2 * blockSize, 2 * blockSize..<2 * blockSize + rootSize, 3 * blockSize..<3 * blockSize + rootSize,
     ]
 
-    /// Behind the root record in its block.
+    /// The announcement is behind the root record in the same block.
     static let announcementSize = 2048
     static let announcementPayload = announcementSize - PageSeal.overhead
 
-    /// Commits that can be announced at a time: one in each root block.
+    /// Number of commits that can be announced at a time: one in each root block.
     static let chain: UInt64 = 2
     static let announcedRuns = (announcementPayload - rootPayload - 8) / 8
 
-    /// Bytes of a file to which nothing was committed yet: its first page is the last thing in it.
+    /// Size of a file to which nothing was committed yet: its first page is at its end.
     static var sizeWhenNew: Int { (firstGroup + 5) * blockSize }
     static let pageLimit = rootStamps * fanOut * fanOut
 
@@ -46,7 +48,7 @@ final class SealedForm: PageForm {
     final class Stamps {
         let values: UnsafeMutablePointer<UInt64>
 
-        /// Which block of the pair holds them, and its stamp.
+        /// `slot`: the block of the pair that holds the stamps. `stamp`: the stamp of that block.
         var slot = 1
         var stamp: UInt64 = 0
         var isChanged = false
@@ -64,7 +66,7 @@ final class SealedForm: PageForm {
         var header = FileHeader()
         var pageCount = 0
 
-        /// Of groups; while the file is small, of tables.
+        /// The stamps of groups, or of tables while the file is small.
         var stamps = [UInt64](repeating: 0, count: rootStamps)
 
         /// Whether the stamps are those of tables.
@@ -84,31 +86,31 @@ final class SealedForm: PageForm {
     struct Announced {
         var root: Root
 
-        /// Of the announcement: another one may come to stand there.
+        /// The stamp of the announcement: another announcement may overwrite it.
         var stamp: UInt64
         var runs: [Range<Int>]
     }
 
-    /// It counts although its root record is not in its place.
+    /// An announced root record that is used although it has not been written to its block.
     var accepted: Announced?
 
-    /// The root records were last found too far from each other for any crash.
+    /// The root records were found farther apart than any crash can leave them.
     var isDistant = false
 
-    /// Where the newest published snapshot has its top array; 0: unknown.
+    /// The top ref of the newest published snapshot; 0: unknown.
     var expected: UInt64 = 0
 
-    /// What the commit in progress writes over in the block of its root record, and where that is.
+    /// The bytes that the commit in progress overwrites in the block of its root record, and their position.
     var replaced: (bytes: [UInt8], at: Int)?
 
-    /// Pages that the commit in progress wrote, nil when there are too many to announce.
+    /// Pages that the commit in progress wrote; nil when there are too many to announce.
     private var writtenRuns: [Range<Int>]? = []
     private var grownTo = 0
     var tables: [Int: Stamps] = [:]
     var groups: [Int: Stamps] = [:]
     var changedTables: [Int] = []
 
-    /// Tables of the coming commit that are written already and not in memory: their stamps.
+    /// Stamps of tables that the coming commit has already written and that are no longer in memory.
     var released: [Int: UInt64] = [:]
     private var changedGroups: [Int] = []
     private let memory: HiddenMemory
@@ -135,16 +137,16 @@ final class SealedForm: PageForm {
 
     static func recognises(_ file: FileDescriptor) throws(RealmError) -> Bool {
         var head: UInt64 = 0
-        return try withUnsafeMutableBytes(of: &head) { (h) throws(RealmError) in
-            guard let start = h.baseAddress else { return false }
-            _ = try file.read(into: start, count: h.count, at: 0)
-            return recognises(UnsafeRawBufferPointer(h))
+        return try withUnsafeMutableBytes(of: &head) { (bytes) throws(RealmError) in
+            guard let start = bytes.baseAddress else { return false }
+            _ = try file.read(into: start, count: bytes.count, at: 0)
+            return recognises(UnsafeRawBufferPointer(bytes))
         }
     }
 
-    /// Makes the form of an empty file: no data page yet. `finishCreation` follows the first commit.
-    static func create(_ file: FileDescriptor, _ e: Encryption) throws(RealmError) -> SealedForm {
-        let (block, dataKey) = try KeyBlock.create(e)
+    /// Makes the form in an empty file, without data pages. `finishCreation` must follow after the first commit.
+    static func create(_ file: FileDescriptor, _ encryption: Encryption) throws(RealmError) -> SealedForm {
+        let (block, dataKey) = try KeyBlock.create(encryption)
         return try create(file, block, dataKey, try PageSeal.keys(dataKey))
     }
 
@@ -152,7 +154,7 @@ final class SealedForm: PageForm {
         throws(RealmError) -> SealedForm
     {
         let form = try SealedForm(file, block, dataKey, keys)
-        // The first copy comes last: without it there is no file yet.
+        // The first copy is written last (`finishCreation`): without it the file is not valid yet.
         try file.resize(to: blockSize, filled: true)
         try form.writeKeyBlock(block, 1)
         for sequence: UInt64 in 0..<2 {
@@ -169,13 +171,13 @@ final class SealedForm: PageForm {
         return try SealedForm(file, keyBlock, dataKey, keys).checked()
     }
 
-    static func open(_ file: FileDescriptor, _ e: Encryption) throws(RealmError) -> SealedForm {
+    static func open(_ file: FileDescriptor, _ encryption: Encryption) throws(RealmError) -> SealedForm {
         let (first, second) = try keyBlocks(of: file)
         var block = first
-        if first != second, try first.unwrap(e) == nil { block = second }
-        guard let dataKey = try block.unwrap(e) else {
+        if first != second, try first.unwrap(encryption) == nil { block = second }
+        guard let dataKey = try block.unwrap(encryption) else {
             let asked = block.wantsPassphrase ? "a passphrase" : "a key of 64 bytes"
-            let given = if case .passphrase = e.secret { true } else { false }
+            let given = if case .passphrase = encryption.secret { true } else { false }
             throw RealmError(
                 .invalidDatabase,
                 given == block.wantsPassphrase
@@ -186,9 +188,8 @@ final class SealedForm: PageForm {
         return try SealedForm(file, block, dataKey, try PageSeal.keys(dataKey)).checked()
     }
 
-    /// As `open`, for a file that may be damaged: by whichever copy of the key block can be read, and without a look at
-    /// anything else.
-    static func openDamaged(_ file: FileDescriptor, _ e: Encryption) throws(RealmError) -> SealedForm {
+    /// As `open`, for a file that may be damaged: uses any readable copy of the key block, and checks nothing else.
+    static func openDamaged(_ file: FileDescriptor, _ encryption: Encryption) throws(RealmError) -> SealedForm {
         var found: RealmError?
         let raw = UnsafeMutableRawBufferPointer.allocate(byteCount: blockSize, alignment: 16)
         defer { raw.deallocate() }
@@ -198,7 +199,7 @@ final class SealedForm: PageForm {
                     try file.read(into: start, count: blockSize, at: copy * blockSize) == blockSize
                 else { continue }
                 let block = try KeyBlock(checking: UnsafeRawBufferPointer(raw))
-                guard let dataKey = try block.unwrap(e) else {
+                guard let dataKey = try block.unwrap(encryption) else {
                     throw RealmError(
                         .invalidDatabase, "Realm file decryption failed (wrong key or passphrase)", path: file.path)
                 }
@@ -208,7 +209,8 @@ final class SealedForm: PageForm {
         throw found ?? RealmError(.invalidDatabase, "the encryption header is missing or damaged", path: file.path)
     }
 
-    /// Both copies of the key block. A change of key writes the first copy last: either is the truth until they agree.
+    /// Both copies of the key block. A change of key writes the first copy last; either copy is valid until they are
+    /// equal.
     static func keyBlocks(of file: FileDescriptor) throws(RealmError) -> (first: KeyBlock, second: KeyBlock) {
         let raw = UnsafeMutableRawBufferPointer.allocate(byteCount: 2 * blockSize, alignment: 16)
         defer { raw.deallocate() }
@@ -228,13 +230,13 @@ final class SealedForm: PageForm {
         return try RealmError.unlessDamaged { () throws(RealmError) in try isKeyBlock(in: file) } ?? false
     }
 
-    /// Whether the key block by which this form opened its file is in `file`.
+    /// Whether `file` contains the key block with which this form opened its file.
     private func isKeyBlock(in file: FileDescriptor) throws(RealmError) -> Bool {
         let (first, second) = try Self.keyBlocks(of: file)
         return keyBlock == first || keyBlock == second
     }
 
-    /// Itself, when the root record is good and the file as long as it says.
+    /// Returns this form when the root record is valid and the file is as long as the record says.
     private func checked() throws(RealmError) -> SealedForm {
         guard try file.size() >= end(of: try root().pageCount) * Self.blockSize else {
             throw RealmError(.invalidDatabase, "the encrypted file is truncated (\(try file.size()) bytes)")
@@ -244,13 +246,13 @@ final class SealedForm: PageForm {
 
     // MARK: Places
 
-    func groupBlock(_ g: Int) -> Int { Self.firstGroup + g * Self.groupSpan }
+    func groupBlock(_ group: Int) -> Int { Self.firstGroup + group * Self.groupSpan }
 
-    func tableBlock(_ t: Int) -> Int { groupBlock(t / Self.fanOut) + 2 + t % Self.fanOut * Self.tableSpan }
+    func tableBlock(_ table: Int) -> Int { groupBlock(table / Self.fanOut) + 2 + table % Self.fanOut * Self.tableSpan }
 
-    func pageBlock(_ p: Int) -> Int { tableBlock(p / Self.fanOut) + 2 + p % Self.fanOut }
+    func pageBlock(_ page: Int) -> Int { tableBlock(page / Self.fanOut) + 2 + page % Self.fanOut }
 
-    /// Blocks of a file with room for `pages` pages.
+    /// Number of blocks of a file with `pages` pages.
     func end(of pages: Int) -> Int { pages == 0 ? Self.firstGroup : pageBlock(pages - 1) + 1 }
 
     func damaged(_ what: String) -> RealmError {
@@ -262,7 +264,7 @@ final class SealedForm: PageForm {
     var pageCount: Int { get throws(RealmError) { max(grownTo, try root().pageCount) } }
     var fileSize: Int { get throws(RealmError) { end(of: try pageCount) * Self.blockSize } }
 
-    /// Behind nonce and tag.
+    /// The ciphertext is behind nonce and tag.
     func position(ofPage page: Int) -> Int { pageBlock(page) * Self.blockSize + PageSeal.overhead }
 
     func stamp(of page: Int) throws(RealmError) -> UInt64 { try table(ofPage: page).values[page % Self.fanOut] }
@@ -274,7 +276,7 @@ final class SealedForm: PageForm {
         return wanted
     }
 
-    /// Decrypts the version `wanted` of a page; the error when that is not what is there.
+    /// Decrypts the version `wanted` of a page; returns an error when the block contains another version.
     func read(_ page: Int, _ wanted: UInt64, into to: UnsafeMutableRawPointer) throws(RealmError) -> RealmError? {
         guard try file.read(into: buffer, count: Self.blockSize, at: pageBlock(page) * Self.blockSize) == Self.blockSize
         else {
@@ -295,7 +297,7 @@ final class SealedForm: PageForm {
         while done < count {
             let page = first + done
             let table = try table(ofPage: page)
-            // Pages are neighbours on disk as far as their table reaches.
+            // Pages of one table are adjacent on disk.
             let run = min(count - done, Self.fanOut - page % Self.fanOut, Self.batch)
             for i in 0..<run {
                 stamps[done + i] = seal.seal(
@@ -348,7 +350,7 @@ final class SealedForm: PageForm {
         return runs != nil
     }
 
-    /// Writes the tables and groups that changed; returns the root record that names them.
+    /// Writes the changed tables and groups; returns the root record that names them.
     private func comingRoot(_ header: FileHeader) throws(RealmError) -> Root {
         var root = try root()
         root.sequence &+= 1
@@ -356,14 +358,16 @@ final class SealedForm: PageForm {
         let wasSmall = root.isSmall
         root.pageCount = max(grownTo, root.pageCount)
         if root.isSmall {
-            for (t, stamp) in released where t < Self.rootStamps { root.stamps[t] = stamp }
-            for t in changedTables {
-                if let table = tables[t] { root.stamps[t] = try store(.table, t, table, at: tableBlock(t)) }
+            for (number, stamp) in released where number < Self.rootStamps { root.stamps[number] = stamp }
+            for number in changedTables {
+                if let table = tables[number] {
+                    root.stamps[number] = try store(.table, number, table, at: tableBlock(number))
+                }
             }
             return root
         }
         if wasSmall {
-            // The file outgrows what the root alone can name: its stamps move into the first group.
+            // The file has outgrown the stamps in the root: they are moved into the first group.
             let first = Stamps()
             for i in 0..<Self.rootStamps { first.values[i] = root.stamps[i] }
             first.isChanged = true
@@ -371,36 +375,40 @@ final class SealedForm: PageForm {
             changedGroups.append(0)
             root.stamps = [UInt64](repeating: 0, count: Self.rootStamps)
         }
-        for (t, stamp) in released { try name(t, stamp, root) }
-        for t in changedTables {
-            guard let table = tables[t] else { throw damaged("a table of stamps does not authenticate") }
-            try name(t, try store(.table, t, table, at: tableBlock(t)), root)
+        for (number, stamp) in released { try name(number, stamp, root) }
+        for number in changedTables {
+            guard let table = tables[number] else { throw damaged("a table of stamps does not authenticate") }
+            try name(number, try store(.table, number, table, at: tableBlock(number)), root)
         }
-        for g in changedGroups {
-            if let group = groups[g] { root.stamps[g] = try store(.group, g, group, at: groupBlock(g)) }
+        for number in changedGroups {
+            if let group = groups[number] {
+                root.stamps[number] = try store(.group, number, group, at: groupBlock(number))
+            }
         }
         return root
     }
 
-    /// Enters a table's stamp in its group.
-    private func name(_ t: Int, _ stamp: UInt64, _ root: Root) throws(RealmError) {
-        guard let group = try group(t / Self.fanOut, root) else {
+    /// Stores a table's stamp in its group.
+    private func name(_ number: Int, _ stamp: UInt64, _ root: Root) throws(RealmError) {
+        guard let group = try group(number / Self.fanOut, root) else {
             throw damaged("a group of tables does not authenticate")
         }
-        group.values[t % Self.fanOut] = stamp
+        group.values[number % Self.fanOut] = stamp
         if !group.isChanged {
             group.isChanged = true
-            changedGroups.append(t / Self.fanOut)
+            changedGroups.append(number / Self.fanOut)
         }
     }
 
-    /// Writes stamps into the block of their pair that is not in use.
-    private func store(_ kind: PageSeal.Kind, _ number: Int, _ s: Stamps, at block: Int) throws(RealmError) -> UInt64 {
-        let slot = 1 - s.slot
-        let stamp = seal.seal(kind, number, from: s.values, count: Self.payload, into: buffer)
+    /// Writes stamps into the unused block of their pair.
+    private func store(_ kind: PageSeal.Kind, _ number: Int, _ stamps: Stamps, at block: Int) throws(RealmError)
+        -> UInt64
+    {
+        let slot = 1 - stamps.slot
+        let stamp = seal.seal(kind, number, from: stamps.values, count: Self.payload, into: buffer)
         try file.write(buffer, count: Self.blockSize, at: (block + slot) * Self.blockSize)
-        s.slot = slot
-        s.stamp = stamp
+        stamps.slot = slot
+        stamps.stamp = stamp
         return stamp
     }
 
@@ -412,8 +420,8 @@ final class SealedForm: PageForm {
         self.next = nil
         accepted = nil
         writtenRuns = []
-        for t in changedTables { tables[t]?.isChanged = false }
-        for g in changedGroups { groups[g]?.isChanged = false }
+        for number in changedTables { tables[number]?.isChanged = false }
+        for number in changedGroups { groups[number]?.isChanged = false }
         changedTables.removeAll(keepingCapacity: true)
         released = [:]
         changedGroups.removeAll(keepingCapacity: true)
@@ -424,8 +432,8 @@ final class SealedForm: PageForm {
         next = nil
         writtenRuns = []
         grownTo = 0
-        for t in changedTables { tables[t] = nil }
-        for g in changedGroups { groups[g] = nil }
+        for number in changedTables { tables[number] = nil }
+        for number in changedGroups { groups[number] = nil }
         changedTables.removeAll()
         released = [:]
         changedGroups.removeAll()
@@ -440,16 +448,18 @@ final class SealedForm: PageForm {
         return form
     }
 
-    /// The copy opens with the same secret: deriving a key from a passphrase again would take the memory that it is
-    /// meant to take.
+    /// The copy opens with the same secret. Deriving a key from a passphrase again would need the large amount of
+    /// memory that the passphrase's cost demands.
     func sibling(in file: FileDescriptor) throws(RealmError) -> any PageForm {
         try readKeyBlocks()
         return try Self.create(file, keyBlock, dataKey, keys)
     }
 
     func release() throws(RealmError) {
-        for t in changedTables {
-            if let table = tables[t] { released[t] = try store(.table, t, table, at: tableBlock(t)) }
+        for number in changedTables {
+            if let table = tables[number] {
+                released[number] = try store(.table, number, table, at: tableBlock(number))
+            }
         }
         changedTables.removeAll(keepingCapacity: true)
         tables.removeAll()

@@ -1,8 +1,8 @@
 import Synchronization
 
-/// Copies of snapshots and rewriting a file in its place. Format: storage §8; rules: live-objects §3.6.
+/// Copies of snapshots, and rewriting a file in place. Format: storage §8; rules: live-objects §3.6.
 extension Transaction {
-    /// Bytes of the snapshot's file, and how many of them are not free.
+    /// The size of the snapshot's file in bytes, and the bytes of it that are not free.
     func usage() throws(RealmError) -> (total: UInt64, used: UInt64) {
         guard !topRef.isNull else {
             return (UInt64(max(try database.file.dataSize(), database.file.pageSize)), UInt64(Format.headerSize))
@@ -22,8 +22,7 @@ extension Transaction {
         return (UInt64(logicalSize), UInt64(logicalSize - free))
     }
 
-    /// Writes the snapshot, or in a write transaction its present state, to a new file. Nothing is left behind after an
-    /// error.
+    /// Writes the snapshot, or in a write transaction its present state, to a new file. An error leaves no file behind.
     func writeCopy(to given: String, _ encryption: Encryption?) throws(RealmError) {
         try store.during(.copying) { () throws(RealmError) in
             try copySnapshot(to: try FileSystem.canonical(given), encryption)
@@ -36,7 +35,7 @@ extension Transaction {
         }
         if let damage { throw damage }
         guard !FileSystem.exists(path) else { throw FileSystem.alreadyExists(path) }
-        // The copy gets its name when it is complete: a crash leaves no file that could be taken for one.
+        // The copy gets its name when it is complete: a crash leaves no incomplete file under that name.
         Self.removeAbandonedCopies(path)
         let number = "\(Platform.processId)_\(Self.copyNumber.add(1, ordering: .relaxed).newValue)"
         let temporary = FileSystem.temporary(path, Self.copySuffix + number)
@@ -44,8 +43,8 @@ extension Transaction {
             let copy = try DatabaseFile(
                 path: temporary, access: .createNew, needsSlab: false, encryption: encryption, room: store.extent,
                 permissions: try database.file.file.permissions())
-            // While this process lives nobody takes the copy for one that was abandoned. Where there are no such locks
-            // nobody looks for one.
+            // While this process lives, no other process takes the copy for an abandoned one. Where the file system has
+            // no such locks, no process removes abandoned copies.
             _ = copy.file.tryLock(.exclusive)
             copy.file.copyPermissions(of: database.file.file)
             try copy.initialize(durable: false)
@@ -70,7 +69,8 @@ extension Transaction {
     private static let copyNumber = Atomic(0)
     private static let copySuffix = ".tmp_copy_"
 
-    /// Removes the unfinished copies to `path` of processes that have died: files named by the process and a number.
+    /// Removes unfinished copies to `path` that processes left when they died: their names contain the process id and a
+    /// number.
     fileprivate static func removeAbandonedCopies(_ path: String) {
         FileSystem.removeAbandoned(FileSystem.temporary(path, copySuffix)) { rest in
             let numbers = rest.split(separator: "_", omittingEmptySubsequences: false)
@@ -79,7 +79,7 @@ extension Transaction {
         }
     }
 
-    /// Runs `body`, which makes a file; an error takes it away again.
+    /// Runs `body`, which makes a file; after an error the file is removed.
     fileprivate static func making(_ path: String, _ body: () throws(RealmError) -> Void) throws(RealmError) {
         do { try body() } catch {
             _ = try? FileSystem.remove(path)
@@ -87,8 +87,8 @@ extension Transaction {
         }
     }
 
-    /// Rewrites the file without free space. false: somebody else uses it, and nothing was done. The read transaction
-    /// ends in any case.
+    /// Rewrites the file without free space. Returns false when it has other users: then nothing was done. The read
+    /// transaction ends in any case.
     func compact() throws(RealmError) -> Bool {
         endRead()
         return try database.exclusively { () throws(RealmError) in
@@ -98,12 +98,12 @@ extension Transaction {
         } ?? false
     }
 
-    /// Whether the file, as it is open here, has this key or passphrase.
+    /// Whether the file is open here with this key or passphrase.
     func opens(with encryption: Encryption?) -> Bool { database.file.encryption == encryption }
 
-    /// Gives the file another key or passphrase, or takes it away. A file in CRealm's form gets another key block,
-    /// every other change is one of form: the file is rewritten. false: somebody else uses it, and nothing was done.
-    /// The read transaction ends in any case.
+    /// Changes or removes the key or passphrase of the file. A file in CRealm's form gets a new key block; every other
+    /// change is a change of form, for which the file is rewritten. Returns false when the file has other users: then
+    /// nothing was done. The read transaction ends in any case.
     func changeEncryption(to new: Encryption?) throws(RealmError) -> Bool {
         endRead()
         return try database.exclusively { () throws(RealmError) in
@@ -124,10 +124,10 @@ extension Database {
         return lockFile
     }
 
-    /// Runs `body` as the only user of the file, holding the write lock; false when somebody else has it open. The
-    /// caller has the file for itself in this process, and nobody opens it here meanwhile: what is at its path and what
-    /// is known of that change together.
-    /// - Parameter isOpening: this is where the file is being opened, and nothing was ever written to it here.
+    /// Runs `body` as the only user of the file, holding the write lock; false when another process has it open. The
+    /// caller is the only user in this process, and no thread opens the file here meanwhile: the file at the path and
+    /// what this process knows of it change together.
+    /// - Parameter isOpening: whether the file is just being opened, so that this object has never written to it.
     private func alone(isOpening: Bool = false, _ body: (LockFile) throws(RealmError) -> Bool) throws(RealmError)
         -> Bool
     {
@@ -140,7 +140,7 @@ extension Database {
         return try DatabaseRegistry.atGate(path) { () throws(RealmError) in
             try lockFile.withControlLock { () throws(RealmError) in
                 guard lockFile.isLastMember else { return false }
-                // Takes note of a version that a writer left behind when it died.
+                // Also publishes a version that a writer left behind when it died.
                 try lockForWriting()
                 defer { unlockForWriting() }
                 return try body(lockFile)
@@ -148,10 +148,10 @@ extension Database {
         }
     }
 
-    /// Replaces the file by a copy of its newest snapshot. The caller has the file for itself in this process.
+    /// Replaces the file by a copy of its newest snapshot. The caller is the only user of the file in this process.
     ///
-    /// A crash leaves the old file or the new one; what may lie beside it then is removed by the next attempt.
-    /// - Parameter form: the snapshot in today's form, where the file is of a format that is upgraded by a copy.
+    /// A crash leaves the old file or the new one; the next attempt removes temporary files that it left.
+    /// - Parameter form: the snapshot in the current form, for a file of a format that is upgraded by a copy.
     func rewrite(
         _ encryption: Encryption?, keepsForm: Bool, for user: Transaction,
         form: (store: NodeStore, names: Ref, tables: Ref)? = nil
@@ -192,12 +192,13 @@ extension Database {
                 let identity = try copy.file.identity()
                 let claim = try lockFile.claim(temporary, identity)
                 try file.replace(with: copy, encryption) { () throws(RealmError) in
-                    // Whoever waits for the control lock is the first of a new session if we die before the new version
-                    // is published.
+                    // If this process dies before the new version is published, the process that waits for the control
+                    // lock becomes the first of a new session.
                     lockFile.shared.isUncertain = true
                     try copy.file.rename(to: name)
                 }
-                // The new file counts, whatever the folder says; until it says so for good, nothing is written.
+                // The new file is valid, whatever the folder says; but nothing is written to it until its folder entry
+                // is on the disk.
                 isNameCertain = (try? FileSystem.synchronizeFolder(of: name)) != nil
                 if isNameCertain { lockFile.shared.isUncertain = false }
                 publish(
@@ -219,7 +220,7 @@ extension Database {
         }
     }
 
-    /// Another secret for a file in CRealm's form; false when it is in another form, or somebody else uses it.
+    /// Changes the secret of a file in CRealm's form; false when it is in another form, or has other users.
     fileprivate func rewrap(_ encryption: Encryption) throws(RealmError) -> Bool {
         try alone { (_) throws(RealmError) in try file.changeSecret(encryption) }
     }

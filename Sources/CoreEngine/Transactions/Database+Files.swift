@@ -1,8 +1,8 @@
-/// What is asked of and done to the files of a database that need not be open.
+/// Queries and operations on the files of a database that need not be open.
 extension Database {
     package static func parentExists(path: String) -> Bool { FileSystem.isDirectory(FileSystem.parent(of: path)) }
 
-    /// Whether the file at `path` is of an older format than the one written. Looks at the file, changes nothing.
+    /// Whether the format of the file at `path` is older than the one written. Reads the file, changes nothing.
     package static func needsFormatUpgrade(path: String, encryption: Encryption? = nil) throws(RealmError) -> Bool {
         try DatabaseFile.whileUnchanged(path) { () throws(RealmError) in
             guard FileSystem.exists(path) else { return false }
@@ -13,8 +13,8 @@ extension Database {
         }
     }
 
-    /// Removes the files of a database: itself, `.note`, `.log`, `.management`; never `.lock`. Returns whether the
-    /// database file went.
+    /// Removes the files of a database: the file itself, `.note`, `.log`, `.management`; never `.lock`. Returns whether
+    /// the database file was removed.
     package static func deleteFiles(path given: String) throws(RealmError) -> Bool {
         let path = try FileSystem.canonical(given)
         guard FileSystem.isDirectory(FileSystem.parent(of: path)) else { return false }
@@ -30,9 +30,9 @@ extension Database {
         let lockPath = path + ".lock"
         var lock: FileDescriptor?
         if FileSystem.exists(lockPath) {
-            let f = try FileDescriptor(path: lockPath, access: .readWrite, isKeptFromChildren: true)
-            guard try f.tryLockOrFail(.exclusive) else { throw stillInUse() }
-            lock = f
+            let file = try FileDescriptor(path: lockPath, access: .readWrite, isKeptFromChildren: true)
+            guard try file.tryLockOrFail(.exclusive) else { throw stillInUse() }
+            lock = file
         }
         defer { lock?.close() }
         let did = try FileSystem.remove(path)

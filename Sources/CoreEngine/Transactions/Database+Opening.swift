@@ -1,10 +1,10 @@
-/// Opening a file: an object that this process has already, or a new one.
+/// Opens a file: returns the object that this process already has, or makes a new one.
 ///
-/// A file has one object in a process, whatever names it is opened under; who opens it again must ask for the same.
-/// States and versions that nobody changes (immutable, snapshot) have an object each, and no session.
+/// A file has one object in a process, under whatever names it is opened; a second open must ask for the same settings.
+/// Opens of states and versions that never change (immutable, snapshot) have a separate object each, and no session.
 extension Database {
-    /// Opens the file, or joins the open one of this process. A file of an older format is upgraded when it is opened
-    /// for writing, after a backup; where `upgrades` forbids that, it is refused (1024).
+    /// Opens the file, or returns the object that this process has already. A file of an older format is upgraded,
+    /// after a backup, when it is opened for writing; when `upgrades` is false, the open fails with error 1024.
     package static func open(
         path given: String, access: Access, durability: Durability = .full, flushesTwice: Bool = false,
         upgrades: Bool = true,
@@ -42,7 +42,7 @@ extension Database {
                 try db.verifyWhole()
                 let isEnough = if case .readWrite = access { db.isWritable } else { try db.upgradedFormat() == nil }
                 if isEnough {
-                    // From now on as its most careful user asks.
+                    // Once one user asks for two flushes, all users get them.
                     if flushesTwice { db.flushesTwice.with { $0 = true } }
                     return db
                 }
@@ -66,8 +66,9 @@ extension Database {
         _ path: String, _ access: Access, _ durability: Durability, _ upgrades: Bool, _ encryption: Encryption?,
         _ patience: Patience
     ) throws(RealmError) -> Database {
-        // Several programs may open the file at once, and one of them upgrades it when the others have let go of it for
-        // a moment. Who only reads it may stay for hours: without a limit, about a second is enough to know.
+        // Several programs may open the file at once; one of them upgrades it when the others have closed it for a
+        // moment. A program that only reads it may keep it open for hours: without a time limit, trying for about a
+        // second is enough.
         func attempt() throws(RealmError) -> Database? {
             for _ in 0..<50 {
                 let (db, isUpgraded) = try upgrading(path, access, durability, upgrades, encryption, patience)
@@ -77,11 +78,11 @@ extension Database {
         }
         if let db = try attempt() { return db }
         return try patience.during { () throws(RealmError) in
-            for i in 0... {
+            for round in 0... {
                 try patience.test(path)
-                if i >= 50, !patience.hasLimit { break }
+                if round >= 50, !patience.hasLimit { break }
                 let pause =
-                    1000 + min(UInt32(i), 50) * 1000 * (UInt32(truncatingIfNeeded: Platform.processId) % 7 + 1) / 4
+                    1000 + min(UInt32(round), 50) * 1000 * (UInt32(truncatingIfNeeded: Platform.processId) % 7 + 1) / 4
                 Platform.sleep(microseconds: min(pause, UInt32(patience.milliseconds(atMost: 100)) * 1000))
                 if let db = try attempt() { return db }
             }
@@ -92,8 +93,8 @@ extension Database {
         }
     }
 
-    /// No database when the file was of an older format: it must be opened again then, whether it could be upgraded or
-    /// not.
+    /// Returns no database when the file was of an older format: then it must be opened again, whether the upgrade
+    /// succeeded or not.
     private static func upgrading(
         _ path: String, _ access: Access, _ durability: Durability, _ upgrades: Bool, _ encryption: Encryption?,
         _ patience: Patience
@@ -112,8 +113,8 @@ extension Database {
     convenience init(snapshot path: String, _ encryption: Encryption?) throws(RealmError) {
         let source = try FileDescriptor(path: path, access: .readOnly)
         let copy = try PrivateCopy.take(of: source, path: path, encryption)
-        // What a record leads to may be a commit on its way to the disk, which can still fail: it counts when nobody
-        // has the file open.
+        // The state to which a record leads may be a commit on its way to the disk, which can still fail: it is valid
+        // only while no process has the file open.
         if LockFile.isClaimed(source),
             let state = try RealmError.unlessDamaged({ () throws(RealmError) in try copy.validate(readOnly: true) })
         {

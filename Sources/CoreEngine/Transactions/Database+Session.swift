@@ -1,19 +1,22 @@
-/// What the session says, compared with what else is known: the file, its locks, and what this process itself has
+/// Compares the content of the session with other sources: the file, its locks, and what this process itself has
 /// written.
 ///
-/// Any program may write any word of the lock file. What a foreign word can do: a call fails with an error that says
-/// so, or space stays in use for longer. It makes nothing the newest version that the file does not hold as such.
+/// Any program may write any word of the lock file. The worst effects of a wrong word are: a call fails with an error
+/// that says so, or space stays in use for longer. A wrong word never makes a version the newest one that the file does
+/// not contain as such.
 extension Database {
     /// The slots in which this process holds versions.
     ///
-    /// Each pin has one of its own, with the thread and the time of it, as long as they are few. From then on pins of
-    /// one version share: programs with thousands of Realms need as many slots as there are versions among them.
+    /// While the pins are few, each of them has a separate slot, with the thread and the time of the pin. After that,
+    /// pins of the same version share a slot: a program with thousands of Realms needs only as many slots as these have
+    /// different versions.
     struct Pins {
-        /// How many there are, and in how many slots.
+        /// The number of pins, and the number of slots that they use.
         private(set) var count = 0
         private(set) var slots = 0
 
-        /// The slots that may be shared, and by how many they are.
+        /// The slots that may be shared (`shared`, by version), and their versions and numbers of pins (`users`, by
+        /// slot).
         private var shared: [UInt64: Int] = [:]
         private var users: [Int: (version: UInt64, count: Int)] = [:]
         private static let few = 64
@@ -34,7 +37,7 @@ extension Database {
             users[slot] = (version, 1)
         }
 
-        /// Whether the slot is nobody's any more.
+        /// Removes a pin; returns true when its slot is no longer used.
         mutating func remove(from slot: Int) -> Bool {
             count -= 1
             if !users.isEmpty, let user = users[slot] {
@@ -48,7 +51,7 @@ extension Database {
             return true
         }
 
-        /// Whether the one user of a slot may take it along to another version.
+        /// Whether the user of a slot is its only user, and may move it to another version.
         mutating func move(_ slot: Int, to version: UInt64) -> Bool {
             guard !users.isEmpty, let user = users[slot] else { return true }
             guard user.count == 1 else { return false }
@@ -72,12 +75,12 @@ extension Database {
         var failure: RealmError?
         for attempt in 0..<40 {
             do throws(RealmError) {
-                let pinned = try users.with { (u) throws(RealmError) -> (SharedState.Version, slot: Int) in
+                let pinned = try users.with { (users) throws(RealmError) -> (SharedState.Version, slot: Int) in
                     let (version, slot, isShared) = try lockFile.shared.pinNewest(
-                        held: u.pins.slots, isBrief: isBrief, known: { u.pins.slot(of: $0) },
+                        held: users.pins.slots, isBrief: isBrief, known: { users.pins.slot(of: $0) },
                         isDead: { lockFile.isDead($0) },
                         fromFile: { self.version($0) })
-                    u.pins.add(version.number, in: slot, isShared: isShared)
+                    users.pins.add(version.number, in: slot, isShared: isShared)
                     return (version, slot)
                 }
                 do throws(RealmError) { if try isNewest(pinned.0) { return pinned } } catch {
@@ -89,8 +92,8 @@ extension Database {
                 guard error.code == .brokenInvariant else { throw error }
                 failure = error
             }
-            // A writer has moved on, or somebody wrote into the lock file: who may write puts that right where nobody
-            // is at it.
+            // A writer has published a newer version, or a program wrote into the lock file. A process that may write
+            // repairs that while no writer is active.
             if attempt % 10 == 9, !putRight() { Platform.sleep(microseconds: 500) }
         }
         throw failure ?? contradiction()
@@ -101,18 +104,18 @@ extension Database {
         users.with { if $0.pins.remove(from: slot) { lockFile?.shared.unpin(slot) } }
     }
 
-    /// Moves a pin of the holder of the write lock to the version that it published; false: others read through the
-    /// same slot.
+    /// Moves a pin of the holder of the write lock to the version that it published; false when other readers share the
+    /// slot.
     func movePin(_ slot: Int, to version: SharedState.Version) -> Bool {
         guard slot >= 0 else { return true }
-        return users.with { u in
-            guard u.pins.move(slot, to: version.number) else { return false }
+        return users.with { users in
+            guard users.pins.move(slot, to: version.number) else { return false }
             lockFile?.shared.movePin(slot: slot, to: version)
             return true
         }
     }
 
-    /// Throws where this process holds so many versions that its transactions would not get any more.
+    /// Throws when this process keeps so many versions that none would be left for its transactions.
     func checkRoomToKeep() throws(RealmError) {
         guard let lockFile else { return }
         let held = users.with { $0.pins.slots }
@@ -132,48 +135,48 @@ extension Database {
 
     // MARK: The newest version
 
-    /// Whether what is published here can be compared with the header: files in memory have none, and those of older
-    /// formats stay as they are.
+    /// Whether a published version can be compared with the header: files in memory have no valid header, and files of
+    /// older formats stay unchanged.
     private var hasHeader: Bool { durability != .memoryOnly && !OldFormats.isRead(format) }
 
-    /// Whether a version that the session calls the newest can be that by what the file says; false also where a writer
-    /// has moved on meanwhile.
-    private func isNewest(_ v: SharedState.Version) throws(RealmError) -> Bool {
-        guard hasHeader, let lockFile, v.number != ownNumber.load(ordering: .relaxed) else { return true }
-        // A header comes before its version is published, and stays when its writer dies in between.
+    /// Whether a version that the session calls the newest can be the newest according to the file. Also false when a
+    /// writer has published a newer version meanwhile.
+    private func isNewest(_ version: SharedState.Version) throws(RealmError) -> Bool {
+        guard hasHeader, let lockFile, version.number != ownNumber.load(ordering: .relaxed) else { return true }
+        // The header is written before its version is published, and remains when the writer dies in between.
         func hasNext() -> Bool {
-            lockFile.shared.isHeaderNoted(of: v.number + 1) && lockFile.shared.newestNumber == v.number
+            lockFile.shared.isHeaderNoted(of: version.number + 1) && lockFile.shared.newestNumber == version.number
         }
         if hasNext() { return true }
-        let header = try header(of: v)
-        if header.liveTopRef == UInt64(v.topRef.offset) || header.isStreaming || hasNext() { return true }
-        guard lockFile.shared.newestNumber == v.number else { return false }
+        let header = try header(of: version)
+        if header.liveTopRef == UInt64(version.topRef.offset) || header.isStreaming || hasNext() { return true }
+        guard lockFile.shared.newestNumber == version.number else { return false }
         guard let inFile = try versionOfHeader(header) else {
-            // A crash tore the header, and nobody who may write has opened the file since.
+            // A crash tore the header, and no process that may write has opened the file since.
             guard !file.isEncrypted, let found = try? file.newestState(readOnly: true).state else { return false }
-            return found.topRef == v.topRef && found.version == v.number
+            return found.topRef == version.topRef && found.version == version.number
         }
-        // Commits that are flushed as a group come before their header, and what a record leads to may stay without one
-        // while nobody can write.
-        return inFile.number < v.number
+        // Commits that are flushed as a group are published before the header is written. And the header may not lead
+        // to a commit that a record describes while no process can write.
+        return inFile.number < version.number
     }
 
-    /// The header of a file that holds a version. A file that was cut is lost, whatever else is wrong with what is left
-    /// of it.
-    private func header(of v: SharedState.Version?) throws(RealmError) -> FileHeader {
+    /// The header of a file that contains a version. For a file that was cut, the error says that it is lost, whatever
+    /// else is wrong.
+    private func header(of version: SharedState.Version?) throws(RealmError) -> FileHeader {
         do throws(RealmError) { return try file.readHeader() } catch {
-            if let v { try file.verifyLength(v.logicalSize) }
+            if let version { try file.verifyLength(version.logicalSize) }
             throw error
         }
     }
 
-    /// What the header leads to; nil when that is nothing that can be read: it has changed meanwhile.
+    /// The version to which the header leads; nil when it is not readable: the header has changed meanwhile.
     private func versionOfHeader(_ header: FileHeader) throws(RealmError) -> SharedState.Version? {
         guard header.liveTopRef > 0 else {
             return SharedState.Version(number: 1, topRef: .null, logicalSize: Format.headerSize)
         }
         return try RealmError.unlessDamaged { () throws(RealmError) -> SharedState.Version? in
-            // Decrypted pages that are in memory may be those of an older version.
+            // Decrypted pages in memory may be of an older version.
             let looked = file.isEncrypted ? try DatabaseFile(viewing: file) : file
             let size = try looked.dataSize() & ~7
             guard header.liveTopRef % 8 == 0, header.liveTopRef < UInt64(size) else { return nil }
@@ -184,7 +187,7 @@ extension Database {
         } ?? nil
     }
 
-    /// What the file says of a version, when that is the one in its header.
+    /// A version as the file describes it, if it is the one in the header.
     private func version(_ number: UInt64) -> SharedState.Version? {
         guard hasHeader, let header = try? file.readHeader(), !header.isStreaming,
             let found = try? versionOfHeader(header), found.number == number
@@ -192,23 +195,23 @@ extension Database {
         return found
     }
 
-    /// Brings the session in line with the file, if nobody writes now and this process may. Whether it did.
+    /// Brings the session in line with the file, if no process writes now and this process may write. Returns whether
+    /// it did.
     private func putRight() -> Bool {
         guard isWritable, hasHeader, (try? takeFreeLock(at: Platform.noThread)) ?? false else { return false }
         unlockForWriting()
         return true
     }
 
-    /// The newest version, for the holder of the write lock, whatever stands in the lock file; what is not right there
-    /// is put right.
-    /// - Returns: also the header of the file, where that was looked at.
-    /// - Throws: where the content of the file is not the session's.
+    /// The newest version, for the holder of the write lock, whatever the lock file contains; wrong words are repaired.
+    /// - Returns: also the header of the file, if it was read.
+    /// - Throws: when the content of the file does not belong to the session.
     func newestOfSession() throws(RealmError) -> (SharedState.Version, FileHeader?) {
         guard let lockFile else { throw RealmError(.brokenInvariant, "No session") }
         let shared = lockFile.shared
         var published = shared.newest()
         if published == nil, let own = lastWritten, own.number == shared.newestNumber {
-            // Its entry in the ring is not what this database has put there.
+            // The entry in the ring is not the one that this database has written.
             publish(own)
             published = own
         }
@@ -224,7 +227,8 @@ extension Database {
         let isKnown = found == lastWritten || found == shared.entry(found.number)
         let isRight: Bool
         if let published {
-            // A writer died before it published, or the words that name the newest version are an older one's.
+            // A writer died before it published the version, or the words that name the newest version are those of an
+            // older one.
             isRight =
                 found.number > published.number && (isKnown || found.number == published.number + 1)
                 || found.number == published.number && found == lastWritten
@@ -239,11 +243,11 @@ extension Database {
         return (published, header)
     }
 
-    /// Makes `v` the newest version for everybody. The holder of the write lock.
-    func publish(_ v: SharedState.Version) {
-        lastWritten = v
-        ownNumber.store(v.number, ordering: .relaxed)
-        lockFile?.shared.publish(v)
+    /// Makes a version the newest for all processes. For the holder of the write lock.
+    func publish(_ version: SharedState.Version) {
+        lastWritten = version
+        ownNumber.store(version.number, ordering: .relaxed)
+        lockFile?.shared.publish(version)
         lockFile?.shared.noteHeader(of: 0)
     }
 }

@@ -1,17 +1,17 @@
-/// The write lock, within the process and between processes, and what must be right before anything is written.
+/// The write lock, within the process and between processes, and the preparations before a write.
 extension Database {
     /// Takes the write lock, waiting for other writers.
-    /// - Parameter me: the place that writes, which must not hold the lock already: it would wait for itself.
+    /// - Parameter me: the place that writes. It must not hold the lock already: it would wait for itself.
     func lockForWriting(at me: UInt = Platform.threadId) throws(RealmError) {
         try checkProcess()
-        let isLocked = try writer.wait { (w) throws(RealmError) -> Bool? in
-            switch w {
+        let isLocked = try writer.wait { (holder) throws(RealmError) -> Bool? in
+            switch holder {
             case .free:
-                w = .writing(at: me)
+                holder = .writing(at: me)
                 return false
             case .granted(let request):
                 request.isTaken = true
-                w = .writing(at: me)
+                holder = .writing(at: me)
                 return true
             case .writing(me): throw Self.alreadyWriting()
             case .writing, .flushing: return nil
@@ -20,14 +20,14 @@ extension Database {
         if !isLocked { try lockFiles() }
     }
 
-    /// The same, for as long as the caller has patience. A thread of the library waits in the kernel's queue in its
-    /// place: when the caller gives up and the lock is another process's, that thread stays until it comes, and passes
-    /// it on.
+    /// As `lockForWriting(at:)`, but waits only as long as `patience` allows. A thread of the library waits in the
+    /// kernel's queue for the caller. If the caller gives up while another process holds the lock, that thread waits
+    /// until it gets the lock, and releases it again.
     func lockForWriting(_ patience: Patience, at me: UInt) throws(RealmError) {
         guard patience.isLimited else { return try lockForWriting(at: me) }
         try checkProcess()
         while try !takeFreeLock(at: me) {
-            // Who has no time does not start to wait.
+            // A caller whose time is over does not begin to wait.
             try patience.during { () throws(RealmError) in try patience.test(path) }
             let request = LockRequest(), arrival = Monitor<Result<Void, RealmError>?>(nil)
             try Thread.start { [self] in
@@ -51,21 +51,21 @@ extension Database {
             }
             guard let arrived else { return }
             try arrived.get()
-            // Else another thread of this process wrote with it first.
+            // Otherwise another thread of this process used the lock first.
             if take(request, at: me) { return }
         }
     }
 
-    /// Takes the lock if it is free; false: somebody else has it.
+    /// Takes the lock if it is free; false when another user holds it.
     func takeFreeLock(at me: UInt) throws(RealmError) -> Bool {
-        let state = try writer.with { (w) throws(RealmError) -> (isMine: Bool, isLocked: Bool) in
-            switch w {
+        let state = try writer.with { (holder) throws(RealmError) -> (isMine: Bool, isLocked: Bool) in
+            switch holder {
             case .free:
-                w = .writing(at: me)
+                holder = .writing(at: me)
                 return (true, false)
             case .granted(let request):
                 request.isTaken = true
-                w = .writing(at: me)
+                holder = .writing(at: me)
                 return (true, true)
             case .writing(me): throw Self.alreadyWriting()
             case .writing, .flushing: return (false, false)
@@ -80,29 +80,29 @@ extension Database {
         return true
     }
 
-    /// Takes the lock that waits for an asynchronous write: maybe one of the caller's own, which has its turn only when
-    /// the caller is done.
+    /// Takes the lock that was granted to an asynchronous write. It may be a write of the caller itself, which cannot
+    /// run before the caller is done.
     private func takeGranted(at me: UInt, except request: LockRequest) -> Bool {
-        writer.with { w in
-            guard case .granted(let other) = w, other !== request else { return false }
+        writer.with { holder in
+            guard case .granted(let other) = holder, other !== request else { return false }
             other.isTaken = true
-            w = .writing(at: me)
+            holder = .writing(at: me)
             return true
         }
     }
 
-    /// Takes the lock that was granted to a request; false when it went elsewhere.
+    /// Takes the lock that was granted to a request; false when another user took it.
     private func take(_ request: LockRequest, at me: UInt) -> Bool {
-        writer.with { w in
-            guard case .granted(let r) = w, r === request else { return false }
-            w = .writing(at: me)
+        writer.with { holder in
+            guard case .granted(let granted) = holder, granted === request else { return false }
+            holder = .writing(at: me)
             return true
         }
     }
 
-    /// The transaction that writes at one place goes on at another.
+    /// Moves the write lock of a transaction from one place to another.
     func moveWriting(from old: UInt, to new: UInt) {
-        writer.with { w in if case .writing(old) = w { w = .writing(at: new) } }
+        writer.with { holder in if case .writing(old) = holder { holder = .writing(at: new) } }
     }
 
     private static func alreadyWriting() -> RealmError {
@@ -111,7 +111,7 @@ extension Database {
             "This thread, queue or actor is in a write transaction of the same file already (through another instance)")
     }
 
-    /// The half of the lock that other processes see, and what must be right before anything is written.
+    /// Takes the lock between processes and prepares the files for a write.
     private func lockFiles() throws(RealmError) {
         do throws(RealmError) { try lockFile?.lockForWriting() } catch {
             unlockForWriting()
@@ -120,27 +120,27 @@ extension Database {
         try prepareFiles()
     }
 
-    /// With the lock, which goes again after an error: what must be right before anything is written.
+    /// Prepares the files for a write. The caller holds the lock, which is released after an error.
     private func prepareFiles() throws(RealmError) {
         do {
             try lockFile?.checkNames(identity)
             lockFile?.shared.restoreHead()
-            // Two signs, of which a foreign word can hide one.
+            // Two independent signs: a wrong word in the lock file can hide one of them.
             let hasOtherMark = lockFile.map { $0.shared.lastWriter.load() != mark } ?? false
             let others = hasOtherMark || lockFile.map { $0.shared.newest() != lastWritten } ?? false
-            // Whoever it was may have died in the middle of a commit.
+            // The other writer may have died in the middle of a commit.
             if others { file.headerState = .unknown }
             if hasOtherMark {
-                // They have seen to it, or will be asked to. A commit of this process that failed without being taken
-                // back was settled before they wrote: what it would put back may be theirs by now, also when they died
-                // before anybody heard of their commit.
+                // The other process already completed the group, or its next commit will. A failed commit of this
+                // process was withdrawn before the other process wrote; the old bytes must not be restored now, because
+                // they may belong to the other process by now, even if it died before any process knew of its commit.
                 file.unflushed = nil
                 file.unsettled = nil
             }
             file.pages?.beginWrite(others: others)
             try recoverHeader(others)
             try confirmHeader()
-            // Only now: while the recovery fails, it is due again.
+            // Only now: if the recovery fails, the next write must try it again.
             if hasOtherMark { lockFile?.shared.lastWriter.store(mark) }
         } catch {
             unlockForWriting()
@@ -148,8 +148,7 @@ extension Database {
         }
     }
 
-    /// The same between the writes of a round, which keep the lock: what failed since the last one is seen to before
-    /// the next one begins.
+    /// Between the writes of a round, which keep the lock: earlier failures are resolved before the next write begins.
     func settleFailures() throws(RealmError) {
         try checkProcess()
         guard file.unsettled != nil || file.unflushed?.isSuspect == true || lockFile?.shared.isUncertain == true else {
@@ -166,17 +165,17 @@ extension Database {
 
     // MARK: Asynchronous writes
 
-    /// Takes the lock for a round, waiting for other writers; on a thread that nobody waits for. Ends, too, when the
-    /// request is cancelled.
+    /// Takes the lock for a round of asynchronous writes, waiting for other writers. Runs on a thread for which no
+    /// caller waits. Also ends when the request is cancelled.
     package func takeLock(for request: LockRequest) -> RealmError? {
         let me = Platform.threadId
         do throws(RealmError) {
             try checkProcess()
-            let isWanted = try writer.wait { (w) throws(RealmError) -> Bool? in
+            let isWanted = try writer.wait { (holder) throws(RealmError) -> Bool? in
                 if request.isCancelled { return false }
-                switch w {
+                switch holder {
                 case .free:
-                    w = .writing(at: 0)
+                    holder = .writing(at: 0)
                     return true
                 case .writing(me): throw Self.alreadyWriting()
                 case .writing, .granted, .flushing: return nil
@@ -185,27 +184,27 @@ extension Database {
             guard isWanted else { return nil }
             try lockFiles()
         } catch { return error }
-        let isCancelled = writer.with { w -> Bool in
-            if !request.isCancelled { w = .granted(request) }
+        let isCancelled = writer.with { holder -> Bool in
+            if !request.isCancelled { holder = .granted(request) }
             return request.isCancelled
         }
         if isCancelled { unlockForWriting() }
         return nil
     }
 
-    /// Whether the lock waits for this request.
+    /// Whether the lock is granted to this request.
     package func isGranted(_ request: LockRequest) -> Bool {
-        writer.with { w in if case .granted(let r) = w { r === request } else { false } }
+        writer.with { holder in if case .granted(let granted) = holder { granted === request } else { false } }
     }
 
-    /// Whether somebody else wrote with the lock that was meant for this request.
+    /// Whether another write used the lock that was granted to this request.
     package func isTaken(_ request: LockRequest) -> Bool { writer.with { _ in request.isTaken } }
 
     package func cancel(_ request: LockRequest) {
-        let isGranted = writer.with { w -> Bool in
+        let isGranted = writer.with { holder -> Bool in
             request.isCancelled = true
-            guard case .granted(let r) = w, r === request else { return false }
-            w = .writing(at: 0)
+            guard case .granted(let granted) = holder, granted === request else { return false }
+            holder = .writing(at: 0)
             return true
         }
         if isGranted { unlockForWriting() }
@@ -213,10 +212,10 @@ extension Database {
 
     func noteFlushing() { writer.with { $0 = .flushing } }
 
-    /// Whether versions were published that are not on the disk. The writer's.
+    /// Whether published versions are not on the disk yet. For the writer.
     package var hasUnflushed: Bool { file.unflushed != nil }
 
-    /// Puts published versions on the disk, in one piece. The holder of the write lock.
+    /// Makes the published versions durable, in one flush. For the holder of the write lock.
     package func flush() throws(RealmError) {
         guard file.unflushed != nil else { return }
         try checkProcess()
@@ -227,16 +226,17 @@ extension Database {
         lockFile?.shared.unflushed = .none
     }
 
-    /// As `flush`; then the lock is free, whatever came of it.
+    /// As `flush`; then releases the lock, whatever the result.
     package func flushAndUnlock() -> Result<Void, RealmError> {
         defer { unlockForWriting() }
         do throws(RealmError) { return .success(try flush()) } catch { return .failure(error) }
     }
 
-    /// Before anything is written: a commit that failed without being taken back is taken back now, or nothing is
-    /// written. And a writer may have died after it wrote the header and before it published the version, or even
-    /// before it wrote the header: what is whole counts now, or it would only after the next crash.
-    /// - Parameter others: another process has written since this one last did.
+    /// Before anything is written: withdraws a failed commit that was not withdrawn yet, or throws, so that nothing is
+    /// written. Also completes the commit of a writer that died after it wrote the header and before it published the
+    /// version, or even before it wrote the header: a complete commit must be valid now, because after the next crash
+    /// it would be.
+    /// - Parameter others: whether another process has written since this one last did.
     private func recoverHeader(_ others: Bool) throws(RealmError) {
         guard let lockFile, durability != .memoryOnly else { return }
         let (newest, looked) = try newestOfSession()
@@ -244,17 +244,17 @@ extension Database {
         lastWritten = newest
         if let pages = file.pages, !newest.topRef.isNull {
             try pages.withForm { (form) throws(RealmError) in form.expect(UInt64(newest.topRef.offset)) }
-            // It may read as if another header were in place now.
+            // The form may now read as if another header were in place.
             if looked?.liveTopRef != UInt64(newest.topRef.offset) { known = nil }
         }
         try file.verifyLength(newest.logicalSize)
         if let failed = file.unsettled {
-            // Another process may have gone on from either state meanwhile.
+            // Another process may have continued from either state meanwhile.
             if failed.version == newest.number { try file.settle(durability == .full) } else { file.unsettled = nil }
             known = nil
         }
-        // Versions that were published before they were flushed: by this process, whose flush failed, or by one that
-        // has died.
+        // Versions that were published before they were flushed: by this process, whose flush failed, or by a process
+        // that has died.
         if file.unflushed != nil {
             try flush()
             known = nil
@@ -284,7 +284,7 @@ extension Database {
         } else if case (let found, let isSelected) = try file.newestState(readOnly: false), !isSelected,
             found.topRef == newest.topRef
         {
-            // The first to open it after a crash could not write.
+            // The first process that opened the file after a crash could not write.
             try file.select(found)
         } else {
             throw RealmError(
@@ -294,9 +294,9 @@ extension Database {
         }
     }
 
-    /// Before the first write of a session, and after a commit that did not end: what the system shows of the header,
-    /// and the file's name, is put on the disk. A flush that failed may have left something else there, which leads to
-    /// nodes that this transaction would write over.
+    /// Before the first write of a session, and after a commit without a known outcome: writes the header again as the
+    /// operating system shows it, and flushes it and the folder entry of the file. A failed flush may have left another
+    /// header on the disk, which leads to nodes that this transaction would overwrite.
     private func confirmHeader() throws(RealmError) {
         guard let lockFile, durability == .full, lockFile.shared.isUncertain else { return }
         try file.confirmHeader()
@@ -304,11 +304,11 @@ extension Database {
         lockFile.shared.isUncertain = false
     }
 
-    /// Whoever wrote the header goes: what engines without commit records find is the newest snapshot. Where somebody
-    /// writes now, his commit sees to that.
+    /// Called on close: flushes the header that this process wrote, so that engines without commit records find the
+    /// newest snapshot. When another process holds the write lock, its commit will do so.
     ///
-    /// A failure is told to nobody, because nothing that was promised is lost. But it leaves the mark: the system may
-    /// take the header for flushed now, and two commits later the disk would lead to nodes that are written over.
+    /// A failure is not reported, because no promise is broken. But `isUncertain` stays set: the operating system may
+    /// now treat the header as flushed, and two commits later the disk would lead to nodes that are overwritten.
     func flushHeader(_ lockFile: LockFile) {
         guard file.headerState == .written, lockFile.tryLockForWriting() else { return }
         defer { lockFile.unlockForWriting() }
@@ -317,18 +317,18 @@ extension Database {
         if (try? file.flushHeader()) != nil { lockFile.shared.isUncertain = false }
     }
 
-    /// Hands the slab to a write transaction.
+    /// The committed bytes of the slab, for a write transaction.
     func takeSlab() -> Int { slabCommitted }
 
     func returnSlab(_ committed: Int) { slabCommitted = committed }
 
-    /// Versions below `base`, the one the writer started from, that readers hold, in order.
+    /// Versions that readers hold, in order: those below `base`, the version from which the writer started.
     func pinnedVersions(below base: UInt64) -> [UInt64] {
         guard let lockFile else { return [] }
         return lockFile.shared.pinnedVersions(below: base) { lockFile.isDead($0) }
     }
 
-    /// The oldest pin of a version, the first time that the holder of the write lock asks for it.
+    /// The oldest pin of a version; nil when the program was already warned of it. For the holder of the write lock.
     func firstWarning(of version: UInt64) -> SharedState.Mark? {
         guard let lockFile,
             let mark = lockFile.shared.marks(isDead: { lockFile.isDead($0) }).first(where: { $0.version == version }),
@@ -338,12 +338,12 @@ extension Database {
         return mark
     }
 
-    /// Throws unless the writer, with a pin of the version it builds upon, finds its pin in the lock file: else nothing
-    /// that stands there says which space readers use.
+    /// Throws unless the lock file contains the pin of the writer's base version: otherwise the lock file does not show
+    /// reliably which space readers use.
     func verifySession(_ pin: Pin?) throws(RealmError) {
         try verifyWhole()
         if let pin, pin.isIntact {
-            // The write lock is held, so nobody else has published anything.
+            // The write lock is held, so no other process has published anything.
             if let lockFile, lockFile.shared.newest() != pin.state { publish(pin.state) }
             return
         }
@@ -354,24 +354,24 @@ extension Database {
     }
 
     /// Makes a commit the newest version: flushes, selects, publishes. Steps: docs/commit-and-locking.md.
-    /// - Parameters: as of `DatabaseFile.commit`.
+    /// - Parameters: as for `DatabaseFile.commit`.
     func publish(
-        _ c: CommitWriter.Result, onto base: CommitRecord, recordAt: Int, flushing isFlushed: Bool
+        _ result: CommitWriter.Result, onto base: CommitRecord, recordAt: Int, flushing isFlushed: Bool
     ) throws(RealmError) -> SharedState.Version {
-        // What lies in the file by now may have been made from zeros, or lie where a reader that was not seen looks.
+        // The bytes written so far may have been made from zeros, or be in space that an unnoticed reader uses.
         try verifyWhole()
         if !isFlushed, durability == .full, !file.isEncrypted {
-            try file.addToGroup(c, onto: base, recordAt: recordAt)
+            try file.addToGroup(result, onto: base, recordAt: recordAt)
             lockFile?.shared.unflushed = .published
         } else if durability != .memoryOnly {
             try flush()
             lockFile?.shared.isUncertain = true
-            lockFile?.shared.noteHeader(of: c.version)
-            try file.commit(c, onto: base, recordAt: recordAt, flushing: flushing)
+            lockFile?.shared.noteHeader(of: result.version)
+            try file.commit(result, onto: base, recordAt: recordAt, flushing: flushing)
             lockFile?.shared.isUncertain = false
         }
-        file.pages?.noteOwn(c.version)
-        let new = SharedState.Version(number: c.version, topRef: c.topRef, logicalSize: c.logicalSize)
+        file.pages?.noteOwn(result.version)
+        let new = SharedState.Version(number: result.version, topRef: result.topRef, logicalSize: result.logicalSize)
         publish(new)
         return new
     }
@@ -384,11 +384,11 @@ extension Database {
     }
 }
 
-/// A wish for the write lock that somebody waits for in a queue.
-package final class LockRequest: @unchecked Sendable {  // Both are under the monitor of the database's writer.
+/// A queued request for the write lock.
+package final class LockRequest: @unchecked Sendable {  // Both are guarded by the monitor of the database's writer.
     fileprivate(set) var isCancelled = false
 
-    /// Somebody else wrote with the lock that was meant for it.
+    /// Another write used the lock that was granted to this request.
     fileprivate(set) var isTaken = false
 
     package init() {}

@@ -1,22 +1,21 @@
 import Synchronization
 
-/// One open database file in this process, shared by all its users here. Format: storage §4, §5.
+/// One open database file in this process, shared by all its users in the process. Format: storage §4, §5.
 ///
-/// Opening: `Database.open`. Users hold a strong reference; the last one gone closes the file.
-/// Thread rule: all methods from any thread.
-// Mutable state is behind `writer` (a Lock) or owned by the write-lock holder.
+/// Opened with `Database.open`. Users hold a strong reference; when the last one is released, the file is closed.
+/// Thread rule: all methods from any thread. Mutable state is behind a lock or belongs to the holder of the write lock.
 package final class Database: @unchecked Sendable {
 
     /// How a file is opened.
     package enum Access: Sendable {
-        /// Reads and writes; creates the file when it is missing and `create` says so.
+        /// Reads and writes; with `create`, creates a missing file.
         case readWrite(create: Bool)
-        /// Reads, follows other writers, never changes the file.
+        /// Reads and follows other writers; never changes the file.
         case readOnly
-        /// Reads one state of a file that nobody changes; touches nothing beside or in it.
+        /// Reads one state of a file that never changes; changes nothing in or beside the file.
         case immutable
-        /// Reads one version of a file that others may be writing, in a copy of its own; touches nothing beside or in
-        /// it.
+        /// Reads one version of a file that others may be writing, in a private copy; changes nothing in or beside the
+        /// file.
         case snapshot
     }
 
@@ -25,82 +24,84 @@ package final class Database: @unchecked Sendable {
     let access: Access
     package let durability: Durability
 
-    /// Whether each commit waits for the disk twice, so that nothing is assumed of a sector.
+    /// Whether each commit is flushed twice, so that it does not rely on sectors being written completely.
     let flushesTwice = Lock(initial: false)
 
-    /// Changes when the file is rewritten; then under the lock of the registry.
+    /// Changes when the file is rewritten, under the lock of the registry.
     var identity: FileIdentity
 
-    /// nil where one state is read.
+    /// nil when a fixed state is read.
     let lockFile: LockFile?
 
-    /// Tells of new versions. nil where one state is read: there are none.
+    /// Reports new versions. nil when a fixed state is read: it gets no new versions.
     package private(set) var listener: Listener?
 
-    /// The only version, where one state is read.
+    /// The only version, when a fixed state is read.
     let fixed: SharedState.Version?
 
     /// Format of the snapshots.
     let format: UInt8
     private let removesLockFile: Bool
 
-    /// The process that opened the file: locks and slots are its own, also when a child inherits this object.
+    /// The process that opened the file: locks and slots belong to it, even if a child process inherits this object.
     private let processId = Platform.processId
 
-    /// The in-process half of the write lock.
+    /// The state of the write lock within the process.
     enum Writer {
         case free
-        /// A place writes (`Transaction.place`), or (0) a thread of the library is about to have the lock.
+        /// A place writes (`Transaction.place`), or, with 0, a thread of the library is about to get the lock.
         case writing(at: UInt)
-        /// The lock waits for a round of asynchronous writes to begin; whoever wants to write before that may have it.
+        /// The lock is granted to a round of asynchronous writes that has not begun; another write may take it first.
         case granted(LockRequest)
-        /// What was committed goes to the disk; then the lock is free.
+        /// Committed versions are being flushed; then the lock becomes free.
         case flushing
     }
 
     let writer = Monitor(Writer.free)
 
-    /// The transactions of this process on the file, reading or not.
+    /// The transactions of this process on the file, with or without a snapshot.
     struct Users {
         var count = 0
 
-        /// Versions that are held, by transactions or for later.
+        /// Versions that are held, by transactions or otherwise.
         var pins = Pins()
 
-        /// One of them has the file for itself.
+        /// One of the transactions has the file exclusively.
         var isExclusive = false
 
-        /// Pages were lost, and the last user has gone: the file may be opened again, as another object.
+        /// Pages were lost, and the last user is gone: the file may be opened again, with a new object.
         var isAbandoned = false
     }
 
     let users = Monitor(Users())
 
-    /// Pages were lost, and nobody uses this object any more: the file may be opened again, as another one.
+    /// Pages were lost, and this object has no users any more: the file may be opened again, with a new object.
     var isAbandoned: Bool { users.with { $0.isAbandoned } }
 
-    /// The pin of which the program was warned last; the writer's.
+    /// The pin for which the program was warned last. For the writer.
     var warnedOf: SharedState.Mark?
 
-    /// What pinned versions leave free; the writer's.
+    /// Space that pinned versions leave free. For the writer.
     var pinnedSpace = PinnedSpace()
 
-    /// Slab bytes committed so far; the writer's.
+    /// Slab bytes committed so far. For the writer.
     var slabCommitted = 0
 
-    /// By which this database knows, in the lock file, that nobody else wrote since it did. Drawn at random: no word
-    /// that is there by chance is it.
+    /// Stored in the lock file; this database finds it there as long as no other database has written. Random, so that
+    /// a word that is there by chance never equals it.
     let mark = Crypto.randomWord()
 
-    /// Number of the version that this database published last: its readers need not compare that with the file.
+    /// Number of the version that this database published last: its readers need not compare that version with the
+    /// file.
     let ownNumber = Atomic<UInt64>(0)
 
-    /// The version that this database wrote last, or found to be the newest while it had the write lock; the writer's.
+    /// The version that this database wrote last, or found to be the newest while it had the write lock. For the
+    /// writer.
     var lastWritten: SharedState.Version?
 
     // MARK: Opening
 
-    /// Throws when a map of the file or of its lock file lost pages: nothing that was read from it counts any more.
+    /// Throws when a map of the file or of its lock file lost pages: then nothing that was read from it is valid.
     func verifyWhole() throws(RealmError) {
         guard FaultGuard.hasFaults else { return }
         try file.verifyWhole()
@@ -112,7 +113,7 @@ package final class Database: @unchecked Sendable {
         return false
     }
 
-    /// A file that does not change, at one of its states.
+    /// A file at one fixed state.
     init(_ file: DatabaseFile, fixedAt state: DatabaseFile.State, _ access: Access) throws(RealmError) {
         path = file.path
         self.access = access
@@ -134,7 +135,7 @@ package final class Database: @unchecked Sendable {
         self.access = access
         self.durability = durability
         let entry = SessionEntry(path, access, durability, upgrades: upgrades, encryption)
-        // Refuse what we could not open before a lock file appears beside it.
+        // Refuses a file that cannot be opened before a lock file is made beside it.
         let early = try DatabaseFile.whileUnchanged(path) { () throws(RealmError) in try entry.look() }
         let lock = try LockFile(databasePath: path, try early?.file.rights(), isWriter: entry.writing, patience)
         var done = false
@@ -156,11 +157,12 @@ package final class Database: @unchecked Sendable {
     deinit {
         guard let lockFile else { return }
         guard belongsToThisProcess else {
-            // A child lets go of what it inherited: the session is the parent's.
+            // A child process only closes the descriptor that it inherited: the session belongs to the parent.
             lockFile.file.close()
             return
         }
-        // What a writer that died had published shall not go with the session. One that lives sees to it itself.
+        // Versions that a dead writer published must not be lost with the session. A living writer completes them
+        // itself.
         if isWritable, lockFile.shared.unflushed != .none, lockFile.tryLockForWriting() {
             _ = try? lockForWriting()
             unlockForWriting()
@@ -169,7 +171,7 @@ package final class Database: @unchecked Sendable {
         if durability == .memoryOnly {
             try? lockFile.withControlLock { () throws(RealmError) in
                 guard lockFile.isLastMember else { return }
-                // Whoever comes before this session is left makes the file anew.
+                // A process that comes before this one has left the session makes a new file.
                 lockFile.unenter()
                 try FileSystem.remove(path)
             }
@@ -179,30 +181,30 @@ package final class Database: @unchecked Sendable {
 
     // MARK: Users
 
-    /// A transaction comes into being; waits while another one has the file for itself.
+    /// Registers a new transaction; waits while another one has the file exclusively.
     func enter() {
-        users.wait { u -> Void? in
-            guard !u.isExclusive else { return nil }
-            u.count += 1
+        users.wait { users -> Void? in
+            guard !users.isExclusive else { return nil }
+            users.count += 1
             return ()
         }
     }
 
     func leave() {
-        let isAbandoned = users.with { (u) -> Bool in
-            u.count -= 1
-            if u.count == 0, (try? verifyWhole()) == nil { u.isAbandoned = true }
-            return u.isAbandoned
+        let isAbandoned = users.with { (users) -> Bool in
+            users.count -= 1
+            if users.count == 0, (try? verifyWhole()) == nil { users.isAbandoned = true }
+            return users.isAbandoned
         }
         if isAbandoned, processId == Platform.processId { lockFile?.leave(removing: false) }
     }
 
-    /// Runs `body` while no other transaction of this process exists or comes into being, and none holds a version; nil
-    /// when there is one already.
+    /// Runs `body` while the caller's transaction is the only one of this process, no other one can begin, and no
+    /// version is held; nil when there is another transaction or a held version.
     func exclusively<R>(_ body: () throws(RealmError) -> R) throws(RealmError) -> R? {
-        let alone = users.with { (u) -> Bool in
-            if u.count == 1, u.pins.isEmpty, !u.isExclusive { u.isExclusive = true }
-            return u.isExclusive && u.count == 1
+        let alone = users.with { (users) -> Bool in
+            if users.count == 1, users.pins.isEmpty, !users.isExclusive { users.isExclusive = true }
+            return users.isExclusive && users.count == 1
         }
         guard alone else { return nil }
         defer { users.with { $0.isExclusive = false } }
@@ -213,8 +215,8 @@ package final class Database: @unchecked Sendable {
 
     // MARK: Versions
 
-    /// Another program, or another open in this process, may have upgraded a file that is read here in an older format:
-    /// what was written since is of another format. Asked after the version to be read was pinned.
+    /// Throws when another program, or another open in this process, has upgraded a file that is read here in an older
+    /// format: versions written since are of another format. Called after the version to be read was pinned.
     func verifyFormat() throws(RealmError) {
         guard let now = try upgradedFormat() else { return }
         throw RealmError(
@@ -223,7 +225,7 @@ package final class Database: @unchecked Sendable {
             path: path)
     }
 
-    /// The format that the file has now, where it is not the one in which it is read here.
+    /// The present format of the file, if it differs from the format in which it is read here.
     func upgradedFormat() throws(RealmError) -> UInt8? {
         guard format != Format.currentVersion, lockFile != nil, case let now = try file.readHeader().liveFormat,
             now != 0, now != format
@@ -241,7 +243,7 @@ package final class Database: @unchecked Sendable {
         }
     }
 
-    /// Members of the session, this one included.
+    /// Number of members of the session, including this one.
     var participantCount: Int { lockFile?.memberCount ?? 1 }
 
     /// Whether nothing was ever committed.
@@ -250,7 +252,8 @@ package final class Database: @unchecked Sendable {
     /// Number of the newest version.
     var newestVersion: UInt64 { lockFile?.shared.newestNumber ?? fixed?.number ?? 1 }
 
-    /// Versions that the file holds: the newest, the one before it, which the next commit reclaims, and those in use.
+    /// Number of versions that the file contains: the newest, the one before it, whose space the next commit reuses,
+    /// and those in use.
     var versionCount: UInt64 {
         guard let lockFile, case let newest = newestVersion, newest > 1 else { return 1 }
         return UInt64(lockFile.shared.pinnedVersions(below: newest - 1) { lockFile.isDead($0) }.count) + 2

@@ -1,8 +1,8 @@
-/// The open databases of this process, by file whatever its name, and a gate for each path.
+/// The open databases of this process, by the identity of their files, and a gate for each path.
 ///
-/// One thread at a time opens, replaces or removes the file at a path: it stands in the gate of that path. The registry
-/// itself is not held meanwhile: deriving a key or upgrading a file takes its time. A database that is gone leaves an
-/// entry without one.
+/// One thread at a time opens, replaces or removes the file at a path; it holds the gate of that path. The lock of the
+/// registry is not held meanwhile, because deriving a key or upgrading a file takes long. A closed database leaves an
+/// entry without a database.
 ///
 /// Thread rule: any.
 enum DatabaseRegistry {
@@ -11,17 +11,17 @@ enum DatabaseRegistry {
     private final class Gate: Sendable {
         let lock = Lock(initial: ())
 
-        /// A thread of the parent process never comes out in its child.
+        /// A thread of the parent process never leaves the gate in a child process.
         let generation = ForkGuard.generation
     }
 
     private struct Content {
         private var files: [FileIdentity: Entry] = [:]
 
-        /// Entries at which those of databases that are gone are looked for.
+        /// The number of entries at which entries of closed databases are removed.
         private var nextSweep = 64
 
-        /// With the number of threads at each.
+        /// The gates, each with the number of threads that use it.
         private var gates: [(path: Name, gate: Gate, users: Int)] = []
 
         func database(_ identity: FileIdentity) -> Database? { files[identity]?.database }
@@ -58,7 +58,7 @@ enum DatabaseRegistry {
 
     /// Runs `body` while no other thread opens, replaces or removes the file at `path`. Never inside a transaction.
     static func atGate<R>(_ path: String, _ body: () throws(RealmError) -> R) throws(RealmError) -> R {
-        // The call that it was called from may stand in the same gate.
+        // The calling function may already hold the same gate.
         guard !Interruption.isReporting else {
             throw RealmError(
                 .illegalOperation, "A progress function cannot open, replace or remove Realm files", path: path)
@@ -68,7 +68,7 @@ enum DatabaseRegistry {
         return try gate.lock.with { (_) throws(RealmError) in try body() }
     }
 
-    /// The open database of this process whose file is at `path`, under whatever name it was opened.
+    /// The open database of this process for the file at `path`, under whatever name it was opened.
     static func database(at path: String) -> Database? {
         guard let identity = try? FileSystem.identity(path), let db = content.with({ $0.database(identity) }),
             db.belongsToThisProcess
@@ -80,12 +80,12 @@ enum DatabaseRegistry {
 
     static func register(_ db: Database) { content.with { $0.register(db, as: db.identity) } }
 
-    /// The file of `db` is another one now.
+    /// Registers that the file of `db` was replaced by another one.
     static func change(_ db: Database, to new: FileIdentity) {
-        content.with { c in
-            if c.database(db.identity) === db { c.unregister(db.identity) }
+        content.with { registry in
+            if registry.database(db.identity) === db { registry.unregister(db.identity) }
             db.identity = new
-            if c.database(new) == nil { c.register(db, as: new) }
+            if registry.database(new) == nil { registry.register(db, as: new) }
         }
     }
 }

@@ -1,21 +1,21 @@
-/// Files of formats 10, 11 and 20–23 become format 24 when they are first opened for writing: in one transaction, so
-/// that a crash leaves the old file or the new one. Those of formats 2–9 are copied for that, and the copy takes their
-/// place. Format: logical §11, storage §8.4.
+/// Upgrades files of formats 10, 11 and 20–23 to format 24 when they are first opened for writing: in one transaction,
+/// so that a crash leaves the old file or the new one. Files of formats 2–9 are upgraded by a copy, which then replaces
+/// the file. Format: logical §11, storage §8.4.
 enum FormatUpgrade {
-    /// Backups older than this many seconds are cleared away when a file is opened.
+    /// Backups older than this many seconds are removed when a file is opened.
     private static let backupLifetime = 8_035_200
 
-    /// Upgrades what `db` opened. Another process may be faster: then there is nothing left to do.
-    /// - Returns: false when nothing was done, because others have the file open.
+    /// Upgrades the file that `db` opened. Another process may be faster: then nothing is left to do.
+    /// - Returns: false when nothing was done, because other processes have the file open.
     static func run(_ db: Database) throws(RealmError) -> Bool {
-        let t = try Transaction(db)
-        defer { t.close() }
-        if OldFormats.isRead(db.format) { return try replace(db, t) }
-        do throws(RealmError) { _ = try t.beginWrite() } catch {
+        let transaction = try Transaction(db)
+        defer { transaction.close() }
+        if OldFormats.isRead(db.format) { return try replace(db, transaction) }
+        do throws(RealmError) { _ = try transaction.beginWrite() } catch {
             if try db.upgradedFormat() != nil { return true }
             throw error
         }
-        let group = t.group
+        let group = transaction.group
         for i in group.liveIndexes { try group.table(at: i).upgradeLinkListKeys() }
         for i in group.liveIndexes {
             let table = try group.table(at: i)
@@ -25,22 +25,23 @@ enum FormatUpgrade {
                 try table.addIndex(pk.index, fullText: false)
             }
         }
-        try t.commit()
+        try transaction.commit()
         return true
     }
 
     // MARK: By a copy
 
-    private static func replace(_ db: Database, _ t: Transaction) throws(RealmError) -> Bool {
-        try t.beginRead()
-        let group = t.group
-        return try t.store.during(.copying) { () throws(RealmError) in
+    private static func replace(_ db: Database, _ transaction: Transaction) throws(RealmError) -> Bool {
+        try transaction.beginRead()
+        let group = transaction.group
+        return try transaction.store.during(.copying) { () throws(RealmError) in
             try db.rewrite(
-                db.file.encryption, keepsForm: true, for: t, form: (t.store, group.namesRef, group.tablesRef))
+                db.file.encryption, keepsForm: true, for: transaction,
+                form: (transaction.store, group.namesRef, group.tablesRef))
         }
     }
 
-    /// What a copy lacks that has no name yet: the indexes.
+    /// Completes a copy that has no name yet: adds the indexes.
     static func finish(
         _ path: String, _ encryption: Encryption?, _ durability: Durability
     ) throws(RealmError) -> (number: UInt64, end: (topRef: Ref, logicalSize: Int)) {
@@ -49,25 +50,25 @@ enum FormatUpgrade {
         defer { _ = try? FileSystem.remove(lock) }
         let db = try Database(
             path: path, access: .readWrite(create: false), durability: durability, upgrades: true, encryption, .endless)
-        let t = try Transaction(db)
-        defer { t.close() }
-        _ = try t.beginWrite()
-        for i in t.group.liveIndexes {
-            let table = try t.group.table(at: i)
-            for c in table.publicColumns
-            where c.key == table.primaryKey || c.attributes.contains(.indexed) && !c.isCollection {
-                if try table.index(of: c.index) == nil { try table.addIndex(c.index, fullText: false) }
+        let transaction = try Transaction(db)
+        defer { transaction.close() }
+        _ = try transaction.beginWrite()
+        for i in transaction.group.liveIndexes {
+            let table = try transaction.group.table(at: i)
+            for column in table.publicColumns
+            where column.key == table.primaryKey || column.attributes.contains(.indexed) && !column.isCollection {
+                if try table.index(of: column.index) == nil { try table.addIndex(column.index, fullText: false) }
             }
         }
-        try t.commit()
-        return (t.version, (t.topRef, t.logicalSize))
+        try transaction.commit()
+        return (transaction.version, (transaction.topRef, transaction.logicalSize))
     }
 
     // MARK: Backups
 
-    /// As `keepBackup`, where the upgrade needs one: a format that is this old holds what has no place in the newest
-    /// one, as binaries of more than 16 MB. Where the name is taken by something else than a copy of this file the
-    /// backup gets a number.
+    /// As `keepBackup`, but the upgrade needs the backup: such an old format may contain data that the newest one
+    /// cannot store, such as binaries of more than 16 MB. When the name belongs to something other than a copy of this
+    /// file, the backup gets a number.
     static func requireBackup(_ path: String, format: UInt8) throws(RealmError) {
         for number in 1...99 {
             let name = prefix(path) + "v\(format)" + (number == 1 ? "" : "-\(number)") + suffix
@@ -90,8 +91,8 @@ enum FormatUpgrade {
         return path.hasSuffix(".") ? path : path + "."
     }
 
-    /// Copies a file that is about to be upgraded, once; a copy that cannot be made does not stop the upgrade. Clears
-    /// old copies away, but for those of formats 2 to 9, which may hold what their upgrade could not keep.
+    /// Copies a file before its upgrade, once; if the copy cannot be made, the upgrade continues. Removes old backups,
+    /// except those of formats 2 to 9, which may contain data that the upgrade could not keep.
     static func keepBackup(_ path: String, format: UInt8) {
         let start = prefix(path)
         for old in ["v23", "v22", "v21", "v20", "v11", "v10"] {
@@ -105,65 +106,68 @@ enum FormatUpgrade {
 }
 
 extension Table {
-    /// Link lists used to have a type of their own, which their keys name. Format: logical §11.4.
+    /// Converts the keys of link lists, which named a separate type in older formats. Format: logical §11.4.
     func upgradeLinkListKeys() throws(RealmError) {
-        for c in columns where c.key.typeNumber == ColumnType.linkList.rawValue {
+        for column in columns where column.key.typeNumber == ColumnType.linkList.rawValue {
             let new = ColKey(
-                c.key.raw & ~(0x3F << 16) | Int64(ColumnType.link.rawValue) << 16 | Int64(
+                column.key.raw & ~(0x3F << 16) | Int64(ColumnType.link.rawValue) << 16 | Int64(
                     ColumnAttributes.list.rawValue) << 22)
-            try replaceKey(c.key, by: new)
-            for i in group.liveIndexes { try group.table(at: i).replaceOpposite(of: key, c.key, by: new) }
+            try replaceKey(column.key, by: new)
+            for i in group.liveIndexes { try group.table(at: i).replaceOpposite(of: key, column.key, by: new) }
         }
     }
 
-    /// Dictionaries get their present form, sets and dictionary keys their present order.
+    /// Converts dictionaries to their present form, and sets and dictionary keys to their present order.
     func upgradeCollections(from format: UInt8) throws(RealmError) {
-        for c in columns {
-            guard let shape = c.shape, shape != .list, let kind = c.elementKind else { continue }
+        for column in columns {
+            guard let shape = column.shape, shape != .list, let kind = column.elementKind else { continue }
             if shape == .set, kind != .string, kind != .binary, kind != .mixed { continue }
             for key in try allKeys() {
-                guard case .slot(let s)? = try rows.get(key, c.index), let root = s.subtree else { continue }
-                let new = shape == .set ? try sortedSet(root, kind) : try sortedDictionary(root, c, format)
+                guard case .slot(let slot)? = try rows.get(key, column.index), let root = slot.subtree else { continue }
+                let new = shape == .set ? try sortedSet(root, kind) : try sortedDictionary(root, column, format)
                 guard let new else { continue }
                 try store.destroy(root)
-                _ = try rows.set(key, c.index, .slot(RefOrTagged(new)))
+                _ = try rows.set(key, column.index, .slot(RefOrTagged(new)))
             }
         }
     }
 
-    /// A new tree in order, nil when the old one is already.
+    /// A new, sorted tree; nil when the old one is already sorted.
     private func sortedSet(_ root: Ref, _ kind: LeafKind) throws(RealmError) -> Ref? {
         let old = BPlusTree(store, kind: kind, root: root)
         var all: [Mixed] = []
         var isSorted = true
         for i in 0..<(try old.count()) {
-            let v = try old.get(i)
-            if let last = all.last, ElementList.order(kind, last, v) >= 0 { isSorted = false }
-            all.append(v)
+            let value = try old.get(i)
+            if let last = all.last, ElementList.order(kind, last, value) >= 0 { isSorted = false }
+            all.append(value)
         }
         if isSorted { return nil }
         all.sort { ElementList.order(kind, $0, $1) < 0 }
         var new = try BPlusTree.create(store, kind: kind)
-        for (i, v) in all.enumerated() where i == 0 || ElementList.order(kind, all[i - 1], v) != 0 { try new.append(v) }
+        for (i, value) in all.enumerated() where i == 0 || ElementList.order(kind, all[i - 1], value) != 0 {
+            try new.append(value)
+        }
         return new.root
     }
 
-    private func sortedDictionary(_ root: Ref, _ c: Column, _ format: UInt8) throws(RealmError) -> Ref? {
-        let old = try ElementDictionary(store, root: root, keyType: c.keyType, valueType: c.type, format: format)
+    private func sortedDictionary(_ root: Ref, _ column: Column, _ format: UInt8) throws(RealmError) -> Ref? {
+        let old = try ElementDictionary(
+            store, root: root, keyType: column.keyType, valueType: column.type, format: format)
         var all: [(key: Mixed, value: Mixed)] = []
         var isSorted = true
         for i in 0..<old.count {
-            let k = try old.key(i)
-            if let last = all.last, Mixed.compare(last.key, k) >= 0 { isSorted = false }
-            all.append((k, try old.value(i)))
+            let key = try old.key(i)
+            if let last = all.last, Mixed.compare(last.key, key) >= 0 { isSorted = false }
+            all.append((key, try old.value(i)))
         }
         if isSorted && format >= 23 { return nil }
         all.sort { Mixed.compare($0.key, $1.key) < 0 }
-        var keys = try BPlusTree.create(store, kind: c.keyType == .int ? .int : .string),
+        var keys = try BPlusTree.create(store, kind: column.keyType == .int ? .int : .string),
             values = try BPlusTree.create(store, kind: .mixed)
-        for e in all {
-            try keys.append(e.key)
-            try values.append(e.value)
+        for entry in all {
+            try keys.append(entry.key)
+            try values.append(entry.value)
         }
         return try store.makeRefs([RefOrTagged(keys.root), RefOrTagged(values.root)]).ref
     }

@@ -1,29 +1,29 @@
-/// Who is told of new versions of a file.
+/// Receives reports of new versions of a file.
 package protocol VersionClient: AnyObject, Sendable {
-    /// Whether it should be told that the newest version is `newest`. Asked under the listener's lock.
+    /// Whether it should be told that the newest version is `newest`. Called under the listener's lock.
     func wants(_ newest: UInt64) -> Bool
 
-    /// On the listener's thread, no lock held. Must not wait for anybody.
+    /// Reports the newest version. Called on the listener's thread, without a lock. Must not wait.
     func tell(_ newest: UInt64)
 }
 
-/// Tells of new versions of one file, whoever committed them: this process, or another one.
+/// Reports new versions of one file, whether this process or another one committed them.
 ///
-/// A thread of its own sleeps in the kernel until the shared state of the lock file names a newer version
-/// (`SharedState`, "The bell"); it looks at nothing in between. There is one such thread for each file that has
-/// clients, not one for the process: a thread can wait for one word of memory. While nobody wants to be told of
-/// anything, the thread does not even wake up for commits: a program that takes no turns pays for none. Realms whose
-/// scheduler nobody runs are no clients (`Scheduler.isAttended`), so that such a program has no thread either.
+/// A separate thread sleeps in the kernel until the shared state of the lock file names a newer version (`SharedState`,
+/// "The bell"); it does no work in between. Each file with clients has one such thread, because a thread can wait for
+/// only one word of memory. While no client wants a report, the thread does not even wake up for commits: a program
+/// that runs no event loop pays nothing for them. Realms whose scheduler does not run are not clients
+/// (`Scheduler.isAttended`), so such a program has no thread either.
 ///
-/// The thread does not keep the file open. A process that dies takes nothing of this along, and leaves nothing behind.
-/// In a forked child there is no such thread, as there is no database: the child opens the file anew.
+/// The thread does not keep the file open. A process that dies leaves nothing behind. A forked child has neither this
+/// thread nor the database: it must open the file anew.
 ///
 /// Thread rule: any.
 package final class Listener: Sendable {
     private struct State {
         var clients: [any VersionClient] = []
 
-        /// The thread that listens; one with another number ends. 0: none.
+        /// Number of the thread that listens; threads with another number end. 0: none.
         var thread = 0
         var lastThread = 0
     }
@@ -35,15 +35,15 @@ package final class Listener: Sendable {
 
     // MARK: Clients
 
-    /// Begins to listen for the first client. - Throws: when the system gives no thread; the client is there all the
-    /// same.
+    /// Adds a client; begins to listen with the first one.
+    /// - Throws: when the operating system refuses a thread; the client is added nevertheless.
     package func add(_ client: any VersionClient) throws(RealmError) {
-        let thread = state.with { s -> Int in
-            s.clients.append(client)
-            guard s.thread == 0 else { return 0 }
-            s.lastThread += 1
-            s.thread = s.lastThread
-            return s.thread
+        let thread = state.with { current -> Int in
+            current.clients.append(client)
+            guard current.thread == 0 else { return 0 }
+            current.lastThread += 1
+            current.thread = current.lastThread
+            return current.thread
         }
         guard thread != 0 else { return }
         do throws(RealmError) { try Thread.start { [self] in listen(thread) } } catch {
@@ -52,18 +52,18 @@ package final class Listener: Sendable {
         }
     }
 
-    /// Ends listening with the last client. A call of `tell` that has begun may still run.
+    /// Removes a client; stops listening after the last one. A call of `tell` that has begun may still run.
     package func remove(_ client: any VersionClient) {
-        let isLast = state.with { s -> Bool in
-            guard let i = s.clients.firstIndex(where: { $0 === client }) else { return false }
-            s.clients.remove(at: i)
-            if s.clients.isEmpty { s.thread = 0 }
-            return s.clients.isEmpty
+        let isLast = state.with { current -> Bool in
+            guard let i = current.clients.firstIndex(where: { $0 === client }) else { return false }
+            current.clients.remove(at: i)
+            if current.clients.isEmpty { current.thread = 0 }
+            return current.clients.isEmpty
         }
         if isLast { shared.call() }
     }
 
-    /// Something that `wants` goes by has changed.
+    /// Called when the result of a client's `wants` may have changed.
     package func look() { state.with { _ in } }
 
     // MARK: The thread
@@ -79,19 +79,22 @@ package final class Listener: Sendable {
             switch next(thread) {
             case .end: return
             case .wait(let seen): shared.waitForBell(after: seen)
-            case .tell(let newest, let clients): for c in clients where c.wants(newest) { c.tell(newest) }
+            case .tell(let newest, let clients):
+                for client in clients where client.wants(newest) { client.tell(newest) }
             }
         }
     }
 
     private func next(_ thread: Int) -> Step {
-        state.wait { s -> Step? in
-            guard s.thread == thread else { return .end }
-            // Before looking for what there is to do: what comes later rings the bell.
+        state.wait { current -> Step? in
+            guard current.thread == thread else { return .end }
+            // Read before the clients are asked: a version that is published later changes the bell.
             let seen = shared.bellState
-            if s.clients.contains(where: { $0.wants(seen.newestNumber) }) { return .tell(seen.newestNumber, s.clients) }
-            // With nobody to tell it is not the bell that is waited for, but a client who can be told.
-            return s.clients.contains { $0.wants(seen.newestNumber + 1) } ? .wait(seen) : nil
+            if current.clients.contains(where: { $0.wants(seen.newestNumber) }) {
+                return .tell(seen.newestNumber, current.clients)
+            }
+            // When no client wants the next version, the thread waits for a change of the clients instead of the bell.
+            return current.clients.contains { $0.wants(seen.newestNumber + 1) } ? .wait(seen) : nil
         }
     }
 }

@@ -1,34 +1,37 @@
-/// Membership in the session of one database file, through `X.lock`.
+/// Membership in the session of one database file, through the lock file `X.lock`.
 ///
-/// A shared flock is held from open to close; record locks on bytes far behind the end serve as control lock, write
-/// lock and each member's sign of life. All of them go with the process. Format: storage §5.3, §5.6.
+/// A member holds a shared flock from open to close. Record locks on bytes far behind the end of the lock file serve as
+/// control lock, as write lock, and as each member's sign of life. The kernel releases all of them when the process
+/// dies. Format: storage §5.3, §5.6.
 ///
-/// A session belongs to one lock file and one database file: every member *claims* the database file, by sharing the
+/// A session belongs to one lock file and one database file. Every member *claims* the database file: it shares the
 /// lock on one of its bytes far behind the end, chosen by the identity of the lock file. Two sessions on one database
-/// file, under two names or because a lock file was removed, would claim different bytes: the second is refused.
-/// (realm-core claims nothing: a file that it has open under another name is not noticed.)
-final class LockFile: @unchecked Sendable {  // Immutable after `init`, but for what is behind a lock.
+/// file, because it has two names or because a lock file was removed, would claim different bytes: the second session
+/// is refused. (realm-core claims nothing, so a file that it has open under another name is not noticed.)
+final class LockFile: @unchecked Sendable {  // Immutable after `init`, except for what a lock guards.
     let file: FileDescriptor
     private let identity: FileIdentity
     private let databasePath: String
 
-    /// What holds the claim on the database file.
+    /// The descriptor that holds the claim on the database file.
     private let claimed = Lock<FileDescriptor?>(initial: nil)
     let shared: SharedState
 
-    /// Whether this open made the file.
+    /// Whether this open created the file.
     let created: Bool
 
-    /// Whether this open wrote all of it: nothing stands there if nobody has entered since.
+    /// Whether this open wrote the whole file: then it contains no session data, unless another process has entered
+    /// since.
     let isFresh: Bool
 
-    /// Whether the owner of the database can open the file.
+    /// Whether the owner of the database file can open the lock file.
     let isForOwner: Bool
 
     private static let controlByte = 1 << 40
     private static let writeByte = (1 << 40) + 1
 
-    /// One for each `Part`, shared by those who have entered the session.
+    /// First of the bytes for the `Part`s; members that have entered the session share the lock on the byte of their
+    /// part.
     private static let firstPartByte = (1 << 40) + 2
     private static let firstMemberByte = (1 << 40) + 16
     private static let memberCount = 4096
@@ -37,9 +40,9 @@ final class LockFile: @unchecked Sendable {  // Immutable after `init`, but for 
 
     /// Joins or starts the session. Throws 1008 when realm-core has the file open.
     /// - Parameters:
-    ///   - database: the rights of the database file, nil when there is none yet.
+    ///   - database: the rights of the database file; nil when it does not exist yet.
     ///   - isWriter: whether the database is opened for writing.
-    ///   - patience: how long to wait for others who open or replace the file.
+    ///   - patience: how long to wait for other processes that open or replace the file.
     init(databasePath: String, _ database: FileRights?, isWriter: Bool, _ patience: Patience) throws(RealmError) {
         let path = databasePath + ".lock"
         self.databasePath = databasePath
@@ -64,7 +67,7 @@ final class LockFile: @unchecked Sendable {  // Immutable after `init`, but for 
                     isForOwner = true
                 }
                 var state = SharedState(memory)
-                // A byte of our own: other members see by its lock that we live.
+                // Each member locks a separate byte: from the lock, other members see that it lives.
                 try Self.lock(file, patience)
                 defer { file.unlockByte(Self.controlByte) }
                 for i in 1..<Self.memberCount {
@@ -89,9 +92,9 @@ final class LockFile: @unchecked Sendable {  // Immutable after `init`, but for 
         }
     }
 
-    // MARK: Whose the file is
+    // MARK: Ownership of the file
 
-    /// The lock file that is there; nil when none is.
+    /// The existing lock file; nil when there is none.
     private static func openExisting(_ path: String) throws(RealmError) -> FileDescriptor? {
         do {
             return try FileDescriptor(path: path, access: .readWrite, followsLinks: false, isKeptFromChildren: true)
@@ -107,8 +110,8 @@ final class LockFile: @unchecked Sendable {  // Immutable after `init`, but for 
         }
     }
 
-    /// Makes the lock file; nil when somebody else just did. Who may not write the database, nor owns it, could only
-    /// make a file that shuts out those who may.
+    /// Makes the lock file; nil when another process just made it. A user who neither may write the database nor owns
+    /// it must not make it: such a lock file would keep out the users who may write.
     private static func make(beside databasePath: String, _ database: FileRights?, isWriter: Bool) throws(RealmError)
         -> FileDescriptor?
     {
@@ -128,9 +131,9 @@ final class LockFile: @unchecked Sendable {  // Immutable after `init`, but for 
         }
     }
 
-    /// The lock file belongs to whom the database belongs to, and lets in its owner and who may write the database: as
-    /// far as this process may do that. A file that somebody opened further by hand, or that has another name, stays as
-    /// it is.
+    /// Gives the lock file to the owner of the database, and lets in this owner and all who may write the database, as
+    /// far as this process has the rights to do that. A lock file that was opened further by hand, or that has a second
+    /// name, stays unchanged.
     private static func giveToWriters(_ file: FileDescriptor, of database: FileRights, isMade: Bool) {
         let writers = database.permissions & 0o222
         var wanted = database
@@ -144,7 +147,7 @@ final class LockFile: @unchecked Sendable {  // Immutable after `init`, but for 
 
     // MARK: The session
 
-    /// What a member does in the session. Each shares the lock on a byte of its own.
+    /// The role of a member in the session. All members of a role share the lock on its byte.
     enum Part: Int, CaseIterable {
         case writing = 0, writingUnsafe, reading, inMemory
 
@@ -156,23 +159,24 @@ final class LockFile: @unchecked Sendable {  // Immutable after `init`, but for 
             }
         }
 
-        /// Writers share one durability; who only reads cares about memory alone.
+        /// Writers must have the same durability; for a reader only the difference between memory and disk counts.
         func agrees(with other: Part) -> Bool {
             self == other || (self != .inMemory && other != .inMemory && (self == .reading || other == .reading))
         }
     }
 
-    /// Whether somebody has entered the session: who is first then is not asked of any word. Under the control lock.
+    /// Whether any member has entered the session. Locks decide which member is the first, never a word of the file.
+    /// Under the control lock.
     var isEntered: Bool { file.areBytesLockedElsewhere(Self.firstPartByte, count: Part.allCases.count) }
 
-    /// Whether all who have entered agree with a part. Under the control lock.
+    /// Whether all members that have entered agree with a part. Under the control lock.
     func agree(with part: Part) -> Bool {
         Part.allCases.allSatisfy {
             $0.agrees(with: part) || !file.isByteLockedElsewhere(Self.firstPartByte + $0.rawValue)
         }
     }
 
-    /// From now on this member has entered. Under the control lock.
+    /// Marks this member as entered. Under the control lock.
     func enter(as part: Part) throws(RealmError) {
         guard try file.shareByte(Self.firstPartByte + part.rawValue) else {
             throw RealmError(
@@ -182,53 +186,53 @@ final class LockFile: @unchecked Sendable {  // Immutable after `init`, but for 
         }
     }
 
-    /// Whoever comes now begins the session anew. Under the control lock, for the last member.
+    /// Undoes `enter`: the next process begins a new session. Under the control lock, for the last member.
     func unenter() { for part in Part.allCases { file.unlockByte(Self.firstPartByte + part.rawValue) } }
 
-    /// One attempt; nil to try again.
+    /// One attempt to join; nil when it must be repeated.
     private static func join(_ file: FileDescriptor, isMade: Bool) throws(RealmError) -> (SharedMemory, isFresh: Bool)?
     {
         let isAlone = try file.tryLockOrFail(.exclusive)
         if isAlone {
-            // Alone: whatever the file held belongs to no one. It is never left empty or unfinished under a lock we
-            // keep. Written out: a map of a file with holes needs space on the disk when it is stored to, and the
-            // process dies where there is none.
+            // No other process uses the file, so its old content is unused. It is never left empty or incomplete under
+            // a lock that this process keeps. The zeros are really written: a store to a mapped file with holes needs
+            // disk space, and without free space it would kill the process.
             do throws(RealmError) {
                 if try file.size() != SharedState.size { try file.truncate(to: SharedState.size) }
                 try file.writeZeros(from: 0, to: SharedState.size, step: 16 << 10)
             } catch {
-                // Nothing stays of a file that this open made.
+                // A file that this open created is removed again.
                 if isMade { _ = try? FileSystem.remove(file.path) } else { try file.truncate(to: 0) }
                 throw error
             }
-            try SharedState.head.withBytes { (b) throws(RealmError) in
-                if let p = b.baseAddress { try file.write(p, count: b.count, at: 0) }
+            try SharedState.head.withBytes { (raw) throws(RealmError) in
+                if let start = raw.baseAddress { try file.write(start, count: raw.count, at: 0) }
             }
         }
         guard try file.tryLockOrFail(.shared) else { return nil }
-        // Somebody may have come between the two locks, or removed the file before we got ours.
+        // Another process may have come between the two locks, or removed the file before this process got the lock.
         let mine = try file.identity()
         guard mine.linkCount > 0, try FileSystem.identity(file.path) == mine else { return nil }
         guard try isReady(file) else { return nil }
-        // Not through the descriptor with the locks, for the sake of forked children: see `claim`.
+        // A separate descriptor from the one with the locks, because of forked children: see `claim`.
         let mapped = try FileDescriptor(path: file.path, access: .readWrite, followsLinks: false)
         guard try mapped.identity() == mine else { return nil }
         return (try SharedMemory(mapped, size: SharedState.size), isAlone)
     }
 
-    /// Whether the file is what this version of the library makes of a lock file.
+    /// Whether the file is a complete lock file of this version of the library.
     private static func isReady(_ file: FileDescriptor) throws(RealmError) -> Bool {
         guard try file.size() >= SharedState.size else { return false }
         var head = [UInt8](repeating: 0, count: 12), count = 0
-        try head.withMutableBytes { (b) throws(RealmError) in
-            if let p = b.baseAddress { count = try file.read(into: p, count: b.count, at: 0) }
+        try head.withMutableBytes { (raw) throws(RealmError) in
+            if let start = raw.baseAddress { count = try file.read(into: start, count: raw.count, at: 0) }
         }
         return count == 12 && head[0] == 1 && UInt16(head[7]) << 8 | UInt16(head[6]) == SharedState.magicVersion
             && head[8...].reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) } == SharedState.layoutVersion
     }
 
-    /// The pins in the lock file beside a database, for who is no member: nothing is locked or written. None where
-    /// there is no such file, or another library has it.
+    /// The pins in the lock file of a database, for a process that is not a member: it locks and writes nothing. Empty
+    /// when there is no lock file, or when another library uses it.
     static func marks(beside databasePath: String) throws(RealmError) -> [SharedState.Mark] {
         let file: FileDescriptor
         do throws(RealmError) {
@@ -244,13 +248,13 @@ final class LockFile: @unchecked Sendable {  // Immutable after `init`, but for 
         return marks
     }
 
-    /// Why a lock file cannot be joined.
+    /// The error for a lock file that cannot be joined.
     private static func refusal(_ path: String) throws(RealmError) -> RealmError {
         var head: (UInt64, UInt64) = (0, 0)
         let file = try FileDescriptor(path: path, access: .readOnly, followsLinks: false)
         defer { file.close() }
-        let count = try withUnsafeMutableBytes(of: &head) { (b) throws(RealmError) in
-            try file.read(into: b.baseAddress!, count: 16, at: 0)
+        let count = try withUnsafeMutableBytes(of: &head) { (raw) throws(RealmError) in
+            try file.read(into: raw.baseAddress!, count: 16, at: 0)
         }
         let isOurs = UInt16(truncatingIfNeeded: head.0 >> 48) == SharedState.magicVersion
         if count == 16, head.0 & 0xFF == 1, !isOurs {
@@ -269,11 +273,11 @@ final class LockFile: @unchecked Sendable {  // Immutable after `init`, but for 
 
     // MARK: The database file
 
-    /// Says that this session uses the database file that is at `path` now. `hold` keeps the claim; without that it
-    /// goes with the result.
+    /// Claims the database file that is at `path` now for this session. `hold` keeps the claim; otherwise it ends with
+    /// the returned descriptor.
     ///
-    /// It has a descriptor of its own: a map that a forked child inherits keeps the locks of the descriptor that it was
-    /// made from.
+    /// The claim needs a separate descriptor: a map that a forked child inherits keeps the locks of the descriptor from
+    /// which it was made.
     func claim(_ path: String, _ wanted: FileIdentity) throws(RealmError) -> FileDescriptor {
         let database = try FileDescriptor(path: path, access: .readOnly, isKeptFromChildren: true)
         guard try database.identity() == wanted else { throw replaced() }
@@ -285,7 +289,7 @@ final class LockFile: @unchecked Sendable {  // Immutable after `init`, but for 
             {
                 return database
             }
-            // Two that claim at once may both go back.
+            // Two sessions that claim at the same time may both give up.
             database.unlockByte(mine)
             Platform.sleep(microseconds: UInt32(500 + attempt * 700))
         }
@@ -296,7 +300,7 @@ final class LockFile: @unchecked Sendable {  // Immutable after `init`, but for 
                 + "close it there first", path: databasePath)
     }
 
-    /// The byte of database files by whose lock members of this session say that they use the file.
+    /// The byte of database files that members of this session lock to show that they use the file.
     private var claimByte: Int {
         var hash = UInt64(bitPattern: 0x2545_F491_4F6C_DD1D)
         for word in [identity.device, identity.inode] { hash = (hash ^ word) &* 0x9E37_79B9_7F4A_7C15 }
@@ -306,15 +310,16 @@ final class LockFile: @unchecked Sendable {  // Immutable after `init`, but for 
     /// Whether other members of this session have claimed the same file.
     func isClaimedByOthers(_ claim: FileDescriptor) -> Bool { claim.isByteLockedElsewhere(claimByte) }
 
-    /// Whether a session of this library, in whatever process, uses the database file.
+    /// Whether a session of this library, in any process, uses the database file.
     static func isClaimed(_ database: FileDescriptor) -> Bool {
         database.areBytesLockedElsewhere(firstClaim, count: claimCount)
     }
 
-    /// Keeps a claim in place of the one before.
+    /// Keeps a claim, and releases the previous one.
     func hold(_ claim: FileDescriptor) { claimed.with { $0 = claim } }
 
-    /// Before anything is written: both files must still be the ones that others find under these names.
+    /// Called before anything is written: both files must still be the ones that other processes find under these
+    /// names.
     func checkNames(_ database: FileIdentity) throws(RealmError) {
         let folder = FileSystem.parent(of: databasePath)
         guard try FileSystem.identity(databasePath) == database else {
@@ -359,7 +364,7 @@ final class LockFile: @unchecked Sendable {  // Immutable after `init`, but for 
 
     func unlockForWriting() { file.unlockByte(Self.writeByte) }
 
-    /// Whether a member no longer lives (its byte is free).
+    /// Whether a member is dead (its byte is not locked).
     func isDead(_ owner: UInt64) -> Bool { Self.isDead(owner, file) }
 
     private static func isDead(_ owner: UInt64, _ file: FileDescriptor) -> Bool {
@@ -368,31 +373,32 @@ final class LockFile: @unchecked Sendable {  // Immutable after `init`, but for 
     }
 
     var memberCount: Int {
-        // Members take the lowest free number, so the gap after the last one ends the search.
-        var n = 1, misses = 0, i = 1
+        // Members take the lowest free number, so the search ends at a gap of 16 numbers.
+        var members = 1, misses = 0, i = 1
         while misses < 16 && i < Self.memberCount {
             if UInt64(i) != shared.owner {
-                if file.isByteLockedElsewhere(Self.firstMemberByte + i) { n += 1 } else { misses += 1 }
+                if file.isByteLockedElsewhere(Self.firstMemberByte + i) { members += 1 } else { misses += 1 }
             }
             i += 1
         }
-        return n
+        return members
     }
 
-    /// Whether nobody else is in the session. Meaningful under the control lock.
+    /// Whether the session has no other member. Reliable only under the control lock.
     var isLastMember: Bool {
         let own = Int(shared.owner)
         return !file.areBytesLockedElsewhere(Self.firstMemberByte + 1, count: own - 1)
             && !file.areBytesLockedElsewhere(Self.firstMemberByte + own + 1, count: Self.memberCount - own - 1)
     }
 
-    /// Leaves the session, once. With `removing`, deletes the lock file if nobody else uses it.
+    /// Leaves the session, once. With `removing`, deletes the lock file if it has no other user.
     func leave(removing: Bool) {
         guard file.fd >= 0 else { return }
         shared.clearSlots(of: shared.owner)
         if removing, file.tryLock(.exclusive) {
             _ = try? FileSystem.remove(file.path)
-            // Whoever opened the file before it went finds it locked, then foreign and without a name, and starts over.
+            // A process that opened the file before its removal finds it locked, then finds a different file or none
+            // under the name, and starts again.
             Platform.sleep(microseconds: 2000)
         }
         file.close()

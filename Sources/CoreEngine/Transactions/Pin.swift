@@ -1,32 +1,33 @@
 import Synchronization
 
-/// A version whose pages nobody overwrites as long as somebody refers to this: what transactions read, and what
-/// outlives them.
+/// A version whose pages are not overwritten as long as a reference to this object exists: the version that a
+/// transaction reads, or one that is kept longer.
 ///
-/// The slot in the shared state is claimed while the version is the newest one, and passed on by reference only. A
-/// second slot for a version that is not the newest could be missed by a writer: it may look at that slot before the
-/// claim, and at the first one after its release.
+/// The slot in the shared state is claimed while the version is the newest one; after that, it is only shared by
+/// reference. A second slot for an older version could be missed by a writer: the writer may read the new slot before
+/// it is claimed, and the old slot after its release.
 ///
 /// Thread rule: any; `moved` is for the holder of the write lock.
 package final class Pin: Sendable {
     let database: Database
     let state: SharedState.Version
 
-    /// −1 in immutable files, where nothing needs to be pinned.
+    /// −1 in immutable files, where no pin is needed.
     private let slot: Int
     private let use = Atomic(Use.own.rawValue)
 
     private enum Use: Int {
-        /// One transaction's, which takes the slot along when it moves.
+        /// Used by one transaction, which takes the slot along when it moves.
         case own
-        /// Others may refer to it, too.
+        /// May have other users, too.
         case shared
-        /// The slot belongs to another pin now.
+        /// The slot now belongs to another pin.
         case moved
     }
 
     /// Pins the newest version.
-    /// - Parameter isBrief: for a look of a moment, which succeeds also where members hold all that they may hold.
+    /// - Parameter isBrief: for a pin of a moment, which succeeds even when members hold all the slots that they may
+    ///   hold.
     init(newestOf database: Database, isBrief: Bool = false) throws(RealmError) {
         self.database = database
         (state, slot) = try database.pinNewest(isBrief: isBrief)
@@ -42,24 +43,24 @@ package final class Pin: Sendable {
 
     package var version: UInt64 { state.number }
 
-    /// Whether the session still says what this pin made it say.
+    /// Whether the lock file still contains this pin.
     var isIntact: Bool { database.lockFile?.shared.isPinned(slot: slot, at: version) ?? true }
 
-    /// From now on the pin stays where it is, for whoever refers to it; false when it has gone on already.
+    /// From now on the pin stays at its version for all users; false when it has already moved.
     package func share() -> Bool {
         use.compareExchange(expected: Use.own.rawValue, desired: Use.shared.rawValue, ordering: .acquiringAndReleasing)
             .original != Use.moved.rawValue
     }
 
-    /// As `share`, for somebody who keeps the version for longer than a transaction.
-    /// - Throws: 3018 where this process keeps so many versions that its transactions would not get any.
+    /// As `share`, for a user who keeps the version longer than a transaction.
+    /// - Throws: 3018 when this process keeps so many versions that none would be left for its transactions.
     package func keep() throws(RealmError) -> Bool {
         if use.load(ordering: .acquiring) == Use.own.rawValue { try database.checkRoomToKeep() }
         return share()
     }
 
-    /// The pin of the version that the holder of the write lock has just published, for the transaction that was at
-    /// this one: with the same slot, unless somebody else uses that.
+    /// Moves this pin to the version that the holder of the write lock has just published, and returns the new pin. It
+    /// has the same slot, unless the slot has other users.
     func moved(to new: SharedState.Version) throws(RealmError) -> Pin {
         guard
             use.compareExchange(
@@ -69,7 +70,7 @@ package final class Pin: Sendable {
             return try Pin(newestOf: database)
         }
         guard database.movePin(slot, to: new) else {
-            // Others of this process read the version through the same slot.
+            // Other readers of this process use the same slot.
             use.store(Use.shared.rawValue, ordering: .releasing)
             return try Pin(newestOf: database)
         }

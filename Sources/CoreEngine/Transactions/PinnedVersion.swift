@@ -1,21 +1,21 @@
 import Synchronization
 
-/// A version that a reader holds, and what that costs.
+/// A version that a reader holds, and its cost.
 public struct PinnedVersion: Sendable {
     /// Its number.
     public let version: UInt64
 
-    /// When the version was pinned; the beginning of time while that is just happening.
+    /// When the version was pinned; 1970 while the pin is being made.
     public let since: Timestamp
 
-    /// The process and the thread that pinned it, as the system calls them; 0 while that is just happening.
+    /// The process that pinned it, by the number of the operating system; 0 while the pin is being made.
     public let processId: UInt32
 
-    /// The thread, by the system's number.
+    /// The thread that pinned it, by the number of the operating system.
     public let threadId: UInt32
 
-    /// Bytes of the file that were freed since, and cannot be used again before this version and all older ones are let
-    /// go.
+    /// Bytes of the file that were freed since, and cannot be used again before this version and all older ones are
+    /// released.
     public let heldBytes: Int
 
     init(_ mark: SharedState.Mark, heldBytes: Int) {
@@ -29,7 +29,7 @@ public struct PinnedVersion: Sendable {
 }
 
 extension Database {
-    /// The versions that are pinned, the oldest first; for a snapshot those of whoever has the file open.
+    /// The pinned versions, the oldest first; for a snapshot open, those of all processes that have the file open.
     package func pinnedVersions() throws(RealmError) -> [PinnedVersion] {
         let marks: [SharedState.Mark]
         if let lockFile {
@@ -44,7 +44,7 @@ extension Database {
         let newest = try Transaction(self)
         defer { newest.close() }
         do throws(RealmError) { try newest.beginRead(at: try Pin(newestOf: self, isBrief: true)) } catch {
-            // Who holds them all is what is to be found out.
+            // The caller wants to know who holds all slots, so the list is returned without costs.
             guard error.code == .limitExceeded else { throw error }
             return marks.map { PinnedVersion($0, heldBytes: 0) }
         }
@@ -53,11 +53,11 @@ extension Database {
     }
 }
 
-/// When a pin makes a file grow too far, the program is told, once for each pin.
+/// The limit for the warning that a pin makes a file grow too far. The program gets the warning once for each pin.
 public enum PinWarning {
     private static let bytes = Atomic(64 << 20)
 
-    /// The file is to be longer than this, and than twice the data in it; 0: never.
+    /// The warning is given when the file is longer than this, and longer than twice the data in it; 0: never.
     public static var limit: Int {
         get { bytes.load(ordering: .relaxed) }
         set { bytes.store(max(0, newValue), ordering: .relaxed) }

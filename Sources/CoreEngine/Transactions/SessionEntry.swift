@@ -1,16 +1,16 @@
-/// How a process comes into the session of a file: what is looked at before a lock file appears beside it, and what is
-/// done under the control lock, by the first member for all that follow.
+/// How a process enters the session of a file: the checks before a lock file appears beside the file, and the work
+/// under the control lock, which the first member does for all later ones.
 ///
 /// The first member finds the newest state, makes the header lead to it, cuts or completes the end of the file and
-/// publishes that state. Later ones take what is published, after they have seen that it is the same file, in a format
-/// and with a durability that they share. Order of the steps: docs/commit-and-locking.md.
+/// publishes that state. Later members use the published state, after they have checked that the file is the same and
+/// that they agree on its format and durability. Order of the steps: docs/commit-and-locking.md.
 struct SessionEntry {
     let path: String
     let durability: Durability
     let upgrades: Bool
     let encryption: Encryption?
 
-    /// Whether the file is opened for writing, and made when it is missing.
+    /// Whether the file is opened for writing, and created when it is missing.
     private(set) var writing = false
     private var creating = false
 
@@ -23,10 +23,10 @@ struct SessionEntry {
         if case .readWrite(let create) = access { (writing, creating) = (true, create) }
     }
 
-    // MARK: Before
+    // MARK: Before the session
 
-    /// Opens the file, before the session is joined, to see whether it can be opened at all; nil when it is not there
-    /// and may be made.
+    /// Opens the file before the session is joined, to check whether it can be opened at all; nil when it is missing
+    /// and may be created.
     func look() throws(RealmError) -> DatabaseFile? {
         guard FileSystem.exists(path) else {
             guard creating else {
@@ -43,8 +43,8 @@ struct SessionEntry {
             path: path, access: writing ? .readWrite : .readOnly, needsSlab: writing, encryption: encryption)
         let isUnfinished = writing ? try file.isUnfinished() : false
         if !isUnfinished, try file.file.size() > 0 {
-            // A key that fits says enough: what else could be wrong is found in the session, and its lock file goes
-            // again.
+            // For an encrypted file a key that fits is enough: other errors are found in the session, and its lock file
+            // is removed again.
             if !file.isEncrypted { try checkFormat(try file.newestState(readOnly: !writing).state) }
         } else if !writing {
             throw RealmError(
@@ -56,21 +56,21 @@ struct SessionEntry {
 
     // MARK: Under the control lock
 
-    /// What became of entering.
+    /// The result of entering.
     struct Entered {
         let file: DatabaseFile
 
         /// Format of the snapshots.
         let format: UInt8
 
-        /// The version that this member made the header lead to; nil where it is not the first, or cannot write.
+        /// The version that this member made the header lead to; nil when it is not the first member, or cannot write.
         var settled: SharedState.Version?
     }
 
-    /// Who is first is a matter of locks, and never of what stands in the lock file.
+    /// Enters the session. Locks decide which member is the first, never the content of the lock file.
     /// - Parameters:
-    ///   - early: what `look` opened.
-    ///   - mark: of the database that is being opened, as the one that writes.
+    ///   - early: the file that `look` opened.
+    ///   - mark: of the database that is being opened, which becomes the last writer.
     func enter(_ lock: LockFile, _ early: DatabaseFile?, mark: UInt64) throws(RealmError) -> Entered {
         let shared = lock.shared
         let file = try opened(early)
@@ -78,7 +78,7 @@ struct SessionEntry {
         let claim = try lock.claim(path, try file.file.identity())
         lock.hold(claim)
         var isFirst = !lock.isEntered
-        // Who has entered has claimed the file that the session is about, and gives the claim up last.
+        // A member that has entered has claimed the file of the session, and releases the claim last.
         if !isFirst, !lock.isClaimedByOthers(claim) { isFirst = !lock.isEntered }
         guard isFirst || lock.isClaimedByOthers(claim) else {
             throw RealmError(
@@ -95,7 +95,7 @@ struct SessionEntry {
         var (state, isSelected) = try newestState(file, shared, isFirst: isFirst)
         try checkFormat(state)
         if writing && isFirst && !isNew { FormatUpgrade.keepBackup(path, format: state.format) }
-        // What is to be upgraded by a copy stays as it is.
+        // A file that is upgraded by a copy stays unchanged.
         let staysAsItIs = OldFormats.isRead(state.format)
         if state.isStreaming && writing && !staysAsItIs {
             try file.convertFromStreaming(state)
@@ -105,7 +105,7 @@ struct SessionEntry {
             if writing && !staysAsItIs { try settle(file, &state, isSelected: isSelected) }
             if !lock.isFresh || shared.newestNumber != 0 { shared.begin() }
             shared.publish(SharedState.Version(state))
-            // What is known of the header so far stays known until another process writes.
+            // What this member knows of the header stays valid until another process writes.
             if writing { shared.lastWriter.store(mark) }
             shared.isUncertain = !isNew
         }
@@ -115,8 +115,8 @@ struct SessionEntry {
             file: file, format: state.snapshotFormat, settled: isFirst && writing ? SharedState.Version(state) : nil)
     }
 
-    /// The file as it is now: until the control lock was taken others could make, remove or replace it, or change its
-    /// key.
+    /// The file in its present state: until the control lock was taken, other processes could make, remove or replace
+    /// it, or change its key.
     private func opened(_ early: DatabaseFile?) throws(RealmError) -> DatabaseFile {
         if let early, try FileSystem.identity(path) == early.file.identity(), try early.isStillAsOpened() {
             return early
@@ -125,7 +125,7 @@ struct SessionEntry {
         return try DatabaseFile(path: path, access: access, needsSlab: writing, encryption: encryption, earlier: early)
     }
 
-    /// Makes an empty database of a file without content. Whether it did.
+    /// Makes an empty database in a file without content. Returns whether it did.
     private func make(_ file: DatabaseFile, isFirst: Bool) throws(RealmError) -> Bool {
         if isFirst && durability == .memoryOnly { try file.emptyForMemory() }
         if isFirst && writing, try file.isUnfinished() { try file.file.truncate(to: 0) }
@@ -143,17 +143,18 @@ struct SessionEntry {
     private func newestState(
         _ file: DatabaseFile, _ shared: SharedState, isFirst: Bool
     ) throws(RealmError) -> (state: DatabaseFile.State, isSelected: Bool) {
-        // Whoever opened it first may have been unable to write: then the header leads to an older state, or to none.
+        // The member that opened the file first may have been unable to write: then the header leads to an older state,
+        // or to none.
         if !isFirst, let found = try? file.validate(readOnly: !writing), shared.newest()?.topRef == found.topRef {
             return (found, true)
         }
         return try file.newestState(readOnly: !writing)
     }
 
-    /// Makes the header lead to the newest state, and the file end where that says.
+    /// Makes the header lead to the newest state, and the file end where that state says.
     private func settle(_ file: DatabaseFile, _ state: inout DatabaseFile.State, isSelected: Bool) throws(RealmError) {
         var isSelected = isSelected
-        // Two commits at most are ahead of the header; the next is found when the one before is in its place.
+        // At most two commits are ahead of the header; the second is found when the first has been selected.
         for _ in 0..<4 where !isSelected {
             try file.select(state)
             (state, isSelected) = try file.newestState(readOnly: false)
@@ -176,10 +177,10 @@ extension SharedState.Version {
 }
 
 extension DatabaseFile.State {
-    /// The format of what is read and written of it: a file to which nothing was committed takes the newest.
+    /// The format for reading and writing: a file to which nothing was committed gets the newest format.
     var snapshotFormat: UInt8 { format == 0 ? Format.currentVersion : format }
 
-    /// Format and history rules. Format: storage §1.4, §6.2.
+    /// Checks the rules for format and history. Format: storage §1.4, §6.2.
     func checkFormat(path: String, writing: Bool, upgrades: Bool) throws(RealmError) {
         if topRef.isNull && format == 0 { return }
         guard Format.isReadable(format) else {

@@ -1,4 +1,4 @@
-/// What the processes of one session share: a small map of the lock file. Format: storage §5.6 B.
+/// The state that the processes of one session share: a small map of the lock file. Format: storage §5.6 B.
 ///
 ///     0     init_complete = 1            4096   reader slots, one word each
 ///     6     shared_info_version (ours)              owner << 48 | version, 0 = free
@@ -10,29 +10,30 @@
 ///     48    version whose header is being written; 56 again
 ///     64    ring of 64 published versions: version, top ref, logical size, check
 ///     2112  number of slots ever claimed (those behind are free); 2176 again
-///     2120  1 while what is on the disk of header and folder may differ from what the system shows; 2184 again
+///     2120  1 while header and folder on the disk may differ from what the operating system shows; 2184 again
 ///     2128  1 while published versions are not flushed, 2 from before their flush until it succeeded; 2192 again
 ///
-/// Why readers need no lock. A reader stores the latest version in its slot and then looks at `latest` again. If it
-/// still is that version, the writer of the next commit but one (the first that could reuse space of the version) will
-/// see the slot, because it scans the slots after publishing the version in between; if it is not, the reader takes the
-/// newer one. A ring entry is overwritten 64 versions later, so an entry read between two equal looks at `latest` is
-/// whole. A writer that dies between filling an entry and publishing it has published nothing; one that dies after the
-/// file's header was flipped is completed by the next writer (`Database.recoverHeader`).
+/// Why readers need no lock. A reader stores the latest version in its slot and then reads `latest` again. If the
+/// version changed, the reader tries again with the newer one. If it did not change, the writer of the next commit but
+/// one (the first that could reuse space of the version) will see the slot, because it reads the slots after the
+/// version in between was published. A ring entry is overwritten 64 versions later, so an entry read between two equal
+/// values of `latest` is complete. A writer that dies between filling an entry and publishing it has published nothing;
+/// one that dies after it wrote the file's header is completed by the next writer (`Database.recoverHeader`).
 ///
-/// The bell. Listeners of all processes sleep while the word that holds the latest version stays what it was. A commit
-/// adds one to the version and wakes them in one step of the kernel: a writer that is killed has published and woken,
-/// or neither. (But for one commit in 16 million, at which the half of the word that the kernel sees overflows: if its
-/// writer is killed between the two steps, the next commit wakes everybody.) A *call* changes the low byte, to wake the
-/// listener of this process for another reason.
+/// The bell. Listeners of all processes sleep while the word with the latest version is unchanged. A commit adds one to
+/// the version and wakes the listeners in one step of the kernel: a writer that is killed has done both or neither.
+/// (Exception: in one commit of 16 million the half of the word that the kernel compares overflows. If the writer of
+/// that commit is killed between the two steps, the next commit wakes the listeners.) A *call* changes the low byte, to
+/// wake the listener of this process for another reason.
 ///
-/// No word is believed. Any program that may write the file may write any word of it at any time.
-/// - Who is first, which file the session is about, and with which durability: locks say so, no word does (`LockFile`).
-/// - The newest version stands twice. Its ring entry has a check word, and both are compared with the file
+/// No word is trusted. Any program that may write the file may write any word of it at any time.
+/// - Which member is the first, which file the session is about, and which durability it has: locks decide, never a
+///   word (`LockFile`).
+/// - The newest version is stored twice. Its ring entry has a check word, and both are compared with the file
 ///   (`Database+Session.swift`).
-/// - Pins and marks stand twice, and count where either copy says so: a word that is lost holds nothing back too
-///   little. What a foreign word holds back too much goes with the member whose number it has, or with the session.
-/// - What is said of pins for people is not checked.
+/// - Pins and marks are stored twice, and count when either copy has them: if one word is lost, the space is still held
+///   back. Space that a wrong word holds back is released with the member whose number it has, or with the session.
+/// - Facts about pins that are only for people are not checked.
 struct SharedState {
     static let magicVersion: UInt16 = 0xC8EA
     static let layoutVersion: UInt64 = 7
@@ -46,7 +47,7 @@ struct SharedState {
 
     let memory: SharedMemory
 
-    /// Identifies this process's membership in reader slots (1 … 65535).
+    /// Identifies this member in reader slots (1 … 65535).
     var owner: UInt64 = 0
     private let process = UInt64(UInt32(bitPattern: Platform.processId))
 
@@ -56,10 +57,10 @@ struct SharedState {
     private var newestAgain: SharedWord { word(24) }
     private var bell: SharedWord { word(32) }
 
-    /// A number that each open database draws for itself.
+    /// The mark of the database that wrote last: a number that each open database draws at random.
     var lastWriter: SharedWord { word(40) }
 
-    /// What stands twice. A foreign word in one place leaves the other.
+    /// A value that is stored twice: a wrong word in one place leaves the other.
     private struct Twin {
         let first, second: SharedWord
         var greater: UInt64 { max(first.load(), second.load()) }
@@ -72,8 +73,8 @@ struct SharedState {
 
     private func twin(_ first: Int, _ second: Int) -> Twin { Twin(first: word(first), second: word(second)) }
 
-    /// A commit is under way or ended without a known outcome, or an earlier session left the file: before anything is
-    /// written again, what leads to the newest version is made certain (`Database.confirmHeader`).
+    /// A commit is in progress or ended without a known outcome, or an earlier session left the file. Before anything
+    /// is written again, the header that leads to the newest version must be made durable (`Database.confirmHeader`).
     var isUncertain: Bool {
         get { twin(2120, 2184).greater != 0 }
         nonmutating set { twin(2120, 2184).store(newValue ? 1 : 0) }
@@ -82,7 +83,7 @@ struct SharedState {
     /// Whether published versions are on the disk.
     enum Unflushed: UInt64 {
         case none = 0, published
-        /// A flush began, and is not known to have succeeded: the system may have dropped what was written.
+        /// A flush began, and is not known to have succeeded: the operating system may have dropped written pages.
         case suspect
     }
 
@@ -91,8 +92,8 @@ struct SharedState {
         nonmutating set { twin(2128, 2192).store(newValue.rawValue) }
     }
 
-    /// The header is about to lead to `version`, or does so, and the version is not published yet; 0: no header is
-    /// being written.
+    /// Notes that the header leads to `version`, or is about to, and that the version is not published yet; 0: no
+    /// header is being written.
     func noteHeader(of version: UInt64) { twin(48, 56).store(version) }
 
     func isHeaderNoted(of version: UInt64) -> Bool { word(48).load() == version || word(56).load() == version }
@@ -108,7 +109,7 @@ struct SharedState {
 
     // MARK: The session
 
-    /// The first bytes, by which other engines and other versions of this one know what the file is.
+    /// The first bytes, by which other engines and other versions of this library recognise the file.
     static var head: [UInt8] {
         var head = [UInt8](repeating: 0, count: 16)
         head[0] = 1
@@ -118,7 +119,7 @@ struct SharedState {
         return head
     }
 
-    /// Puts the first bytes right. Only for a member: nobody else writes the file meanwhile.
+    /// Repairs the first bytes. Only for a member: while it is one, no other process writes the whole file again.
     func restoreHead() {
         let head = Self.head
         for at in [0, 8] {
@@ -127,7 +128,7 @@ struct SharedState {
         }
     }
 
-    /// Forgets all that an earlier session left. Only for the first member, under the control lock.
+    /// Clears everything that an earlier session left. Only for the first member, under the control lock.
     func begin() {
         for at in stride(from: 16, to: Self.size, by: 8) where word(at).load() != 0 { word(at).store(0) }
     }
@@ -139,7 +140,7 @@ struct SharedState {
         var topRef: Ref
         var logicalSize: Int
 
-        /// Tells an entry of the ring from one into which somebody wrote.
+        /// Distinguishes a valid entry of the ring from one that another program overwrote.
         fileprivate var check: UInt64 {
             var hash: UInt64 = 0x2545_F491_4F6C_DD1D
             for part in [number, UInt64(bitPattern: Int64(topRef.offset)), UInt64(bitPattern: Int64(logicalSize))] {
@@ -150,25 +151,25 @@ struct SharedState {
         }
     }
 
-    /// Makes `v` the newest version for everybody.
-    func publish(_ v: Version) {
-        let at = 64 + Int(v.number % Self.ringSize) * 32
-        // While the entry is written its check is wrong.
-        word(at).store(v.number)
-        word(at + 8).store(UInt64(v.topRef.offset))
-        word(at + 16).store(UInt64(v.logicalSize))
-        word(at + 24).store(v.check)
-        if v.number == Self.number(bell.load()) + 1 {
+    /// Makes `version` the newest version for all processes.
+    func publish(_ version: Version) {
+        let at = 64 + Int(version.number % Self.ringSize) * 32
+        // The check word is wrong while the entry is being written.
+        word(at).store(version.number)
+        word(at + 8).store(UInt64(version.topRef.offset))
+        word(at + 16).store(UInt64(version.logicalSize))
+        word(at + 24).store(version.check)
+        if version.number == Self.number(bell.load()) + 1 {
             bell.addWaking(1 << Self.callBits)
         }
-        // The first of a session, another file with the same number, or a word that somebody wrote.
-        if Self.number(bell.load()) != v.number {
+        // The first version of a session, another file with the same number, or a word that another program wrote.
+        if Self.number(bell.load()) != version.number {
             while case let old = bell.load(),
-                !bell.exchange(from: old, to: v.number << Self.callBits | old & Self.callMask)
+                !bell.exchange(from: old, to: version.number << Self.callBits | old & Self.callMask)
             {}
             bell.wake()
         }
-        newestAgain.store(v.number)
+        newestAgain.store(version.number)
     }
 
     private static let callBits: UInt64 = 8
@@ -177,8 +178,8 @@ struct SharedState {
     fileprivate static func number(_ bell: UInt64) -> UInt64 { bell >> callBits }
     fileprivate static let limit: UInt64 = 1 << 47
 
-    /// Number of the newest version. Where its two words differ a writer is between them, or somebody wrote one of
-    /// them: the greater counts that has an entry in the ring.
+    /// Number of the newest version. When its two words differ, a writer is between them, or another program wrote one
+    /// of them: then the greater number that has an entry in the ring is used.
     var newestNumber: UInt64 { newestNumber(Self.number(bell.load())) }
 
     private func newestNumber(_ first: UInt64) -> UInt64 {
@@ -188,7 +189,7 @@ struct SharedState {
         return entry(greater) != nil || entry(smaller) == nil ? min(greater, Self.limit - 1) : smaller
     }
 
-    /// What the ring says of a version; nil when it says nothing, or a writer moved on meanwhile.
+    /// The ring entry of a version; nil when there is none, or a writer has published a newer version meanwhile.
     func entry(_ number: UInt64) -> Version? {
         let at = 64 + Int(number % Self.ringSize) * 32
         guard number > 0, number < Self.limit, word(at).load() == number else { return nil }
@@ -198,18 +199,18 @@ struct SharedState {
         return word(at + 24).load() == version.check ? version : nil
     }
 
-    /// The newest version, consistently; nil when a writer moved on meanwhile.
+    /// The newest version, consistently; nil while writers keep publishing newer ones.
     func newest() -> Version? {
         for _ in 0..<1000 {
             let number = newestNumber
-            if let v = entry(number), newestNumber == number { return v }
+            if let version = entry(number), newestNumber == number { return version }
         }
         return nil
     }
 
     // MARK: Listening
 
-    /// A look at the bell, to be taken before one looks for what there is to do.
+    /// A value of the bell, to be read before the caller looks for work.
     struct BellState {
         fileprivate let word: UInt64
         let newestNumber: UInt64
@@ -220,7 +221,7 @@ struct SharedState {
         return BellState(word: word, newestNumber: newestNumber(Self.number(word)))
     }
 
-    /// Waits until a version comes or somebody calls this member; sometimes for less.
+    /// Waits until a version is published or this member is called; may return early.
     func waitForBell(after seen: BellState) { bell.wait(while: seen.word, channels: channel) }
 
     /// Wakes the listener of this member, and perhaps some others.
@@ -237,11 +238,11 @@ struct SharedState {
 
     /// Pins the newest version in a reader slot.
     /// - Parameters:
-    ///   - held: how many slots this member has.
-    ///   - known: a slot of this member in which a version is pinned already, to be shared.
-    ///   - isBrief: for a look of a moment, which may take one of the last slots.
-    ///   - fromFile: what the file says of a version of which the ring has no entry.
-    /// - Returns: nil for the slot when it is the one of `known`.
+    ///   - held: the number of slots that this member has.
+    ///   - known: returns the slot in which this member has a version pinned already, if that slot can be shared.
+    ///   - isBrief: for a pin of a moment, which may take one of the last slots.
+    ///   - fromFile: reads a version from the file when the ring has no entry of it.
+    /// - Returns: the version and its slot; `isShared` when the slot is the one of `known`.
     func pinNewest(
         held: Int, isBrief: Bool, known: (UInt64) -> Int?, isDead: (UInt64) -> Bool, fromFile: (UInt64) -> Version?
     ) throws(RealmError) -> (Version, slot: Int, isShared: Bool) {
@@ -257,16 +258,16 @@ struct SharedState {
                     store(mark, in: own)
                 }
             }
-            if newestNumber == number, let v = entry(number) ?? (attempt % 50 == 49 ? fromFile(number) : nil),
+            if newestNumber == number, let version = entry(number) ?? (attempt % 50 == 49 ? fromFile(number) : nil),
                 newestNumber == number
             {
                 if let shared {
                     unpin(own)
-                    return (v, shared, true)
+                    return (version, shared, true)
                 }
                 word(Self.factsStart + own * 16).store(process << 32 | UInt64(Platform.systemThreadId))
-                noteFacts(own, v)
-                return (v, own, false)
+                noteFacts(own, version)
+                return (version, own, false)
             }
         }
         unpin(own)
@@ -278,25 +279,25 @@ struct SharedState {
         copy(held).store(mark)
     }
 
-    /// So many slots a member gets as long as any is free.
+    /// Each member gets this number of slots as long as any slot is free.
     static let everybodysShare = 16
 
-    /// The last slots are for looks of a moment.
+    /// The last slots are reserved for pins of a moment.
     private static let briefSlots = 8
 
-    /// Free slots that members may have.
+    /// The number of free slots without the reserved ones.
     private func freeSlots() -> Int {
         var free = Self.slotCount - Self.briefSlots
         for i in claimedSlots where slot(i).load() != 0 || copy(i).load() != 0 { free -= 1 }
         return free
     }
 
-    /// Whether a member with so many slots may keep one for longer than a transaction: where this is refused its
-    /// transactions still go on.
+    /// Whether a member that holds `held` slots may keep one of them longer than a transaction. When this is refused,
+    /// its transactions still continue.
     func hasRoomToKeep(held: Int) -> Bool { held < Self.everybodysShare || held * 2 < freeSlots() }
 
     private func claim(_ mark: UInt64, held: Int, isBrief: Bool, isDead: (UInt64) -> Bool) throws(RealmError) -> Int {
-        // A member has at most as many as are free: so one that takes all it gets leaves half of them, two leave a
+        // A member may hold at most as many slots as are free: one greedy member leaves half of them, two leave a
         // third.
         if held >= Self.everybodysShare, !isBrief, held >= freeSlots() {
             throw RealmError(
@@ -305,22 +306,24 @@ struct SharedState {
             )
         }
         let end = isBrief ? Self.slotCount : Self.slotCount - Self.briefSlots
-        if let s = claimFree(mark, end) { return s }
-        // Those of members that died are cleared by the next commit, or now.
+        if let found = claimFree(mark, end) { return found }
+        // Slots of dead members are cleared by the next commit, or now.
         for i in 0..<end { clearIfDead(i, isDead) }
-        if let s = claimFree(mark, end) { return s }
+        if let found = claimFree(mark, end) { return found }
         throw RealmError(.limitExceeded, "More than \(end) versions of this file are in use")
     }
 
     private func claimFree(_ mark: UInt64, _ end: Int) -> Int? {
-        for s in 0..<end where slot(s).load() == 0 && copy(s).load() == 0 {
-            // First the number: a writer that does not see the slot must not have missed it.
+        for index in 0..<end where slot(index).load() == 0 && copy(index).load() == 0 {
+            // The number of claimed slots first: otherwise a writer could miss the slot.
             for known in [claimed.first, claimed.second] {
-                while case let old = known.load(), old < UInt64(s) + 1, !known.exchange(from: old, to: UInt64(s) + 1) {}
+                while case let old = known.load(), old < UInt64(index) + 1,
+                    !known.exchange(from: old, to: UInt64(index) + 1)
+                {}
             }
-            if slot(s).exchange(from: 0, to: mark) {
-                copy(s).store(mark)
-                return s
+            if slot(index).exchange(from: 0, to: mark) {
+                copy(index).store(mark)
+                return index
             }
         }
         return nil
@@ -335,27 +338,27 @@ struct SharedState {
 
     func unpin(_ held: Int) {
         guard held >= 0 else { return }
-        // Who finds the first word free takes the slot.
+        // The copy first: another member claims a slot through its first word.
         copy(held).store(0)
         slot(held).store(0)
     }
 
-    /// Moves a pin that the holder of the write lock has to the version that it published.
+    /// Moves a pin of the holder of the write lock to the version that it published.
     func movePin(slot held: Int, to version: Version) {
         guard held >= 0 else { return }
         store(owner << 48 | version.number, in: held)
         noteFacts(held, version)
     }
 
-    /// What stands beside a pin: the time, and where its version lies.
+    /// Stores facts beside a pin: the time, and the top ref of its version.
     private func noteFacts(_ held: Int, _ version: Version) {
         let tag = version.number & Self.tagMask
         word(Self.factsStart + held * 16 + 8).store(Platform.microsecondsSince1970 << Self.tagBits | tag)
         word(Self.topsStart + held * 8).store(UInt64(version.topRef.offset / 8) << Self.tagBits | tag)
     }
 
-    /// Where pinned versions have their top arrays, as their readers say. Not to be believed: whoever uses it looks at
-    /// the version in the top array.
+    /// The top refs of pinned versions, as their readers stored them. Not trusted: the caller checks the version in the
+    /// top array.
     func tops(of versions: [UInt64]) -> [UInt64: Ref] {
         var tops: [UInt64: Ref] = [:]
         for i in claimedSlots {
@@ -369,23 +372,22 @@ struct SharedState {
         return tops
     }
 
-    /// What is told of a slot belongs to the version that stands in it if the low bits agree: a slot changes before it
-    /// does.
+    /// The facts of a slot belong to the version in it if these low bits agree: the slot changes before its facts do.
     private static let tagBits: UInt64 = 12
     private static let tagMask: UInt64 = 1 << tagBits - 1
 
-    /// A pin as it stands in a slot.
+    /// A pin as it is stored in a slot.
     struct Mark: Equatable {
         var version: UInt64
         var owner: UInt64
 
-        /// Zeros where the pin is just being made.
+        /// Zero while the pin is being made.
         var process: UInt32 = 0
         var thread: UInt32 = 0
         var microseconds: UInt64 = 0
     }
 
-    /// The pins of owners that live, those of the oldest versions first. Changes nothing.
+    /// The pins of living owners, the oldest versions first. Changes nothing.
     func marks(isDead: (UInt64) -> Bool) -> [Mark] {
         var marks: [Mark] = []
         var checked: [UInt64: Bool] = [:]
@@ -405,13 +407,14 @@ struct SharedState {
                 mark.thread = UInt32(truncatingIfNeeded: who)
                 mark.microseconds = since >> Self.tagBits
             }
-            // It may have gone on meanwhile.
+            // The pin may have moved meanwhile.
             if slot(i).load() == first { marks.append(mark) }
         }
         return marks.sorted { ($0.version, $0.microseconds) < ($1.version, $1.microseconds) }
     }
 
-    /// Whether a pin is still what its holder made it. Where one of its words is not, that is put right.
+    /// Whether the lock file still contains a pin as its holder stored it. If one of its two words is wrong, it is
+    /// repaired.
     func isPinned(slot held: Int, at number: UInt64) -> Bool {
         guard held >= 0 else { return false }
         let mark = owner << 48 | number
@@ -421,8 +424,7 @@ struct SharedState {
         return true
     }
 
-    /// The versions below `newest` that readers have pinned, in order. Slots of owners that `isDead` are cleared on the
-    /// way.
+    /// The versions below `newest` that readers have pinned, in order. Slots of dead owners are cleared on the way.
     func pinnedVersions(below newest: UInt64, isDead: (UInt64) -> Bool) -> [UInt64] {
         var pinned: Set<UInt64> = []
         var checked: [UInt64: Bool] = [:]

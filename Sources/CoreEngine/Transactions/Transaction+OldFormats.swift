@@ -1,6 +1,6 @@
-/// Snapshots of files that are read in an older form.
+/// Reads snapshots of files of an older format.
 extension Transaction {
-    /// Puts names and tables in today's form in the place of those of an old file.
+    /// Replaces the names and tables of an old file by their translation to the current form.
     func translate(_ top: inout DatabaseFile.TopFields) throws(RealmError) {
         group.forgetTables()
         let (names, tables) = (top.names, top.tables)

@@ -1,6 +1,6 @@
-/// What readers of old versions cost: space that their snapshots keep from being used again.
+/// The cost of readers of old versions: space that cannot be used again because of their snapshots.
 extension Transaction {
-    /// The free space of the snapshot, as a commit upon it would see it beside readers of some versions.
+    /// The free space of the snapshot, as a commit on top of it would see it while some versions are pinned.
     func freeSpace(beside pinned: [UInt64]) throws(RealmError) -> FreeSpace {
         guard !topRef.isNull else { return FreeSpace() }
         let lists = try database.file.topFields(store, topRef, physicalSize: logicalSize).freeLists
@@ -11,7 +11,8 @@ extension Transaction {
             store, lists, logicalSize: logicalSize, base: version, pinned: held, beside: space, pageSize: nil)
     }
 
-    /// What is free in pinned versions, as their own lists say. Of versions whose lists are not found nothing is said.
+    /// The free chunks of pinned versions, from their own free lists. Versions whose lists are not found are missing
+    /// from the result.
     func freeChunks(of versions: [UInt64]) -> [UInt64: [FileChunk]] {
         guard let tops = database.lockFile?.shared.tops(of: versions) else { return [:] }
         var chunks: [UInt64: [FileChunk]] = [:]
@@ -25,7 +26,7 @@ extension Transaction {
         return chunks
     }
 
-    /// The commit in progress makes the file grow while a reader stays at version `oldest`.
+    /// Called when the commit in progress makes the file grow while a reader stays at version `oldest`.
     func noteCost(of oldest: UInt64, _ free: FreeSpace, newSize: Int) {
         let limit = PinWarning.limit, held = free.held(by: oldest, base: version)
         guard limit > 0, held >= newSize - logicalSize, newSize > max(limit, 2 * (logicalSize - free.totalSize)) else {
@@ -34,7 +35,7 @@ extension Transaction {
         costlyPin = database.firstWarning(of: oldest).map { PinnedVersion($0, heldBytes: held) }
     }
 
-    /// Tells once.
+    /// Returns the pin for the warning, once.
     package func takeCostlyPin() -> PinnedVersion? {
         defer { costlyPin = nil }
         return costlyPin

@@ -10,58 +10,58 @@ package final class Transaction {
         case interrupted
     }
 
-    /// The file. Good until `close`, which lets go of it.
+    /// The file. Valid until `close`.
     unowned(unsafe) package let database: Database
     private var keptDatabase: Database?
     let store: NodeStore
 
-    /// A view of a file of an older format, with room for the nodes that are made of it; nil for files that are read as
-    /// they are.
+    /// A view of a file of an older format, with a slab for the nodes that are made from it; nil for files that need no
+    /// translation.
     private var view: DatabaseFile?
 
-    /// What is read of such a file, while there is a snapshot.
+    /// The translated snapshot of such a file, while there is a snapshot.
     var old: OldSnapshot?
     package private(set) var stage = Stage.idle { didSet { isWriting.store(stage == .writing, ordering: .relaxed) } }
 
-    /// For any thread.
+    /// Readable on any thread.
     package let isWriting = Atomic(false)
 
-    /// The snapshot; the one being written on top of, while writing. nil while there is none.
+    /// The pin of the snapshot; while writing, of the snapshot on which the write builds. nil without a snapshot.
     package private(set) var pin: Pin?
 
-    /// Version of the snapshot, or of the one before while there is none.
+    /// Version of the snapshot, or of the previous one while there is none.
     package private(set) var version: UInt64 = 0
     var topRef: Ref { pin?.state.topRef ?? .null }
     var logicalSize: Int { pin?.state.logicalSize ?? 0 }
     let group: Group
 
-    /// The first write makes it.
+    /// Made by the first write.
     private var encoder: ChangesetEncoder?
 
-    /// Why the write in progress can only be rolled back: a change ended halfway, so that nodes may hang between old
-    /// and new.
+    /// Set when the write in progress can only be rolled back: a change failed halfway, so that nodes may be
+    /// inconsistent.
     private(set) var damage: RealmError? { didSet { isDamaged = damage != nil } }
     private(set) var isDamaged = false
 
-    /// What may end its long calls; nil: nothing does.
+    /// Can end its long calls early; nil: they always finish.
     package var interruption: Interruption? { didSet { store.use(interruption) } }
 
-    /// Seconds that it waits for the write lock; nil: for ever.
+    /// How many seconds it waits for the write lock; nil: no limit.
     package var lockTimeout: Double?
 
-    /// What writes, and holds the write lock: the scheduler's `place`; 0, where there is no scheduler: the thread. A
-    /// change takes the lock along.
+    /// The place that writes and holds the write lock: the scheduler's `place`, or 0 without a scheduler: then the
+    /// thread. A change of the place moves the lock.
     package var place: UInt = 0 {
         didSet { if holdsLock { database.moveWriting(from: Self.owner(oldValue), to: Self.owner(place)) } }
     }
 
-    /// What the write lock is held by.
+    /// The number under which the write lock is held.
     private static func owner(_ place: UInt) -> UInt { place == 0 ? Platform.threadId : place }
 
-    /// The pin for which the last commit made the file grow too far, unless that was told before.
+    /// The pin that made the file grow too far in the last commit, if the program was not warned of it before.
     var costlyPin: PinnedVersion?
 
-    /// What handles of the objects made in this write share; nil while there are none.
+    /// Shared by the handles of the objects made in this write; nil while there are none.
     private var birth: Birth?
 
     init(_ database: Database) throws(RealmError) {
@@ -81,13 +81,13 @@ package final class Transaction {
         }
     }
 
-    /// Reads the snapshot of a pin, as any number of others may.
+    /// Reads the snapshot of a pin; any number of transactions may do so.
     package convenience init(reading pin: Pin) throws(RealmError) {
         try self.init(pin.database)
         try beginRead(at: pin)
     }
 
-    /// One that is closed from the start: for whoever reads through others.
+    /// A transaction that is closed from the start, for a user who reads through other transactions.
     package init(closedOf database: Database) throws(RealmError) {
         self.database = database
         view = nil
@@ -99,7 +99,7 @@ package final class Transaction {
 
     deinit { close() }
 
-    /// Ends whatever is open for good, and lets go of the file; a write in progress is rolled back.
+    /// Ends everything that is open, permanently, and releases the file; a write in progress is rolled back.
     func close() {
         if stage == .closed { return }
         if stage == .writing { try? rollback() }
@@ -111,16 +111,16 @@ package final class Transaction {
         keptDatabase = nil
     }
 
-    /// The file was replaced by a copy of itself. Nothing read before may be used any more.
+    /// The file was replaced by a copy of itself. Nothing that was read before may be used any more.
     func fileChanged() {
         group.forgetTables()
         store.changeFile(database.file.pages)
     }
 
-    /// The birth of an object that this write made; nil for those that were there before.
+    /// The birth of an object that this write made; nil for older objects.
     @inline(__always) package func birth(_ table: TableKey, _ object: ObjKey) -> Birth? {
-        guard stage == .writing, let t = try? group.unmanagedTable(table),
-            t._withUnsafeGuaranteedRef({ $0.isNew(object) })
+        guard stage == .writing, let unmanaged = try? group.unmanagedTable(table),
+            unmanaged._withUnsafeGuaranteedRef({ $0.isNew(object) })
         else { return nil }
         if let birth { return birth }
         let new = Birth()
@@ -159,8 +159,7 @@ package final class Transaction {
         stage = .idle
     }
 
-    /// Moves to the newest version; true when that is another one. Where `accept` throws the snapshot stays what it
-    /// was.
+    /// Moves to the newest version; true when the version changed. When `accept` throws, the snapshot stays unchanged.
     func refresh(accepting accept: (Transaction) throws(RealmError) -> Void = { _ in }) throws(RealmError) -> Bool {
         guard stage == .reading else { return false }
         try database.verifyWhole()
@@ -182,8 +181,8 @@ package final class Transaction {
         return true
     }
 
-    /// Reads the pinned snapshot again after an error. Until that succeeds the transaction takes no call but this and
-    /// `endRead`.
+    /// Reads the pinned snapshot again after an error. Until that succeeds the transaction accepts no other call than
+    /// this one and `endRead`.
     package func restore() throws(RealmError) {
         guard stage == .interrupted, let pin else { return }
         group.forgetTables()
@@ -192,15 +191,15 @@ package final class Transaction {
     }
 
     private func adopt(_ new: Pin) throws(RealmError) {
-        let v = new.state
-        if v.topRef.isNull {
-            store.move(toFileLimit: Format.headerSize, version: v.number)
+        let state = new.state
+        if state.topRef.isNull {
+            store.move(toFileLimit: Format.headerSize, version: state.number)
             try group.load(names: .null, tables: .null)
         } else {
-            try (view ?? database.file).ensureMapped(v.logicalSize)
-            store.move(toFileLimit: v.logicalSize, version: v.number, top: v.topRef)
-            var top = try database.file.topFields(store, v.topRef, physicalSize: v.logicalSize)
-            guard top.version == v.number else {
+            try (view ?? database.file).ensureMapped(state.logicalSize)
+            store.move(toFileLimit: state.logicalSize, version: state.number, top: state.topRef)
+            var top = try database.file.topFields(store, state.topRef, physicalSize: state.logicalSize)
+            guard top.version == state.number else {
                 throw RealmError(
                     .brokenInvariant, "The lock file is damaged: it contradicts the file", path: database.path)
             }
@@ -210,16 +209,16 @@ package final class Transaction {
         }
         try database.verifyWhole()
         pin = new
-        version = v.number
+        version = state.number
     }
 
-    /// Whether the write in progress has changed anything that its changeset tells of.
+    /// Whether the write in progress has made a change that its changeset contains.
     package var hasChanges: Bool { stage == .writing && ((try? encoder?.bytes.count) ?? 1) > 0 }
 
-    /// The pin of the snapshot, to be kept; nil while there is none.
+    /// The pin of the snapshot, for a user who keeps it; nil while there is none.
     package var sharedPin: Pin? { pin.flatMap { $0.share() ? $0 : nil } }
 
-    /// Lets `handler` hear what the versions after `base`, which is pinned, up to that of the snapshot did.
+    /// Passes the changes after version `base`, which must be pinned, up to the snapshot's version to `handler`.
     func replay(since base: UInt64, _ handler: some ChangesetHandler) throws(RealmError) {
         guard base < version, !topRef.isNull else { return }
         let top = try database.file.topFields(store, topRef, physicalSize: logicalSize)
@@ -229,7 +228,7 @@ package final class Transaction {
 
     // MARK: Writing
 
-    /// Takes the write lock and moves to the newest version. True when that is another one.
+    /// Takes the write lock and moves to the newest version. True when the version changed.
     func beginWrite(accepting accept: (Transaction) throws(RealmError) -> Void = { _ in }) throws(RealmError) -> Bool {
         guard stage != .writing else {
             throw RealmError(.wrongTransactionState, "The Realm is already in a write transaction")
@@ -265,7 +264,7 @@ package final class Transaction {
         }
     }
 
-    /// Takes the changes back: the snapshot is again what it was when the write began.
+    /// Undoes the changes: the snapshot is again what it was when the write began.
     func rollback() throws(RealmError) {
         guard stage == .writing else {
             throw RealmError(.wrongTransactionState, "Can't cancel a non-existing write transaction")
@@ -280,23 +279,23 @@ package final class Transaction {
     /// Whether this transaction has the write lock: while it writes, and between the writes of a round.
     package private(set) var holdsLock = false
 
-    /// The lock stays when a write ends, for the next one.
+    /// Keep the lock for the next write when a write ends.
     package var keepsLock = false
 
-    /// Gives back a lock that was kept.
+    /// Releases a lock that was kept.
     package func releaseLock() {
         guard holdsLock, stage != .writing else { return }
         holdsLock = false
         database.unlockForWriting()
     }
 
-    /// The lock goes to whoever calls `Database.flushAndUnlock`.
+    /// Passes the lock on to the caller of `Database.flushAndUnlock`.
     package func handOverLock() {
         holdsLock = false
         database.noteFlushing()
     }
 
-    /// A change begins, maybe as a part of another one, whose state is returned.
+    /// Begins a change, possibly as a part of another one, whose state is returned.
     @inline(__always) func startChange() -> Bool {
         let before = store.isTouched
         store.isTouched = false
@@ -305,19 +304,20 @@ package final class Transaction {
 
     @inline(__always) func endChange(_ before: Bool) { if before { store.isTouched = true } }
 
-    /// A change failed. A refusal comes before the first node is touched; an error after that, or one that no argument
-    /// is the cause of, leaves nodes between old and new.
-    func noteFailure(_ e: RealmError) {
+    /// Notes that a change failed. An argument is refused before the first node is touched. A later error, or one that
+    /// no argument caused, may leave inconsistent nodes.
+    func noteFailure(_ error: RealmError) {
         guard stage == .writing, damage == nil else { return }
-        switch e.code {
+        switch error.code {
         case .invalidDatabase, .outOfMemory, .outOfDiskSpace, .addressSpaceExhausted, .fileOperationFailed,
             .brokenInvariant:
             break
         default: if !store.isTouched { return }
         }
         damage = RealmError(
-            e.code, "An earlier change of this write transaction failed (\(e.message)): it can only be rolled back",
-            path: e.path)
+            error.code,
+            "An earlier change of this write transaction failed (\(error.message)): it can only be rolled back",
+            path: error.path)
     }
 
     private func endWrite() {
@@ -327,17 +327,17 @@ package final class Transaction {
         database.returnSlab(store.endWrite())
     }
 
-    /// Writes the changes as the next version and stays there, reading. If it fails the transaction is rolled back and
-    /// the file means what it meant before.
+    /// Writes the changes as the next version and stays at that version, reading. If it fails, the transaction is
+    /// rolled back and the content of the file is unchanged.
     ///
-    /// - Parameter flushing: false leaves it to `Database.flush` to make the version last, together with those that
-    ///   follow; the lock stays until then. Where that cannot be left (encrypted files), or nothing is ever flushed, it
-    ///   makes no difference.
+    /// - Parameter flushing: false when `Database.flush` will make the version durable later, together with the
+    ///   versions that follow; until then the lock is kept. No difference for encrypted files, which cannot delay the
+    ///   flush, and for files that are never flushed.
     func commit(flushing: Bool = true) throws(RealmError) {
         guard stage == .writing else {
             throw RealmError(.wrongTransactionState, "Can't commit a non-existing write transaction")
         }
-        // A child has a copy of its parent's transaction, and no part in it.
+        // A child process has a copy of its parent's transaction, but must not commit it.
         try database.checkProcess()
         if let damage {
             try? rollback()
@@ -354,9 +354,9 @@ package final class Transaction {
         }
         endWrite()
         stage = .interrupted
-        // The commit is done whatever happens now. While the write lock is held the newest version is ours: the pin
-        // moves to it. When there is no slot for that the next call begins a snapshot; what cannot be read is read
-        // again, or complained of, by the next call.
+        // The commit is done, whatever happens now. While the write lock is held, the newest version is this one, and
+        // the pin moves to it. If there is no slot for that, the next call begins a new snapshot; a snapshot that
+        // cannot be read is read again by the next call, which reports the error.
         let new = try? pin?.moved(to: written)
         if flushing || (!keepsLock && !database.hasUnflushed) { releaseLock() }
         guard let new else { return endRead() }
@@ -373,13 +373,13 @@ package final class Transaction {
                 "The file has reached the last version number: move its objects to a file that is made anew",
                 path: database.path)
         }
-        // What a file that was cut still holds is not to be built upon.
+        // A commit must not build on the rest of a file that was cut.
         try file.verifyLength(logicalSize)
         try file.cutRemainder()
         let physical = try file.dataSize()
         try group.flush()
         if group.tablesRef.isNull {
-            // The very first commit, without any table: the arrays exist all the same.
+            // The very first commit, without any table: the arrays are still needed.
             guard topRef.isNull else {
                 throw RealmError(
                     .brokenInvariant, "A commit without the tables of the version before", path: database.path)
@@ -388,7 +388,7 @@ package final class Transaction {
             try group.flush()
         }
         let pinned = database.pinnedVersions(below: version)
-        // Before the first byte is written: pages that a reader needs may look free.
+        // Before the first byte is written: if the pin is lost, pages that a reader needs may look free.
         try database.verifySession(pin)
         let top = try topBefore()
         let leavesRecord = !file.isEncrypted && database.durability == .full
@@ -400,8 +400,8 @@ package final class Transaction {
             store, root: top.history, changeset: try encoder.bytes, version: next, oldestLive: pinned.first ?? version)
         var used = topRef.isNull ? Format.headerSize : logicalSize
         let heldBack = file.heldBack(beside: pinned)
-        // What the version before the base needs was freed by the base, and stays locked for one commit more in any
-        // case.
+        // Space that the previous version needs was freed by the base version, and stays locked for one more commit in
+        // any case.
         database.pinnedSpace.update(heldBack.filter { $0 + 1 < version }) { freeChunks(of: $0) }
         var free = try FreeSpace(
             store, top.freeLists, logicalSize: used, base: version, pinned: heldBack, beside: database.pinnedSpace,
@@ -412,10 +412,10 @@ package final class Transaction {
             free.lockAtEnd(recordPlace, version: next)
             used = recordPlace.end
         }
-        // Other engines leave no such place, or something else where it would be.
+        // Other engines leave no such place, or use it for something else.
         if !free.isLocked(recordPlace, version: next) { recordAt = 0 }
         try store.free(topRef)
-        for r in [top.freeLists.positions, top.freeLists.lengths, top.freeLists.versions] { try store.free(r) }
+        for list in [top.freeLists.positions, top.freeLists.lengths, top.freeLists.versions] { try store.free(list) }
 
         var writer = try CommitWriter(
             store, file, free: free, logicalSize: used, physicalSize: physical,
@@ -436,8 +436,8 @@ package final class Transaction {
             result, onto: CommitRecord(behind: topRef, version: version), recordAt: recordAt, flushing: flushing)
     }
 
-    /// The top array that the commit builds upon; the very first has none. What it leads to that the next one does not
-    /// have is destroyed: a history of another kind, and what an evacuation of realm-core was about.
+    /// The top array that the commit builds upon; the first commit has none. Parts of it that the next top array does
+    /// not contain are destroyed: a history of another kind, and the evacuation state of realm-core.
     private func topBefore() throws(RealmError) -> DatabaseFile.TopFields {
         guard !topRef.isNull else { return DatabaseFile.TopFields() }
         var top = try database.file.topFields(store, topRef, physicalSize: store.fileLimit)
