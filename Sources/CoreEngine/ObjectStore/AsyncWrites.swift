@@ -128,17 +128,18 @@ extension Realm {
     @discardableResult
     public func cancelAsync(_ id: UInt32) throws(RealmError) -> Bool {
         try inside { () throws(RealmError) in
-            if let i = asyncWrites.blocks.firstIndex(where: { $0.id == id }) {
-                let gone = asyncWrites.blocks.remove(at: i)
+            if let index = asyncWrites.blocks.firstIndex(where: { $0.id == id }) {
+                let gone = asyncWrites.blocks.remove(at: index)
                 asyncChanged()
                 if asyncWrites.blocks.isEmpty { takeRequestBack() }
                 withExtendedLifetime(gone) {}
                 return true
             }
-            guard let i = asyncWrites.committed.firstIndex(where: { $0.id == id }), asyncWrites.committed[i].run != nil
+            guard let index = asyncWrites.committed.firstIndex(where: { $0.id == id }),
+                asyncWrites.committed[index].run != nil
             else { return false }
-            let gone = asyncWrites.committed[i].run
-            asyncWrites.committed[i].run = nil
+            let gone = asyncWrites.committed[index].run
+            asyncWrites.committed[index].run = nil
             withExtendedLifetime(gone) {}
             return true
         }
@@ -330,7 +331,7 @@ extension Realm {
         let due = asyncWrites.committed
         asyncWrites.committed = []
         asyncWrites.isCompleting = true
-        for c in due { c.run?(error) }
+        for completion in due { completion.run?(error) }
         asyncWrites.isCompleting = false
         asyncChanged()
         requestLock()

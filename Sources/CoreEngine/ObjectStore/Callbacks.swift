@@ -29,9 +29,9 @@ struct Callbacks {
     /// - Returns: what held the callback, for the caller to let go of where no lock is held: its owner may call back
     ///   in.
     mutating func remove(_ id: Int) -> Any? {
-        if let i = changed.firstIndex(where: { $0.id == id }) { return changed.remove(at: i) }
-        if let i = schema.firstIndex(where: { $0.id == id }) { return schema.remove(at: i) }
-        if let i = refresh.firstIndex(where: { $0.id == id }) { return refresh.remove(at: i) }
+        if let index = changed.firstIndex(where: { $0.id == id }) { return changed.remove(at: index) }
+        if let index = schema.firstIndex(where: { $0.id == id }) { return schema.remove(at: index) }
+        if let index = refresh.firstIndex(where: { $0.id == id }) { return refresh.remove(at: index) }
         return nil
     }
 

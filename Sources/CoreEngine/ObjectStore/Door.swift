@@ -119,9 +119,9 @@ extension Realm {
         // The check may be the application's: no lock is held.
         let owner = home
         guard owner.isOnThread,
-            (binding.with { b in
-                guard b.scheduler === owner, !b.isMoving else { return false }
-                b.visits += 1
+            (binding.with { state in
+                guard state.scheduler === owner, !state.isMoving else { return false }
+                state.visits += 1
                 return true
             })
         else { throw refusal(accessor) }
@@ -129,23 +129,23 @@ extension Realm {
     }
 
     private func leaveInTransit() -> Bool {
-        let rest = binding.with { b in
+        let rest = binding.with { state in
             // Calls that came in before are counted where they were.
-            if b.visits > 0 {
-                b.visits -= 1
+            if state.visits > 0 {
+                state.visits -= 1
             } else {
                 visits.store(visits.load(ordering: .relaxed) &- 1, ordering: .releasing)
             }
-            return b.visits + visits.load(ordering: .relaxed)
+            return state.visits + visits.load(ordering: .relaxed)
         }
         if isClosed, rest == 0 { endForGood() }
         return FaultGuard.hasFaults
     }
 
     private func enter(_ frozen: FrozenReaders, _ accessor: Accessor) throws(RealmError) {
-        if let reader = frozen.own {
-            reader._withUnsafeGuaranteedRef { r in
-                r.visits.store(r.visits.load(ordering: .acquiring) &+ 1, ordering: .relaxed)
+        if let own = frozen.own {
+            own._withUnsafeGuaranteedRef { reader in
+                reader.visits.store(reader.visits.load(ordering: .acquiring) &+ 1, ordering: .relaxed)
             }
         } else {
             if isInherited { throw Self.inheritedError() }
@@ -156,11 +156,11 @@ extension Realm {
     }
 
     private func leave(_ frozen: FrozenReaders) -> Bool {
-        frozen.own?._withUnsafeGuaranteedRef { r in
-            let rest = r.visits.load(ordering: .relaxed) &- 1
-            r.visits.store(rest, ordering: .releasing)
+        frozen.own?._withUnsafeGuaranteedRef { reader in
+            let rest = reader.visits.load(ordering: .relaxed) &- 1
+            reader.visits.store(rest, ordering: .releasing)
             Platform.keepOrder()
-            if isClosed, rest == 0 { r.end() }
+            if isClosed, rest == 0 { reader.end() }
         }
         return FaultGuard.hasFaults
     }
@@ -248,12 +248,12 @@ extension Realm {
     /// the Realm, or take it over where that was offered.
     func threadEnds(_ gone: any EngineScheduler) {
         if isInherited { return }
-        let isMine = binding.with { b in
-            guard b.scheduler === gone, !b.isMoving else { return false }
+        let isMine = binding.with { state in
+            guard state.scheduler === gone, !state.isMoving else { return false }
             thread.store(Platform.noThread, ordering: .relaxed)
             sureThread.store(0, ordering: .relaxed)
             // Calls of the thread that were never left do not count; this one does.
-            b.visits = 0
+            state.visits = 0
             visits.store(1, ordering: .relaxed)
             return true
         }

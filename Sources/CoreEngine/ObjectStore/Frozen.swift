@@ -36,8 +36,8 @@ final class FrozenReaders: Sendable {
 
         func collection(_ path: CollectionPath) throws(RealmError) -> CollectionContent? {
             if let first = opened.first, first.path == path { return first.content }
-            if let i = opened.firstIndex(where: { $0.path == path }) {
-                let known = opened.remove(at: i)
+            if let index = opened.firstIndex(where: { $0.path == path }) {
+                let known = opened.remove(at: index)
                 opened.insert(known, at: 0)
                 return known.content
             }
@@ -131,19 +131,19 @@ final class FrozenReaders: Sendable {
 
     /// Makes a reader for the calling thread, which is inside once from then on; nil when the Realm is closed.
     func makeOwn() throws(RealmError) -> Bool {
-        try kept.with { (k) throws(RealmError) in
-            guard let pin = k.pin else { return false }
-            let reader = try Reader(pin, interruption)
-            reader.visits.store(1, ordering: .relaxed)
-            k.readers.append(reader)
-            guard let last = k.maps.last else { return false }
-            if k.readers.count * 2 > last.room {
+        try kept.with { (state) throws(RealmError) in
+            guard let pin = state.pin else { return false }
+            let new = try Reader(pin, interruption)
+            new.visits.store(1, ordering: .relaxed)
+            state.readers.append(new)
+            guard let last = state.maps.last else { return false }
+            if state.readers.count * 2 > last.room {
                 let larger = Map(room: last.room * 2)
-                for r in k.readers { larger.add(r) }
-                k.maps.append(larger)
+                for reader in state.readers { larger.add(reader) }
+                state.maps.append(larger)
                 map.store(.passUnretained(larger), ordering: .releasing)
             } else {
-                last.add(reader)
+                last.add(new)
             }
             return true
         }
@@ -152,13 +152,14 @@ final class FrozenReaders: Sendable {
     /// Whoever asks from now on finds the Realm closed: closes what nobody uses.
     func end() {
         let isSeen = Platform.fenceAllThreads(), me = Platform.threadId
-        let (pin, idle) = kept.with { k in
-            defer { k.pin = nil }
+        let (pin, idle) = kept.with { state in
+            defer { state.pin = nil }
             return (
-                k.pin, k.readers.filter { (isSeen || $0.thread == me) && $0.visits.load(ordering: .acquiring) == 0 }
+                state.pin,
+                state.readers.filter { (isSeen || $0.thread == me) && $0.visits.load(ordering: .acquiring) == 0 }
             )
         }
-        for r in idle { r.end() }
+        for reader in idle { reader.end() }
         withExtendedLifetime(pin) {}
     }
 }

@@ -84,9 +84,9 @@ extension Realm {
     /// - Parameter scheduler: where it is to live; nil: on the calling thread.
     public func thaw(on scheduler: (any Scheduler)? = nil) throws(RealmError) -> Realm {
         guard isFrozen else { return self }
-        var c = configuration
-        c.scheduler = scheduler
-        return try Realm.open(c)
+        var configuration = configuration
+        configuration.scheduler = scheduler
+        return try Realm.open(configuration)
     }
 
     fileprivate func has(_ path: CollectionPath, _ shape: CollectionShape) throws(RealmError) -> Bool {

@@ -32,30 +32,30 @@ public enum Log {
     /// nil: standard error.
     public static func setSink(_ sink: Sink?) {
         // The old sink is let go outside the lock: its owner may call back in.
-        let old = state.with { s -> Sink? in
-            defer { s.sink = sink }
-            return s.sink
+        let old = state.with { state -> Sink? in
+            defer { state.sink = sink }
+            return state.sink
         }
         _ = old
     }
 
     /// Sets a category and everything below it; returns what the category had before.
     public static func setLevel(_ level: LogLevel, for category: LogCategory) -> LogLevel {
-        state.with { s in
+        state.with { state in
             var before = LogLevel.info
-            for (i, c) in LogCategory.allCases.enumerated()
-            where c == category || c.rawValue.hasPrefix(category.rawValue + ".") {
-                if c == category { before = s.levels[i] }
-                s.levels[i] = level
+            for (i, other) in LogCategory.allCases.enumerated()
+            where other == category || other.rawValue.hasPrefix(category.rawValue + ".") {
+                if other == category { before = state.levels[i] }
+                state.levels[i] = level
             }
-            lowest.store(s.levels.map(\.rawValue).min() ?? LogLevel.off.rawValue, ordering: .relaxed)
+            lowest.store(state.levels.map(\.rawValue).min() ?? LogLevel.off.rawValue, ordering: .relaxed)
             return before
         }
     }
 
     /// The level of a category. Any thread.
     public static func level(of category: LogCategory) -> LogLevel {
-        state.with { s in LogCategory.allCases.firstIndex(of: category).map { s.levels[$0] } ?? .info }
+        state.with { state in LogCategory.allCases.firstIndex(of: category).map { state.levels[$0] } ?? .info }
     }
 
     static func isEnabled(_ category: LogCategory, _ level: LogLevel) -> Bool {
@@ -67,13 +67,14 @@ public enum Log {
 
     package static func write(_ category: LogCategory, _ level: LogLevel, _ message: @autoclosure () -> String) {
         guard level.rawValue >= lowest.load(ordering: .relaxed) else { return }
-        let sink: Sink?? = state.with { s in
-            guard let i = LogCategory.allCases.firstIndex(of: category), level.rawValue >= s.levels[i].rawValue,
-                s.levels[i] != .off
+        let sink: Sink?? = state.with { state in
+            guard let index = LogCategory.allCases.firstIndex(of: category),
+                level.rawValue >= state.levels[index].rawValue,
+                state.levels[index] != .off
             else {
                 return nil
             }
-            return .some(s.sink)
+            return .some(state.sink)
         }
         guard let sink else { return }
         if let sink {

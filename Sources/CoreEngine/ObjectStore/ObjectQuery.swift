@@ -21,20 +21,20 @@ package final class ObjectQuery {
     package convenience init(in path: CollectionPath, _ realm: Realm, _ text: String, _ arguments: [QueryArgument])
         throws(RealmError)
     {
-        guard let t = try realm.linkTarget(path) else {
+        guard let target = try realm.linkTarget(path) else {
             throw RealmError(.illegalOperation, "Queries on collections of values are not supported")
         }
-        let bound = try BoundQuery.parse(text, try realm.reading().group, t, realm.queryNames, arguments)
+        let bound = try BoundQuery.parse(text, try realm.reading().group, target, realm.queryNames, arguments)
         self.init(realm, bound, .collection(path))
     }
 
     /// On the rows of results, whose ordering is not taken over.
     package convenience init(of results: ResultSet, _ text: String, _ arguments: [QueryArgument]) throws(RealmError) {
-        guard let t = results.table else {
+        guard let table = results.table else {
             throw RealmError(.illegalOperation, "Queries on results of values are not supported")
         }
         let realm = results.realm
-        let bound = try BoundQuery.parse(text, try realm.reading().group, t, realm.queryNames, arguments)
+        let bound = try BoundQuery.parse(text, try realm.reading().group, table, realm.queryNames, arguments)
         self.init(realm, results.query.and(bound, orderings: bound.orderings), results.source)
     }
 
@@ -42,7 +42,7 @@ package final class ObjectQuery {
     package func appending(_ text: String, _ arguments: [QueryArgument]) throws(RealmError) -> ObjectQuery {
         let other = try BoundQuery.parse(text, try realm.reading().group, bound.table, realm.queryNames, arguments)
         var orderings = bound.orderings
-        for o in other.orderings { Ordering.append(o, to: &orderings) }
+        for ordering in other.orderings { Ordering.append(ordering, to: &orderings) }
         return ObjectQuery(realm, bound.and(other, orderings: orderings), source)
     }
 
@@ -56,12 +56,12 @@ package final class ObjectQuery {
         if case .table = source, bound.orderings.isEmpty {
             try bound.expectStack()
             let bound = realm.isFrozen ? bound.copied() : bound
-            guard let k = try bound.appending(.limit(1)).run(try realm.reading().group).first else { return nil }
-            return (bound.table, k)
+            guard let key = try bound.appending(.limit(1)).run(try realm.reading().group).first else { return nil }
+            return (bound.table, key)
         }
-        let r = try results()
-        guard try r.count() > 0 else { return nil }
-        return try r.object(0)
+        let results = try results()
+        guard try results.count() > 0 else { return nil }
+        return try results.object(0)
     }
 
     package func deleteAll() throws(RealmError) { try results().deleteAll() }

@@ -41,14 +41,14 @@ public struct CollectionChangeSet: Sendable {
     /// Gone with its owner, or replaced by another value.
     public let isDeleted: Bool
 
-    init(_ c: CollectionChanges) {
-        deletions = c.deletions.indices
-        insertions = c.insertions.indices
-        modifications = c.modifications.indices
-        modificationsAfter = c.modificationsAfter.indices
-        moves = c.moves
-        isCleared = c.isCleared
-        isDeleted = c.isDeleted
+    init(_ changes: CollectionChanges) {
+        deletions = changes.deletions.indices
+        insertions = changes.insertions.indices
+        modifications = changes.modifications.indices
+        modificationsAfter = changes.modificationsAfter.indices
+        moves = changes.moves
+        isCleared = changes.isCleared
+        isDeleted = changes.isDeleted
     }
 }
 
@@ -122,24 +122,24 @@ extension RealmObject {
         let realm = realm, table = table, key = key
         return try realm.observation(
             .object, of: table, keyPaths,
-            { (t) throws(RealmError) in
+            { (transaction) throws(RealmError) in
                 try realm.checkObject(table, key)
-                return ObjectNotifier(table, key, at: t.version)
+                return ObjectNotifier(table, key, at: transaction.version)
             },
             { [weak realm] changes in
-                guard case .object(let c) = changes, let realm else { return }
+                guard case .object(let change) = changes, let realm else { return }
                 let known = realm.schema.index(of: table).map { realm.schema.classes[$0].properties } ?? []
                 body(
                     ObjectChangeSet(
-                        isDeleted: c.isDeleted,
-                        properties: c.properties.compactMap { key in known.first { $0.key == key }?.name }))
+                        isDeleted: change.isDeleted,
+                        properties: change.properties.compactMap { key in known.first { $0.key == key }?.name }))
             })
     }
 }
 
 /// The body of an observer of rows, as notifiers call it.
 private func rows(_ body: @escaping (CollectionChangeSet) -> Void) -> (ChangeSet) -> Void {
-    { changes in if case .collection(let c) = changes { body(CollectionChangeSet(c)) } }
+    { changes in if case .collection(let change) = changes { body(CollectionChangeSet(change)) } }
 }
 
 extension Results {
@@ -179,13 +179,13 @@ extension RealmDictionary {
         -> Observation
     {
         try realm.observation(of: path, .dictionary, keyPaths) { changes in
-            guard case .dictionary(let c) = changes else { return }
+            guard case .dictionary(let change) = changes else { return }
             func texts(_ keys: [[UInt8]]) -> [String] { keys.map { String(decoding: $0, as: UTF8.self) } }
             body(
                 DictionaryChangeSet(
-                    deletions: texts(c.deletions), insertions: texts(c.insertions),
-                    modifications: texts(c.modifications), isCleared: c.isCleared,
-                    isDeleted: c.isDeleted))
+                    deletions: texts(change.deletions), insertions: texts(change.insertions),
+                    modifications: texts(change.modifications), isCleared: change.isCleared,
+                    isDeleted: change.isDeleted))
         }
     }
 }

@@ -5,24 +5,27 @@ extension RealmValue: CustomStringConvertible, CustomDebugStringConvertible {
     public var description: String {
         switch self {
         case .null: "null"
-        case .int(let v): String(v)
-        case .bool(let v): String(v)
-        case .string(let v): v
-        case .data(let v): "\(v.count) bytes"
-        case .date(let v): v.description
-        case .float(let v): String(v)
-        case .double(let v): String(v)
-        case .decimal(let v): v.description
-        case .objectId(let v): v.description
-        case .uuid(let v): v.description
-        case .link(_, let k): "object \(k.raw)"
-        case .list(let v): "[" + v.map(\.debugDescription).joined(separator: ", ") + "]"
-        case .dictionary(let v): v.isEmpty ? "[:]" : "[" + v.map(\.description).joined(separator: ", ") + "]"
+        case .int(let value): String(value)
+        case .bool(let value): String(value)
+        case .string(let value): value
+        case .data(let value): "\(value.count) bytes"
+        case .date(let value): value.description
+        case .float(let value): String(value)
+        case .double(let value): String(value)
+        case .decimal(let value): value.description
+        case .objectId(let value): value.description
+        case .uuid(let value): value.description
+        case .link(_, let key): "object \(key.raw)"
+        case .list(let value): "[" + value.map(\.debugDescription).joined(separator: ", ") + "]"
+        case .dictionary(let value):
+            value.isEmpty ? "[:]" : "[" + value.map(\.description).joined(separator: ", ") + "]"
         }
     }
 
     /// Texts in quotes.
-    public var debugDescription: String { if case .string(let v) = self { v.debugDescription } else { description } }
+    public var debugDescription: String {
+        if case .string(let text) = self { text.debugDescription } else { description }
+    }
 }
 
 extension RealmValue.Entry: CustomStringConvertible {
@@ -42,19 +45,21 @@ extension RealmObject: CustomStringConvertible {
     /// The class with the values of the properties: `Person(id: 1, name: "Ann", best: object 3, dogs: 2 values)`.
     public var description: String {
         do throws(RealmError) {
-            guard let i = realm.schema.index(of: table) else { return "object \(key.raw)" }
+            guard let index = realm.schema.index(of: table) else { return "object \(key.raw)" }
             var parts: [String] = []
-            for p in realm.schema.classes[i].properties { parts.append("\(p.name): \(try text(p))") }
+            for property in realm.schema.classes[index].properties {
+                parts.append("\(property.name): \(try text(property))")
+            }
             return "\(className)(\(parts.joined(separator: ", ")))"
         } catch { return "\(className)(\(error))" }
     }
 
-    private func text(_ p: Property) throws(RealmError) -> String {
-        switch p.collection {
-        case .none: try get(p.name).debugDescription
-        case .list: "\(try list(p.name).load()) values"
-        case .set: "\(try set(p.name).load()) values"
-        case .dictionary: "\(try dictionary(p.name).load()) values"
+    private func text(_ property: Property) throws(RealmError) -> String {
+        switch property.collection {
+        case .none: try get(property.name).debugDescription
+        case .list: "\(try list(property.name).load()) values"
+        case .set: "\(try set(property.name).load()) values"
+        case .dictionary: "\(try dictionary(property.name).load()) values"
         }
     }
 }

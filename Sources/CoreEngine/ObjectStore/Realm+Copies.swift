@@ -91,24 +91,24 @@ extension Realm {
         try enter(.realm)
         defer { leave() }
         try checkReplaceable("change the key of")
-        var c = configuration
-        c.take(encryption)
-        try c.check()
+        var changed = configuration
+        changed.take(encryption)
+        try changed.check()
         stateCount &+= 1
         // Also where it is not certain that the disk will say so: what this Realm has open is the file with the new
         // key.
         defer {
             if transaction.opens(with: encryption) {
-                configuration = c
+                configuration = changed
                 RealmCoordinator.update(self)
             }
         }
         guard try transaction.changeEncryption(to: encryption) else {
             throw RealmError(
                 .deleteOpenedRealm,
-                "Cannot change the key of '\(c.path)', which is still in use: another instance or process has it open, or something keeps a version "
+                "Cannot change the key of '\(changed.path)', which is still in use: another instance or process has it open, or something keeps a version "
                     + "of it: a frozen Realm, a reference to results, or an observer of objects, collections or results, also of this Realm",
-                path: c.path)
+                path: changed.path)
         }
     }
 }

@@ -14,9 +14,9 @@ struct NotifierList {
         return entries.compactMap(\.notifier)
     }
 
-    mutating func add(_ n: Notifier, _ snapshot: Transaction) throws(RealmError) {
+    mutating func add(_ notifier: Notifier, _ snapshot: Transaction) throws(RealmError) {
         if pin == nil { pin = snapshot.sharedPin }
-        if !entries.contains(where: { $0.notifier === n }) { entries.append(Entry(notifier: n)) }
+        if !entries.contains(where: { $0.notifier === notifier }) { entries.append(Entry(notifier: notifier)) }
     }
 
     /// Brings all to the version of the snapshot.
@@ -52,22 +52,22 @@ extension Realm {
         _ call: @escaping (ChangeSet, ClosedRange<UInt64>) -> Void
     ) throws(RealmError) -> (Notifier, Int) {
         guard !isFrozen else { throw frozenError("observe") }
-        let t = try reading()
+        let transaction = try reading()
         if kept == nil || !joins {
             guard configuration.schemaMode != .immutable else {
                 throw RealmError(
                     .wrongTransactionState, "An immutable Realm does not change: there is nothing to be told of")
             }
-            guard !(isWriting && t.hasChanges) else {
+            guard !(isWriting && transaction.hasChanges) else {
                 throw RealmError(
                     .wrongTransactionState,
                     "Callbacks are added before the first change of a write transaction, or outside of it")
             }
         }
         let notifier: Notifier
-        if let kept, !kept.isIdle { notifier = kept } else { notifier = try make(t) }
+        if let kept, !kept.isIdle { notifier = kept } else { notifier = try make(transaction) }
         let id = notifier.add(paths, call)
-        do throws(RealmError) { try notifiers.add(notifier, t) } catch {
+        do throws(RealmError) { try notifiers.add(notifier, transaction) } catch {
             notifier.remove(id)
             throw error
         }
@@ -93,7 +93,7 @@ extension Realm {
     func skip(_ silent: [(notifier: Notifier, id: Int)]) {
         guard isReading else { return }
         var ids: [ObjectIdentifier: Set<Int>] = [:]
-        for s in silent { ids[ObjectIdentifier(s.notifier), default: []].insert(s.id) }
+        for callback in silent { ids[ObjectIdentifier(callback.notifier), default: []].insert(callback.id) }
         advanceNotifiers(isLeaving: false, silent: ids)
     }
 
@@ -158,8 +158,8 @@ extension Realm {
                 }
                 let matching =
                     name == "*" ? at.properties + at.computedProperties : try property(name, in: at).map { [$0] } ?? []
-                for p in matching {
-                    guard let step = try keyPathStep(p, in: at) else { continue }
+                for property in matching {
+                    guard let step = try keyPathStep(property, in: at) else { continue }
                     next.append((steps + [step], step.target.flatMap { t in schema.classes.first { $0.key == t } }))
                 }
             }
@@ -178,27 +178,28 @@ extension Realm {
     }
 
     /// A property by its public name; the empty name stands for the first one that has no other.
-    private func property(_ name: String, in c: ObjectSchema) throws(RealmError) -> Property? {
-        let all = c.properties + c.computedProperties
+    private func property(_ name: String, in objectSchema: ObjectSchema) throws(RealmError) -> Property? {
+        let all = objectSchema.properties + objectSchema.computedProperties
         if name.isEmpty { return all.first { $0.publicName.isEmpty } }
         let wanted = Name(name)
         return all.first { $0.publicName == wanted } ?? all.first { $0.publicName.isEmpty && $0.name == wanted }
     }
 
     /// A property as a step of a key path; nil when it is not in the file.
-    private func keyPathStep(_ p: Property, in c: ObjectSchema) throws(RealmError) -> KeyPath.Step? {
-        guard p.isComputed else {
-            guard p.key != .null else { return nil }
-            let target = p.type == .object ? schema.classes.first { $0.name == p.linkTarget }?.key : nil
-            return KeyPath.Step(table: c.key, column: p.key, target: target, isBacklink: false)
+    private func keyPathStep(_ property: Property, in objectSchema: ObjectSchema) throws(RealmError) -> KeyPath.Step? {
+        guard property.isComputed else {
+            guard property.key != .null else { return nil }
+            let target = property.type == .object ? schema.classes.first { $0.name == property.linkTarget }?.key : nil
+            return KeyPath.Step(table: objectSchema.key, column: property.key, target: target, isBacklink: false)
         }
-        guard let origin = schema.classes.first(where: { $0.name == p.linkTarget }),
-            let link = origin.properties.first(where: { $0.name == p.linkOrigin }),
-            let t = try reading().group.table(c.key)
+        guard let origin = schema.classes.first(where: { $0.name == property.linkTarget }),
+            let link = origin.properties.first(where: { $0.name == property.linkOrigin }),
+            let table = try reading().group.table(objectSchema.key)
         else { return nil }
-        for case let b? in t.facts
-        where b.type == .backlink && b.oppositeTable == origin.key && b.oppositeColumn == link.key {
-            return KeyPath.Step(table: c.key, column: b.key, target: origin.key, isBacklink: true)
+        for case let backlink? in table.facts
+        where backlink.type == .backlink && backlink.oppositeTable == origin.key && backlink.oppositeColumn == link.key
+        {
+            return KeyPath.Step(table: objectSchema.key, column: backlink.key, target: origin.key, isBacklink: true)
         }
         return nil
     }
@@ -206,14 +207,15 @@ extension Realm {
 
 extension ResultSet {
     /// The notifier for these rows.
-    package func makeNotifier(_ t: Transaction) throws(RealmError) -> Notifier {
+    package func makeNotifier(_ transaction: Transaction) throws(RealmError) -> Notifier {
         guard !isSnapshot else {
             throw RealmError(.illegalOperation, "A snapshot of results does not change: there is nothing to be told of")
         }
         switch source {
-        case .collection(let path) where table == nil: return try CollectionNotifier(path, .rows, limit: valueLimit, t)
-        case .keys(let path): return try CollectionNotifier(path, .rows, limit: valueLimit, t)
-        default: return ResultsNotifier(table ?? .null, source, query, at: t.version)
+        case .collection(let path) where table == nil:
+            return try CollectionNotifier(path, .rows, limit: valueLimit, transaction)
+        case .keys(let path): return try CollectionNotifier(path, .rows, limit: valueLimit, transaction)
+        default: return ResultsNotifier(table ?? .null, source, query, at: transaction.version)
         }
     }
 }

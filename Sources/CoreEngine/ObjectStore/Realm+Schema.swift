@@ -9,12 +9,12 @@ struct SchemaStep {
     let initialize: (@Sendable (Realm) throws -> Void)?
     let handlesBacklinks: Bool
 
-    init(_ c: RealmConfiguration) {
-        mode = c.schemaMode
-        version = c.schemaVersion
-        migrate = c.migrate
-        initialize = c.initialize
-        handlesBacklinks = c.handlesBacklinksAutomatically
+    init(_ configuration: RealmConfiguration) {
+        mode = configuration.schemaMode
+        version = configuration.schemaVersion
+        migrate = configuration.migrate
+        initialize = configuration.initialize
+        handlesBacklinks = configuration.handlesBacklinksAutomatically
     }
 
     init(
@@ -32,11 +32,11 @@ struct SchemaStep {
 
 extension Realm {
     func readFileSchema() throws(RealmError) {
-        let t = try reading()
-        boundFile = try t.group.readSchema()
+        let transaction = try reading()
+        boundFile = try transaction.group.readSchema()
         schema = Schema(boundFile.classes.filter { !$0.name.isEmpty })
-        schemaVersion = try t.group.readSchemaVersion()
-        boundShape = try t.group.shape()
+        schemaVersion = try transaction.group.readSchemaVersion()
+        boundShape = try transaction.group.shape()
     }
 
     /// As `readFileSchema`, for a version that is frozen while `realm` writes on top of it: where that changed classes,
@@ -157,7 +157,9 @@ extension Realm {
             if !left.isEmpty {
                 throw Self.mismatch(.schemaMismatch, left, "Migration is required due to the following errors:")
             }
-            for c in wanted.classes { try group.table(named: c.tableName)?.checkPrimaryKeysAreUnique() }
+            for objectSchema in wanted.classes {
+                try group.table(named: objectSchema.tableName)?.checkPrimaryKeysAreUnique()
+            }
         } else if fileVersion == step.version {
             try group.apply(changes.filter { $0.isClassAddition || $0.isIndexChange })
         } else {
@@ -171,7 +173,9 @@ extension Realm {
             try guarded("data initialization") { () throws(RealmError) in
                 do { try initialize(self) } catch { throw Self.callbackError(error) }
             }
-            for c in wanted.classes { try group.table(named: c.tableName)?.checkPrimaryKeysAreUnique() }
+            for objectSchema in wanted.classes {
+                try group.table(named: objectSchema.tableName)?.checkPrimaryKeysAreUnique()
+            }
         }
         Log.write(
             .storage, .debug,
@@ -192,13 +196,15 @@ extension Realm {
         try guarded("migration") { () throws(RealmError) in
             do { try migrate(old, self) } catch { throw Self.callbackError(error) }
         }
-        for r in renamed where wanted[r.className]?.properties.contains(where: { $0.name == r.property }) != true {
-            throw RealmError(.invalidProperty, "Renamed property '\(r.className).\(r.property)' does not exist.")
+        for rename in renamed
+        where wanted[rename.className]?.properties.contains(where: { $0.name == rename.property }) != true {
+            throw RealmError(
+                .invalidProperty, "Renamed property '\(rename.className).\(rename.property)' does not exist.")
         }
     }
 
-    static func callbackError(_ e: any Error) -> RealmError {
-        e as? RealmError ?? RealmError(.callback, "User-provided callback failed: \(e)")
+    static func callbackError(_ error: any Error) -> RealmError {
+        error as? RealmError ?? RealmError(.callback, "User-provided callback failed: \(error)")
     }
 
     /// Runs a function of the application, which must leave the transaction open.
@@ -293,13 +299,13 @@ extension Realm {
             guard let old = file[live.classes[i].name] else { continue }
             live.classes[i].key = old.key
             for j in live.classes[i].properties.indices {
-                if let p = old.properties.first(where: { $0.name == live.classes[i].properties[j].name }) {
-                    live.classes[i].properties[j].key = p.key
+                if let property = old.properties.first(where: { $0.name == live.classes[i].properties[j].name }) {
+                    live.classes[i].properties[j].key = property.key
                 }
             }
             if subset == .allProperties || subset == .complete {
-                for p in old.properties where live.classes[i].property(named: p.name) == nil {
-                    live.classes[i].properties.append(p)
+                for property in old.properties where live.classes[i].property(named: property.name) == nil {
+                    live.classes[i].properties.append(property)
                 }
             }
         }
@@ -324,17 +330,19 @@ extension Realm {
             schemaVersion = try group.readSchemaVersion()
         } else {
             var lost: [SchemaChange] = []
-            for c in schema.classes where !c.key.isNull {
-                guard let now = file[c.name], now.key == c.key else {
-                    lost.append(.removeClass(c))
+            for objectSchema in schema.classes where !objectSchema.key.isNull {
+                guard let now = file[objectSchema.name], now.key == objectSchema.key else {
+                    lost.append(.removeClass(objectSchema))
                     continue
                 }
-                for p in c.properties where p.key != .null {
-                    guard let q = now.properties.first(where: { $0.name == p.name }) else {
-                        lost.append(.removeProperty(c, p))
+                for property in objectSchema.properties where property.key != .null {
+                    guard let present = now.properties.first(where: { $0.name == property.name }) else {
+                        lost.append(.removeProperty(objectSchema, property))
                         continue
                     }
-                    if !p.sameType(as: q) { lost.append(.changeType(c, from: p, to: q)) }
+                    if !property.sameType(as: present) {
+                        lost.append(.changeType(objectSchema, from: property, to: present))
+                    }
                 }
             }
             if !lost.isEmpty {
@@ -411,7 +419,7 @@ extension Group {
         var all: [UInt64] = []
         for i in liveIndexes {
             all.append(UInt64(i))
-            for v in try specState(i) { all.append(v) }
+            for word in try specState(i) { all.append(word) }
         }
         return all
     }

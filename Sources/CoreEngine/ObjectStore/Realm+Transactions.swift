@@ -26,8 +26,8 @@ extension Realm {
             return try reading().group.unmanagedTable(key)
         }
         try verifyWhole()
-        return try Unmanaged.passUnretained(transaction.group).borrow { (g: Group) throws(RealmError) in
-            try g.unmanagedTable(key)
+        return try Unmanaged.passUnretained(transaction.group).borrow { (group: Group) throws(RealmError) in
+            try group.unmanagedTable(key)
         }
     }
 
@@ -172,14 +172,14 @@ extension Realm {
 
     /// - Returns: whether the Realm shows another version.
     private func moveToWrite() throws(RealmError) -> Bool {
-        let t = transaction
+        let transaction = transaction
         guard !isClosed else { throw closedError() }
         guard !isFrozen else { throw frozenError("perform transactions on") }
         guard configuration.schemaMode != .immutable, configuration.schemaMode != .readOnly else {
             throw RealmError(.wrongTransactionState, "Can't perform transactions on read-only Realms.")
         }
         awaitFlush()
-        guard t.stage != .writing else {
+        guard transaction.stage != .writing else {
             throw RealmError(.wrongTransactionState, "The Realm is already in a write transaction")
         }
         if configuration.maxActiveVersions != .max, versionCount > configuration.maxActiveVersions {
@@ -188,10 +188,10 @@ extension Realm {
                 "Number of active versions (\(versionCount)) in the Realm exceeded the limit of \(configuration.maxActiveVersions)"
             )
         }
-        let wasIdle = t.stage == .idle
+        let wasIdle = transaction.stage == .idle
         if wasIdle { _ = try reading() }
         prepareMove()
-        let moved = try t.beginWrite(accepting: { (_) throws(RealmError) in try self.versionMoved() })
+        let moved = try transaction.beginWrite(accepting: { (_) throws(RealmError) in try self.versionMoved() })
         try verifyWhole()
         prepareDelivery()
         return moved || wasIdle
@@ -208,8 +208,8 @@ extension Realm {
         // Not `inside`: pages that are lost after the commit make it no failure.
         try enter(.realm)
         defer { leave() }
-        let t = transaction
-        guard t.stage == .writing else {
+        let transaction = transaction
+        guard transaction.stage == .writing else {
             throw RealmError(.wrongTransactionState, "Can't commit a non-existing write transaction")
         }
         try checkCallbackGuard()
@@ -256,8 +256,8 @@ extension Realm {
     /// - Throws: 2005 when there is none.
     public func cancelWrite() throws(RealmError) {
         try inside { () throws(RealmError) in
-            let t = transaction
-            guard t.stage == .writing else {
+            let transaction = transaction
+            guard transaction.stage == .writing else {
                 throw RealmError(.wrongTransactionState, "Can't cancel a non-existing write transaction")
             }
             try checkCallbackGuard()
@@ -271,7 +271,7 @@ extension Realm {
                 asyncMayGoOn()
                 payTurn()
             }
-            try t.rollback()
+            try transaction.rollback()
         }
     }
 
