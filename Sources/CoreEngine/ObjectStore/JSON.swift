@@ -1,7 +1,8 @@
-/// JSON texts into Mixed values: arrays become lists, objects dictionaries. Grammar: RFC 8259, strictly.
+/// A parsed JSON text, to be stored as a Mixed value: arrays become lists, objects become dictionaries. Grammar: RFC
+/// 8259, strictly.
 ///
-/// Numbers without point and exponent are integers when they fit 64 bits, doubles otherwise; one too big for a double
-/// is malformed. Of members with one name the last counts.
+/// Numbers without point and exponent are integers when they fit 64 bits, doubles otherwise. A number too big for a
+/// double is malformed. When several members have the same name, the last one counts.
 indirect enum JSONValue {
     case null
     case bool(Bool)
@@ -10,12 +11,11 @@ indirect enum JSONValue {
     case string([UInt8])
     case array([JSONValue])
     case object([(name: [UInt8], value: JSONValue)])
-    /// What JSON itself has not: bytes, and values without bytes of their own elsewhere. Made by who knows how they are
-    /// written.
+    /// Not from JSON text: bytes, and Mixed values that need no copy of bytes. Callers make these cases.
     case binary([UInt8])
     case single(Mixed)
 
-    /// - Throws: 4201 for malformed text, 3018 for nesting beyond what Mixed values hold.
+    /// - Throws: 4201 for malformed text, 3018 for nesting deeper than Mixed values allow.
     static func parse(_ text: Bytes) throws(RealmError) -> JSONValue {
         var parser = JSONParser(text)
         return try parser.document()
@@ -28,7 +28,7 @@ private struct JSONParser {
 
     init(_ text: Bytes) {
         self.text = text
-        // A byte order mark means nothing in UTF-8.
+        // Skips a byte order mark, which has no meaning in UTF-8.
         if text.count >= 3, text[0] == 0xEF, text[1] == 0xBB, text[2] == 0xBF { at = 3 }
     }
 
@@ -55,7 +55,7 @@ private struct JSONParser {
         return root
     }
 
-    /// An array or object whose end was not read yet; changed in place, so that a long one is not copied for each
+    /// An array or object whose end was not read yet. It is changed in place, so that a long one is not copied for each
     /// element.
     private struct Open {
         let isArray: Bool
@@ -63,7 +63,7 @@ private struct JSONParser {
         var members: [(name: [UInt8], value: JSONValue)] = []
         var places: [[UInt8]: Int] = [:]
 
-        /// Of the member that comes next.
+        /// The name of the next member.
         var name: [UInt8] = []
 
         mutating func add(_ value: JSONValue) {
@@ -80,7 +80,7 @@ private struct JSONParser {
         var whole: JSONValue { isArray ? .array(elements) : .object(members) }
     }
 
-    /// Reads without recursion: the thread may have a small stack.
+    /// Reads a value without recursion, because the thread may have a small stack.
     private mutating func value() throws(RealmError) -> JSONValue {
         var open: [Open] = []
         while true {
@@ -105,7 +105,7 @@ private struct JSONParser {
             case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): whole = try number()
             default: throw malformed("an unexpected character")
             }
-            // An array or object that ends behind the value is a value itself.
+            // If an array or object ends after the value, it is itself a complete value.
             while true {
                 guard !open.isEmpty else { return whole }
                 let last = open.count - 1, isArray = open[last].isArray
@@ -122,7 +122,7 @@ private struct JSONParser {
         }
     }
 
-    /// The name of a member, and the colon behind it.
+    /// Reads the name of a member and the colon after it.
     private mutating func name() throws(RealmError) -> [UInt8] {
         skipBlanks()
         guard next == UInt8(ascii: "\"") else { throw malformed("a member name is missing") }
@@ -234,9 +234,9 @@ private struct JSONParser {
 }
 
 extension Realm {
-    /// Replaces a Mixed property by the value of a JSON text. Nothing is changed when the text is malformed (4201),
-    /// nested too deeply or holds a string that is too long (3018), or has a member name that no dictionary takes
-    /// (3011).
+    /// Replaces a Mixed property by the value of a JSON text. Nothing changes when the text is malformed (4201), is
+    /// nested too deeply or contains a string that is too long (3018), or has a member name that is no valid dictionary
+    /// key (3011).
     package func setJSON(_ tableKey: TableKey, _ object: ObjKey, _ column: ColKey, _ text: Bytes) throws(RealmError) {
         let table = try objectTable(tableKey)
         guard try table.isValid(object) else { throw invalidated() }
@@ -253,7 +253,7 @@ extension Realm {
         try put(value, tableKey, object, column)
     }
 
-    /// Replaces a Mixed property by a value that was checked.
+    /// Replaces a Mixed property by a value that was checked already.
     func put(_ value: JSONValue, _ tableKey: TableKey, _ object: ObjKey, _ column: ColKey) throws(RealmError) {
         let path = CollectionPath(table: tableKey, object: object, column: column)
         switch value {
@@ -269,7 +269,7 @@ extension Realm {
         }
     }
 
-    /// Throws unless all of it can be stored.
+    /// Throws unless every part of the value can be stored.
     static func check(_ value: JSONValue) throws(RealmError) {
         var pending = [value]
         while let next = pending.popLast() {
@@ -289,7 +289,7 @@ extension Realm {
         }
     }
 
-    /// Fills an empty collection, and those inside of it one after the other.
+    /// Fills an empty collection, then each collection nested in it.
     func fill(_ path: CollectionPath, _ content: JSONValue) throws(RealmError) {
         var pending = [(path, content)]
         while let (path, content) = pending.popLast() {

@@ -1,25 +1,25 @@
 import Synchronization
 
-/// Levels of log messages; numbers of the C API.
+/// Levels of log messages. The numbers are those of the C API.
 public enum LogLevel: Int, Sendable { case all = 0, trace, debug, detail, info, warning, error, fatal, off }
 
-/// Categories, in the order of the C API; a level set on one flows down to its children.
+/// Categories, in the order of the C API. A level set for a category also applies to its children.
 public enum LogCategory: String, Sendable, CaseIterable {
-    /// Everything; of the program; files, and who is told of changes.
+    /// All messages; messages of the program; files; notifications of changes.
     case realm = "Realm", app = "Realm.App", sdk = "Realm.SDK", storage = "Realm.Storage", notification =
         "Realm.Storage.Notification"
-    /// Parts of `storage`.
+    /// Children of `storage`.
     case object = "Realm.Storage.Object", query = "Realm.Storage.Query", transaction = "Realm.Storage.Transaction"
-    /// Of Realm's sync service, which there is none of here.
+    /// Categories of Realm's sync service, which this library does not have.
     case sync = "Realm.Sync", client = "Realm.Sync.Client", changeset = "Realm.Sync.Client.Changeset", network =
         "Realm.Sync.Client.Network"
-    /// The same.
+    /// As the previous group.
     case reset = "Realm.Sync.Client.Reset", session = "Realm.Sync.Client.Session", server = "Realm.Sync.Server"
 }
 
 /// The process-wide log. Thread rule: any thread.
 public enum Log {
-    /// Gets the messages. Any thread, many at once.
+    /// Receives the messages. Called on any thread, also on several at once.
     public typealias Sink = @Sendable (LogCategory, LogLevel, String) -> Void
 
     private struct State {
@@ -29,9 +29,9 @@ public enum Log {
 
     private static let state = Lock(initial: State(), of: .log)
 
-    /// nil: standard error.
+    /// Sets the receiver of messages; nil: standard error.
     public static func setSink(_ sink: Sink?) {
-        // The old sink is let go outside the lock: its owner may call back in.
+        // The old sink is released outside the lock, because its owner may call the log.
         let old = state.with { state -> Sink? in
             defer { state.sink = sink }
             return state.sink
@@ -39,7 +39,7 @@ public enum Log {
         _ = old
     }
 
-    /// Sets a category and everything below it; returns what the category had before.
+    /// Sets the level of a category and all its children. Returns the previous level of the category.
     public static func setLevel(_ level: LogLevel, for category: LogCategory) -> LogLevel {
         state.with { state in
             var before = LogLevel.info
@@ -62,7 +62,7 @@ public enum Log {
         level.rawValue >= lowest.load(ordering: .relaxed) && level.rawValue >= self.level(of: category).rawValue
     }
 
-    /// The lowest level of any category, so that messages nobody wants cost one load.
+    /// The lowest level of any category: an unwanted message costs one load.
     private static let lowest = Atomic(LogLevel.info.rawValue)
 
     package static func write(_ category: LogCategory, _ level: LogLevel, _ message: @autoclosure () -> String) {

@@ -20,13 +20,13 @@ extension Realm {
     }
 }
 
-/// Brings the objects of one group into another, in the write transaction of the latter: first every object that has a
-/// primary key, then the values, so that links find what they lead to.
+/// Copies the objects of one group into another, inside a write transaction of the target. It first creates every
+/// object that has a primary key, then copies the values, so that links find their targets.
 private final class Merger {
     private let source: Group
     private let target: Group
 
-    /// The tables of a class in both groups, and its columns.
+    /// The tables of a class in both groups, and the columns to copy.
     private struct Pair {
         let from: Table
         let to: Table
@@ -34,7 +34,7 @@ private final class Merger {
         var primaryKey: Column?
     }
 
-    /// By table of the source.
+    /// The pairs by table of the source.
     private var pairs: [TableKey: Pair] = [:]
 
     init(_ source: Group, _ target: Group) {
@@ -76,7 +76,7 @@ private final class Merger {
         }
     }
 
-    /// Makes the classes and properties that the target lacks; those it has must be the same.
+    /// Creates the classes and properties that the target lacks. Those that it has must be the same.
     private func bringSchema(_ wanted: Schema) throws(RealmError) {
         func broken(_ what: String) -> RealmError { RealmError(.brokenInvariant, "Cannot merge: \(what)") }
         for wantedClass in wanted.classes where wantedClass.kind != .embedded && wantedClass.primaryKey.isEmpty {
@@ -100,7 +100,7 @@ private final class Merger {
 
     // MARK: Links
 
-    /// The object of the target with the primary key of a source's object.
+    /// The target's object that has the same primary key as an object of the source.
     private func counterpart(_ key: ObjKey, _ pair: Pair) throws(RealmError) -> ObjKey? {
         guard let column = pair.primaryKey, !key.isUnresolved, try pair.from.isValid(key),
             let value = try pair.from.rows.get(key, column.index)
@@ -110,8 +110,8 @@ private final class Merger {
         return try pair.to.find(primaryKey: value)
     }
 
-    /// A value as the target has it: links lead to the counterparts, collections are empty. nil: a link that leads
-    /// nowhere.
+    /// A value for the target: links lead to the target's objects, collections are empty. nil: a link without a target
+    /// object.
     private func translated(_ value: Mixed, _ column: Column) throws(RealmError) -> Mixed? {
         switch value {
         case .link(let key): return try link(column.oppositeTable, key)
@@ -148,7 +148,7 @@ private final class Merger {
             }
             switch value {
             case .list, .dictionary:
-                // One that is there would stay.
+                // An existing collection would be kept: null removes it.
                 _ = try pair.to.set(new, facts, .null)
                 _ = try pair.to.set(new, facts, try translated(value, column) ?? .null)
                 try copyNested(value, column, pair.to, path)
@@ -205,12 +205,12 @@ private final class Merger {
         }
     }
 
-    /// Appends an element with everything in it; false when it is a link that leads nowhere.
+    /// Inserts an element with all its content. Returns false for a link without a target object.
     private func append(_ value: Mixed, at index: Int, _ column: Column, _ table: Table, _ path: CollectionPath)
         throws(RealmError)
         -> Bool
     {
-        // Only links in lists of Mixed may be null instead.
+        // Only a list of Mixed can hold null in place of such a link.
         guard let new = try translated(value, column) ?? (column.type == .mixed ? .null : nil) else { return false }
         let isNested = value.isCollection
         let key: Int64 = try table.edit(path, as: .list) { (editor) throws(RealmError) in

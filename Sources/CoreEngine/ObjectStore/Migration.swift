@@ -1,7 +1,7 @@
-/// Changing the file's schema: what happens before a migration function runs, and after it. Rules: live-objects §3.
+/// Changes of the file's schema, before and after a migration function. Rules: live-objects §3.
 extension Group {
-    /// Before the function: new classes, new columns, other types and nullability, indexes; primary keys that change
-    /// are taken off.
+    /// Runs before the function: makes new classes, columns and indexes, changes types and nullability, and removes
+    /// primary keys that will change.
     func apply(_ changes: [SchemaChange]) throws(RealmError) {
         for case .addClass(let objectSchema) in changes { try createClass(objectSchema) }
         for change in changes {
@@ -55,8 +55,8 @@ extension Group {
         }
     }
 
-    /// After the function: removed columns go, primary keys and class types become what the target says, indexes are
-    /// put right; then primary keys must be unique.
+    /// Runs after the function: removes columns, gives primary keys and class types the target's state, and corrects
+    /// the indexes. Finally it checks that primary keys are unique.
     func finish(_ target: Schema, _ handlesBacklinks: Bool) throws(RealmError) {
         let changes = SchemaChange.between(try readSchema(), target)
         for change in changes {
@@ -80,7 +80,7 @@ extension Group {
             }
         }
         if !changes.isEmpty {
-            // Taking a key off may have taken an index that the target wants.
+            // Removing a primary key may have removed an index that the target wants.
             for change in SchemaChange.between(try readSchema(), target) where change.isIndexChange {
                 try applyIndex(change)
             }
@@ -100,8 +100,8 @@ extension Group {
         table.setKind(kind == .embedded ? .embedded : .topLevel)
     }
 
-    /// Each object must have exactly one owner. With `handling` orphans are deleted and objects with several links
-    /// copied, once for each.
+    /// Makes a class embedded. Each object must have exactly one owner. With `handling`, orphans are deleted, and an
+    /// object with several links is copied once for each link.
     private func becomeEmbedded(_ table: Table, _ handling: Bool) throws(RealmError) {
         let name = table.className ?? table.name
         guard table.primaryKey == nil else {
@@ -143,7 +143,7 @@ extension Group {
         }
     }
 
-    /// Gives each link to the object a copy of its own and deletes the object.
+    /// Gives each link its own copy of the object, and deletes the object.
     private func split(_ table: Table, _ key: ObjKey) throws(RealmError) {
         for backlink in table.backlinkColumns {
             guard let origin = try self.table(backlink.oppositeTable),
@@ -157,7 +157,7 @@ extension Group {
         try delete(table, key)
     }
 
-    /// A new object with the same values; embedded children are copied too.
+    /// Returns a new object with the same values; embedded children are copied too.
     private func copy(_ key: ObjKey, of table: Table, depth: Int) throws(RealmError) -> ObjKey {
         guard depth < Trees.maxNesting else { throw Trees.embeddedTooDeeply }
         let new = try table.createObject().key
@@ -259,7 +259,7 @@ extension Group {
 }
 
 extension Mixed {
-    /// Collections without their contents, everything else as it is.
+    /// An empty collection for a collection; any other value unchanged.
     fileprivate var emptied: Mixed {
         switch self {
         case .list: .emptyList
@@ -270,7 +270,7 @@ extension Mixed {
 }
 
 extension Table {
-    /// Points the first link to `old` in column `c` of `from` at `new` instead.
+    /// In `column` of object `from`, replaces the first link to `old` by a link to `new`.
     func relink(_ from: ObjKey, _ column: Column, _ target: TableKey, old: ObjKey, new: ObjKey) throws(RealmError) {
         guard let facts = facts(column.key) else { return }
         guard let shape = column.shape else {
