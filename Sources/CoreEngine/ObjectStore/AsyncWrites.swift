@@ -63,7 +63,7 @@ struct WeakRealm: @unchecked Sendable {
 }
 
 extension Realm {
-    // MARK: What programs call
+    // MARK: Public calls
 
     /// Queues a write. `block` runs on the scheduler, inside a write transaction. The block ends the transaction with
     /// `commitWrite`, `commitWriteAsync` or `cancelWrite`; otherwise the transaction is rolled back. The argument of
@@ -342,7 +342,7 @@ extension Realm {
         requestLock()
     }
 
-    // MARK: Beside other writes
+    // MARK: Other writes
 
     /// Flushes the earlier commits, before a commit that waits for the disk.
     func flushEarlier() throws(RealmError) {

@@ -56,7 +56,7 @@ extension Realm {
         return FaultGuard.hasFaults
     }
 
-    // MARK: Without a call
+    // MARK: Inlined entry
 
     /// The inlined `enter` of property accessors, for the common case only. The caller calls `leaveQuickly` after each
     /// success. After a failure the state is unchanged, and `enter` finds the reason.

@@ -11,7 +11,8 @@ indirect enum JSONValue {
     case string([UInt8])
     case array([JSONValue])
     case object([(name: [UInt8], value: JSONValue)])
-    /// Not from JSON text: bytes, and Mixed values that need no copy of bytes. Callers make these cases.
+    /// Values that JSON lacks: bytes, and Mixed values that refer to no bytes stored elsewhere. The parser of Mixed
+    /// texts makes these cases.
     case binary([UInt8])
     case single(Mixed)
 

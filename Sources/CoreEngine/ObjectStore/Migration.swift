@@ -1,6 +1,6 @@
 /// Changes of the file's schema, before and after a migration function. Rules: live-objects §3.
 extension Group {
-    /// Runs before the function: makes new classes, columns and indexes, changes types and nullability, and removes
+    /// Runs before the function: makes new classes and columns, changes types, nullability and indexes, and removes
     /// primary keys that will change.
     func apply(_ changes: [SchemaChange]) throws(RealmError) {
         for case .addClass(let objectSchema) in changes { try createClass(objectSchema) }

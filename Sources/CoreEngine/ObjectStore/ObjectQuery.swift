@@ -1,4 +1,4 @@
-/// A query with the Realm it belongs to and where its rows come from.
+/// A query with its Realm and the source of its rows.
 package final class ObjectQuery {
     package let realm: Realm
     let bound: BoundQuery
@@ -17,7 +17,7 @@ package final class ObjectQuery {
         self.init(realm, bound, .table(table))
     }
 
-    /// On the objects of a list or set.
+    /// A query on the objects of a list or set.
     package convenience init(in path: CollectionPath, _ realm: Realm, _ text: String, _ arguments: [QueryArgument])
         throws(RealmError)
     {
@@ -28,7 +28,7 @@ package final class ObjectQuery {
         self.init(realm, bound, .collection(path))
     }
 
-    /// On the rows of results, whose ordering is not taken over.
+    /// A query on the rows of results. It does not keep the ordering of the results.
     package convenience init(of results: ResultSet, _ text: String, _ arguments: [QueryArgument]) throws(RealmError) {
         guard let table = results.table else {
             throw RealmError(.illegalOperation, "Queries on results of values are not supported")
@@ -38,7 +38,7 @@ package final class ObjectQuery {
         self.init(realm, results.query.and(bound, orderings: bound.orderings), results.source)
     }
 
-    /// AND of both, orderings one after the other.
+    /// Returns this query AND another one. The orderings of the other query come after those of this one.
     package func appending(_ text: String, _ arguments: [QueryArgument]) throws(RealmError) -> ObjectQuery {
         let other = try BoundQuery.parse(text, try realm.reading().group, bound.table, realm.queryNames, arguments)
         var orderings = bound.orderings
@@ -66,7 +66,7 @@ package final class ObjectQuery {
 
     package func deleteAll() throws(RealmError) { try results().deleteAll() }
 
-    /// How the query finds its rows. It is run for that.
+    /// Returns how the query finds its rows. This runs the query.
     package func plan() throws(RealmError) -> QueryPlan {
         let found = try count(), group = try realm.reading().group
         let bound = realm.isFrozen ? bound.copied() : bound

@@ -1,7 +1,7 @@
-/// One object as one line of JSON: its properties in column order; links as keys, embedded objects in full.
+/// One object as one line of JSON: its properties in column order, links as keys, embedded objects in full.
 ///
 /// Scalars that JSON lacks: dates as `"2023-11-14 22:13:20.5"` (UTC), binaries as base64, decimals, ids and UUIDs as
-/// text; `nan`, `inf` bare. A link inside a Mixed value is `{ "$link": {"table": "Dog", "key": 0}}`.
+/// text; `nan` and `inf` without quotes. A link inside a Mixed value is `{ "$link": {"table": "Dog", "key": 0}}`.
 extension Realm {
     package func json(_ tableKey: TableKey, _ object: ObjKey) throws(RealmError) -> String {
         let table = try objectTable(tableKey)
@@ -9,18 +9,18 @@ extension Realm {
         var writer = ObjectWriter(group: try reading().group)
         writer.group.startWalk()
         try writer.object(table, object)
-        // The text is copied once more for a program in C.
+        // A program in C gets a second copy of the text.
         try CMemory.expect(writer.out.count, each: 2)
         return String(decoding: writer.out, as: UTF8.self)
     }
 }
 
-/// Writes JSON, of values that stand in one snapshot.
+/// Writes values of one snapshot as JSON.
 struct ObjectWriter {
     let group: Group
     var out: [UInt8] = []
 
-    /// Chains of embedded objects may be longer: that is no damage.
+    /// Chains of embedded objects may be longer than that: the file is not damaged.
     private static var tooDeep: RealmError {
         RealmError(
             .limitExceeded, "Objects and collections are nested more than \(Trees.maxNesting) deep: too deep for JSON")
@@ -37,7 +37,7 @@ struct ObjectWriter {
         try out.withBytes(body)
     }
 
-    /// Bytes of the object's own texts: in a sound file each stands in bytes of its own.
+    /// The bytes of the object's own texts and binaries so far. In a valid file no two of them share bytes.
     private var ownBytes = 0
     private var mostOwnBytes: Int?
 
@@ -57,8 +57,8 @@ struct ObjectWriter {
 
     private static let mostBytes = Int(Int32.max)
 
-    /// Counts a text or binary before any memory is taken for it: a file in which many values share their bytes would
-    /// fill all there is.
+    /// Counts a text or binary before memory is allocated for it. In a damaged file many values may share their bytes,
+    /// and their text would fill all memory.
     private mutating func countOwn(_ bytes: Bytes) throws(RealmError) {
         ownBytes += bytes.count
         guard ownBytes > NodeStore.unmeasured else { return }
@@ -71,7 +71,7 @@ struct ObjectWriter {
         var escaped = 0
         for byte in bytes where byte == 0x22 || byte == 0x5C || byte < 0x20 { escaped += 1 }
         try makeRoom(bytes.count + escaped + 2)
-        // A text has at most 16 MB.
+        // Checked once per text: a text has at most 16 MB.
         try group.store.test()
         out.append(0x22)
         for byte in bytes {
@@ -89,41 +89,43 @@ struct ObjectWriter {
         out.append(0x22)
     }
 
-    // MARK: What is inside of what
+    // MARK: Nesting
 
-    /// An object or collection whose end was not written yet. The way is kept on the heap: the thread may have a small
-    /// stack.
+    /// An object or collection whose end was not written yet. These are kept on the heap, because the thread may have a
+    /// small stack.
     private struct Open {
         enum Content {
             case object(Table, ObjKey, [Column], isFirst: Bool)
             case list(ElementList, Column)
             case dictionary(ElementDictionary, Column)
-            /// What stands behind a link.
+            /// The text after a link.
             case end(StaticString)
         }
 
         var content: Content
 
-        /// The property or element that comes next.
+        /// The index of the next property or element.
         var next = 0
         let depth: Int
     }
 
     private var open: [Open] = []
 
-    /// An object in full.
+    /// Writes an object in full.
     mutating func object(_ table: Table, _ key: ObjKey) throws(RealmError) {
         try begin(table, key, depth: 0)
         try finish()
     }
 
-    /// - Parameter c: the property that the value belongs to.
+    /// Writes a value.
+    ///
+    /// - Parameter column: the property of the value.
     mutating func value(_ mixed: Mixed, _ column: Column) throws(RealmError) {
         try value(mixed, column, depth: 0)
         try finish()
     }
 
-    /// Writes all that was begun.
+    /// Writes the rest of everything that was begun.
     private mutating func finish() throws(RealmError) {
         while let last = open.last {
             let index = last.next, depth = last.depth
@@ -195,9 +197,9 @@ struct ObjectWriter {
         }
     }
 
-    /// Writes a plain value, and begins a collection or an embedded object.
+    /// Writes a plain value, or begins a collection or an embedded object.
     ///
-    /// - Parameter countsBytes: false for the key of a linked object, which may stand in any number of links.
+    /// - Parameter countsBytes: false for the primary key of a linked object, which any number of links may repeat.
     private mutating func value(_ mixed: Mixed, _ column: Column, depth: Int, countsBytes: Bool = true)
         throws(RealmError)
     {
@@ -207,7 +209,7 @@ struct ObjectWriter {
             try quoted(bytes)
         case .binary(let bytes):
             if countsBytes { try countOwn(bytes) }
-            // As characters, as a text, and here.
+            // Copies exist as characters, as a text, and in `out`.
             try CMemory.expect(bytes.count, each: 5)
             try quoted(Crypto.base64(bytes).utf8)
         case .link(let key): try link(column.oppositeTable, key, depth: depth)
@@ -246,7 +248,7 @@ struct ObjectWriter {
         }
     }
 
-    /// An embedded object in full; of others the primary key, or the object key.
+    /// Writes an embedded object in full; for other objects the primary key, or the object key without one.
     private mutating func link(_ tableKey: TableKey, _ key: ObjKey, depth: Int) throws(RealmError) {
         guard !key.isNull, !key.isUnresolved, let table = try group.table(tableKey) else { return try put("null") }
         if table.isEmbedded { return try begin(table, key, depth: depth + 1) }
@@ -265,7 +267,7 @@ struct ObjectWriter {
 }
 
 extension Timestamp {
-    /// `2023-11-14 22:13:20.500000000` in UTC; the fraction only when there is one.
+    /// `2023-11-14 22:13:20.500000000` in UTC; without a fraction when it is 0.
     public var text: String {
         var wholeSeconds = seconds, ns = Int64(nanoseconds)
         if ns < 0 {
@@ -277,7 +279,7 @@ extension Timestamp {
             rest += 86400
             days -= 1
         }
-        // Civil date from days since 1970-03-01-based eras of 400 years (proleptic Gregorian calendar).
+        // Civil date from days, in eras of 400 years that begin on March 1 (proleptic Gregorian calendar).
         let shifted = days + 719468
         let era = (shifted >= 0 ? shifted : shifted - 146096) / 146097
         let dayOfEra = shifted - era * 146097
@@ -299,7 +301,7 @@ extension Timestamp {
 }
 
 extension Decimal128 {
-    /// Plain digits where the point stands inside them, scientific otherwise.
+    /// Plain digits when the decimal point is inside the digits, scientific notation otherwise.
     fileprivate var jsonText: String {
         if isNaN { return isNegative ? "-NaN" : "NaN" }
         if isInfinite { return isNegative ? "-Inf" : "Inf" }
@@ -307,7 +309,7 @@ extension Decimal128 {
         let sign = isNegative ? "-" : ""
         if coefficient == 0 && exponent == 0 { return sign + "0" }
         let digits = String(coefficient)
-        // Long coefficients stand whole, with signs throughout.
+        // Long coefficients are written as integers with an exponent, each with a sign.
         if coefficient > UInt128(UInt64.max) {
             return (isNegative ? "-" : "+") + digits + "E" + (exponent < 0 ? "-" : "+") + String(exponent.magnitude)
         }

@@ -1,7 +1,8 @@
-/// How values, objects and collections print. Printing never is a mistake: what cannot be read says why.
+/// How values, objects and collections print. Printing is never a `Misuse`: a value that cannot be read prints its
+/// error.
 
 extension RealmValue: CustomStringConvertible, CustomDebugStringConvertible {
-    /// A text as it is; texts inside of collections in quotes.
+    /// A text without quotes; texts inside collections in quotes.
     public var description: String {
         switch self {
         case .null: "null"
@@ -22,7 +23,7 @@ extension RealmValue: CustomStringConvertible, CustomDebugStringConvertible {
         }
     }
 
-    /// Texts in quotes.
+    /// As `description`, with texts in quotes.
     public var debugDescription: String {
         if case .string(let text) = self { text.debugDescription } else { description }
     }
@@ -33,7 +34,7 @@ extension RealmValue.Entry: CustomStringConvertible {
     public var description: String { "\(key.text.debugDescription): \(value.debugDescription)" }
 }
 
-/// The first of many, and how many more there are.
+/// The first elements, and the number of the others.
 private func list<S: Collection>(_ all: S, _ total: Int) -> String where S.Element: CustomStringConvertible {
     let shown = all.map { String(reflecting: $0) }.joined(separator: ", ")
     return all.count == total ? "[\(shown)]" : "[\(shown), … \(total - all.count) more]"
@@ -42,7 +43,7 @@ private func list<S: Collection>(_ all: S, _ total: Int) -> String where S.Eleme
 private let mostShown = 20
 
 extension RealmObject: CustomStringConvertible {
-    /// The class with the values of the properties: `Person(id: 1, name: "Ann", best: object 3, dogs: 2 values)`.
+    /// The class and the values of the properties: `Person(id: 1, name: "Ann", best: object 3, dogs: 2 values)`.
     public var description: String {
         do throws(RealmError) {
             guard let index = realm.schema.index(of: table) else { return "object \(key.raw)" }
@@ -65,7 +66,7 @@ extension RealmObject: CustomStringConvertible {
 }
 
 extension LiveCollection where Element: CustomStringConvertible {
-    /// The first elements, and how many more there are.
+    /// The first elements, and the number of the others.
     public var description: String {
         do throws(RealmError) {
             let count = try load()
@@ -83,12 +84,12 @@ extension RealmDictionary: CustomStringConvertible {}
 extension Results: CustomStringConvertible {}
 
 extension LiveSlice: CustomStringConvertible where Element: CustomStringConvertible {
-    /// The first elements, and how many more there are.
+    /// The first elements, and the number of the others.
     public var description: String { list(prefix(mostShown).map { $0 }, count) }
 }
 
 extension Realm: CustomStringConvertible {
-    /// The file, and what the Realm is of it. Any thread.
+    /// The path of the file and the state of the Realm. Any thread.
     public var description: String {
         let state = isClosed ? ", closed" : isFrozen ? ", frozen" : isWriting ? ", writing" : ""
         return "Realm(\(configuration.path)\(state))"

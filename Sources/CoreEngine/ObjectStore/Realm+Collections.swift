@@ -1,10 +1,12 @@
-/// Lists, sets and dictionaries as handles ask for them, inside the Realm's door: paths in, values or typed errors out.
+/// The operations of list, set and dictionary handles, for callers that have entered the Realm. They take paths, and
+/// return values or typed errors.
 ///
-/// Order of checks: owner gone (2010), write transaction (2005), index, value.
+/// Order of checks: owner deleted (2010), write transaction (2005), index, value.
 extension Realm {
     // MARK: Reading
 
-    /// The collection at a path; 2010 when its owner is gone, nil when the path leads to no collection any more.
+    /// Returns the collection at a path; nil when the path leads to no collection any more. Throws 2010 when the owner
+    /// is deleted.
     package func collection(_ path: CollectionPath) throws(RealmError) -> CollectionContent? {
         let table = try objectTable(path.table)
         guard try table.isValid(path.object) else { throw invalidated() }
@@ -12,7 +14,8 @@ extension Realm {
         return try reading().group.resolve(path)
     }
 
-    /// Throws unless the property is a collection of the wanted kind, or Mixed: 3009 unknown, 3001 otherwise.
+    /// Throws unless the property is a collection of the wanted kind, or Mixed: 3009 for an unknown property, 3001
+    /// otherwise.
     package func checkCollection(_ tableKey: TableKey, _ object: ObjKey, _ column: ColKey, as wanted: CollectionShape)
         throws(RealmError)
     {
@@ -20,7 +23,7 @@ extension Realm {
         guard try table.isValid(object) else { throw invalidated() }
         let facts = try facts(table, column)
         guard let full = table.column(column) else { throw invalidated() }
-        // A Mixed property may come to hold a collection; until then its handle is not valid.
+        // A Mixed property may hold a collection later; until then its handle is not valid.
         if facts.type == .mixed && !facts.isCollection { return }
         guard full.shape == wanted else {
             throw RealmError(.typeMismatch, "Property '\(full.name)' is not a collection of this kind")
@@ -40,7 +43,7 @@ extension Realm {
         return facts
     }
 
-    /// Class that the links of a collection lead to; nil when it holds values.
+    /// The class that the links of a collection lead to; nil when the collection holds values.
     func linkTarget(_ path: CollectionPath) throws(RealmError) -> TableKey? {
         guard let facts = try table(path.table).facts(path.column), facts.type == .link, path.steps.isEmpty else {
             return nil
@@ -75,7 +78,7 @@ extension Realm {
         return shape
     }
 
-    /// Throws 3001 or 3002 unless `value` could be an element of the collection.
+    /// Throws 3001 or 3002 unless `value` can be an element of the collection.
     package func checkElement(_ value: Mixed, of path: CollectionPath) throws(RealmError) {
         let facts = try elementFacts(path)
         if facts.type == .mixed { return }
@@ -103,9 +106,10 @@ extension Realm {
         return try changing { () throws(RealmError) in try table.edit(path, as: shape, body) }
     }
 
-    /// Appends to the list in a property, as `insert` at its end does, when that is a matter of its last leaf;
-    /// otherwise nothing happens.
-    /// - Parameter list: the list at the present state.
+    /// Appends to the list in a property when only the last leaf has to change, with the same effect as `insert` at the
+    /// end.
+    /// - Parameter list: the list in its current state.
+    /// - Returns: false when nothing was done.
     @inline(__always) package func appendInPlace(_ value: Mixed, to list: ElementList, _ path: CollectionPath)
         throws(RealmError) -> Bool
     {
@@ -133,7 +137,7 @@ extension Realm {
         }
     }
 
-    /// Throws as a change of the collection would.
+    /// Throws the errors that a change of the collection would throw.
     package func checkWritable(_ path: CollectionPath) throws(RealmError) {
         _ = try writableTable(path.table, path.object)
     }
@@ -164,8 +168,8 @@ extension Realm {
         try editing(path, shape) { (editor) throws(RealmError) in try editor.clear() }
     }
 
-    /// Deletes the objects that the collection links to, which takes their elements out one by one: observers are not
-    /// told that it was cleared. A collection of something else is cleared.
+    /// Deletes the objects that the collection links to. Each deletion removes its elements one by one, so observers do
+    /// not see the collection as cleared. A collection of other values is cleared.
     package func removeAll(_ path: CollectionPath, _ shape: CollectionShape) throws(RealmError) {
         let (targets, tableKey): ([ObjKey], TableKey) = try editing(path, shape) { (editor) throws(RealmError) in
             let all = try editor.targets()
@@ -174,8 +178,8 @@ extension Realm {
         }
         guard !targets.isEmpty, let table = try reading().group.table(tableKey) else { return }
         try changing { () throws(RealmError) in try table.group.delete(table, targets) }
-        // What is left of a list leads to no object: it goes, too. The owner may have been one of those that were
-        // deleted.
+        // The remaining elements of a list lead to no object: they are removed too. The owner may be one of the deleted
+        // objects.
         guard shape == .list, case .list(let rest)? = try reading().group.collection(path), rest.count > 0 else {
             return
         }
@@ -191,7 +195,7 @@ extension Realm {
         }
     }
 
-    /// A value that the set could not hold is not there.
+    /// Removes a value. Returns false when the set does not contain it, or cannot contain it.
     package func eraseFromSet(_ value: Mixed, _ path: CollectionPath) throws(RealmError) -> Bool {
         try editing(path, .set) { (editor) throws(RealmError) in
             editor.couldHold(value) ? try editor.eraseValue(value) : false
@@ -229,8 +233,8 @@ extension Realm {
 
     // MARK: Embedded objects
 
-    /// A new embedded object in a link property, replacing an old one; on a link to a top-level class a new linked
-    /// object.
+    /// Makes a new embedded object in a link property, and replaces the old one. For a link to a top-level class it
+    /// makes a new linked object.
     package func setNewObject(_ tableKey: TableKey, _ object: ObjKey, _ column: ColKey) throws(RealmError) -> (
         TableKey, ObjKey
     ) {
@@ -263,7 +267,8 @@ extension Realm {
         }
     }
 
-    /// A new embedded object under a key; where values are objects of a top-level class, a new linked object.
+    /// Makes a new embedded object under a key. In a dictionary of objects of a top-level class it makes a new linked
+    /// object.
     package func setNewObject(forKey name: Bytes, in path: CollectionPath) throws(RealmError) -> (TableKey, ObjKey) {
         try editing(path, .dictionary) { (editor) throws(RealmError) in
             guard editor.column.type == .link else {
@@ -278,7 +283,7 @@ extension Realm {
 
     // MARK: Collections inside Mixed values
 
-    /// Puts an empty collection before element `i` and returns its path.
+    /// Inserts an empty collection before element `i` and returns its path.
     package func insertCollection(_ kind: CollectionShape, at i: Int, in path: CollectionPath) throws(RealmError)
         -> CollectionPath
     {
@@ -291,7 +296,7 @@ extension Realm {
         }
     }
 
-    /// Makes element `i` a collection, keeping one of that kind, and returns its path.
+    /// Makes element `i` a collection and returns its path. An existing collection of that kind stays.
     package func setCollection(_ kind: CollectionShape, at i: Int, in path: CollectionPath) throws(RealmError)
         -> CollectionPath
     {
@@ -319,7 +324,7 @@ extension Realm {
         }
     }
 
-    /// Makes a Mixed property a collection, keeping one of that kind.
+    /// Makes a Mixed property a collection. An existing collection of that kind stays.
     package func setCollection(_ kind: CollectionShape, _ tableKey: TableKey, _ object: ObjKey, _ column: ColKey)
         throws(RealmError)
     {
@@ -338,7 +343,7 @@ extension CollectionPath {
 }
 
 extension CollectionEditor {
-    /// Throws unless `value` may be an element.
+    /// Throws unless `value` can be an element.
     @inline(__always) func check(_ value: Mixed) throws(RealmError) {
         switch (kind, value) {
         case (.int, .int), (.double, .double), (.bool, .bool), (.float, .float): return
@@ -367,7 +372,7 @@ extension CollectionEditor {
         }
     }
 
-    /// Before anything is made for index `i`.
+    /// Throws when index `i` is out of range. Called before anything is made for the index.
     func checkIndex(_ i: Int, end: Bool) throws(RealmError) {
         let count = try ElementList(table.store, root: root, kind: kind, target: column.oppositeTable).count
         guard i >= 0, i < count || (end && i == count) else {

@@ -1,10 +1,9 @@
-/// What a migration function may do to the schema, on the Realm being migrated. Rules: live-objects §3.
+/// Changes of the schema that a migration function may make, on the Realm being migrated. Rules: live-objects §3.
 extension Realm {
-    /// Gives a property of the file a new name and keeps its values. For migration functions, on the Realm being
-    /// migrated.
+    /// Renames a property of the file and keeps its values. For migration functions, on the Realm being migrated.
     ///
-    /// - Throws: 3020 unknown class, 2007 when the old name is still wanted or the types do not fit, 3009 unknown
-    ///   property.
+    /// - Throws: 3020 for an unknown class, 2007 when the schema still has the old name or the types do not fit, 3009
+    ///   for an unknown property.
     public func renameProperty(_ className: Name, from old: Name, to new: Name) throws(RealmError) {
         try enter(.realm)
         defer { leave() }
@@ -55,10 +54,10 @@ extension Realm {
         try adopt(schema, try group.readSchema(), version: schemaVersion)
     }
 
-    /// Deletes a class that the live schema does not have, with its objects; false when the file has no such class
-    /// either.
+    /// Deletes a class that the live schema does not have, and its objects.
     ///
-    /// - Throws: 2019 the schema has the class, 2003 another class links to it.
+    /// - Returns: false when the file has no such class.
+    /// - Throws: 2019 when the schema has the class, 2003 when another class links to it.
     @discardableResult
     public func removeClass(_ className: Name) throws(RealmError) -> Bool {
         try enter(.realm)

@@ -1,7 +1,7 @@
-/// What handles ask of a Realm, inside its door: every call resolves keys at the present version and answers with a
-/// value or a typed error.
+/// The operations of object handles, for callers that have entered the Realm. Each call resolves keys at the current
+/// version and returns a value or a typed error.
 ///
-/// Order of checks: object gone (2010), write transaction (2005), property and value.
+/// Order of checks: object deleted (2010), write transaction (2005), property and value.
 extension Realm {
     // MARK: Resolving
 
@@ -31,7 +31,8 @@ extension Realm {
         return table
     }
 
-    /// The table, for a write to a live object.
+    /// Returns the table for a write to an object. Outside a write transaction it throws 2010 for a deleted object,
+    /// otherwise 2005. Inside one the caller checks the object.
     @inline(__always) func writableTable(_ key: TableKey, _ object: ObjKey) throws(RealmError) -> Table {
         let table = try objectTable(key)
         if !isWriting {
@@ -41,7 +42,7 @@ extension Realm {
         return table
     }
 
-    /// The write transaction that made the object, while it is open.
+    /// The open write transaction that made the object; nil when no open one did.
     package func birth(_ tableKey: TableKey, _ object: ObjKey) -> Birth? {
         transaction.stage == .writing ? transaction.birth(tableKey, object) : nil
     }
@@ -49,7 +50,7 @@ extension Realm {
     // MARK: Reading objects
 
     package func isValid(_ tableKey: TableKey, _ object: ObjKey) -> Bool {
-        // Elsewhere nothing may be touched: there it only tells that the Realm is open.
+        // On another thread no data may be read: the answer is only whether the Realm is open.
         guard isOnThread else { return !isClosed }
         return (try? inside(.object) { () throws(RealmError) in try isAlive(tableKey, object) }) ?? false
     }
@@ -58,14 +59,14 @@ extension Realm {
         try reading().group.table(tableKey)?.isValid(object) ?? false
     }
 
-    /// Throws 2010 where there is no such object (any more).
+    /// Throws 2010 unless the object exists.
     package func verifyAlive(_ tableKey: TableKey, _ object: ObjKey) throws(RealmError) {
         guard try isAlive(tableKey, object) else { throw invalidated() }
     }
 
     package func objectCount(_ tableKey: TableKey) throws(RealmError) -> Int { try self.table(tableKey).count() }
 
-    /// Key of the object at an index in key order.
+    /// The key of the object at an index in key order.
     @inline(__always) package func objectKey(_ tableKey: TableKey, at index: Int) throws(RealmError) -> ObjKey {
         guard let unmanaged = try readingTable(tableKey) else { throw noSuchTable(tableKey) }
         return try unmanaged.borrow { (table: Table) throws(RealmError) -> ObjKey in
@@ -87,20 +88,21 @@ extension Realm {
 
     package func isEmbedded(_ tableKey: TableKey) throws(RealmError) -> Bool { try self.table(tableKey).isEmbedded }
 
-    /// A single value. Collection properties are 3001; a Mixed that holds a collection gives `.list` or `.dictionary`.
+    /// Returns a single value. A collection property throws 3001; a Mixed property that holds a collection gives
+    /// `.list` or `.dictionary`.
     @inline(__always) package func value(_ tableKey: TableKey, _ object: ObjKey, _ column: ColKey) throws(RealmError)
         -> Mixed
     {
         guard let unmanaged = try readingTable(tableKey) else { throw invalidated() }
         return try unmanaged.borrow { (table: Table) throws(RealmError) -> Mixed in
-            // Only single int, bool, double and string columns are read as they are opened; their facts need no further
-            // look once the key matches.
+            // Only single int, bool, double and string columns have opened leaves: a matching column key is enough,
+            // their facts need no check.
             if table.isColumn(column), let value = table.rows.openedValue(object, column.index) { return value }
             return try otherValue(table, object, column)
         }
     }
 
-    /// The same where the leaf was found not to be open.
+    /// As `value`, for a leaf that is known not to be open.
     func valueInClosedLeaf(_ tableKey: TableKey, _ object: ObjKey, _ column: ColKey) throws(RealmError) -> Mixed {
         guard let unmanaged = try readingTable(tableKey) else { throw invalidated() }
         return try unmanaged.borrow { (table: Table) throws(RealmError) in try otherValue(table, object, column) }
@@ -118,14 +120,14 @@ extension Realm {
         return value
     }
 
-    /// Throws unless the class has this property, and it holds a single value.
+    /// Throws unless the class has this property and it holds a single value.
     func checkSingleValue(_ table: Table, _ column: ColKey) throws(RealmError) {
         guard try facts(table, column).isCollection else { return }
         throw RealmError(
             .typeMismatch, "Property '\(table.column(column)?.name ?? "")' is a collection: it has no single value")
     }
 
-    /// Why a value cannot be read.
+    /// Returns the error that explains why a value cannot be read.
     @inline(never) private func unreadable(_ table: Table, _ object: ObjKey, _ column: ColKey) -> RealmError {
         do throws(RealmError) {
             guard try table.isValid(object) else { return invalidated() }
@@ -139,8 +141,8 @@ extension Realm {
         return try unmanaged.borrow { (table: Table) throws(RealmError) in try table.find(primaryKey: value) }
     }
 
-    /// The object that a link or Mixed property leads to; nil when it is null. Errors: 2015 when the property or its
-    /// value is no link.
+    /// Returns the object that a link or Mixed property leads to; nil for a null link. Throws 2015 when the property or
+    /// its value is no link.
     package func linkedObject(_ tableKey: TableKey, _ object: ObjKey, _ column: ColKey) throws(RealmError) -> (
         TableKey, ObjKey
     )? {
@@ -158,7 +160,7 @@ extension Realm {
         throw RealmError(.invalidTableRef, "Property '\(table.column(column)?.name ?? "")' is not a link")
     }
 
-    /// The object an embedded object belongs to.
+    /// Returns the object that owns an embedded object.
     package func parent(_ tableKey: TableKey, _ object: ObjKey) throws(RealmError) -> (TableKey, ObjKey)? {
         let table = try objectTable(tableKey)
         guard try table.isValid(object) else { throw invalidated() }
@@ -172,7 +174,7 @@ extension Realm {
         return nil
     }
 
-    /// Objects that link to `object` through property `column` of class `source`.
+    /// Returns the objects that link to `object` through property `column` of class `source`.
     package func backlinks(_ tableKey: TableKey, _ object: ObjKey, from source: TableKey, _ column: ColKey)
         throws(RealmError) -> [ObjKey]
     {
@@ -215,8 +217,10 @@ extension Realm {
         return try changing { () throws(RealmError) in try table.createObject().key }
     }
 
-    /// - Returns: the object's key, and whether it is new. With `mustBeNew` an existing one is 1013. Only a new one
-    ///   needs a write transaction.
+    /// Finds or creates the object with a primary key. Only a new object needs a write transaction.
+    ///
+    /// - Parameter mustBeNew: an existing object throws 1013.
+    /// - Returns: the object's key, and whether the object is new.
     package func create(_ tableKey: TableKey, primaryKey value: Mixed, mustBeNew: Bool) throws(RealmError) -> (
         ObjKey, Bool
     ) {
@@ -266,7 +270,7 @@ extension Realm {
         try changing { () throws(RealmError) in try table.group.delete(table, object) }
     }
 
-    /// Sets a single value after checking it.
+    /// Checks a single value and sets it.
     @inline(__always) package func set(_ tableKey: TableKey, _ object: ObjKey, _ column: ColKey, _ value: Mixed)
         throws(RealmError)
     {
@@ -276,7 +280,7 @@ extension Realm {
                 throw unwritable(table, object, column)
             }
             stateCount &+= 1
-            // Numbers of the column's own type need no further look.
+            // Numbers of the column's own type need no check.
             switch value {
             case .int where facts.type == .int && !facts.isCollection && !facts.isPrimaryKey,
                 .double where facts.type == .double && !facts.isCollection:
@@ -289,13 +293,13 @@ extension Realm {
         }
     }
 
-    /// Writes a value that repeats a default: change callbacks are not told of it.
+    /// Writes the default of a property: change callbacks are not told of it.
     package func setDefault(_ tableKey: TableKey, _ object: ObjKey, _ column: ColKey, _ value: Mixed) throws(RealmError)
     {
         try reading().group.logSlot.withoutValues { () throws(RealmError) in try set(tableKey, object, column, value) }
     }
 
-    /// Why a value cannot be written.
+    /// Returns the error that explains why a value cannot be written.
     @inline(never) private func unwritable(_ table: Table, _ object: ObjKey, _ column: ColKey) -> RealmError {
         do throws(RealmError) {
             guard try table.isValid(object) else { return invalidated() }
@@ -307,13 +311,13 @@ extension Realm {
 
     private func check(_ table: Table, _ object: ObjKey, _ facts: ColumnFacts, _ value: Mixed) throws(RealmError) {
         switch (value, facts.type, facts.isCollection) {
-        // The common cases need no further look.
+        // The common cases need no check.
         case (.int, .int, false), (.bool, .bool, false), (.double, .double, false), (.float, .float, false): break
         default: try table.check(value, for: facts)
         }
-        // Migrations set keys freely: they are checked at the end.
+        // Migrations set primary keys freely: the keys are checked at the end.
         if facts.isPrimaryKey && callbackGuard == .none {
-            // The value of a primary key may be written again, and changed as long as it stays unique.
+            // A primary key may be set to its own value, or to another unique value.
             if let other = try table.find(primaryKey: value), other != object {
                 throw RealmError(
                     .objectAlreadyExists,
@@ -322,7 +326,7 @@ extension Realm {
         }
     }
 
-    /// Checks a value for a property without storing it.
+    /// Checks a value for a property and does not store it.
     package func checkValue(_ tableKey: TableKey, _ object: ObjKey, _ column: ColKey, _ value: Mixed) throws(RealmError)
     {
         let table = try writableTable(tableKey, object)
@@ -347,7 +351,7 @@ extension Realm {
         try changing { () throws(RealmError) in try table.group.delete(table, keys) }
     }
 
-    /// Index of an object in key order.
+    /// The index of an object in key order.
     func objectIndex(_ tableKey: TableKey, _ key: ObjKey) throws(RealmError) -> Int? {
         let table = try self.table(tableKey)
         var low = 0, high = try table.count()
