@@ -62,7 +62,7 @@ extension Realm {
         return callbacks.with { $0.add(changed: call) }
     }
 
-    /// Called with the new schema when it changes.
+    /// Adds a callback that is called with the new schema when the schema changes.
     package func addSchemaCallback(_ call: @escaping (Schema) -> Void) throws(RealmError) -> Int {
         try checkObservable()
         return callbacks.with { $0.add(schema: call) }
@@ -75,7 +75,7 @@ extension Realm {
         return callbacks.with { $0.add(refresh: call, version: database.newestVersion) }
     }
 
-    /// Any thread.
+    /// Removes a callback. Any thread.
     package func removeCallback(_ id: Int) {
         let gone = callbacks.with { $0.remove(id) }
         withExtendedLifetime(gone) {}

@@ -15,7 +15,7 @@
 /// call sees the flag, or the closing thread sees the call. Where the operating system has no such fence, the Realm's
 /// own thread closes the Realm, at its next call or when it releases the last reference.
 extension Realm {
-    /// What the caller uses. It decides which error reports that the Realm is closed.
+    /// The kind of value that the caller uses. It decides which error reports that the Realm is closed.
     package enum Accessor { case realm, object, collection, results }
 
     @inline(__always) package func inside<R>(_ accessor: Accessor = .realm, _ body: () throws(RealmError) -> R)

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// What a frozen Realm uses in place of a transaction: a pinned version, and a reader of that version for each thread
-/// that has used the Realm.
+/// The state of a frozen Realm, in place of a transaction: a pinned version, and a reader of that version for each
+/// thread that has used the Realm.
 ///
 /// Promise
 /// 1. A thread finds its reader with a few loads and without waiting. Only its first call takes a lock, to make the

@@ -268,7 +268,7 @@ extension ThreadSafeReference {
 
     /// Resolves to the Realm itself, which belongs to the scheduler from now on.
     ///
-    /// - Parameter scheduler: nil: that of the calling thread.
+    /// - Parameter scheduler: the new scheduler of the Realm; nil: that of the calling thread.
     public func realm(on scheduler: (any Scheduler)? = nil) throws(RealmError) -> Realm {
         try takeRealm(to: scheduler ?? ThreadScheduler.current)
     }

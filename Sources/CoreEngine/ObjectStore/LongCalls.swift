@@ -1,6 +1,6 @@
 /// The progress of a long call.
 public struct CallProgress: Sendable {
-    /// What the call does. The numbers are those of `crealm_activity_e`.
+    /// The activity of a call. The numbers are those of `crealm_activity_e`.
     public enum Activity: UInt32, Sendable {
         /// Waits for other users of the file.
         case waiting
@@ -12,7 +12,7 @@ public struct CallProgress: Sendable {
         case copying
     }
 
-    /// What the call does now.
+    /// The current activity.
     public let activity: Activity
 
     /// The amount that is done.

@@ -28,7 +28,7 @@ public struct Misuse: Sendable, CustomStringConvertible {
     /// One line with the call and the error.
     public var description: String { "\(call) has no answer: \(error)" }
 
-    /// What happens after a misuse.
+    /// The decision of a handler.
     public enum Answer: Sendable {
         /// The program stops, and writes the reason to standard error.
         case stop

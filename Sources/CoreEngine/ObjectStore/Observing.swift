@@ -16,7 +16,7 @@ public final class Observation: @unchecked Sendable {  // `end` may be called on
     public func invalidate() { end() }
 }
 
-/// What changed in a list, a set or the rows of results, as indices in ascending order. To update a list on the screen,
+/// The changes of a list, a set or the rows of results, as indices in ascending order. To update a list on the screen,
 /// remove `deletions` from back to front, insert `insertions` from front to back, and redraw `modificationsAfter`.
 public struct CollectionChangeSet: Sendable {
     /// Indices before the change.
@@ -51,7 +51,7 @@ public struct CollectionChangeSet: Sendable {
     }
 }
 
-/// What changed in a dictionary, as keys.
+/// The changes of a dictionary, as keys.
 public struct DictionaryChangeSet: Sendable {
     /// Removed keys.
     public let deletions: [String]
@@ -69,7 +69,7 @@ public struct DictionaryChangeSet: Sendable {
     public let isDeleted: Bool
 }
 
-/// What changed in an object.
+/// The changes of an object.
 public struct ObjectChangeSet: Sendable {
     /// Whether the object was deleted.
     public let isDeleted: Bool

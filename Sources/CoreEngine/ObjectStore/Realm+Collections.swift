@@ -33,7 +33,7 @@ extension Realm {
     /// Whether a collection (at any depth) holds Mixed values.
     package func isMixed(_ path: CollectionPath) throws(RealmError) -> Bool { try elementFacts(path).type == .mixed }
 
-    /// Whether a collection holds links of objects.
+    /// Whether a collection holds links to objects.
     package func isLinkCollection(_ path: CollectionPath) throws(RealmError) -> Bool {
         try elementFacts(path).type == .link
     }

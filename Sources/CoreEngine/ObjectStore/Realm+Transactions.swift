@@ -102,7 +102,7 @@ extension Realm {
         return version
     }
 
-    /// Version of the snapshot; nil when none is open.
+    /// The version of the snapshot; nil when the Realm has none.
     package func readVersion() throws(RealmError) -> UInt64? {
         try inside { () throws(RealmError) in isReading ? frozen?.version ?? transaction.version : nil }
     }
