@@ -112,8 +112,8 @@ extension Realm {
         notifySchemaChanged()
     }
 
-    /// Additive-discovered mode makes no tables for embedded classes that no class links to. They are part of the live
-    /// schema, but have no key, like classes that the file lacks in read-only modes.
+    /// Additive-discovered mode makes no tables for embedded classes that no top-level class leads to. They are part of
+    /// the live schema, but have no key, like classes that the file lacks in read-only modes.
     private static func relevant(_ schema: Schema, _ mode: SchemaMode, _ file: Schema) -> Schema {
         guard mode == .additiveDiscovered else { return schema }
         let reachable = schema.reachableEmbedded()
