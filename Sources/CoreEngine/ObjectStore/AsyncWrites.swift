@@ -1,10 +1,10 @@
-/// Writes that wait for the lock, and commits that wait for the disk, while the Realm's thread goes on. Rules:
-/// live-objects §4.8.
+/// Asynchronous writes: the Realm's thread goes on while a write waits for the write lock and while a commit is flushed
+/// to disk. Rules: live-objects §4.8.
 ///
-/// Blocks wait in a queue of the Realm. Some thread of the library takes the write lock; then a turn of the scheduler
-/// runs the blocks in their order, a *round*. Commits of a round are seen by everybody at once; at its end they are
-/// flushed together, on a thread of the library, and what was to be called after them is called in another turn. The
-/// lock is held until then.
+/// Each Realm has a queue of blocks. A thread of the library takes the write lock. Then a turn of the scheduler (work
+/// that runs on the Realm's thread) runs the blocks in order; this is a *round*. Readers see each commit of a round at
+/// once. At the end of the round a thread of the library flushes the commits together, and another turn calls their
+/// completions. The Realm holds the lock until the flush has ended.
 ///
 /// Thread rule: that of the Realm.
 struct AsyncWrites {
@@ -19,37 +19,38 @@ struct AsyncWrites {
         var run: ((RealmError?) -> Void)?
     }
 
-    /// Commits on their way to the disk: done when there is an answer.
+    /// A flush that runs on another thread. `answer` is its result; nil until it has ended.
     fileprivate final class Flush: Sendable {
         let answer = Monitor<Result<Void, RealmError>?>(nil)
     }
 
-    /// Stands for the Realm where its last reference must not end up on another thread.
+    /// A token that other threads hold in place of the Realm, so that no other thread releases the last reference to
+    /// the Realm.
     fileprivate final class Owner: Sendable {}
     fileprivate let owner = Owner()
     fileprivate var blocks: [Block] = []
 
-    /// Commits that nobody was told of, in their order.
+    /// Commits whose completions were not called yet, in commit order.
     fileprivate var committed: [Completion] = []
     fileprivate var next: UInt32 = 0
 
-    /// The lock was asked for.
+    /// The pending request for the write lock; nil when the lock was not requested.
     fileprivate var request: LockRequest?
     fileprivate var flush: Flush?
     fileprivate var isInRound = false
     fileprivate var endsRound = false
 
-    /// What is called after commits runs now.
+    /// Whether completions run now.
     fileprivate(set) var isCompleting = false
     fileprivate var isPending: Bool { !blocks.isEmpty || !committed.isEmpty || flush != nil }
 
-    /// Commits that may wait for one flush.
+    /// The most commits that share one flush.
     fileprivate static let longestRound = 20
 }
 
-/// A Realm in work that is done for it on other threads, and comes back to its scheduler. It does not keep the Realm
-/// alive.
-// The reference is atomic, and the Realm's door is the one way into what it leads to.
+/// A weak reference to a Realm, for work that other threads do for it and that returns to its scheduler. It does not
+/// keep the Realm alive.
+// The weak reference is atomic, and `Realm.enter` checks the thread of every use.
 struct WeakRealm: @unchecked Sendable {
     private(set) weak var realm: Realm?
 
@@ -62,15 +63,16 @@ struct WeakRealm: @unchecked Sendable {
 }
 
 extension Realm {
-    // MARK: What programs call
+    // MARK: Public calls
 
-    /// Queues a write: `block` runs on the scheduler, in a write transaction, which it ends with `commitWrite`,
-    /// `commitWriteAsync` or `cancelWrite`; else it is rolled back. Its argument says why there is no transaction.
+    /// Queues a write. `block` runs on the scheduler, inside a write transaction. The block ends the transaction with
+    /// `commitWrite`, `commitWriteAsync` or `cancelWrite`; otherwise the transaction is rolled back. The argument of
+    /// the block is nil, or the error because of which there is no transaction.
     ///
-    /// - Parameter notifyOnly: the block is told that the transaction has begun, and somebody ends it later; other
-    ///   blocks wait until then.
+    /// - Parameter notifyOnly: the block only reports that the transaction has begun, and the program ends the
+    ///   transaction later. Other blocks wait until then.
     /// - Returns: a number for `cancelAsync`.
-    /// - Throws: 2005 where nothing can be written, inside a completion, and when the scheduler delivers nothing.
+    /// - Throws: 2005 when the Realm cannot be written, inside a completion, and when the scheduler cannot run work.
     @discardableResult
     public func beginWriteAsync(notifyOnly: Bool = false, _ block: @escaping (RealmError?) -> Void) throws(RealmError)
         -> UInt32
@@ -91,13 +93,13 @@ extension Realm {
         }
     }
 
-    /// Commits for all readers at once; `completion` runs on the scheduler when the commit is on the disk, or with the
-    /// error because of which that is not known.
+    /// Commits. All readers see the changes at once. `completion` runs on the scheduler when the commit is on the disk.
+    /// It gets an error when it is unknown whether the commit is on the disk.
     ///
-    /// - Parameter allowsGrouping: in a block: the next block may run before this commit is flushed, and is flushed
-    ///   with it.
+    /// - Parameter allowsGrouping: inside a block: the next block may run before this commit is flushed, and one flush
+    ///   serves both.
     /// - Returns: a number for `cancelAsync`.
-    /// - Throws: what `commitWrite` throws; then nothing was committed, and `completion` does not run.
+    /// - Throws: the errors of `commitWrite`; then nothing was committed, and `completion` does not run.
     @discardableResult
     public func commitWriteAsync(allowsGrouping: Bool = false, _ completion: ((RealmError?) -> Void)? = nil)
         throws(RealmError) -> UInt32
@@ -124,28 +126,30 @@ extension Realm {
         return id
     }
 
-    /// Takes a waiting block, or what was to be called after a commit, back. false: it has run, or there is none.
+    /// Removes a waiting block or a pending completion.
+    ///
+    /// - Returns: false when it has run already, or when the number is unknown.
     @discardableResult
     public func cancelAsync(_ id: UInt32) throws(RealmError) -> Bool {
         try inside { () throws(RealmError) in
-            if let i = asyncWrites.blocks.firstIndex(where: { $0.id == id }) {
-                let gone = asyncWrites.blocks.remove(at: i)
+            if let index = asyncWrites.blocks.firstIndex(where: { $0.id == id }) {
+                let gone = asyncWrites.blocks.remove(at: index)
                 asyncChanged()
                 if asyncWrites.blocks.isEmpty { takeRequestBack() }
                 withExtendedLifetime(gone) {}
                 return true
             }
-            guard let i = asyncWrites.committed.firstIndex(where: { $0.id == id }), asyncWrites.committed[i].run != nil
+            guard let index = asyncWrites.committed.firstIndex(where: { $0.id == id }),
+                asyncWrites.committed[index].run != nil
             else { return false }
-            let gone = asyncWrites.committed[i].run
-            asyncWrites.committed[i].run = nil
+            let gone = asyncWrites.committed[index].run
+            asyncWrites.committed[index].run = nil
             withExtendedLifetime(gone) {}
             return true
         }
     }
 
-    /// Whether a write is under way: a transaction, a block that waits, or a commit that is not known to be on the
-    /// disk. Any thread.
+    /// Whether a transaction is open, a block waits, or a commit may not be on the disk yet. Any thread.
     public var isWritingOrWaiting: Bool { isWriting || hasAsyncWrites.load(ordering: .relaxed) }
 
     private func checkAsync(_ what: String) throws(RealmError) {
@@ -167,7 +171,8 @@ extension Realm {
 
     // MARK: The lock
 
-    /// Has some thread take the write lock for the blocks that wait, unless one is at it, or this Realm writes.
+    /// Starts a thread that takes the write lock for the waiting blocks. Does nothing when a request is pending, or
+    /// when this Realm writes.
     private func requestLock() {
         guard !asyncWrites.blocks.isEmpty, asyncWrites.request == nil, asyncWrites.flush == nil, !asyncWrites.isInRound,
             !isWriting, !isClosed
@@ -207,17 +212,18 @@ extension Realm {
                 block?.run(error)
                 return requestLock()
             }
-            // A write of another instance came first, or one of this Realm, which asks again when it ends.
+            // Another instance took the lock first, or this Realm writes; in that case it requests the lock again when
+            // it ends.
             guard database.isGranted(request) else { return requestLock() }
             guard !isWriting, !asyncWrites.isCompleting else { return database.cancel(request) }
             runRound()
         }
     }
 
-    /// In turns: an error has nobody to go to.
+    /// Runs `body` in a turn, where no caller can receive an error: errors are logged.
     fileprivate func tellingNobody(_ body: () throws(RealmError) -> Void) {
         do throws(RealmError) { try inside(.realm, body) } catch {
-            // A turn on the thread that the Realm had before is not its own.
+            // A wrong thread is no error here: the turn was queued on the scheduler that the Realm had before.
             if !isClosed, error.code != .wrongThread {
                 Log.write(.transaction, .error, "An asynchronous write of '\(configuration.path)': \(error.message)")
             }
@@ -235,12 +241,12 @@ extension Realm {
             var failure: RealmError?
             do throws(RealmError) { try beginForBlock() } catch { failure = error }
             guard !isClosed else { return }
-            // Callbacks of the move may have taken it back.
+            // A callback that `beginForBlock` called may have cancelled the block.
             guard !asyncWrites.blocks.isEmpty else {
                 if isWriting { try? cancelWrite() }
                 break
             }
-            // They gave the lock back: the block waits for it once more.
+            // A callback released the lock: the block waits for the lock again.
             guard isWriting || failure != nil else { break }
             let block = asyncWrites.blocks.removeFirst()
             let before = transaction.version
@@ -254,7 +260,7 @@ extension Realm {
             guard !isClosed else { return }
             if isWriting { try? cancelWrite() }
             if transaction.version != before { commits += 1 }
-            // A commit that waited for the disk has given the lock back.
+            // A commit that waited for the disk has released the lock.
             if failure == nil, !transaction.holdsLock { break }
         }
         asyncWrites.isInRound = false
@@ -262,8 +268,8 @@ extension Realm {
         endRound()
     }
 
-    /// Begins the transaction of a block. Callbacks of the move may end it: then it is begun again, with nothing left
-    /// to tell them, unless they gave the lock back.
+    /// Begins the transaction of a block, and calls the callbacks for the new version. A callback may end the
+    /// transaction. If the Realm still holds the lock, the transaction then begins again without callbacks.
     private func beginForBlock() throws(RealmError) {
         try beginTelling()
         if !isWriting, !isClosed, transaction.holdsLock { try beginUntold() }
@@ -273,14 +279,14 @@ extension Realm {
         }
     }
 
-    /// The commits so far go to the disk, and the lock is given back.
+    /// Flushes the commits of the round and releases the lock.
     private func endRound() {
         if transaction.holdsLock, database.hasUnflushed {
             flushLater()
         } else {
             transaction.releaseLock()
             if !asyncWrites.committed.isEmpty {
-                // They are on the disk, or will never be: what follows is called in a turn all the same.
+                // The commits are on the disk, or never will be. The completions still run in a turn.
                 let me = WeakRealm(self)
                 home.post(for: asyncWrites.owner) {
                     me.tellingNobody { (realm) throws(RealmError) in
@@ -315,7 +321,7 @@ extension Realm {
         do throws(RealmError) { try Thread.start(work) } catch { work() }
     }
 
-    /// Waits for the flush that is under way, and calls what is due after it. Before this Realm takes the lock again.
+    /// Waits for the running flush, then calls the completions. Called before this Realm takes the lock again.
     func awaitFlush() {
         guard let flush = asyncWrites.flush else { return }
         let answer = flush.answer.wait { $0 }
@@ -324,21 +330,21 @@ extension Realm {
         if case .failure(let error) = answer { complete(error) } else { complete(nil) }
     }
 
-    /// Calls what was to be called after the commits so far.
+    /// Calls the completions of the commits so far.
     private func complete(_ error: RealmError?) {
         guard !asyncWrites.isCompleting, !asyncWrites.committed.isEmpty else { return requestLock() }
         let due = asyncWrites.committed
         asyncWrites.committed = []
         asyncWrites.isCompleting = true
-        for c in due { c.run?(error) }
+        for completion in due { completion.run?(error) }
         asyncWrites.isCompleting = false
         asyncChanged()
         requestLock()
     }
 
-    // MARK: Beside other writes
+    // MARK: Other writes
 
-    /// Before a commit that waits for the disk: those before it go first.
+    /// Flushes the earlier commits, before a commit that waits for the disk.
     func flushEarlier() throws(RealmError) {
         guard transaction.holdsLock, database.hasUnflushed else { return }
         do throws(RealmError) { try database.flush() } catch {
@@ -348,10 +354,11 @@ extension Realm {
         }
     }
 
-    /// A commit that waited for the disk is there, and so are those before it.
+    /// Called after a commit that waited for the disk: the earlier commits are on the disk too, so their completions
+    /// run.
     func completeEarlier() { if !asyncWrites.committed.isEmpty { complete(nil) } }
 
-    /// A write has ended: who waited goes on.
+    /// Called when a write has ended: waiting blocks can run.
     func asyncMayGoOn() {
         guard !asyncWrites.isInRound, !asyncWrites.isCompleting, asyncWrites.flush == nil else { return }
         if transaction.holdsLock { return endRound() }
@@ -359,8 +366,8 @@ extension Realm {
         requestLock()
     }
 
-    /// The Realm lives on another scheduler: what was on its way to the one before comes to this one. Nobody else is
-    /// inside.
+    /// Called when the Realm has moved to another scheduler: pending work moves to the new scheduler. No call is inside
+    /// the Realm.
     func moveAsyncWrites() {
         guard asyncWrites.isPending else { return }
         takeRequestBack()
@@ -376,7 +383,8 @@ extension Realm {
         }
     }
 
-    /// The Realm closes: what waits is let go of; what was committed goes to the disk, and is told.
+    /// Called when the Realm closes. Waiting blocks are dropped without a call; commits are flushed, and their
+    /// completions run.
     func endAsyncWrites() {
         guard asyncWrites.isPending || asyncWrites.request != nil || transaction.holdsLock else { return }
         let gone = asyncWrites.blocks

@@ -1,5 +1,5 @@
-/// Who wants to hear of a Realm's changes. Callbacks are added on the Realm's thread and called there; taken away on
-/// any.
+/// The callbacks of a Realm for its own changes. They are added and called on the Realm's thread, and removed on any
+/// thread.
 struct Callbacks {
     private var changed: [(id: Int, call: () -> Void)] = []
     private var schema: [(id: Int, call: (Schema) -> Void)] = []
@@ -26,12 +26,12 @@ struct Callbacks {
         return last
     }
 
-    /// - Returns: what held the callback, for the caller to let go of where no lock is held: its owner may call back
-    ///   in.
+    /// - Returns: the removed entry. The caller releases it where no lock is held, because the owner of the callback
+    ///   may call the Realm.
     mutating func remove(_ id: Int) -> Any? {
-        if let i = changed.firstIndex(where: { $0.id == id }) { return changed.remove(at: i) }
-        if let i = schema.firstIndex(where: { $0.id == id }) { return schema.remove(at: i) }
-        if let i = refresh.firstIndex(where: { $0.id == id }) { return refresh.remove(at: i) }
+        if let index = changed.firstIndex(where: { $0.id == id }) { return changed.remove(at: index) }
+        if let index = schema.firstIndex(where: { $0.id == id }) { return schema.remove(at: index) }
+        if let index = refresh.firstIndex(where: { $0.id == id }) { return refresh.remove(at: index) }
         return nil
     }
 
@@ -47,7 +47,7 @@ struct Callbacks {
 
     func schema(_ id: Int) -> ((Schema) -> Void)? { schema.first { $0.id == id }?.call }
 
-    /// Those that waited for a version up to this one, which are called once.
+    /// Removes and returns the callbacks that waited for this version or an earlier one: each is called once.
     mutating func takeDue(_ version: UInt64) -> [() -> Void] {
         defer { refresh.removeAll { $0.version <= version } }
         return refresh.filter { $0.version <= version }.map(\.call)
@@ -62,20 +62,20 @@ extension Realm {
         return callbacks.with { $0.add(changed: call) }
     }
 
-    /// Called with the new schema when it changes.
+    /// Adds a callback that is called with the new schema when the schema changes.
     package func addSchemaCallback(_ call: @escaping (Schema) -> Void) throws(RealmError) -> Int {
         try checkObservable()
         return callbacks.with { $0.add(schema: call) }
     }
 
-    /// One shot, at the first refresh to at least the version newest now; nil when the Realm is at it already, or
-    /// frozen.
+    /// Adds a callback that is called once, at the first refresh to the version that is newest now, or to a later one.
+    /// Returns nil when the Realm is at that version already, does not read, or is frozen.
     package func addRefreshCallback(_ call: @escaping () -> Void) -> Int? {
         guard isReading, !isFrozen, database.newestVersion > transaction.version else { return nil }
         return callbacks.with { $0.add(refresh: call, version: database.newestVersion) }
     }
 
-    /// Any thread.
+    /// Removes a callback. Any thread.
     package func removeCallback(_ id: Int) {
         let gone = callbacks.with { $0.remove(id) }
         withExtendedLifetime(gone) {}
@@ -90,10 +90,11 @@ extension Realm {
         }
     }
 
-    /// The Realm shows another version: schema changed, refreshed, Realm changed. Order: live-objects §6.13.
+    /// Calls the callbacks for a new version, in this order: schema changed, refreshed, Realm changed. Order:
+    /// live-objects §6.13.
     ///
-    /// One that writes whenever it is called has itself called again inside of its commit. Where that goes too deep, or
-    /// too far, it is called in the next turn, or when the Realm moves the next time.
+    /// A callback that writes each time it is called is called again inside its own commit. When such calls are nested
+    /// too deeply, or are too many, the next call comes in the next turn or with the next move.
     func notifyMoved() {
         guard notifyingDepth < Self.deepestNotice, noticesInside < Self.mostNotices else {
             owesNotice = true
@@ -108,7 +109,7 @@ extension Realm {
                 notifySchemaChanged()
             }
             for call in callbacks.with({ $0.takeDue(transaction.version) }) { call() }
-            // A callback may close the Realm or take callbacks away: each is looked up again.
+            // A callback may close the Realm or remove callbacks: each is looked up again.
             for id in callbacks.with({ $0.changedIds }) {
                 guard !isClosed, let call = callbacks.with({ $0.changed(id) }) else { continue }
                 call()
@@ -116,10 +117,10 @@ extension Realm {
         }
     }
 
-    /// As `notifyMoved`, where the Realm may have moved, or an earlier move was not told.
+    /// Calls `notifyMoved` if the Realm has moved, or if the callbacks missed an earlier move.
     func notifyMoved(_ moved: Bool) { if moved || owesNotice { notifyMoved() } }
 
-    /// While callbacks run the Realm is moved by nothing but the writes that they begin.
+    /// Runs `body`, which calls callbacks. Meanwhile only the writes of those callbacks move the Realm.
     func notifying(_ body: () -> Void) {
         notifyingDepth += 1
         body()
@@ -128,8 +129,8 @@ extension Realm {
         payTurn()
     }
 
-    /// How deep callbacks may be nested in one another, and how often it may be told inside of one that the Realm has
-    /// moved: those that write without end use up neither the stack nor the time of others.
+    /// How deeply callbacks may be nested, and how many times they may be called inside the outermost one. Without
+    /// these limits callbacks that always write would exhaust the stack or block other work.
     static let deepestNotice = 16
     static let mostNotices = 1000
 }

@@ -1,21 +1,21 @@
-/// The one way into a Realm: whoever touches what it reads goes in with `enter` and out with `leave`, or between both
-/// with `inside`.
+/// The entry point of a Realm. Every use of the Realm's data begins with `enter` and ends with `leave`, or runs inside
+/// `inside`.
 ///
 /// Promise
-/// 1. Only the Realm's own thread comes in, only while the Realm is open, and only while its file has all its pages;
-///    everybody else gets an error before anything is touched. To a frozen Realm every thread comes in, each to a
-///    reader of its own.
-/// 2. In a forked child nobody comes in who was opened by the parent. The child leaves all of it alone, and opens the
-///    file anew.
+/// 1. Only the Realm's own thread enters, only while the Realm is open, and only while its file has all its pages.
+///    Other callers get an error before any data is touched. Every thread may enter a frozen Realm; each thread uses
+///    its own reader.
+/// 2. In a forked child no call enters a Realm that the parent opened. The child leaves those Realms alone, and opens
+///    the file anew.
 /// 3. `close` may be called on any thread. It never takes anything away from a call that is inside: that call finishes,
-///    closes the Realm on its way out, and the next one finds it closed.
+///    and closes the Realm when it leaves. The next call finds the Realm closed.
 ///
-/// Coming and going is a matter of plain loads and stores. The other thread pays: it says that it closes, makes sure
-/// with a fence over all threads of the process that everybody sees this or is seen, and looks whether somebody is
-/// inside. Where the system has no such fence the Realm's own thread closes, at the next call or when the last
-/// reference goes.
+/// Entering and leaving need only plain loads and stores. The other thread pays: it sets the closed flag, issues a
+/// memory fence on all threads of the process, and then checks whether a call is inside. After the fence either the
+/// call sees the flag, or the closing thread sees the call. Where the operating system has no such fence, the Realm's
+/// own thread closes the Realm, at its next call or when it releases the last reference.
 extension Realm {
-    /// What somebody came to use, which decides how they learn that the Realm was closed.
+    /// The kind of value that the caller uses. It decides which error reports that the Realm is closed.
     package enum Accessor { case realm, object, collection, results }
 
     @inline(__always) package func inside<R>(_ accessor: Accessor = .realm, _ body: () throws(RealmError) -> R)
@@ -24,7 +24,7 @@ extension Realm {
         try enter(accessor)
         let result: Result<R, RealmError>
         do throws(RealmError) { result = .success(try body()) } catch { result = .failure(error) }
-        // Lost pages come first, whatever the call found or complained of: it may have read zeros in their place.
+        // Lost pages are reported before any result or error of the call: the call may have read zeros in their place.
         if leave() { try verifyWhole() }
         return try result.get()
     }
@@ -35,7 +35,7 @@ extension Realm {
         try inside(accessor, body)
     }
 
-    /// Each success is followed by `leave`. Calls may nest: callbacks come in again.
+    /// The caller calls `leave` after each success. Calls may nest: callbacks enter again.
     package func enter(_ accessor: Accessor) throws(RealmError) {
         if let frozen { return try enter(frozen, accessor) }
         guard isOnFixedThread else { return try enterInTransit(accessor) }
@@ -44,7 +44,7 @@ extension Realm {
         guard standing.load(ordering: .acquiring) == 0, !FaultGuard.hasFaults else { return try enterLooking(accessor) }
     }
 
-    /// - Returns: whether pages of any file were lost: `verifyWhole` tells whether it was this one.
+    /// - Returns: whether pages of any file were lost; `verifyWhole` reports whether this file lost pages.
     @discardableResult
     package func leave() -> Bool {
         if let frozen { return leave(frozen) }
@@ -56,13 +56,13 @@ extension Realm {
         return FaultGuard.hasFaults
     }
 
-    // MARK: Without a call
+    // MARK: Inlined entry
 
-    /// `enter` for the accessors of properties, in line: only where nothing is out of the ordinary. Each success is
-    /// followed by `leaveQuickly`; after a failure nothing has happened, and `enter` finds out more.
+    /// The inlined `enter` of property accessors, for the common case only. The caller calls `leaveQuickly` after each
+    /// success. After a failure the state is unchanged, and `enter` finds the reason.
     @inline(__always) func enterQuickly() -> Bool {
         let me = Platform.threadId
-        // No thread has the number 0; that of a frozen Realm is 0.
+        // No thread has the number 0. A frozen Realm has 0 here, so it always takes the slow path.
         guard me == sureThread.load(ordering: .relaxed) || me == thread.load(ordering: .relaxed) || isOnCheckedThread
         else { return false }
         visits.store(visits.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
@@ -72,7 +72,7 @@ extension Realm {
         return false
     }
 
-    /// - Returns: false when pages of any file were lost: what was read is not to be used.
+    /// - Returns: false when pages of any file were lost: then the caller must not use the values it read.
     @inline(__always) func leaveQuickly() -> Bool {
         guard standing.load(ordering: .acquiring) == 0 else { return !leave() }
         let rest = visits.load(ordering: .relaxed) &- 1
@@ -82,7 +82,7 @@ extension Realm {
         return !FaultGuard.hasFaults
     }
 
-    /// `inside`, in line where nothing is out of the ordinary.
+    /// `inside`, inlined for the common case.
     @inline(__always) func insideQuickly<R>(_ accessor: Accessor, _ body: () throws(RealmError) -> R) throws(RealmError)
         -> R
     {
@@ -90,7 +90,7 @@ extension Realm {
         return try leaveQuickly(body)
     }
 
-    /// Leaves behind `body`, however it ends.
+    /// Runs `body` and leaves, whether `body` returns or throws.
     @inline(__always) func leaveQuickly<R>(_ body: () throws(RealmError) -> R) throws(RealmError) -> R {
         let result: Result<R, RealmError>
         do throws(RealmError) { result = .success(try body()) } catch { result = .failure(error) }
@@ -112,16 +112,15 @@ extension Realm {
         try enterInTransit(accessor)
     }
 
-    /// While another thread may take the Realm over, and where that has never been so, the place where all others are
-    /// refused.
+    /// Enters a Realm that another thread may take over. Where no other thread may, it refuses the call.
     @inline(never) private func enterInTransit(_ accessor: Accessor) throws(RealmError) {
         guard isInTransit else { throw refusal(accessor) }
-        // The check may be the application's: no lock is held.
+        // The application may have supplied the check: no lock is held here.
         let owner = home
         guard owner.isOnThread,
-            (binding.with { b in
-                guard b.scheduler === owner, !b.isMoving else { return false }
-                b.visits += 1
+            (binding.with { state in
+                guard state.scheduler === owner, !state.isMoving else { return false }
+                state.visits += 1
                 return true
             })
         else { throw refusal(accessor) }
@@ -129,23 +128,23 @@ extension Realm {
     }
 
     private func leaveInTransit() -> Bool {
-        let rest = binding.with { b in
-            // Calls that came in before are counted where they were.
-            if b.visits > 0 {
-                b.visits -= 1
+        let rest = binding.with { state in
+            // Calls that entered before the transit began are counted in `Realm.visits`.
+            if state.visits > 0 {
+                state.visits -= 1
             } else {
                 visits.store(visits.load(ordering: .relaxed) &- 1, ordering: .releasing)
             }
-            return b.visits + visits.load(ordering: .relaxed)
+            return state.visits + visits.load(ordering: .relaxed)
         }
         if isClosed, rest == 0 { endForGood() }
         return FaultGuard.hasFaults
     }
 
     private func enter(_ frozen: FrozenReaders, _ accessor: Accessor) throws(RealmError) {
-        if let reader = frozen.own {
-            reader._withUnsafeGuaranteedRef { r in
-                r.visits.store(r.visits.load(ordering: .acquiring) &+ 1, ordering: .relaxed)
+        if let own = frozen.own {
+            own._withUnsafeGuaranteedRef { reader in
+                reader.visits.store(reader.visits.load(ordering: .acquiring) &+ 1, ordering: .relaxed)
             }
         } else {
             if isInherited { throw Self.inheritedError() }
@@ -156,17 +155,17 @@ extension Realm {
     }
 
     private func leave(_ frozen: FrozenReaders) -> Bool {
-        frozen.own?._withUnsafeGuaranteedRef { r in
-            let rest = r.visits.load(ordering: .relaxed) &- 1
-            r.visits.store(rest, ordering: .releasing)
+        frozen.own?._withUnsafeGuaranteedRef { reader in
+            let rest = reader.visits.load(ordering: .relaxed) &- 1
+            reader.visits.store(rest, ordering: .releasing)
             Platform.keepOrder()
-            if isClosed, rest == 0 { r.end() }
+            if isClosed, rest == 0 { reader.end() }
         }
         return FaultGuard.hasFaults
     }
 
-    /// Throws when pages of the file were lost: at the beginning of calls, and at their end, before what they read is
-    /// handed out.
+    /// Throws when pages of the file were lost. Called at the beginning of calls, and at their end before they return
+    /// what they read.
     @inline(__always) package func verifyWhole() throws(RealmError) { if FaultGuard.hasFaults { try verifyFile() } }
 
     @inline(never) private func verifyFile() throws(RealmError) { try openDatabase?.verifyWhole() }
@@ -182,7 +181,7 @@ extension Realm {
     /// Whether the caller is on the Realm's own thread.
     package var isOnThread: Bool { isInTransit || isFrozen ? home.isOnThread : isOnFixedThread }
 
-    /// The same, false for a Realm in transit whose scheduler does not stand for a thread.
+    /// As `isOnThread`; false for a Realm in transit whose scheduler does not represent a thread.
     @inline(__always) private var isOnFixedThread: Bool {
         let own = thread.load(ordering: .relaxed), me = Platform.threadId
         if own != 0 { return me == own }
@@ -192,7 +191,7 @@ extension Realm {
         return home.isOnThread
     }
 
-    /// Whether a C function of the scheduler says so; false where there is none, as for frozen Realms.
+    /// The answer of the scheduler's C function; false without such a function, and for frozen Realms.
     @inline(__always) private var isOnCheckedThread: Bool {
         guard let threadCheck, thread.load(ordering: .relaxed) == 0, !isInTransit else { return false }
         return threadCheck(threadCheckContext)
@@ -224,11 +223,11 @@ extension Realm {
         }
     }
 
-    /// Ends everything this instance holds; a running write is rolled back. Harmless when repeated, and on any thread:
-    /// when the Realm's own one is in a call, that call ends it.
+    /// Closes this instance and releases everything it holds; an open write is rolled back. Any thread. Repeated calls
+    /// have no effect. When the Realm's own thread is inside a call, that call closes the Realm when it leaves.
     public func close() {
         standing.bitwiseOr(Standing.closed, ordering: .sequentiallyConsistent)
-        // The call that the program's function was called from still needs everything.
+        // The call that runs the program's progress function still needs the Realm.
         if isReporting, isOnThread { return }
         if isOnThread
             || (Platform.fenceAllThreads() && visits.load(ordering: .acquiring) == 0
@@ -240,20 +239,20 @@ extension Realm {
 
     // MARK: The end of the thread
 
-    /// Learns of the end of the scheduler's thread from now on, where the scheduler learns of it.
+    /// From now on the Realm is told when the scheduler's thread ends, if the scheduler can detect that.
     func live(on scheduler: any EngineScheduler) { if !scheduler.add(self) { threadEnds(scheduler) } }
 
-    /// The scheduler's thread ends, and calls this as one of the last things that it does: nobody comes in any more,
-    /// whatever number the next threads get, and nobody waits for a write that would have ended there. Others can close
-    /// the Realm, or take it over where that was offered.
+    /// Called by the scheduler's thread as one of its last actions. From then on no call enters, even if a new thread
+    /// gets the same thread number, and a write that would have ended on this thread keeps no other writer waiting.
+    /// Other threads can close the Realm, or take it over if that was offered.
     func threadEnds(_ gone: any EngineScheduler) {
         if isInherited { return }
-        let isMine = binding.with { b in
-            guard b.scheduler === gone, !b.isMoving else { return false }
+        let isMine = binding.with { state in
+            guard state.scheduler === gone, !state.isMoving else { return false }
             thread.store(Platform.noThread, ordering: .relaxed)
             sureThread.store(0, ordering: .relaxed)
-            // Calls of the thread that were never left do not count; this one does.
-            b.visits = 0
+            // Calls of the thread that never ended do not count; this call does.
+            state.visits = 0
             visits.store(1, ordering: .relaxed)
             return true
         }

@@ -1,30 +1,30 @@
 import Synchronization
 
-/// What a frozen Realm has in place of a transaction: a pinned version, and a reader of it for each thread that ever
-/// asked.
+/// The state of a frozen Realm, in place of a transaction: a pinned version, and a reader of that version for each
+/// thread that has used the Realm.
 ///
 /// Promise
-/// 1. A thread finds its reader with a few loads and waits for nobody; only its first call takes a lock, to make the
+/// 1. A thread finds its reader with a few loads and without waiting. Only its first call takes a lock, to make the
 ///    reader.
-/// 2. Nothing that two threads look at changes while they read: cursors and opened collections are the reader's.
-/// 3. `end`, on any thread, closes the readers that nobody is in; each of the others is closed by its thread on the way
-///    out. The version stays pinned until the last one is.
+/// 2. Data that two threads share does not change while they read: cursors and opened collections belong to one reader.
+/// 3. `end`, on any thread, closes the readers that are not in use. Each of the others is closed by its own thread when
+///    that thread leaves. The version stays pinned until the last reader is closed.
 ///
-/// A thread that ends leaves its reader behind, for the next thread that gets its number; the Realm's end takes them
-/// all.
+/// When a thread ends, its reader stays for the next thread that gets the same number. The end of the Realm closes all
+/// readers.
 final class FrozenReaders: Sendable {
     /// One thread's view of the version.
-    // `transaction` and what comes from it are the thread's; of the rest, what others see is atomic.
+    // Only the thread uses `transaction` and what comes from it. Other threads see only the atomic members.
     final class Reader: @unchecked Sendable {
         let thread: UInt
         let transaction: Transaction
 
-        /// Calls of the thread that are inside, one in the other.
+        /// The number of nested calls of the thread that are inside.
         let visits = Atomic(0)
         private let hasEnded = Atomic(false)
 
-        /// The collections that were used last, the newest first: their handles, which all threads share, cannot keep
-        /// them.
+        /// The most recently used collections, newest first. Their handles cannot keep them, because all threads share
+        /// the handles.
         private var opened: [(path: CollectionPath, content: CollectionContent)] = []
         private static let mostOpened = 4
 
@@ -36,8 +36,8 @@ final class FrozenReaders: Sendable {
 
         func collection(_ path: CollectionPath) throws(RealmError) -> CollectionContent? {
             if let first = opened.first, first.path == path { return first.content }
-            if let i = opened.firstIndex(where: { $0.path == path }) {
-                let known = opened.remove(at: i)
+            if let index = opened.firstIndex(where: { $0.path == path }) {
+                let known = opened.remove(at: index)
                 opened.insert(known, at: 0)
                 return known.content
             }
@@ -47,7 +47,7 @@ final class FrozenReaders: Sendable {
             return content
         }
 
-        /// Nobody is inside, or comes in any more.
+        /// Called when no call is inside and none can enter any more.
         func end() {
             guard !hasEnded.exchange(true, ordering: .acquiringAndReleasing) else { return }
             opened = []
@@ -55,13 +55,13 @@ final class FrozenReaders: Sendable {
         }
     }
 
-    /// Threads and their readers: two words each, the number 0 where there is none yet. Entries never change and never
-    /// go.
+    /// A hash map from threads to readers. An entry is two words: the thread number, 0 in a free entry, and the reader.
+    /// Entries never change and are never removed.
     private final class Map: @unchecked Sendable {  // The words are atomic.
         private let words: UnsafeMutablePointer<Atomic<UInt>>
         private let mask: Int
 
-        /// - Parameter room: a power of two; at most half of it is used.
+        /// - Parameter room: the capacity, a power of two; at most half of it is used.
         init(room: Int) {
             mask = room - 1
             words = .allocate(capacity: room * 2)
@@ -103,14 +103,14 @@ final class FrozenReaders: Sendable {
         var pin: Pin?
         var readers: [Reader] = []
 
-        /// Threads may still look into the smaller ones.
+        /// The smaller maps stay, because threads may still read them.
         var maps: [Map]
     }
 
     let version: UInt64
     private let kept: Lock<Kept>
 
-    /// The last of the maps.
+    /// The last map in `Kept.maps`.
     private let map: Atomic<Unmanaged<Map>>
 
     init(_ pin: Pin, _ interruption: Interruption) {
@@ -121,49 +121,51 @@ final class FrozenReaders: Sendable {
         kept = Lock(initial: Kept(pin: pin, maps: [first]))
     }
 
-    /// The pin, for another frozen Realm; nil once this one is closed.
+    /// The pin, for another frozen Realm; nil when this Realm is closed.
     var pin: Pin? { kept.with { $0.pin } }
 
-    /// The calling thread's reader, when it has one.
+    /// The calling thread's reader; nil when the thread has none.
     @inline(__always) var own: Unmanaged<Reader>? {
         map.load(ordering: .acquiring)._withUnsafeGuaranteedRef { $0.find(Platform.threadId) }
     }
 
-    /// Makes a reader for the calling thread, which is inside once from then on; nil when the Realm is closed.
+    /// Makes a reader for the calling thread and counts the caller as inside it. Returns false when the Realm is
+    /// closed.
     func makeOwn() throws(RealmError) -> Bool {
-        try kept.with { (k) throws(RealmError) in
-            guard let pin = k.pin else { return false }
-            let reader = try Reader(pin, interruption)
-            reader.visits.store(1, ordering: .relaxed)
-            k.readers.append(reader)
-            guard let last = k.maps.last else { return false }
-            if k.readers.count * 2 > last.room {
+        try kept.with { (state) throws(RealmError) in
+            guard let pin = state.pin else { return false }
+            let new = try Reader(pin, interruption)
+            new.visits.store(1, ordering: .relaxed)
+            state.readers.append(new)
+            guard let last = state.maps.last else { return false }
+            if state.readers.count * 2 > last.room {
                 let larger = Map(room: last.room * 2)
-                for r in k.readers { larger.add(r) }
-                k.maps.append(larger)
+                for reader in state.readers { larger.add(reader) }
+                state.maps.append(larger)
                 map.store(.passUnretained(larger), ordering: .releasing)
             } else {
-                last.add(reader)
+                last.add(new)
             }
             return true
         }
     }
 
-    /// Whoever asks from now on finds the Realm closed: closes what nobody uses.
+    /// Closes the readers that are not in use. Later calls find the Realm closed.
     func end() {
         let isSeen = Platform.fenceAllThreads(), me = Platform.threadId
-        let (pin, idle) = kept.with { k in
-            defer { k.pin = nil }
+        let (pin, idle) = kept.with { state in
+            defer { state.pin = nil }
             return (
-                k.pin, k.readers.filter { (isSeen || $0.thread == me) && $0.visits.load(ordering: .acquiring) == 0 }
+                state.pin,
+                state.readers.filter { (isSeen || $0.thread == me) && $0.visits.load(ordering: .acquiring) == 0 }
             )
         }
-        for r in idle { r.end() }
+        for reader in idle { reader.end() }
         withExtendedLifetime(pin) {}
     }
 }
 
-/// The scheduler of frozen Realms: every thread is theirs, and nothing is ever to be done.
+/// The scheduler of frozen Realms: every thread is the right one, and no work is ever queued.
 final class FrozenScheduler: EngineScheduler {
     private let version: UInt64
 
@@ -177,15 +179,16 @@ final class FrozenScheduler: EngineScheduler {
 }
 
 extension Realm {
-    /// Whether it never changes, and is read on any thread.
+    /// Whether the Realm never changes and can be read on any thread.
     public var isFrozen: Bool { frozen != nil }
 
-    /// This Realm at the version that it reads, for reading on any thread, on many at once; inside a write transaction
-    /// the version before it. Costs no copy, and nothing that grows with the file. The version stays in the file until
-    /// the frozen Realm and all that came from it is gone, or `close` is called on it.
+    /// Returns this Realm frozen at the version that it reads, for reading on many threads at once. Inside a write
+    /// transaction it is the version before the transaction. Freezing copies nothing, and its cost does not grow with
+    /// the file. The file keeps the version until the frozen Realm and everything that came from it is released, or
+    /// until the frozen Realm is closed.
     ///
-    /// Freezing a cached Realm twice at one version gives the same instance. What is frozen never changes: writing is
-    /// 2005, `refresh` false.
+    /// Freezing a cached Realm twice at one version gives the same instance. A frozen Realm never changes: writing
+    /// throws 2005, and `refresh` returns false.
     public func freeze() throws(RealmError) -> Realm {
         try inside { () throws(RealmError) -> Realm in
             let pin = frozen == nil ? try reading().pin : frozen?.pin

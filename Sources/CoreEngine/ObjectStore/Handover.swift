@@ -1,16 +1,16 @@
 /// Objects, collections and results for other threads: frozen, thawed, and as references. Rules: docs/live-objects.md
 /// §4.6, §4.7.
 ///
-/// What was frozen is read on any thread, by many at once: `Frozen` carries it there. What is live is good on the
-/// thread of its Realm, and throws 2006 elsewhere; the compiler lets it go nowhere else, and a `ThreadSafeReference`
-/// leads to it there.
+/// A frozen value can be read on any thread, by many threads at once; `Frozen` carries it to another thread. A live
+/// value is used on the thread of its Realm, and throws 2006 elsewhere. The compiler does not let it go to another
+/// thread; a `ThreadSafeReference` can be resolved there.
 
-/// What can be frozen: Realms, objects, collections and results.
+/// A type that can be frozen: Realms, objects, collections and results.
 public protocol Freezable {
-    /// Whether it never changes, and is read on any thread.
+    /// Whether the value never changes and can be read on any thread.
     var isFrozen: Bool { get }
 
-    /// The same at this moment, for any thread; itself, if it is frozen.
+    /// Returns the value as it is now, for any thread; itself if it is frozen.
     func freeze() throws(RealmError) -> Self
 }
 
@@ -26,23 +26,23 @@ extension RealmDictionary: Freezable {}
 
 extension Results: Freezable {}
 
-/// Something frozen, on its way to other tasks and threads, which may all read it at once.
+/// A frozen value that can be sent to other tasks and threads, which may all read it at once.
 ///
 ///     let adults = try Frozen(realm.objects("Person").where("age >= 18"))
 ///     Task.detached { print(adults.count, adults.value[0]["name"]) }
 @dynamicMemberLookup
 public struct Frozen<Value: Freezable>: @unchecked Sendable {  // Nothing of a frozen Realm belongs to a thread.
 
-    /// What was frozen.
+    /// The frozen value.
     public let value: Value
 
-    /// Freezes something, unless it is frozen.
+    /// Freezes a value; keeps it if it is frozen already.
     ///
-    /// Thread rule: that of what is frozen.
-    /// - Throws: what `freeze` throws: 2010 for what is gone.
+    /// Thread rule: that of the value.
+    /// - Throws: the errors of `freeze`: 2010 for a deleted object or collection.
     public init(_ value: Value) throws(RealmError) { self.value = try value.freeze() }
 
-    /// A property of what was frozen.
+    /// A property of the frozen value.
     public subscript<T>(dynamicMember path: Swift.KeyPath<Value, T>) -> T { value[keyPath: path] }
 }
 
@@ -79,14 +79,14 @@ extension RealmDictionary: Sendable {}
 extension Results: Sendable {}
 
 extension Realm {
-    /// A live Realm of the same file and schema; this one, if it is live.
+    /// Returns a live Realm of the same file and schema; this one if it is live.
     ///
-    /// - Parameter scheduler: where it is to live; nil: on the calling thread.
+    /// - Parameter scheduler: the scheduler of the live Realm; nil: that of the calling thread.
     public func thaw(on scheduler: (any Scheduler)? = nil) throws(RealmError) -> Realm {
         guard isFrozen else { return self }
-        var c = configuration
-        c.scheduler = scheduler
-        return try Realm.open(c)
+        var configuration = configuration
+        configuration.scheduler = scheduler
+        return try Realm.open(configuration)
     }
 
     fileprivate func has(_ path: CollectionPath, _ shape: CollectionShape) throws(RealmError) -> Bool {
@@ -105,7 +105,7 @@ extension Realm {
         }
     }
 
-    /// Something of this Realm as `make` finds it in the frozen one.
+    /// Freezes this Realm and returns what `make` finds in the frozen Realm.
     fileprivate func freezing<R>(_ make: (Realm) throws(RealmError) -> R?) throws(RealmError) -> R {
         guard let found = try make(try freeze()) else { throw invalidated() }
         return found
@@ -113,20 +113,20 @@ extension Realm {
 }
 
 extension RealmObject {
-    /// Whether it never changes, and is read on any thread.
+    /// Whether the value never changes and can be read on any thread.
     public var isFrozen: Bool { realm.isFrozen }
 
-    /// The object as it is at this moment, for any thread; inside a write transaction as it was before.
+    /// Returns the object as it is now, for any thread; inside a write transaction as it was before the transaction.
     ///
-    /// - Throws: 2010 when it is gone, or did not exist before the write transaction.
+    /// - Throws: 2010 when the object is deleted, or did not exist before the write transaction.
     public func freeze() throws(RealmError) -> RealmObject {
         isFrozen ? self : try realm.freezing { (frozen) throws(RealmError) in try resolved(in: frozen) }
     }
 
-    /// The live object of a frozen one, in a Realm of the calling thread; nil when it is deleted.
+    /// Returns the live object for a frozen one, in a Realm of the calling thread; nil when the object is deleted.
     public func thaw() throws(RealmError) -> RealmObject? { isFrozen ? try resolved(in: try realm.thaw()) : self }
 
-    /// The same object in another Realm of the file; nil when it does not exist there or here.
+    /// Returns the same object in another Realm of the file; nil unless the object exists in both.
     public func resolved(in other: Realm) throws(RealmError) -> RealmObject? {
         try realm.checkSameFile(other)
         let isHere = try realm.inside(.object) { () throws(RealmError) in try realm.isAlive(table, key) }
@@ -135,7 +135,7 @@ extension RealmObject {
     }
 }
 
-/// What the three kinds of collections share here.
+/// The common interface of the three kinds of collections in this file.
 private protocol Handed {
     var realm: Realm { get }
     var path: CollectionPath { get }
@@ -161,64 +161,64 @@ extension Handed {
 extension RealmList: Handed {
     fileprivate static var shape: CollectionShape { .list }
 
-    /// Whether it never changes, and is read on any thread.
+    /// Whether the value never changes and can be read on any thread.
     public var isFrozen: Bool { realm.isFrozen }
 
-    /// As of `RealmObject`.
+    /// As `RealmObject.freeze`.
     public func freeze() throws(RealmError) -> RealmList { try frozen() }
 
-    /// The live list of a frozen one, in a Realm of the calling thread; nil when it is gone.
+    /// Returns the live list for a frozen one, in a Realm of the calling thread; nil when it no longer exists.
     public func thaw() throws(RealmError) -> RealmList? { try thawed() }
 
-    /// The same list in another Realm of the file; nil when it does not exist there or here.
+    /// Returns the same list in another Realm of the file; nil unless the list exists in both.
     public func resolved(in other: Realm) throws(RealmError) -> RealmList? { try found(in: other) }
 }
 
 extension RealmSet: Handed {
     fileprivate static var shape: CollectionShape { .set }
 
-    /// Whether it never changes, and is read on any thread.
+    /// Whether the value never changes and can be read on any thread.
     public var isFrozen: Bool { realm.isFrozen }
 
-    /// As of `RealmObject`.
+    /// As `RealmObject.freeze`.
     public func freeze() throws(RealmError) -> RealmSet { try frozen() }
 
-    /// The live set of a frozen one, in a Realm of the calling thread; nil when it is gone.
+    /// Returns the live set for a frozen one, in a Realm of the calling thread; nil when it no longer exists.
     public func thaw() throws(RealmError) -> RealmSet? { try thawed() }
 
-    /// The same set in another Realm of the file; nil when it does not exist there or here.
+    /// Returns the same set in another Realm of the file; nil unless the set exists in both.
     public func resolved(in other: Realm) throws(RealmError) -> RealmSet? { try found(in: other) }
 }
 
 extension RealmDictionary: Handed {
     fileprivate static var shape: CollectionShape { .dictionary }
 
-    /// Whether it never changes, and is read on any thread.
+    /// Whether the value never changes and can be read on any thread.
     public var isFrozen: Bool { realm.isFrozen }
 
-    /// As of `RealmObject`.
+    /// As `RealmObject.freeze`.
     public func freeze() throws(RealmError) -> RealmDictionary { try frozen() }
 
-    /// The live dictionary of a frozen one, in a Realm of the calling thread; nil when it is gone.
+    /// Returns the live dictionary for a frozen one, in a Realm of the calling thread; nil when it no longer exists.
     public func thaw() throws(RealmError) -> RealmDictionary? { try thawed() }
 
-    /// The same dictionary in another Realm of the file; nil when it does not exist there or here.
+    /// Returns the same dictionary in another Realm of the file; nil unless the dictionary exists in both.
     public func resolved(in other: Realm) throws(RealmError) -> RealmDictionary? { try found(in: other) }
 }
 
 extension Results {
-    /// Whether it never changes, and is read on any thread.
+    /// Whether the value never changes and can be read on any thread.
     public var isFrozen: Bool { realm.isFrozen }
 
-    /// The rows of this moment for any thread, found by whoever looks first.
+    /// Returns the results of this moment, for any thread. The first access finds the rows.
     public func freeze() throws(RealmError) -> Results { isFrozen ? self : try resolved(in: try realm.freeze()) }
 
-    /// The live results of frozen ones, in a Realm of the calling thread.
+    /// Returns the live results for frozen ones, in a Realm of the calling thread.
     public func thaw() throws(RealmError) -> Results { isFrozen ? try resolved(in: try realm.thaw()) : self }
 
-    /// The same results in another Realm of the file.
+    /// Returns the same results in another Realm of the file.
     ///
-    /// - Throws: 2009 when the owner of the collection behind them is gone.
+    /// - Throws: 2009 when the owner of the collection that they query is deleted.
     public func resolved(in other: Realm) throws(RealmError) -> Results {
         try realm.checkSameFile(other)
         let recipe = try realm.inside(.results) { () throws(RealmError) in
@@ -231,13 +231,13 @@ extension Results {
 
 // MARK: References
 
-/// For Swift programs: made where something lives, `object(in:)` and its like where it is wanted. Both throw what §4.7
-/// says.
+/// The Swift interface of references: a reference is made on the thread of its target, and resolved by `object(in:)`
+/// and similar calls on another thread. Errors: §4.7.
 extension ThreadSafeReference {
-    /// To a Realm, which whoever resolves the reference takes over. Any thread.
+    /// A reference to a Realm, which the resolving thread takes over. Any thread.
     public convenience init(to realm: Realm) throws(RealmError) { try self.init(realm) }
 
-    /// To an object. Thread rule: that of its Realm.
+    /// A reference to an object. Thread rule: that of its Realm.
     public convenience init(to object: RealmObject) throws(RealmError) {
         try object.realm.enter(.object)
         defer { object.realm.leave() }
@@ -250,47 +250,47 @@ extension ThreadSafeReference {
         try self.init(collection.realm, collection.path, type(of: collection).shape)
     }
 
-    /// To a list. Thread rule: that of its Realm.
+    /// A reference to a list. Thread rule: that of its Realm.
     public convenience init(to list: RealmList) throws(RealmError) { try self.init(list) }
 
-    /// To a set. Thread rule: that of its Realm.
+    /// A reference to a set. Thread rule: that of its Realm.
     public convenience init(to set: RealmSet) throws(RealmError) { try self.init(set) }
 
-    /// To a dictionary. Thread rule: that of its Realm.
+    /// A reference to a dictionary. Thread rule: that of its Realm.
     public convenience init(to dictionary: RealmDictionary) throws(RealmError) { try self.init(dictionary) }
 
-    /// To results. Thread rule: that of their Realm.
+    /// A reference to results. Thread rule: that of their Realm.
     public convenience init(to results: Results) throws(RealmError) {
         try results.realm.enter(.results)
         defer { results.realm.leave() }
         try self.init(results.found)
     }
 
-    /// The Realm itself, which lives on the scheduler from now on.
+    /// Resolves to the Realm itself, which belongs to the scheduler from now on.
     ///
-    /// - Parameter scheduler: nil: that of the calling thread.
+    /// - Parameter scheduler: the new scheduler of the Realm; nil: that of the calling thread.
     public func realm(on scheduler: (any Scheduler)? = nil) throws(RealmError) -> Realm {
         try takeRealm(to: scheduler ?? ThreadScheduler.current)
     }
 
-    /// The object; not valid when it is deleted.
+    /// Resolves to the object, in a Realm of the file; not valid when the object is deleted.
     public func object(in realm: Realm) throws(RealmError) -> RealmObject {
         guard case .object(let table, let named) = try found(.object, in: realm) else { throw Self.mismatch() }
         return RealmObject(realm: realm, table: table, key: named.key)
     }
 
-    /// The collection; not valid when it is gone.
+    /// Resolves to the list, in a Realm of the file; not valid when it no longer exists.
     public func list(in realm: Realm) throws(RealmError) -> RealmList { try collection(.list, in: realm) }
 
-    /// The set, in a Realm of the file.
+    /// Resolves to the set, in a Realm of the file; not valid when it no longer exists.
     public func set(in realm: Realm) throws(RealmError) -> RealmSet { try collection(.set, in: realm) }
 
-    /// The dictionary, in a Realm of the file.
+    /// Resolves to the dictionary, in a Realm of the file; not valid when it no longer exists.
     public func dictionary(in realm: Realm) throws(RealmError) -> RealmDictionary {
         try collection(.dictionary, in: realm)
     }
 
-    /// The results, in a Realm of the file.
+    /// Resolves to the results, in a Realm of the file.
     public func results(in realm: Realm) throws(RealmError) -> Results {
         guard case .results(let recipe) = try found(.results, in: realm) else { throw Self.mismatch() }
         let found = try realm.inside { () throws(RealmError) in try ResultSet(realm, recipe) }

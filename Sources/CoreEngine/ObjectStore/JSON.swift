@@ -1,7 +1,8 @@
-/// JSON texts into Mixed values: arrays become lists, objects dictionaries. Grammar: RFC 8259, strictly.
+/// A parsed JSON text, to be stored as a Mixed value: arrays become lists, objects become dictionaries. Grammar: RFC
+/// 8259, strictly.
 ///
-/// Numbers without point and exponent are integers when they fit 64 bits, doubles otherwise; one too big for a double
-/// is malformed. Of members with one name the last counts.
+/// Numbers without point and exponent are integers when they fit 64 bits, doubles otherwise. A number too big for a
+/// double is malformed. When several members have the same name, the last one counts.
 indirect enum JSONValue {
     case null
     case bool(Bool)
@@ -10,15 +11,15 @@ indirect enum JSONValue {
     case string([UInt8])
     case array([JSONValue])
     case object([(name: [UInt8], value: JSONValue)])
-    /// What JSON itself has not: bytes, and values without bytes of their own elsewhere. Made by who knows how they are
-    /// written.
+    /// Values that JSON lacks: bytes, and Mixed values that refer to no bytes stored elsewhere. The parser of Mixed
+    /// texts makes these cases.
     case binary([UInt8])
     case single(Mixed)
 
-    /// - Throws: 4201 for malformed text, 3018 for nesting beyond what Mixed values hold.
+    /// - Throws: 4201 for malformed text, 3018 for nesting deeper than Mixed values allow.
     static func parse(_ text: Bytes) throws(RealmError) -> JSONValue {
-        var p = JSONParser(text)
-        return try p.document()
+        var parser = JSONParser(text)
+        return try parser.document()
     }
 }
 
@@ -28,7 +29,7 @@ private struct JSONParser {
 
     init(_ text: Bytes) {
         self.text = text
-        // A byte order mark means nothing in UTF-8.
+        // Skips a byte order mark, which has no meaning in UTF-8.
         if text.count >= 3, text[0] == 0xEF, text[1] == 0xBB, text[2] == 0xBF { at = 3 }
     }
 
@@ -39,23 +40,23 @@ private struct JSONParser {
     private var next: UInt8? { at < text.count ? text[at] : nil }
 
     private mutating func skipBlanks() {
-        while let c = next, c == 0x20 || c == 0x09 || c == 0x0A || c == 0x0D { at += 1 }
+        while let byte = next, byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D { at += 1 }
     }
 
-    private mutating func take(_ c: Character) -> Bool {
-        guard next == c.asciiValue else { return false }
+    private mutating func take(_ character: Character) -> Bool {
+        guard next == character.asciiValue else { return false }
         at += 1
         return true
     }
 
     mutating func document() throws(RealmError) -> JSONValue {
-        let v = try value()
+        let root = try value()
         skipBlanks()
         guard at == text.count else { throw malformed("text after the value") }
-        return v
+        return root
     }
 
-    /// An array or object whose end was not read yet; changed in place, so that a long one is not copied for each
+    /// An array or object whose end was not read yet. It is changed in place, so that a long one is not copied for each
     /// element.
     private struct Open {
         let isArray: Bool
@@ -63,14 +64,14 @@ private struct JSONParser {
         var members: [(name: [UInt8], value: JSONValue)] = []
         var places: [[UInt8]: Int] = [:]
 
-        /// Of the member that comes next.
+        /// The name of the next member.
         var name: [UInt8] = []
 
         mutating func add(_ value: JSONValue) {
             if isArray {
                 elements.append(value)
-            } else if let i = places[name] {
-                members[i].value = value
+            } else if let index = places[name] {
+                members[index].value = value
             } else {
                 places[name] = members.count
                 members.append((name, value))
@@ -80,16 +81,16 @@ private struct JSONParser {
         var whole: JSONValue { isArray ? .array(elements) : .object(members) }
     }
 
-    /// Reads without recursion: the thread may have a small stack.
+    /// Reads a value without recursion, because the thread may have a small stack.
     private mutating func value() throws(RealmError) -> JSONValue {
         var open: [Open] = []
         while true {
             var whole: JSONValue
             skipBlanks()
-            guard let c = next else { throw malformed("a value is missing") }
-            switch c {
+            guard let byte = next else { throw malformed("a value is missing") }
+            switch byte {
             case UInt8(ascii: "["), UInt8(ascii: "{"):
-                var new = Open(isArray: c == UInt8(ascii: "["))
+                var new = Open(isArray: byte == UInt8(ascii: "["))
                 try enter(open.count)
                 if take(new.isArray ? "]" : "}") {
                     whole = new.whole
@@ -105,7 +106,7 @@ private struct JSONParser {
             case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): whole = try number()
             default: throw malformed("an unexpected character")
             }
-            // An array or object that ends behind the value is a value itself.
+            // If an array or object ends after the value, it is itself a complete value.
             while true {
                 guard !open.isEmpty else { return whole }
                 let last = open.count - 1, isArray = open[last].isArray
@@ -122,7 +123,7 @@ private struct JSONParser {
         }
     }
 
-    /// The name of a member, and the colon behind it.
+    /// Reads the name of a member and the colon after it.
     private mutating func name() throws(RealmError) -> [UInt8] {
         skipBlanks()
         guard next == UInt8(ascii: "\"") else { throw malformed("a member name is missing") }
@@ -132,12 +133,12 @@ private struct JSONParser {
         return name
     }
 
-    private mutating func word(_ word: StaticString, _ v: JSONValue) throws(RealmError) -> JSONValue {
-        let n = word.utf8CodeUnitCount
-        guard at + n <= text.count else { throw malformed("an unfinished word") }
-        for i in 0..<n where text[at + i] != word.utf8Start[i] { throw malformed("an unknown word") }
-        at += n
-        return v
+    private mutating func word(_ word: StaticString, _ value: JSONValue) throws(RealmError) -> JSONValue {
+        let length = word.utf8CodeUnitCount
+        guard at + length <= text.count else { throw malformed("an unfinished word") }
+        for i in 0..<length where text[at + i] != word.utf8Start[i] { throw malformed("an unknown word") }
+        at += length
+        return value
     }
 
     private mutating func enter(_ depth: Int) throws(RealmError) {
@@ -153,7 +154,7 @@ private struct JSONParser {
         let start = at
         var isInteger = true
         _ = take("-")
-        func isDigit(_ c: UInt8?) -> Bool { c.map { $0 >= 0x30 && $0 <= 0x39 } ?? false }
+        func isDigit(_ byte: UInt8?) -> Bool { byte.map { $0 >= 0x30 && $0 <= 0x39 } ?? false }
         guard isDigit(next) else { throw malformed("a digit is missing") }
         if !take("0") { while isDigit(next) { at += 1 } }
         if take(".") {
@@ -168,33 +169,33 @@ private struct JSONParser {
             while isDigit(next) { at += 1 }
         }
         let digits = String(decoding: text[start..<at], as: UTF8.self)
-        if isInteger, let i = Int64(digits) { return .int(i) }
-        guard let d = Double(digits), d.isFinite else { throw malformed("a number that is too big") }
-        return .double(d)
+        if isInteger, let integer = Int64(digits) { return .int(integer) }
+        guard let double = Double(digits), double.isFinite else { throw malformed("a number that is too big") }
+        return .double(double)
     }
 
     private mutating func string() throws(RealmError) -> [UInt8] {
         at += 1
         var out: [UInt8] = []
         while true {
-            guard let c = next else { throw malformed("an unfinished string") }
+            guard let byte = next else { throw malformed("an unfinished string") }
             at += 1
-            switch c {
+            switch byte {
             case UInt8(ascii: "\""):
                 guard String(validating: out, as: UTF8.self) != nil else { throw malformed("text that is not UTF-8") }
                 return out
             case UInt8(ascii: "\\"): try escape(&out)
             case 0..<0x20: throw malformed("a control character in a string")
-            default: out.append(c)
+            default: out.append(byte)
             }
         }
     }
 
     private mutating func escape(_ out: inout [UInt8]) throws(RealmError) {
-        guard let c = next else { throw malformed("an unfinished string") }
+        guard let byte = next else { throw malformed("an unfinished string") }
         at += 1
-        switch c {
-        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): out.append(c)
+        switch byte {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): out.append(byte)
         case UInt8(ascii: "b"): out.append(0x08)
         case UInt8(ascii: "f"): out.append(0x0C)
         case UInt8(ascii: "n"): out.append(0x0A)
@@ -216,101 +217,102 @@ private struct JSONParser {
 
     private mutating func hex4() throws(RealmError) -> UInt32 {
         guard at + 4 <= text.count else { throw malformed("an unfinished escape") }
-        var v: UInt32 = 0
+        var code: UInt32 = 0
         for _ in 0..<4 {
-            let c = text[at]
+            let byte = text[at]
             let digit: UInt8
-            switch c {
-            case 0x30...0x39: digit = c - 0x30
-            case 0x41...0x46: digit = c - 0x41 + 10
-            case 0x61...0x66: digit = c - 0x61 + 10
+            switch byte {
+            case 0x30...0x39: digit = byte - 0x30
+            case 0x41...0x46: digit = byte - 0x41 + 10
+            case 0x61...0x66: digit = byte - 0x61 + 10
             default: throw malformed("a digit of an escape is missing")
             }
-            v = v << 4 | UInt32(digit)
+            code = code << 4 | UInt32(digit)
             at += 1
         }
-        return v
+        return code
     }
 }
 
 extension Realm {
-    /// Replaces a Mixed property by the value of a JSON text. Nothing is changed when the text is malformed (4201),
-    /// nested too deeply or holds a string that is too long (3018), or has a member name that no dictionary takes
-    /// (3011).
-    package func setJSON(_ table: TableKey, _ object: ObjKey, _ column: ColKey, _ text: Bytes) throws(RealmError) {
-        let t = try objectTable(table)
-        guard try t.isValid(object) else { throw invalidated() }
-        let c = try facts(t, column)
-        guard c.type == .mixed, !c.isCollection else {
+    /// Replaces a Mixed property by the value of a JSON text. Nothing changes when the text is malformed (4201), is
+    /// nested too deeply or contains a string that is too long (3018), or has a member name that is no valid dictionary
+    /// key (3011).
+    package func setJSON(_ tableKey: TableKey, _ object: ObjKey, _ column: ColKey, _ text: Bytes) throws(RealmError) {
+        let table = try objectTable(tableKey)
+        guard try table.isValid(object) else { throw invalidated() }
+        let facts = try facts(table, column)
+        guard facts.type == .mixed, !facts.isCollection else {
             throw RealmError(
                 .typeMismatch,
-                "Type mismatch for property '\(t.className ?? t.name).\(t.column(column)?.name ?? "")': JSON needs a Mixed value"
+                "Type mismatch for property '\(table.className ?? table.name).\(table.column(column)?.name ?? "")': JSON needs a Mixed value"
             )
         }
         let value = try JSONValue.parse(text)
         try Self.check(value)
         _ = try writing()
-        try put(value, table, object, column)
+        try put(value, tableKey, object, column)
     }
 
-    /// Replaces a Mixed property by a value that was checked.
-    func put(_ value: JSONValue, _ table: TableKey, _ object: ObjKey, _ column: ColKey) throws(RealmError) {
-        let path = CollectionPath(table: table, object: object, column: column)
+    /// Replaces a Mixed property by a value that was checked already.
+    func put(_ value: JSONValue, _ tableKey: TableKey, _ object: ObjKey, _ column: ColKey) throws(RealmError) {
+        let path = CollectionPath(table: tableKey, object: object, column: column)
         switch value {
         case .array:
-            try setCollection(.list, table, object, column)
+            try setCollection(.list, tableKey, object, column)
             try clear(path, .list)
             try fill(path, value)
         case .object:
-            try setCollection(.dictionary, table, object, column)
+            try setCollection(.dictionary, tableKey, object, column)
             try clear(path, .dictionary)
             try fill(path, value)
-        default: try Self.scalar(value) { (m) throws(RealmError) in try set(table, object, column, m) }
+        default: try Self.scalar(value) { (m) throws(RealmError) in try set(tableKey, object, column, m) }
         }
     }
 
-    /// Throws unless all of it can be stored.
-    static func check(_ v: JSONValue) throws(RealmError) {
-        var pending = [v]
+    /// Throws unless every part of the value can be stored.
+    static func check(_ value: JSONValue) throws(RealmError) {
+        var pending = [value]
         while let next = pending.popLast() {
             switch next {
             case .array(let elements): pending += elements
             case .object(let members):
-                for m in members {
-                    try m.name.withBytes { (b) throws(RealmError) in try checkKey(b) }
-                    pending.append(m.value)
+                for member in members {
+                    try member.name.withBytes { (b) throws(RealmError) in try checkKey(b) }
+                    pending.append(member.value)
                 }
-            case .string(let s), .binary(let s):
-                guard s.count <= Format.maxStringSize else {
-                    throw RealmError(.limitExceeded, "A string of \(s.count) bytes is too long")
+            case .string(let bytes), .binary(let bytes):
+                guard bytes.count <= Format.maxStringSize else {
+                    throw RealmError(.limitExceeded, "A string of \(bytes.count) bytes is too long")
                 }
             default: break
             }
         }
     }
 
-    /// Fills an empty collection, and those inside of it one after the other.
+    /// Fills an empty collection, then each collection nested in it.
     func fill(_ path: CollectionPath, _ content: JSONValue) throws(RealmError) {
         var pending = [(path, content)]
         while let (path, content) = pending.popLast() {
             switch content {
             case .array(let elements):
-                for (i, e) in elements.enumerated() {
-                    switch e {
-                    case .array: pending.append((try insertCollection(.list, at: i, in: path), e))
-                    case .object: pending.append((try insertCollection(.dictionary, at: i, in: path), e))
-                    default: try Self.scalar(e) { (m) throws(RealmError) in try insert(m, at: i, in: path) }
+                for (i, element) in elements.enumerated() {
+                    switch element {
+                    case .array: pending.append((try insertCollection(.list, at: i, in: path), element))
+                    case .object: pending.append((try insertCollection(.dictionary, at: i, in: path), element))
+                    default: try Self.scalar(element) { (m) throws(RealmError) in try insert(m, at: i, in: path) }
                     }
                 }
             case .object(let members):
-                for m in members {
-                    try m.name.withBytes { (name) throws(RealmError) in
-                        switch m.value {
-                        case .array: pending.append((try setCollection(.list, forKey: name, in: path), m.value))
-                        case .object: pending.append((try setCollection(.dictionary, forKey: name, in: path), m.value))
+                for member in members {
+                    try member.name.withBytes { (name) throws(RealmError) in
+                        switch member.value {
+                        case .array: pending.append((try setCollection(.list, forKey: name, in: path), member.value))
+                        case .object:
+                            pending.append((try setCollection(.dictionary, forKey: name, in: path), member.value))
                         default:
-                            try Self.scalar(m.value) { (v) throws(RealmError) in
-                                _ = try setValue(v, forKey: name, in: path)
+                            try Self.scalar(member.value) { (mixed) throws(RealmError) in
+                                _ = try setValue(mixed, forKey: name, in: path)
                             }
                         }
                     }
@@ -320,15 +322,15 @@ extension Realm {
         }
     }
 
-    static func scalar(_ v: JSONValue, _ body: (Mixed) throws(RealmError) -> Void) throws(RealmError) {
-        switch v {
+    static func scalar(_ value: JSONValue, _ body: (Mixed) throws(RealmError) -> Void) throws(RealmError) {
+        switch value {
         case .null, .array, .object: try body(.null)
-        case .bool(let b): try body(.bool(b))
-        case .int(let i): try body(.int(i))
-        case .double(let d): try body(.double(d))
-        case .string(let s): try s.withBytes { (b) throws(RealmError) in try body(.string(b)) }
-        case .binary(let s): try s.withBytes { (b) throws(RealmError) in try body(.binary(b)) }
-        case .single(let v): try body(v)
+        case .bool(let flag): try body(.bool(flag))
+        case .int(let integer): try body(.int(integer))
+        case .double(let double): try body(.double(double))
+        case .string(let bytes): try bytes.withBytes { (text) throws(RealmError) in try body(.string(text)) }
+        case .binary(let bytes): try bytes.withBytes { (data) throws(RealmError) in try body(.binary(data)) }
+        case .single(let mixed): try body(mixed)
         }
     }
 }

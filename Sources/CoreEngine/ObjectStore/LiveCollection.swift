@@ -1,21 +1,22 @@
-/// What lists, sets, dictionaries and results of a Realm share: they are read where they lie, and as Swift collections.
+/// The common interface of a Realm's lists, sets, dictionaries and results. They are read in place, and are Swift
+/// collections.
 ///
-/// Access by index is live: `collection[i]` is what stands there now. A `for` loop, `map`, `Array(…)` and a slice have
-/// the elements that there were when they began, or when it was made; so a loop may change the collection that it goes
-/// over, and a slice has its size for good.
+/// Access by index is live: `collection[i]` is the current element. A `for` loop, `map` and `Array(…)` use the elements
+/// of the moment when they began; a slice keeps the elements of the moment when it was made. So a loop may change the
+/// collection that it iterates over, and the size of a slice never changes.
 ///
-/// What cannot throw passes its errors to `Misuse`: of a closed Realm, on another thread, of a collection whose owner
-/// is gone, for an index out of range. `load`, `element(at:)` and `elements` throw them.
+/// Calls that cannot throw pass their errors to `Misuse`: a closed Realm, a wrong thread, a deleted owner of the
+/// collection, an index out of range. `load`, `element(at:)` and `elements` throw these errors.
 ///
 /// Thread rule: that of the Realm.
 public protocol LiveCollection: RandomAccessCollection where Index == Int, SubSequence == LiveSlice<Element> {
-    /// The Realm it belongs to.
+    /// The Realm that the collection belongs to.
     var realm: Realm { get }
 
-    /// Whether it can be read: its Realm is open, and its owner still there.
+    /// Whether the collection can be read: its Realm is open, and its owner exists.
     var isValid: Bool { get }
 
-    /// Number of elements now, or the error that `count` cannot throw.
+    /// The current number of elements. Unlike `count`, it throws.
     func load() throws(RealmError) -> Int
 
     /// The element at an index.
@@ -23,12 +24,12 @@ public protocol LiveCollection: RandomAccessCollection where Index == Int, SubSe
     /// - Throws: 3017 when the index is out of range.
     func element(at index: Int) throws(RealmError) -> Element
 
-    /// The elements of this moment: those in `bounds`, or all of them.
+    /// The current elements: those in `bounds`, or all.
     ///
-    /// - Throws: 3017 when there are fewer.
+    /// - Throws: 3017 when there are fewer elements.
     func elements(in bounds: Range<Int>?) throws(RealmError) -> [Element]
 
-    /// What stands for an element where a handler of `Misuse` goes on without one.
+    /// The placeholder for an element when a handler of `Misuse` lets the program continue.
     var noElement: Element { get }
 }
 
@@ -36,30 +37,30 @@ extension LiveCollection {
     /// Always 0.
     public var startIndex: Int { 0 }
 
-    /// Number of elements now.
+    /// The current number of elements.
     public var endIndex: Int { Misuse.avoided("\(Self.self).count", else: 0) { () throws(RealmError) in try load() } }
 
-    /// The element that stands there now.
+    /// The current element at the position.
     public subscript(position: Int) -> Element {
         Misuse.avoided("\(Self.self).subscript", else: noElement) { () throws(RealmError) in try element(at: position) }
     }
 
-    /// The elements that stand there now, for good.
+    /// A slice that keeps the current elements.
     public subscript(bounds: Range<Int>) -> LiveSlice<Element> {
         let part = Misuse.avoided("\(Self.self).slice", else: []) { () throws(RealmError) in try elements(in: bounds) }
         return LiveSlice(part, from: bounds.lowerBound, none: noElement)
     }
 
-    /// All elements of this moment.
+    /// All current elements.
     public func elements() throws(RealmError) -> [Element] { try elements(in: nil) }
 
-    /// The elements that there are now, for a loop; none where a handler of `Misuse` goes on without them.
+    /// The current elements, for a loop; empty when a handler of `Misuse` lets the program continue.
     var elementsNow: [Element] {
         Misuse.avoided("\(Self.self).iteration", else: []) { () throws(RealmError) in try elements(in: nil) }
     }
 
-    // What the standard library has for these checks that a collection has the same number of elements before and
-    // after, and stops the program.
+    // The standard library's versions of these functions require an unchanged number of elements, and otherwise stop
+    // the program.
 
     public func index(after i: Int) -> Int { i &+ 1 }
 
@@ -79,28 +80,28 @@ extension LiveCollection {
 
     public func distance(from start: Int, to end: Int) -> Int { end &- start }
 
-    /// What `transform` makes of the elements that there are now.
+    /// The results of `transform` for the current elements.
     public func map<T, E: Error>(_ transform: (Element) throws(E) -> T) throws(E) -> [T] {
         var all: [T] = []
         for element in self { all.append(try transform(element)) }
         return all
     }
 
-    /// For `Array(…)`.
+    /// Used by `Array(…)`.
     public func _copyToContiguousArray() -> ContiguousArray<Element> {
         ContiguousArray(IteratorSequence(makeIterator()))
     }
 }
 
 extension LiveCollection where Iterator == IndexingIterator<[Element]> {
-    /// Goes over the elements that there are now.
+    /// Iterates over the current elements.
     public func makeIterator() -> IndexingIterator<[Element]> { elementsNow.makeIterator() }
 }
 
-/// A part of a live collection, as it was when it was made: it keeps its elements and its size. Objects in it may be
-/// deleted later, and are not valid then.
+/// A part of a live collection, as it was when the slice was made: elements and size stay the same. Objects in the
+/// slice may be deleted later, and are not valid then.
 public struct LiveSlice<Element>: RandomAccessCollection {
-    /// That of the collection which the slice was made of.
+    /// The index of the first element in the collection that the slice was made of.
     public let startIndex: Int
     private let elements: [Element]
     private let noElement: Element
@@ -111,7 +112,7 @@ public struct LiveSlice<Element>: RandomAccessCollection {
         self.noElement = noElement
     }
 
-    /// One behind the last element.
+    /// The index after the last element.
     public var endIndex: Int { startIndex + elements.count }
 
     private func check(_ bounds: Range<Int>) throws(RealmError) -> Range<Int> {
@@ -121,8 +122,7 @@ public struct LiveSlice<Element>: RandomAccessCollection {
         return bounds.lowerBound - startIndex..<bounds.upperBound - startIndex
     }
 
-    /// The element at an index of the collection which the slice was made of. An index that is not of the slice is a
-    /// `Misuse`.
+    /// The element at an index of the collection that the slice was made of. An index outside the slice is a `Misuse`.
     public subscript(position: Int) -> Element {
         guard position >= startIndex, position < endIndex else {
             let error = RealmError(.indexOutOfBounds, "Index \(position) of a slice \(startIndex..<endIndex)")
@@ -141,7 +141,7 @@ public struct LiveSlice<Element>: RandomAccessCollection {
 extension LiveSlice: Sendable where Element: Sendable {}
 
 extension Range<Int> {
-    /// Itself, or what `nil` stands for: everything there is.
+    /// Returns the range itself after a check, or the whole collection for nil.
     static func checked(_ bounds: Range<Int>?, count: Int) throws(RealmError) -> Range<Int> {
         guard let bounds else { return 0..<count }
         guard bounds.lowerBound >= 0, bounds.upperBound <= count else {

@@ -1,35 +1,35 @@
-/// How far a long call is.
+/// The progress of a long call.
 public struct CallProgress: Sendable {
-    /// What the call does. Numbers: `crealm_activity_e`.
+    /// The activity of a call. The numbers are those of `crealm_activity_e`.
     public enum Activity: UInt32, Sendable {
         /// Waits for other users of the file.
         case waiting
         /// Finds, counts, sorts or aggregates.
         case querying
-        /// Checks the file; the steps of that are counted.
+        /// Checks the file; progress counts steps.
         case checking
-        /// Compacts, copies or converts the file; bytes are counted.
+        /// Compacts, copies or converts the file; progress counts bytes.
         case copying
     }
 
-    /// What it does now.
+    /// The current activity.
     public let activity: Activity
 
-    /// How much of it is done.
+    /// The amount that is done.
     public let done: UInt64
 
-    /// An estimate; 0: not known.
+    /// The estimated total amount; 0: unknown.
     public let total: UInt64
 }
 
-/// Long calls, which end early when another thread or the program's function wants it. Only what waits, reads or copies
-/// ends, with 9004; changes of objects and commits go on to their end.
+/// Long calls end early when another thread or the program's progress function requests it. Only waiting, reading and
+/// copying end early, with 9004; changes of objects and commits always finish.
 extension Realm {
-    /// Ends the calls that run on this Realm. One that begins later is not affected. Any thread.
+    /// Ends the running calls of this Realm. Calls that begin later are not affected. Any thread.
     public func interrupt() { interruption.request() }
 
-    /// Seconds that `beginWrite` waits for other writers; nil: as long as it takes. At first that of the configuration.
-    /// Of a closed Realm and on another thread a `Misuse`.
+    /// Seconds that `beginWrite` waits for other writers; nil: without limit. Initially the value of the configuration.
+    /// Use of a closed Realm or on another thread is a `Misuse`.
     public var lockTimeout: Double? {
         get {
             Misuse.avoided("Realm.lockTimeout", else: nil) { () throws(RealmError) in
@@ -43,15 +43,16 @@ extension Realm {
         try inside { () throws(RealmError) in transaction.lockTimeout = seconds }
     }
 
-    /// Whether the configuration's function runs, inside of a call.
+    /// Whether the configuration's progress function runs, inside a call.
     var isReporting: Bool { standing.load(ordering: .relaxed) & Standing.reporting != 0 }
 
-    /// Has long calls ask for the end, and opens the Realm to nobody while the configuration's function runs.
+    /// Connects the interruption to the transaction. While the configuration's progress function runs, no call may use
+    /// the Realm.
     func attendToLongCalls() {
         interruption.around = { [unowned self] report in
             standing.bitwiseOr(Standing.reporting, ordering: .relaxed)
             defer { standing.bitwiseAnd(~Standing.reporting, ordering: .relaxed) }
-            // Whoever closes the Realm in there wants no more of the call, on whose way out it is closed.
+            // If the progress function closes the Realm, the call ends early, and closes the Realm when it leaves.
             return report() && !isClosed
         }
         transaction.interruption = interruption

@@ -1,4 +1,4 @@
-/// A query with the Realm it belongs to and where its rows come from.
+/// A query with its Realm and the source of its rows.
 package final class ObjectQuery {
     package let realm: Realm
     let bound: BoundQuery
@@ -17,32 +17,32 @@ package final class ObjectQuery {
         self.init(realm, bound, .table(table))
     }
 
-    /// On the objects of a list or set.
+    /// A query on the objects of a list or set.
     package convenience init(in path: CollectionPath, _ realm: Realm, _ text: String, _ arguments: [QueryArgument])
         throws(RealmError)
     {
-        guard let t = try realm.linkTarget(path) else {
+        guard let target = try realm.linkTarget(path) else {
             throw RealmError(.illegalOperation, "Queries on collections of values are not supported")
         }
-        let bound = try BoundQuery.parse(text, try realm.reading().group, t, realm.queryNames, arguments)
+        let bound = try BoundQuery.parse(text, try realm.reading().group, target, realm.queryNames, arguments)
         self.init(realm, bound, .collection(path))
     }
 
-    /// On the rows of results, whose ordering is not taken over.
+    /// A query on the rows of results. It does not keep the ordering of the results.
     package convenience init(of results: ResultSet, _ text: String, _ arguments: [QueryArgument]) throws(RealmError) {
-        guard let t = results.table else {
+        guard let table = results.table else {
             throw RealmError(.illegalOperation, "Queries on results of values are not supported")
         }
         let realm = results.realm
-        let bound = try BoundQuery.parse(text, try realm.reading().group, t, realm.queryNames, arguments)
+        let bound = try BoundQuery.parse(text, try realm.reading().group, table, realm.queryNames, arguments)
         self.init(realm, results.query.and(bound, orderings: bound.orderings), results.source)
     }
 
-    /// AND of both, orderings one after the other.
+    /// Returns this query AND another one. The orderings of the other query come after those of this one.
     package func appending(_ text: String, _ arguments: [QueryArgument]) throws(RealmError) -> ObjectQuery {
         let other = try BoundQuery.parse(text, try realm.reading().group, bound.table, realm.queryNames, arguments)
         var orderings = bound.orderings
-        for o in other.orderings { Ordering.append(o, to: &orderings) }
+        for ordering in other.orderings { Ordering.append(ordering, to: &orderings) }
         return ObjectQuery(realm, bound.and(other, orderings: orderings), source)
     }
 
@@ -56,17 +56,17 @@ package final class ObjectQuery {
         if case .table = source, bound.orderings.isEmpty {
             try bound.expectStack()
             let bound = realm.isFrozen ? bound.copied() : bound
-            guard let k = try bound.appending(.limit(1)).run(try realm.reading().group).first else { return nil }
-            return (bound.table, k)
+            guard let key = try bound.appending(.limit(1)).run(try realm.reading().group).first else { return nil }
+            return (bound.table, key)
         }
-        let r = try results()
-        guard try r.count() > 0 else { return nil }
-        return try r.object(0)
+        let results = try results()
+        guard try results.count() > 0 else { return nil }
+        return try results.object(0)
     }
 
     package func deleteAll() throws(RealmError) { try results().deleteAll() }
 
-    /// How the query finds its rows. It is run for that.
+    /// Returns how the query finds its rows. This runs the query.
     package func plan() throws(RealmError) -> QueryPlan {
         let found = try count(), group = try realm.reading().group
         let bound = realm.isFrozen ? bound.copied() : bound

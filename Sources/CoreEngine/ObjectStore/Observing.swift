@@ -1,10 +1,10 @@
-/// Observing what changes, for Swift programs. A body is called once with an empty change when it begins to watch, then
-/// whenever something changed, on the Realm's thread: in `refresh`, in `beginWrite` and in turns of the scheduler.
-/// Rules: docs/live-objects.md §6.
+/// Observers of changes, for Swift programs. A body is called once with an empty change when it begins to observe, then
+/// after each change, on the Realm's thread: in `refresh`, in `beginWrite` and in turns of the scheduler. Rules:
+/// docs/live-objects.md §6.
 
-/// A body is called for as long as this lives, or until `invalidate`.
+/// Keeps an observer active: its body is called until this object is released or `invalidate` is called.
 ///
-/// Thread rule: may be let go of and invalidated on any thread.
+/// Thread rule: release and `invalidate` on any thread.
 public final class Observation: @unchecked Sendable {  // `end` may be called on any thread, and more than once.
     private let end: () -> Void
 
@@ -12,75 +12,74 @@ public final class Observation: @unchecked Sendable {  // `end` may be called on
 
     deinit { end() }
 
-    /// The body is not called any more; a call that runs is not waited for. Any thread.
+    /// Stops further calls of the body. Does not wait for a running call. Any thread.
     public func invalidate() { end() }
 }
 
-/// What changed in a list, a set or the rows of results, as indices in ascending order. A list on the screen is brought
-/// up to date by taking `deletions` out from the back, putting `insertions` in from the front, and drawing
-/// `modificationsAfter` anew.
+/// The changes of a list, a set or the rows of results, as indices in ascending order. To update a list on the screen,
+/// remove `deletions` from back to front, insert `insertions` from front to back, and redraw `modificationsAfter`.
 public struct CollectionChangeSet: Sendable {
-    /// Before the change.
+    /// Indices before the change.
     public let deletions: [Int]
 
-    /// After the change.
+    /// Indices after the change.
     public let insertions: [Int]
 
-    /// The same rows before and after.
+    /// Indices before the change of rows that were modified and remain.
     public let modifications: [Int]
 
-    /// As `modifications`, by their places after the change.
+    /// As `modifications`, as indices after the change.
     public let modificationsAfter: [Int]
 
-    /// Of lists only; `from` is one of the deletions, `to` one of the insertions.
+    /// For lists only; `from` is one of the deletions, `to` one of the insertions.
     public let moves: [(from: Int, to: Int)]
 
-    /// Emptied as a whole, and nothing inserted since.
+    /// Whether the collection was emptied as a whole, and nothing was inserted since.
     public let isCleared: Bool
 
-    /// Gone with its owner, or replaced by another value.
+    /// Whether the collection was deleted with its owner, or replaced by another value.
     public let isDeleted: Bool
 
-    init(_ c: CollectionChanges) {
-        deletions = c.deletions.indices
-        insertions = c.insertions.indices
-        modifications = c.modifications.indices
-        modificationsAfter = c.modificationsAfter.indices
-        moves = c.moves
-        isCleared = c.isCleared
-        isDeleted = c.isDeleted
+    init(_ changes: CollectionChanges) {
+        deletions = changes.deletions.indices
+        insertions = changes.insertions.indices
+        modifications = changes.modifications.indices
+        modificationsAfter = changes.modificationsAfter.indices
+        moves = changes.moves
+        isCleared = changes.isCleared
+        isDeleted = changes.isDeleted
     }
 }
 
-/// What changed in a dictionary, by its keys.
+/// The changes of a dictionary, as keys.
 public struct DictionaryChangeSet: Sendable {
-    /// Keys that are gone.
+    /// Removed keys.
     public let deletions: [String]
 
-    /// Keys that are new.
+    /// New keys.
     public let insertions: [String]
 
-    /// Keys whose values are others, or changed.
+    /// Keys whose values were replaced or modified.
     public let modifications: [String]
 
-    /// Emptied as a whole, and nothing inserted since.
+    /// Whether the collection was emptied as a whole, and nothing was inserted since.
     public let isCleared: Bool
 
-    /// Gone with its owner, or replaced by another value.
+    /// Whether the collection was deleted with its owner, or replaced by another value.
     public let isDeleted: Bool
 }
 
-/// What changed in an object.
+/// The changes of an object.
 public struct ObjectChangeSet: Sendable {
-    /// Whether the object is gone.
+    /// Whether the object was deleted.
     public let isDeleted: Bool
 
-    /// Of key paths: their first properties.
+    /// The changed properties; for a key path its first property.
     public let properties: [Name]
 }
 
 extension Realm {
-    /// Calls `body` whenever the Realm shows another version.
+    /// Calls `body` each time the Realm moves to another version.
     public func observe(_ body: @escaping () -> Void) throws(RealmError) -> Observation {
         let id = try inside { () throws(RealmError) in try addChangedCallback(body) }
         return Observation { [weak self] in self?.removeCallback(id) }
@@ -97,7 +96,7 @@ extension Realm {
             if let keyPaths, keyPaths.isEmpty { paths = [] }
             var kept: Notifier?
             let (notifier, id) = try observe(&kept, paths, make) { (changes, _) in body(changes) }
-            // The observation is what keeps the notifier.
+            // The observation keeps the notifier alive.
             return Observation { notifier.remove(id) }
         }
     }
@@ -114,7 +113,7 @@ extension Realm {
 }
 
 extension RealmObject {
-    /// Calls `body` when properties of the object change, and once more when it is deleted.
+    /// Calls `body` when properties of the object change, and once more when the object is deleted.
     /// - Parameter keyPaths: public names joined by dots; nil: all properties of the object itself.
     public func observe(keyPaths: [String]? = nil, _ body: @escaping (ObjectChangeSet) -> Void) throws(RealmError)
         -> Observation
@@ -122,29 +121,30 @@ extension RealmObject {
         let realm = realm, table = table, key = key
         return try realm.observation(
             .object, of: table, keyPaths,
-            { (t) throws(RealmError) in
+            { (transaction) throws(RealmError) in
                 try realm.checkObject(table, key)
-                return ObjectNotifier(table, key, at: t.version)
+                return ObjectNotifier(table, key, at: transaction.version)
             },
             { [weak realm] changes in
-                guard case .object(let c) = changes, let realm else { return }
+                guard case .object(let change) = changes, let realm else { return }
                 let known = realm.schema.index(of: table).map { realm.schema.classes[$0].properties } ?? []
                 body(
                     ObjectChangeSet(
-                        isDeleted: c.isDeleted,
-                        properties: c.properties.compactMap { key in known.first { $0.key == key }?.name }))
+                        isDeleted: change.isDeleted,
+                        properties: change.properties.compactMap { key in known.first { $0.key == key }?.name }))
             })
     }
 }
 
-/// The body of an observer of rows, as notifiers call it.
+/// Converts the body of an observer of rows to the form that notifiers call.
 private func rows(_ body: @escaping (CollectionChangeSet) -> Void) -> (ChangeSet) -> Void {
-    { changes in if case .collection(let c) = changes { body(CollectionChangeSet(c)) } }
+    { changes in if case .collection(let change) = changes { body(CollectionChangeSet(change)) } }
 }
 
 extension Results {
-    /// Calls `body` when rows come, go, change their place or are modified.
-    /// - Parameter keyPaths: what counts as a modification; nil: all of an object, and of those up to three links away.
+    /// Calls `body` when rows are added, removed, moved or modified.
+    /// - Parameter keyPaths: the properties whose changes count as modifications; nil: all properties of an object, and
+    ///   of objects up to three links away.
     public func observe(keyPaths: [String]? = nil, _ body: @escaping (CollectionChangeSet) -> Void) throws(RealmError)
         -> Observation
     {
@@ -155,8 +155,8 @@ extension Results {
 }
 
 extension RealmList {
-    /// Calls `body` when elements come, go, move or are modified.
-    /// - Parameter keyPaths: as of `Results.observe`; of the objects in the list.
+    /// Calls `body` when elements are added, removed, moved or modified.
+    /// - Parameter keyPaths: as in `Results.observe`, for the objects in the list.
     public func observe(keyPaths: [String]? = nil, _ body: @escaping (CollectionChangeSet) -> Void) throws(RealmError)
         -> Observation
     {
@@ -165,7 +165,7 @@ extension RealmList {
 }
 
 extension RealmSet {
-    /// Calls `body` when elements come, go or are modified.
+    /// Calls `body` when elements are added, removed or modified.
     public func observe(keyPaths: [String]? = nil, _ body: @escaping (CollectionChangeSet) -> Void) throws(RealmError)
         -> Observation
     {
@@ -174,18 +174,18 @@ extension RealmSet {
 }
 
 extension RealmDictionary {
-    /// Calls `body` when entries come, go or change.
+    /// Calls `body` when entries are added, removed or changed.
     public func observe(keyPaths: [String]? = nil, _ body: @escaping (DictionaryChangeSet) -> Void) throws(RealmError)
         -> Observation
     {
         try realm.observation(of: path, .dictionary, keyPaths) { changes in
-            guard case .dictionary(let c) = changes else { return }
+            guard case .dictionary(let change) = changes else { return }
             func texts(_ keys: [[UInt8]]) -> [String] { keys.map { String(decoding: $0, as: UTF8.self) } }
             body(
                 DictionaryChangeSet(
-                    deletions: texts(c.deletions), insertions: texts(c.insertions),
-                    modifications: texts(c.modifications), isCleared: c.isCleared,
-                    isDeleted: c.isDeleted))
+                    deletions: texts(change.deletions), insertions: texts(change.insertions),
+                    modifications: texts(change.modifications), isCleared: change.isCleared,
+                    isDeleted: change.isDeleted))
         }
     }
 }

@@ -1,11 +1,12 @@
-/// Compaction, copies and changes of key. Rules: live-objects §3.6, storage §8.
+/// Compaction, copies and changes of the encryption key. Rules: live-objects §3.6, storage §8.
 extension Realm {
-    /// Rewrites the file without its free space. Objects, collections and results stay good; a read transaction ends.
+    /// Rewrites the file without its free space. Objects, collections and results stay valid; a read transaction ends.
     ///
-    /// Memory is bounded, whatever the size of the file; disk space for a second file is needed meanwhile. A crash
-    /// leaves the old file or the new one.
-    /// - Returns: whether it was done: not while another instance or process has the file open, or something keeps a
-    ///   version of it (frozen Realms, references to results, observers of what this Realm shows).
+    /// The call needs a bounded amount of memory for any size of the file, and disk space for a second file while it
+    /// runs. After a crash the file is the old one or the new one.
+    /// - Returns: whether the file was rewritten. It is not rewritten while another instance or process has the file
+    ///   open, or while a version of it is in use (frozen Realms, references to results, observers of what this Realm
+    ///   shows).
     /// - Throws: 2005 inside a write transaction, and for a Realm opened for reading only.
     @discardableResult
     public func compact() throws(RealmError) -> Bool {
@@ -28,12 +29,11 @@ extension Realm {
         guard !isWriting else {
             throw RealmError(.wrongTransactionState, "Can't \(what) a Realm within a write transaction.")
         }
-        // Those whose handles are gone keep no version any more.
+        // Removes notifiers whose handles were released: they would still pin a version.
         _ = notifiers.live()
     }
 
-    /// Asks the configuration's function whether the file should be compacted. A compaction that fails does not stop
-    /// the open.
+    /// Asks the configuration's function whether to compact the file. A compaction that fails does not stop the open.
     func offerCompaction() throws(RealmError) {
         guard let ask = configuration.shouldCompact, database.isWritable else { return }
         try transaction.beginRead()
@@ -49,12 +49,12 @@ extension Realm {
         }
     }
 
-    /// Writes the snapshot that this Realm looks at, in a write transaction its present state, to a new file without
-    /// free space: a backup, a file with another key, or a plain one.
+    /// Writes the snapshot of this Realm, or inside a write transaction its current state, to a new file without free
+    /// space: a backup, a file with another key, or a plain file.
     ///
     /// - Parameters:
-    ///   - path: where; 1020 when something is there.
-    ///   - encryption: what opens the copy; nil for a plain file.
+    ///   - path: the new file; 1020 when a file exists there.
+    ///   - encryption: the encryption of the copy; nil for a plain file.
     public func writeCopy(to path: String, encryption: Encryption? = nil) throws(RealmError) {
         try enter(.realm)
         defer { leave() }
@@ -63,11 +63,11 @@ extension Realm {
         if !wasReading { transaction.endRead() }
     }
 
-    /// As `writeCopy`, with path and key of a configuration.
+    /// As `writeCopy`, with the path and the key of a configuration.
     ///
-    /// - Parameter merging: a file that is there gets the objects of this Realm, one by one, in one write transaction:
-    ///   those with a primary key that it has are overwritten, the others added. Every class needs a primary key
-    ///   (1002), embedded ones aside.
+    /// - Parameter merging: if the file exists, it gets the objects of this Realm, one by one, in one write
+    ///   transaction. Objects whose primary keys exist in the file are overwritten, the others are added. Every class
+    ///   needs a primary key (1002), except embedded classes.
     public func convert(to configuration: RealmConfiguration, merging: Bool = false) throws(RealmError) {
         try enter(.realm)
         defer { leave() }
@@ -80,35 +80,35 @@ extension Realm {
         if !wasReading { transaction.endRead() }
     }
 
-    /// Gives the file another key or passphrase, encrypts a plain one, or decrypts it (nil).
+    /// Changes the key or passphrase of the file, encrypts a plain file, or decrypts the file (nil).
     ///
-    /// From one key or passphrase to another of CRealm's form only the key block changes, in place: whoever has the old
-    /// key and an old copy of the file's beginning can still read it. A copy (`writeCopy`) has new keys throughout.
-    /// Other changes rewrite the file as `compact` does.
-    /// - Throws: 2012 where `compact` would do nothing, 2005 inside a write transaction or for a Realm opened for
-    ///   reading only.
+    /// A change from one key or passphrase of CRealm's form to another rewrites only the key block, in place. An
+    /// attacker with the old key and an old copy of the beginning of the file can still read the file. A copy
+    /// (`writeCopy`) has new keys throughout. Other changes rewrite the file as `compact` does.
+    /// - Throws: 2012 when `compact` would not rewrite the file; 2005 inside a write transaction, and for a Realm
+    ///   opened for reading only.
     public func changeKey(to encryption: Encryption?) throws(RealmError) {
         try enter(.realm)
         defer { leave() }
         try checkReplaceable("change the key of")
-        var c = configuration
-        c.take(encryption)
-        try c.check()
+        var changed = configuration
+        changed.take(encryption)
+        try changed.check()
         stateCount &+= 1
-        // Also where it is not certain that the disk will say so: what this Realm has open is the file with the new
-        // key.
+        // Also after an error that leaves the result on the disk uncertain: this Realm has the file with the new key
+        // open.
         defer {
             if transaction.opens(with: encryption) {
-                configuration = c
+                configuration = changed
                 RealmCoordinator.update(self)
             }
         }
         guard try transaction.changeEncryption(to: encryption) else {
             throw RealmError(
                 .deleteOpenedRealm,
-                "Cannot change the key of '\(c.path)', which is still in use: another instance or process has it open, or something keeps a version "
+                "Cannot change the key of '\(changed.path)', which is still in use: another instance or process has it open, or something keeps a version "
                     + "of it: a frozen Realm, a reference to results, or an observer of objects, collections or results, also of this Realm",
-                path: c.path)
+                path: changed.path)
         }
     }
 }

@@ -1,15 +1,14 @@
-/// What a migration function may do to the schema, on the Realm being migrated. Rules: live-objects §3.
+/// Changes of the schema that a migration function may make, on the Realm being migrated. Rules: live-objects §3.
 extension Realm {
-    /// Gives a property of the file a new name and keeps its values. For migration functions, on the Realm being
-    /// migrated.
+    /// Renames a property of the file and keeps its values. For migration functions, on the Realm being migrated.
     ///
-    /// - Throws: 3020 unknown class, 2007 when the old name is still wanted or the types do not fit, 3009 unknown
-    ///   property.
+    /// - Throws: 3020 for an unknown class, 2007 when the schema still has the old name or the types do not fit, 3009
+    ///   for an unknown property.
     public func renameProperty(_ className: Name, from old: Name, to new: Name) throws(RealmError) {
         try enter(.realm)
         defer { leave() }
         let group = try writing().group
-        guard let t = try group.table(named: Tables.classPrefix + className) else {
+        guard let table = try group.table(named: Tables.classPrefix + className) else {
             throw RealmError(
                 .noSuchTable, "Cannot rename properties for type '\(className)' because it does not exist.")
         }
@@ -23,41 +22,42 @@ extension Realm {
                 .illegalOperation,
                 "Cannot rename property '\(className).\(old)' to '\(new)' because the source property still exists.")
         }
-        guard let from = t.column(named: old) else {
+        guard let from = table.column(named: old) else {
             throw RealmError(
                 .invalidProperty, "Cannot rename property '\(className).\(old)' because it does not exist.")
         }
         var key = from.key
-        if let to = t.column(named: new) {
+        if let to = table.column(named: new) {
             let file = try group.readSchema()
-            guard let c = file[className], let p = c.properties.first(where: { $0.name == old }),
-                let q = c.properties.first(where: { $0.name == new })
+            guard let objectSchema = file[className],
+                let source = objectSchema.properties.first(where: { $0.name == old }),
+                let destination = objectSchema.properties.first(where: { $0.name == new })
             else { return }
-            guard p.sameType(as: q) else {
+            guard source.sameType(as: destination) else {
                 throw RealmError(
                     .illegalOperation,
-                    "Cannot rename property '\(className).\(old)' to '\(new)' because it would change from type '\(p.typeText)' to '\(q.typeText)'."
+                    "Cannot rename property '\(className).\(old)' to '\(new)' because it would change from type '\(source.typeText)' to '\(destination.typeText)'."
                 )
             }
-            if p.isNullable && !q.isNullable {
+            if source.isNullable && !destination.isNullable {
                 throw RealmError(
                     .illegalOperation,
                     "Cannot rename property '\(className).\(old)' to '\(new)' because it would change from optional to required."
                 )
             }
-            try t.removeColumn(to.key)
-            if !p.isNullable && q.isNullable { key = try t.setNullable(key, true) }
+            try table.removeColumn(to.key)
+            if !source.isNullable && destination.isNullable { key = try table.setNullable(key, true) }
         }
-        try t.renameColumn(key, to: new)
+        try table.renameColumn(key, to: new)
         renamed.removeAll { $0.className == className && $0.property == old }
         renamed.append((className, new))
         try adopt(schema, try group.readSchema(), version: schemaVersion)
     }
 
-    /// Deletes a class that the live schema does not have, with its objects; false when the file has no such class
-    /// either.
+    /// Deletes a class that the live schema does not have, and its objects.
     ///
-    /// - Throws: 2019 the schema has the class, 2003 another class links to it.
+    /// - Returns: false when the file has no such class.
+    /// - Throws: 2019 when the schema has the class, 2003 when another class links to it.
     @discardableResult
     public func removeClass(_ className: Name) throws(RealmError) -> Bool {
         try enter(.realm)
@@ -68,7 +68,7 @@ extension Realm {
                 .invalidSchemaChange, "Attempt to remove a table that is currently part of the schema: '\(className)'")
         }
         let group = try writing().group
-        if let t = try group.table(named: Tables.classPrefix + className) { try group.removeTable(t) }
+        if let table = try group.table(named: Tables.classPrefix + className) { try group.removeTable(table) }
         return true
     }
 }

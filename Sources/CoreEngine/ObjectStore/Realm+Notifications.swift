@@ -1,28 +1,29 @@
-/// The notifiers of one Realm: they are moved along with it, and called when it has moved. Rules: live-objects §6.12,
+/// The notifiers of one Realm. They move with the Realm, and are called after each move. Rules: live-objects §6.12,
 /// §6.13.
 struct NotifierList {
     private struct Entry { weak var notifier: Notifier? }
     private var entries: [Entry] = []
 
-    /// The version up to which all of them were told: its successors' changesets must stay.
+    /// Pins the version up to which all notifiers are informed: the changesets of the versions after it must stay.
     private var pin: Pin?
 
-    /// Those whose handles are still there.
+    /// Removes notifiers whose handles were released, and returns the others.
     mutating func live() -> [Notifier] {
         entries.removeAll { $0.notifier.map(\.isIdle) ?? true }
         if entries.isEmpty { pin = nil }
         return entries.compactMap(\.notifier)
     }
 
-    mutating func add(_ n: Notifier, _ snapshot: Transaction) throws(RealmError) {
+    mutating func add(_ notifier: Notifier, _ snapshot: Transaction) throws(RealmError) {
         if pin == nil { pin = snapshot.sharedPin }
-        if !entries.contains(where: { $0.notifier === n }) { entries.append(Entry(notifier: n)) }
+        if !entries.contains(where: { $0.notifier === notifier }) { entries.append(Entry(notifier: notifier)) }
     }
 
-    /// Brings all to the version of the snapshot.
+    /// Moves all notifiers to the version of the snapshot.
     /// - Parameters:
-    ///   - isLeaving: the snapshot will move on: those that did not look at their rows yet do so where it gets to.
-    ///   - silent: callbacks that are not to hear of what happened on the way.
+    ///   - isLeaving: whether the snapshot will move on. Notifiers that have not read their rows yet then read them at
+    ///     the next version.
+    ///   - silent: callbacks that are not told of these changes.
     mutating func advance(_ snapshot: Transaction, isLeaving: Bool, silent: [ObjectIdentifier: Set<Int>] = [:])
         throws(RealmError)
     {
@@ -36,38 +37,38 @@ struct NotifierList {
 }
 
 extension Realm {
-    /// Throws 2010 unless the object is there.
+    /// Throws 2010 unless the object exists.
     package func checkObject(_ table: TableKey, _ object: ObjKey) throws(RealmError) {
         guard try isAlive(table, object) else { throw invalidated() }
     }
 
-    /// Adds a callback to the notifier of a handle, which it makes where there is none. Its first call comes with the
-    /// next delivery.
+    /// Adds a callback to the notifier of a handle, and makes the notifier if the handle has none. The first call comes
+    /// with the next delivery.
     /// - Parameters:
-    ///   - kept: where the handle keeps its notifier.
-    ///   - joins: a notifier that is there takes another callback in the middle of a write, too.
+    ///   - kept: the handle's storage for its notifier.
+    ///   - joins: whether an existing notifier accepts another callback in the middle of a write.
     package func observe(
         _ kept: inout Notifier?, _ paths: [KeyPath]?, joins: Bool = false,
         _ make: (Transaction) throws(RealmError) -> Notifier,
         _ call: @escaping (ChangeSet, ClosedRange<UInt64>) -> Void
     ) throws(RealmError) -> (Notifier, Int) {
         guard !isFrozen else { throw frozenError("observe") }
-        let t = try reading()
+        let transaction = try reading()
         if kept == nil || !joins {
             guard configuration.schemaMode != .immutable else {
                 throw RealmError(
                     .wrongTransactionState, "An immutable Realm does not change: there is nothing to be told of")
             }
-            guard !(isWriting && t.hasChanges) else {
+            guard !(isWriting && transaction.hasChanges) else {
                 throw RealmError(
                     .wrongTransactionState,
                     "Callbacks are added before the first change of a write transaction, or outside of it")
             }
         }
         let notifier: Notifier
-        if let kept, !kept.isIdle { notifier = kept } else { notifier = try make(t) }
+        if let kept, !kept.isIdle { notifier = kept } else { notifier = try make(transaction) }
         let id = notifier.add(paths, call)
-        do throws(RealmError) { try notifiers.add(notifier, t) } catch {
+        do throws(RealmError) { try notifiers.add(notifier, transaction) } catch {
             notifier.remove(id)
             throw error
         }
@@ -76,37 +77,39 @@ extension Realm {
         return (notifier, id)
     }
 
-    /// Own commits become a step of their own before the Realm leaves their version.
+    /// Moves the notifiers to the current version before the Realm leaves it, so that the Realm's own commits are a
+    /// separate step.
     func prepareMove() {
         guard transaction.stage == .reading else { return }
         advanceNotifiers(isLeaving: true)
     }
 
-    /// The Realm stands at the version for which `deliver` will call, and no callback has run: what changed on the way
-    /// there is computed.
+    /// Computes the changes up to the version for which `deliver` will call the callbacks. The Realm is at that
+    /// version, and no callback has run.
     func prepareDelivery() {
         guard isReading else { return }
         advanceNotifiers(isLeaving: false)
     }
 
-    /// The commit just made becomes a step of its own, of which some callbacks do not hear.
+    /// Makes the last commit a separate step, of which some callbacks are not told.
     func skip(_ silent: [(notifier: Notifier, id: Int)]) {
         guard isReading else { return }
         var ids: [ObjectIdentifier: Set<Int>] = [:]
-        for s in silent { ids[ObjectIdentifier(s.notifier), default: []].insert(s.id) }
+        for callback in silent { ids[ObjectIdentifier(callback.notifier), default: []].insert(callback.id) }
         advanceNotifiers(isLeaving: false, silent: ids)
     }
 
     private func advanceNotifiers(isLeaving: Bool, silent: [ObjectIdentifier: Set<Int>] = [:]) {
         do throws(RealmError) { try notifiers.advance(transaction, isLeaving: isLeaving, silent: silent) } catch {
-            // They stay where they are, and what was pinned stays pinned: the next move tries again.
+            // The notifiers keep their version, and the pin stays: the next move tries again.
             Log.write(
                 .notification, .error,
                 "What changed in '\(configuration.path)' could not be found out: \(error.message)")
         }
     }
 
-    /// The callbacks of the Realm itself have run for a move; also when nothing moved: first calls may be due.
+    /// Calls the callbacks of the notifiers, after those of the Realm itself. Also called when nothing moved, because
+    /// first calls may be due.
     func deliver() {
         let all = notifiers.live().map { ($0, $0.due) }.filter { !$0.1.isEmpty }
         guard !all.isEmpty else { return }
@@ -116,12 +119,12 @@ extension Realm {
         }
         var version = transaction.version
         notifying {
-            // A callback may take others away, write, or close the Realm: each is looked up again.
+            // A callback may remove others, write, or close the Realm: each is looked up again.
             for (notifier, due) in all {
                 for callback in due {
                     if !isClosed, transaction.version != version {
-                        // One before it wrote: what is told now leads to the present version, and another transaction
-                        // is not looked into.
+                        // An earlier callback wrote. The changes are now computed up to the current version.
+                        // Uncommitted changes of a write transaction are not reported.
                         guard transaction.stage == .reading || !transaction.hasChanges else {
                             owesTurn = true
                             return
@@ -135,10 +138,9 @@ extension Realm {
         }
     }
 
-    /// A key path as users write it: public names joined by dots, `*` for every property of a level. Rules:
-    /// live-objects §6.10.
-    /// - Returns: the paths that it stands for.
-    /// - Throws: 3000 when a name is not known, or stands behind a property that is no link.
+    /// Parses a key path: public names joined by dots, `*` for every property of a level. Rules: live-objects §6.10.
+    /// - Returns: the paths that the text describes.
+    /// - Throws: 3000 when a name is unknown, or comes after a property that is no link.
     package func keyPaths(_ text: String, of table: TableKey) throws(RealmError) -> [KeyPath] {
         guard let start = schema.classes.first(where: { $0.key == table }) else {
             throw RealmError(.noSuchTable, "No class with this key")
@@ -151,15 +153,15 @@ extension Realm {
             var next: [(steps: [KeyPath.Step], at: ObjectSchema?)] = []
             for (steps, at) in open {
                 guard let at else {
-                    // A property that is no link has no properties, where a star led to it; behind another star it is
-                    // an end.
+                    // A star led to a property that is no link. A further star ends the path there; a further name does
+                    // not match.
                     if name == "*" { done.append(KeyPath(steps)) }
                     continue
                 }
                 let matching =
                     name == "*" ? at.properties + at.computedProperties : try property(name, in: at).map { [$0] } ?? []
-                for p in matching {
-                    guard let step = try keyPathStep(p, in: at) else { continue }
+                for property in matching {
+                    guard let step = try keyPathStep(property, in: at) else { continue }
                     next.append((steps + [step], step.target.flatMap { t in schema.classes.first { $0.key == t } }))
                 }
             }
@@ -177,43 +179,45 @@ extension Realm {
         return done
     }
 
-    /// A property by its public name; the empty name stands for the first one that has no other.
-    private func property(_ name: String, in c: ObjectSchema) throws(RealmError) -> Property? {
-        let all = c.properties + c.computedProperties
+    /// Returns a property by its public name; for the empty name the first property without a public name.
+    private func property(_ name: String, in objectSchema: ObjectSchema) throws(RealmError) -> Property? {
+        let all = objectSchema.properties + objectSchema.computedProperties
         if name.isEmpty { return all.first { $0.publicName.isEmpty } }
         let wanted = Name(name)
         return all.first { $0.publicName == wanted } ?? all.first { $0.publicName.isEmpty && $0.name == wanted }
     }
 
-    /// A property as a step of a key path; nil when it is not in the file.
-    private func keyPathStep(_ p: Property, in c: ObjectSchema) throws(RealmError) -> KeyPath.Step? {
-        guard p.isComputed else {
-            guard p.key != .null else { return nil }
-            let target = p.type == .object ? schema.classes.first { $0.name == p.linkTarget }?.key : nil
-            return KeyPath.Step(table: c.key, column: p.key, target: target, isBacklink: false)
+    /// Returns a property as a step of a key path; nil when the file does not have the property.
+    private func keyPathStep(_ property: Property, in objectSchema: ObjectSchema) throws(RealmError) -> KeyPath.Step? {
+        guard property.isComputed else {
+            guard property.key != .null else { return nil }
+            let target = property.type == .object ? schema.classes.first { $0.name == property.linkTarget }?.key : nil
+            return KeyPath.Step(table: objectSchema.key, column: property.key, target: target, isBacklink: false)
         }
-        guard let origin = schema.classes.first(where: { $0.name == p.linkTarget }),
-            let link = origin.properties.first(where: { $0.name == p.linkOrigin }),
-            let t = try reading().group.table(c.key)
+        guard let origin = schema.classes.first(where: { $0.name == property.linkTarget }),
+            let link = origin.properties.first(where: { $0.name == property.linkOrigin }),
+            let table = try reading().group.table(objectSchema.key)
         else { return nil }
-        for case let b? in t.facts
-        where b.type == .backlink && b.oppositeTable == origin.key && b.oppositeColumn == link.key {
-            return KeyPath.Step(table: c.key, column: b.key, target: origin.key, isBacklink: true)
+        for case let backlink? in table.facts
+        where backlink.type == .backlink && backlink.oppositeTable == origin.key && backlink.oppositeColumn == link.key
+        {
+            return KeyPath.Step(table: objectSchema.key, column: backlink.key, target: origin.key, isBacklink: true)
         }
         return nil
     }
 }
 
 extension ResultSet {
-    /// The notifier for these rows.
-    package func makeNotifier(_ t: Transaction) throws(RealmError) -> Notifier {
+    /// Makes the notifier for these rows.
+    package func makeNotifier(_ transaction: Transaction) throws(RealmError) -> Notifier {
         guard !isSnapshot else {
             throw RealmError(.illegalOperation, "A snapshot of results does not change: there is nothing to be told of")
         }
         switch source {
-        case .collection(let path) where table == nil: return try CollectionNotifier(path, .rows, limit: valueLimit, t)
-        case .keys(let path): return try CollectionNotifier(path, .rows, limit: valueLimit, t)
-        default: return ResultsNotifier(table ?? .null, source, query, at: t.version)
+        case .collection(let path) where table == nil:
+            return try CollectionNotifier(path, .rows, limit: valueLimit, transaction)
+        case .keys(let path): return try CollectionNotifier(path, .rows, limit: valueLimit, transaction)
+        default: return ResultsNotifier(table ?? .null, source, query, at: transaction.version)
         }
     }
 }

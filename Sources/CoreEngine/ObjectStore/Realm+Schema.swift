@@ -1,7 +1,7 @@
-/// The schema of an open Realm: reading it, bringing the file to a requested one, following other writers. Rules:
+/// The schema of an open Realm: reading it, changing the file to a requested schema, following other writers. Rules:
 /// live-objects §2.
 
-/// What a step to another schema may do.
+/// The settings of a change to another schema.
 struct SchemaStep {
     let mode: SchemaMode
     let version: UInt64
@@ -9,12 +9,12 @@ struct SchemaStep {
     let initialize: (@Sendable (Realm) throws -> Void)?
     let handlesBacklinks: Bool
 
-    init(_ c: RealmConfiguration) {
-        mode = c.schemaMode
-        version = c.schemaVersion
-        migrate = c.migrate
-        initialize = c.initialize
-        handlesBacklinks = c.handlesBacklinksAutomatically
+    init(_ configuration: RealmConfiguration) {
+        mode = configuration.schemaMode
+        version = configuration.schemaVersion
+        migrate = configuration.migrate
+        initialize = configuration.initialize
+        handlesBacklinks = configuration.handlesBacklinksAutomatically
     }
 
     init(
@@ -32,15 +32,15 @@ struct SchemaStep {
 
 extension Realm {
     func readFileSchema() throws(RealmError) {
-        let t = try reading()
-        boundFile = try t.group.readSchema()
+        let transaction = try reading()
+        boundFile = try transaction.group.readSchema()
         schema = Schema(boundFile.classes.filter { !$0.name.isEmpty })
-        schemaVersion = try t.group.readSchemaVersion()
-        boundShape = try t.group.shape()
+        schemaVersion = try transaction.group.readSchemaVersion()
+        boundShape = try transaction.group.shape()
     }
 
-    /// As `readFileSchema`, for a version that is frozen while `realm` writes on top of it: where that changed classes,
-    /// these are those before.
+    /// As `readFileSchema`, for a Realm that is frozen while `realm` writes on top of its version. When the write
+    /// changed classes, this reads the classes from before the write.
     func readSchemaBeforeWrite(of realm: Realm) throws(RealmError) {
         guard try reading().group.shape() != (try realm.transaction.group.shape()) else { return }
         try readFileSchema()
@@ -48,13 +48,13 @@ extension Realm {
 
     // MARK: The step
 
-    /// Brings the file's schema to the requested one, as the mode allows, and makes it the live schema. An error leaves
-    /// the file as it was.
+    /// Changes the file's schema to the requested one, as the mode allows, and makes it the live schema. An error
+    /// leaves the file unchanged.
     ///
     /// - Parameters:
-    ///   - present, presentVersion: what the file has.
-    ///   - inTransaction: the changes become part of the write transaction that is open; a failure leaves it fit for a
-    ///     rollback only.
+    ///   - present, presentVersion: the schema and schema version of the file.
+    ///   - inTransaction: the changes become part of the open write transaction. After a failure that transaction can
+    ///     only be rolled back.
     func bringSchema(
         to requested: Schema, _ step: SchemaStep, from present: Schema, fileVersion presentVersion: UInt64,
         inTransaction: Bool = false
@@ -64,7 +64,7 @@ extension Realm {
         var changes = SchemaChange.between(file, wanted)
         if fileVersion == step.version && changes.isEmpty { return try adopt(requested, file, version: fileVersion) }
         try Self.check(changes, step, fileVersion)
-        // A read-only mode sets the version of a new file, but leaves an empty one that was there as it is.
+        // Read-only mode sets the schema version of a new file, but does not change an existing empty file.
         let isFixed =
             step.mode == .immutable
             || (step.mode == .readOnly && (fileVersion != ObjectStore.notVersioned || !database.isWritable))
@@ -72,7 +72,7 @@ extension Realm {
             return try adopt(
                 requested, file, version: fileVersion == ObjectStore.notVersioned ? step.version : fileVersion)
         }
-        // Index changes alone wait for the next version in additive modes.
+        // In additive modes, changes of indexes alone are made only with a new schema version.
         if step.mode.isAdditive, fileVersion == step.version,
             !changes.contains(where: { $0.isClassAddition || $0.isPropertyAddition })
         {
@@ -112,8 +112,8 @@ extension Realm {
         notifySchemaChanged()
     }
 
-    /// Additive-discovered mode makes no tables for embedded classes that nothing leads to. They are part of the live
-    /// schema all the same, without a key, as classes are in read-only modes that the file does not have.
+    /// Additive-discovered mode makes no tables for embedded classes that no top-level class leads to. They are part of
+    /// the live schema, but have no key, like classes that the file lacks in read-only modes.
     private static func relevant(_ schema: Schema, _ mode: SchemaMode, _ file: Schema) -> Schema {
         guard mode == .additiveDiscovered else { return schema }
         let reachable = schema.reachableEmbedded()
@@ -121,11 +121,11 @@ extension Realm {
             schema.classes.filter { $0.kind != .embedded || reachable.contains($0.name) || file[$0.name] != nil })
     }
 
-    /// Inside the write transaction: changes the file, runs the functions, commits.
+    /// Runs inside the write transaction: changes the file, calls the functions, commits.
     ///
     /// - Parameters:
-    ///   - wanted: the classes and properties that the file shall have.
-    ///   - requested: what the live schema becomes.
+    ///   - wanted: the classes and properties that the file must have.
+    ///   - requested: the new live schema.
     private func write(
         _ planned: [SchemaChange], to wanted: Schema, of requested: Schema, _ step: SchemaStep, _ fileVersion: UInt64,
         committing: Bool = true
@@ -157,7 +157,9 @@ extension Realm {
             if !left.isEmpty {
                 throw Self.mismatch(.schemaMismatch, left, "Migration is required due to the following errors:")
             }
-            for c in wanted.classes { try group.table(named: c.tableName)?.checkPrimaryKeysAreUnique() }
+            for objectSchema in wanted.classes {
+                try group.table(named: objectSchema.tableName)?.checkPrimaryKeysAreUnique()
+            }
         } else if fileVersion == step.version {
             try group.apply(changes.filter { $0.isClassAddition || $0.isIndexChange })
         } else {
@@ -171,7 +173,9 @@ extension Realm {
             try guarded("data initialization") { () throws(RealmError) in
                 do { try initialize(self) } catch { throw Self.callbackError(error) }
             }
-            for c in wanted.classes { try group.table(named: c.tableName)?.checkPrimaryKeysAreUnique() }
+            for objectSchema in wanted.classes {
+                try group.table(named: objectSchema.tableName)?.checkPrimaryKeysAreUnique()
+            }
         }
         Log.write(
             .storage, .debug,
@@ -192,16 +196,18 @@ extension Realm {
         try guarded("migration") { () throws(RealmError) in
             do { try migrate(old, self) } catch { throw Self.callbackError(error) }
         }
-        for r in renamed where wanted[r.className]?.properties.contains(where: { $0.name == r.property }) != true {
-            throw RealmError(.invalidProperty, "Renamed property '\(r.className).\(r.property)' does not exist.")
+        for rename in renamed
+        where wanted[rename.className]?.properties.contains(where: { $0.name == rename.property }) != true {
+            throw RealmError(
+                .invalidProperty, "Renamed property '\(rename.className).\(rename.property)' does not exist.")
         }
     }
 
-    static func callbackError(_ e: any Error) -> RealmError {
-        e as? RealmError ?? RealmError(.callback, "User-provided callback failed: \(e)")
+    static func callbackError(_ error: any Error) -> RealmError {
+        error as? RealmError ?? RealmError(.callback, "User-provided callback failed: \(error)")
     }
 
-    /// Runs a function of the application, which must leave the transaction open.
+    /// Runs a function of the application. The function must leave the transaction open.
     private func guarded(_ what: String, _ body: () throws(RealmError) -> Void) throws(RealmError) {
         callbackGuard = .active
         defer { callbackGuard = .none }
@@ -213,13 +219,13 @@ extension Realm {
         }
     }
 
-    // MARK: What modes allow
+    // MARK: Schema modes
 
     static func mismatch(_ code: RealmError.Code, _ changes: [SchemaChange], _ heading: String) -> RealmError {
         RealmError(code, heading + "\n" + changes.map { "- " + $0.text }.joined(separator: "\n"))
     }
 
-    /// Throws when a file with these differences to the requested schema cannot be read by it.
+    /// Throws when a Realm with the requested schema cannot read a file with these differences.
     private static func checkReadable(_ changes: [SchemaChange]) throws(RealmError) {
         let bad = changes.filter {
             switch $0 {
@@ -232,7 +238,7 @@ extension Realm {
         }
     }
 
-    /// Throws when the mode does not allow the step from the file's schema to the requested one.
+    /// Throws when the mode does not allow the change from the file's schema to the requested one.
     private static func check(_ changes: [SchemaChange], _ step: SchemaStep, _ fileVersion: UInt64) throws(RealmError) {
         let fresh = fileVersion == ObjectStore.notVersioned
         switch step.mode {
@@ -252,7 +258,7 @@ extension Realm {
                     "Provided schema version \(step.version) is less than last set version \(fileVersion).")
             }
             if step.mode == .manual {
-                // A function, or a higher version without one, is judged by the comparison afterwards.
+                // With a higher version, the schemas are compared after the migration function, if one was given.
                 if step.version == fileVersion, !changes.isEmpty {
                     throw mismatch(.schemaMismatch, changes, "Migration is required due to the following errors:")
                 }
@@ -277,7 +283,7 @@ extension Realm {
 
     // MARK: The live schema
 
-    /// Makes `wanted` the live schema; its classes and properties take their keys from the file's.
+    /// Makes `wanted` the live schema. Its classes and properties take their keys from the file's schema.
     func adopt(_ wanted: Schema, _ file: Schema, version: UInt64) throws(RealmError) {
         schema = bound(wanted, to: file)
         schemaVersion = version
@@ -293,13 +299,13 @@ extension Realm {
             guard let old = file[live.classes[i].name] else { continue }
             live.classes[i].key = old.key
             for j in live.classes[i].properties.indices {
-                if let p = old.properties.first(where: { $0.name == live.classes[i].properties[j].name }) {
-                    live.classes[i].properties[j].key = p.key
+                if let property = old.properties.first(where: { $0.name == live.classes[i].properties[j].name }) {
+                    live.classes[i].properties[j].key = property.key
                 }
             }
             if subset == .allProperties || subset == .complete {
-                for p in old.properties where live.classes[i].property(named: p.name) == nil {
-                    live.classes[i].properties.append(p)
+                for property in old.properties where live.classes[i].property(named: property.name) == nil {
+                    live.classes[i].properties.append(property)
                 }
             }
         }
@@ -309,8 +315,8 @@ extension Realm {
         return live
     }
 
-    /// The snapshot is another one: where tables or columns came or went, the live schema follows; a class or property
-    /// that it has and the file lost is an error (2019), and the caller stays where it was.
+    /// Called when the snapshot has moved. When tables or columns were added or removed, the live schema follows. When
+    /// the file lost a class or property of the live schema, this throws 2019, and the caller keeps the old version.
     func versionMoved() throws(RealmError) {
         stateCount &+= 1
         guard isOpen else { return }
@@ -324,17 +330,19 @@ extension Realm {
             schemaVersion = try group.readSchemaVersion()
         } else {
             var lost: [SchemaChange] = []
-            for c in schema.classes where !c.key.isNull {
-                guard let now = file[c.name], now.key == c.key else {
-                    lost.append(.removeClass(c))
+            for objectSchema in schema.classes where !objectSchema.key.isNull {
+                guard let now = file[objectSchema.name], now.key == objectSchema.key else {
+                    lost.append(.removeClass(objectSchema))
                     continue
                 }
-                for p in c.properties where p.key != .null {
-                    guard let q = now.properties.first(where: { $0.name == p.name }) else {
-                        lost.append(.removeProperty(c, p))
+                for property in objectSchema.properties where property.key != .null {
+                    guard let present = now.properties.first(where: { $0.name == property.name }) else {
+                        lost.append(.removeProperty(objectSchema, property))
                         continue
                     }
-                    if !p.sameType(as: q) { lost.append(.changeType(c, from: p, to: q)) }
+                    if !property.sameType(as: present) {
+                        lost.append(.changeType(objectSchema, from: property, to: present))
+                    }
                 }
             }
             if !lost.isEmpty {
@@ -353,8 +361,8 @@ extension Realm {
 
     // MARK: Changing the schema of an open Realm
 
-    /// Brings the file and this Realm to another schema, version 0 unless given. Inside a write transaction only when
-    /// nothing has to change.
+    /// Changes the schema of the file and of this Realm. The version is 0 by default. Without `inTransaction`, inside a
+    /// write transaction it succeeds only when nothing has to change.
     public func updateSchema(
         _ wanted: Schema, version: UInt64 = 0, migrate: (@Sendable (Realm, Realm) throws -> Void)? = nil,
         initialize: (@Sendable (Realm) throws -> Void)? = nil, inTransaction: Bool = false
@@ -382,8 +390,8 @@ extension Realm {
         if !wasReading { transaction.endRead() }
     }
 
-    /// Makes `wanted` the schema of a frozen Realm, whose file stays what it is: it may leave classes and properties
-    /// out, and name classes that are not there.
+    /// Makes `wanted` the schema of a frozen Realm, whose file does not change. `wanted` may omit classes and
+    /// properties, and contain classes that the file lacks.
     private func showOnly(_ wanted: Schema) throws(RealmError) {
         let file = try reading().group.readSchema()
         try Self.checkReadable(SchemaChange.between(file, wanted))
@@ -392,8 +400,8 @@ extension Realm {
 }
 
 extension Schema {
-    /// Whether both have the same classes with properties of the same names and types. Nullability, indexes and keys do
-    /// not count.
+    /// Whether both schemas have the same classes, with properties of the same names and types. Nullability, indexes
+    /// and keys do not count.
     func hasNames(of other: Schema) -> Bool {
         classes.count == other.classes.count
             && zip(classes, other.classes).allSatisfy { a, b in
@@ -405,13 +413,13 @@ extension Schema {
 }
 
 extension Group {
-    /// What the live schema of a Realm depends on: which tables there are and which columns they have. Two snapshots of
-    /// one shape have the same classes and properties (indexes may differ).
+    /// The tables that exist and their columns: the state that the live schema of a Realm depends on. Two snapshots of
+    /// the same shape have the same classes and properties; their indexes may differ.
     func shape() throws(RealmError) -> [UInt64] {
         var all: [UInt64] = []
         for i in liveIndexes {
             all.append(UInt64(i))
-            for v in try specState(i) { all.append(v) }
+            for word in try specState(i) { all.append(word) }
         }
         return all
     }

@@ -1,8 +1,9 @@
-/// How a Realm comes to read and to write, and how it moves from version to version.
+/// How a Realm begins to read and to write, and how it moves between versions.
 ///
-/// Whoever needs data asks `reading` or `writing` for the transaction, on every call: a Realm that does not read yet
-/// begins to, and nothing is handed out that was read from lost pages. `beginWrite`, `refresh` and turns move it; every
-/// move brings the schema along first, then tells the callbacks. A move that fails leaves the Realm where it was.
+/// Every call that needs data asks `reading` or `writing` for the transaction. A Realm that does not read yet begins to
+/// read, and data from lost pages is never returned. `beginWrite`, `refresh` and turns of the scheduler move the Realm.
+/// Each move first updates the schema, then calls the callbacks. After a move that fails, the Realm is still at the old
+/// version.
 extension Realm {
     func frozenError(_ what: String) -> RealmError {
         RealmError(.wrongTransactionState, "Can't \(what) a frozen Realm.")
@@ -10,7 +11,7 @@ extension Realm {
 
     func closedError() -> RealmError { RealmError(.closedRealm, "Cannot access realm that has been closed.") }
 
-    /// The transaction, in a snapshot.
+    /// Returns the transaction; begins to read if necessary.
     @inline(__always) package func reading() throws(RealmError) -> Transaction {
         if transaction.stage != .reading && transaction.stage != .writing {
             if let frozen { return try reading(frozen) }
@@ -20,14 +21,15 @@ extension Realm {
         return transaction
     }
 
-    /// The table in the snapshot, nil when there is none, without counting references: good until the Realm moves.
+    /// Returns the table in the snapshot without counting references; nil when it does not exist. Valid until the Realm
+    /// moves.
     @inline(__always) func readingTable(_ key: TableKey) throws(RealmError) -> Unmanaged<Table>? {
         if transaction.stage != .reading && transaction.stage != .writing {
             return try reading().group.unmanagedTable(key)
         }
         try verifyWhole()
-        return try Unmanaged.passUnretained(transaction.group).borrow { (g: Group) throws(RealmError) in
-            try g.unmanagedTable(key)
+        return try Unmanaged.passUnretained(transaction.group).borrow { (group: Group) throws(RealmError) in
+            try group.unmanagedTable(key)
         }
     }
 
@@ -44,7 +46,7 @@ extension Realm {
         try noteBegin()
     }
 
-    /// Begins to read a version that is pinned already.
+    /// Begins to read a version that is already pinned.
     func beginRead(at pin: Pin) throws(RealmError) {
         try transaction.beginRead(at: pin)
         try noteBegin()
@@ -58,13 +60,13 @@ extension Realm {
         }
     }
 
-    /// The transaction, writing.
+    /// Returns the transaction, which must be a write transaction.
     @inline(__always) package func writing() throws(RealmError) -> Transaction {
         try verifyWriting()
         return transaction
     }
 
-    /// Throws unless something may be changed now, and notes that something is.
+    /// Throws unless data may be changed now. Marks the state as changed.
     @inline(__always) func verifyWriting() throws(RealmError) {
         guard transaction.stage == .writing else {
             throw RealmError(.wrongTransactionState, "Cannot modify managed objects outside of a write transaction.")
@@ -74,8 +76,8 @@ extension Realm {
         stateCount &+= 1
     }
 
-    /// Runs a change. One that is refused has changed nothing; one that fails halfway leaves the transaction fit for a
-    /// rollback only.
+    /// Runs a change. A refused change has changed nothing. After a change that fails halfway, the transaction can only
+    /// be rolled back.
     @inline(__always) func changing<R>(_ body: () throws(RealmError) -> R) throws(RealmError) -> R {
         let before = transaction.startChange()
         defer { transaction.endChange(before) }
@@ -89,8 +91,8 @@ extension Realm {
     public var isWriting: Bool { transaction.isWriting.load(ordering: .relaxed) }
     package var isReading: Bool { isFrozen || transaction.stage == .reading || transaction.stage == .writing }
 
-    /// Version of the snapshot; nil when none is open, or the Realm is closed. Elsewhere than on the Realm's thread
-    /// that is a `Misuse`.
+    /// The version of the snapshot; nil when the Realm has no snapshot or is closed. On another thread than the Realm's
+    /// this is a `Misuse`.
     public var version: UInt64? {
         var version: UInt64?
         _ = Misuse.isThere("Realm.version") { () throws(RealmError) in
@@ -100,50 +102,49 @@ extension Realm {
         return version
     }
 
-    /// Version of the snapshot; nil when none is open.
+    /// The version of the snapshot; nil when the Realm has none.
     package func readVersion() throws(RealmError) -> UInt64? {
         try inside { () throws(RealmError) in isReading ? frozen?.version ?? transaction.version : nil }
     }
 
-    /// Number of versions of the file that are kept; 0 when the Realm is closed. Any thread.
+    /// The number of versions that the file keeps; 0 when the Realm is closed. Any thread.
     public var versionCount: UInt64 { openDatabase?.versionCount ?? 0 }
 
-    /// The versions of the file that anybody has pinned, the oldest first. A snapshot looks at those of whoever has the
-    /// file open.
+    /// All pinned versions of the file, oldest first: those of every process that has the file open.
     public func pinnedVersions() throws(RealmError) -> [PinnedVersion] {
         try inside { () throws(RealmError) in try database.pinnedVersions() }
     }
 
-    /// Begins to read the newest version, unless it reads one. Any call that reads does that by itself.
+    /// Begins to read the newest version, unless the Realm reads already. Every call that reads also does this.
     ///
-    /// - Throws: 1021 and its neighbours for a file that cannot be read.
+    /// - Throws: 1021 for a damaged file, 1017–1020 for I/O errors.
     public func beginRead() throws(RealmError) {
         try inside { () throws(RealmError) in
             _ = try reading()
         }
     }
 
-    /// Waits for the write lock and moves to the newest version. Callbacks that are told of this move run inside of the
-    /// transaction: they may change something, which becomes part of it, but begin no other one. `write` may be called
-    /// there.
+    /// Waits for the write lock and moves to the newest version. Callbacks for this move run inside the transaction.
+    /// Their changes become part of it, and they cannot begin another transaction, but they may call `write`.
     ///
-    /// - Throws: 2005 inside a write transaction, and where nothing can be written.
+    /// - Throws: 2005 inside a write transaction, and for a Realm that cannot be written.
     public func beginWrite() throws(RealmError) {
         try inside { () throws(RealmError) in
             try beginTelling()
-            // A callback may have ended it.
+            // A callback may have ended the transaction.
             if !isWriting { try beginUntold() }
         }
     }
 
-    /// As `beginWrite`, for programs that write whenever they are told of a change: inside a callback nobody else is
-    /// told of anything before that callback has returned. One that is called because a write begins takes the
-    /// transaction that is open, which is begun again afterwards.
+    /// As `beginWrite`, for programs that write each time they are told of a change. Inside a callback no other
+    /// callback is called before that callback has returned. A callback that is called because a write begins uses the
+    /// open transaction; afterwards that write begins again.
     package func beginOwnWrite() throws(RealmError) {
         try inside { () throws(RealmError) in
             if isWriting, isBeginning {
                 isBeginning = false
-                // What other callbacks changed without a transaction of their own stands, however this one ends.
+                // Changes that other callbacks made without their own transaction are kept, even if this transaction is
+                // rolled back.
                 guard transaction.hasChanges else { return }
                 try commitWrite()
                 return try beginUntold()
@@ -153,7 +154,7 @@ extension Realm {
         }
     }
 
-    /// Begins a write transaction, and tells the callbacks of the move there; they may end it.
+    /// Begins a write transaction and calls the callbacks for the move inside it. They may end the transaction.
     func beginTelling() throws(RealmError) {
         let moved = try moveToWrite()
         isBeginning = true
@@ -162,24 +163,24 @@ extension Realm {
         deliver()
     }
 
-    /// Begins a write transaction without telling the callbacks of the move: they are told by the next one who does, at
-    /// the latest in a turn.
+    /// Begins a write transaction without calling callbacks for the move. The next operation that calls callbacks calls
+    /// them, at the latest the next turn.
     func beginUntold() throws(RealmError) {
         if try moveToWrite() { owesNotice = true }
         isBeginning = false
         owesTurn = true
     }
 
-    /// - Returns: whether the Realm shows another version.
+    /// - Returns: whether the Realm moved to another version.
     private func moveToWrite() throws(RealmError) -> Bool {
-        let t = transaction
+        let transaction = transaction
         guard !isClosed else { throw closedError() }
         guard !isFrozen else { throw frozenError("perform transactions on") }
         guard configuration.schemaMode != .immutable, configuration.schemaMode != .readOnly else {
             throw RealmError(.wrongTransactionState, "Can't perform transactions on read-only Realms.")
         }
         awaitFlush()
-        guard t.stage != .writing else {
+        guard transaction.stage != .writing else {
             throw RealmError(.wrongTransactionState, "The Realm is already in a write transaction")
         }
         if configuration.maxActiveVersions != .max, versionCount > configuration.maxActiveVersions {
@@ -188,28 +189,28 @@ extension Realm {
                 "Number of active versions (\(versionCount)) in the Realm exceeded the limit of \(configuration.maxActiveVersions)"
             )
         }
-        let wasIdle = t.stage == .idle
+        let wasIdle = transaction.stage == .idle
         if wasIdle { _ = try reading() }
         prepareMove()
-        let moved = try t.beginWrite(accepting: { (_) throws(RealmError) in try self.versionMoved() })
+        let moved = try transaction.beginWrite(accepting: { (_) throws(RealmError) in try self.versionMoved() })
         try verifyWhole()
         prepareDelivery()
         return moved || wasIdle
     }
 
-    /// Ends the write transaction: its changes are on the disk, and seen by all who read from then on.
+    /// Commits the write transaction: its changes are on the disk, and every reader that begins later sees them.
     ///
-    /// - Throws: 2005 when there is none; 9001 when it is not known whether the changes are on the disk; what the
-    ///   system says.
+    /// - Throws: 2005 outside a write transaction; 9001 when it is unknown whether the changes are on the disk; the
+    ///   errors of the operating system.
     public func commitWrite() throws(RealmError) { try commitWrite(silent: []) }
 
     /// - Parameter silent: callbacks of objects, collections and results that are not told of this commit.
     package func commitWrite(silent: [(notifier: Notifier, id: Int)]) throws(RealmError) {
-        // Not `inside`: pages that are lost after the commit make it no failure.
+        // Does not use `inside`: pages that are lost after the commit do not make it fail.
         try enter(.realm)
         defer { leave() }
-        let t = transaction
-        guard t.stage == .writing else {
+        let transaction = transaction
+        guard transaction.stage == .writing else {
             throw RealmError(.wrongTransactionState, "Can't commit a non-existing write transaction")
         }
         try checkCallbackGuard()
@@ -251,13 +252,13 @@ extension Realm {
             "Commit of size \(transaction.logicalSize) done in \(Int((Platform.monotonicSeconds - start) * 1e6)) us")
     }
 
-    /// Ends the write transaction, and nothing has changed.
+    /// Rolls back the write transaction.
     ///
-    /// - Throws: 2005 when there is none.
+    /// - Throws: 2005 outside a write transaction.
     public func cancelWrite() throws(RealmError) {
         try inside { () throws(RealmError) in
-            let t = transaction
-            guard t.stage == .writing else {
+            let transaction = transaction
+            guard transaction.stage == .writing else {
                 throw RealmError(.wrongTransactionState, "Can't cancel a non-existing write transaction")
             }
             try checkCallbackGuard()
@@ -271,11 +272,11 @@ extension Realm {
                 asyncMayGoOn()
                 payTurn()
             }
-            try t.rollback()
+            try transaction.rollback()
         }
     }
 
-    /// Runs `body` in a write transaction: commits when it returns, rolls back when it throws.
+    /// Runs `body` in a write transaction. Commits when `body` returns, rolls back when it throws.
     @discardableResult
     public func write<R>(_ body: () throws -> R) throws -> R {
         try beginOwnWrite()
@@ -289,8 +290,10 @@ extension Realm {
         }
     }
 
-    /// Moves to the newest version; true when the snapshot moved, or when there was none. A Realm without a schema of
-    /// its own shows that of a version from the start: reading that one is no move. Inside a callback nothing moves.
+    /// Moves to the newest version. Inside a callback the Realm does not move.
+    ///
+    /// - Returns: whether the Realm moved, or began to read. A Realm without its own schema shows the schema of one
+    ///   version from the start: to begin to read that version is no move.
     @discardableResult
     public func refresh() throws(RealmError) -> Bool {
         try inside { () throws(RealmError) -> Bool in
@@ -314,8 +317,8 @@ extension Realm {
         }
     }
 
-    /// The turn of a Realm that neither writes nor runs callbacks.
-    /// - Returns: the version that callbacks are told of; they may have moved the Realm further.
+    /// Runs a turn of a Realm that neither writes nor runs callbacks.
+    /// - Returns: the version that callbacks are told of; the callbacks may have moved the Realm further.
     func moveInTurn() throws(RealmError) -> UInt64 {
         guard !isFixedView else { return transaction.version }
         let moved: Bool
@@ -323,8 +326,8 @@ extension Realm {
             _ = try reading()
             moved = true
         } else if transaction.stage == .idle {
-            // Nobody reads: the schema follows, and callbacks find out. A snapshot would stay for as long as no other
-            // turn comes.
+            // The Realm has no snapshot: the schema follows the file, and callbacks are called. An open snapshot would
+            // stay pinned until the next turn.
             moved = database.newestVersion != transaction.version
             if moved {
                 _ = try reading()
