@@ -106,7 +106,7 @@ package final class Batch {
         do throws(RealmError) {
             waiting = columns.map { _ in .max }
             if let primaryKey { try checkKeys(primaryKey, mode) }
-            for c in columns.indices where !columns[c].isPlain { try check(column: c) }
+            for index in columns.indices where !columns[index].isPlain { try check(column: index) }
         } catch {
             fault = place
             let name = place.name.isEmpty ? "" : ", property '\(table.className ?? table.name).\(place.name)'"
@@ -114,12 +114,12 @@ package final class Batch {
         }
     }
 
-    private func check(column c: Int) throws(RealmError) {
-        let column = columns[c]
+    private func check(column index: Int) throws(RealmError) {
+        let column = columns[index]
         (place.property, place.name) = (column.facts.key, column.name)
         for row in 0..<count {
             place.row = row
-            if try column.check(start &+ row) { waiting[c] = min(waiting[c], row) }
+            if try column.check(start &+ row) { waiting[index] = min(waiting[index], row) }
         }
     }
 
@@ -132,17 +132,17 @@ package final class Batch {
         var seen = Set<Int64>(), others = Set<BatchKey>()
         for row in 0..<count {
             place.row = row
-            let v = try column.primaryKey(start &+ row)
+            let value = try column.primaryKey(start &+ row)
             _ = try column.check(start &+ row)
             guard mode == .error else { continue }
             if mayExist {
-                let found = if let index { try index.find(v) } else { try table.find(primaryKey: v) }
+                let found = if let index { try index.find(value) } else { try table.find(primaryKey: value) }
                 guard found == nil else {
                     throw RealmError(.objectAlreadyExists, "an object with this primary key exists already")
                 }
             }
             let isNew: Bool
-            if case .int(let i) = v {
+            if case .int(let i) = value {
                 // Ascending keys need no memory.
                 if ascending, previous.map({ $0 < i }) ?? true {
                     isNew = true
@@ -151,13 +151,15 @@ package final class Batch {
                         ascending = false
                         try CMemory.expect(count, each: 20)
                         seen.reserveCapacity(count)
-                        for r in 0..<row { if case .int(let k) = try column.primaryKey(start &+ r) { seen.insert(k) } }
+                        for earlier in 0..<row {
+                            if case .int(let number) = try column.primaryKey(start &+ earlier) { seen.insert(number) }
+                        }
                     }
                     isNew = seen.insert(i).inserted
                 }
                 previous = i
             } else {
-                isNew = others.insert(BatchKey(v)).inserted
+                isNew = others.insert(BatchKey(value)).inserted
             }
             guard isNew else {
                 throw RealmError(.objectAlreadyExists, "an earlier row of the batch has this primary key")
@@ -171,7 +173,9 @@ package final class Batch {
         if rows == nil {
             var all: [BatchKey: Int] = [:]
             all.reserveCapacity(count)
-            for r in 0..<count { if let v = try? primaryKey.primaryKey(start + r) { all[BatchKey(v)] = r } }
+            for row in 0..<count {
+                if let value = try? primaryKey.primaryKey(start + row) { all[BatchKey(value)] = row }
+            }
             rows = all
         }
         return rows?[BatchKey(value)]
@@ -189,23 +193,24 @@ package final class Batch {
         let primaryKey = self.primaryKey.map { Unmanaged.passUnretained($0) }
         try Unmanaged.passUnretained(table).borrow { (table: Table) throws(RealmError) in
             for row in 0..<count {
-                let id = try primaryKey?.borrow { (c: BatchColumn) throws(RealmError) in try c.primaryKey(start &+ row)
+                let id = try primaryKey?.borrow { (column: BatchColumn) throws(RealmError) in
+                    try column.primaryKey(start &+ row)
                 }
                 let (key, isNew) = try table.createObject(primaryKey: id)
                 if isNew { created += 1 }
                 keys?[row] = key.raw
                 if anyWaits { made.append((key, isNew)) }
-                for c in bound.indices where row < waiting[c] {
-                    try bound[c].borrow { (c: BatchColumn) throws(RealmError) in
-                        try c.write(start &+ row, key, isNew: isNew, mode)
+                for index in bound.indices where row < waiting[index] {
+                    try bound[index].borrow { (column: BatchColumn) throws(RealmError) in
+                        try column.write(start &+ row, key, isNew: isNew, mode)
                     }
                 }
             }
         }
         if anyWaits {
             for row in 0..<count {
-                for c in columns.indices where row >= waiting[c] {
-                    try columns[c].write(start &+ row, made[row].object, isNew: made[row].isNew, mode)
+                for index in columns.indices where row >= waiting[index] {
+                    try columns[index].write(start &+ row, made[row].object, isNew: made[row].isNew, mode)
                 }
             }
         }
@@ -230,12 +235,12 @@ struct BatchKey: Hashable {
     private let kind: UInt8
     private let bytes: [UInt8]
 
-    init(_ v: Mixed) {
-        switch v {
+    init(_ value: Mixed) {
+        switch value {
         case .int(let i): (kind, bytes) = (1, withUnsafeBytes(of: i) { Array($0) })
-        case .string(let b): (kind, bytes) = (2, Array(b))
-        case .objectId(let o): (kind, bytes) = (3, Array(o.description.utf8))
-        case .uuid(let u): (kind, bytes) = (4, Array(u.description.utf8))
+        case .string(let text): (kind, bytes) = (2, Array(text))
+        case .objectId(let id): (kind, bytes) = (3, Array(id.description.utf8))
+        case .uuid(let id): (kind, bytes) = (4, Array(id.description.utf8))
         default: (kind, bytes) = (0, [])
         }
     }
@@ -253,14 +258,16 @@ extension Realm {
         keys: UnsafeMutablePointer<Int64>?,
         _ fault: inout BatchFault
     ) throws(RealmError) -> Int {
-        let t = try table(key)
-        guard !t.isEmbedded else {
+        let owner = try table(key)
+        guard !owner.isEmbedded else {
             throw RealmError(
-                .illegalOperation, "Embedded objects cannot be created on their own: class '\(t.className ?? t.name)'")
+                .illegalOperation,
+                "Embedded objects cannot be created on their own: class '\(owner.className ?? owner.name)'")
         }
         try verifyWriting()
         let batch = try Batch(
-            t, self, schema.assumingMemoryBound(to: ArrowSchema.self), rows.assumingMemoryBound(to: ArrowArray.self),
+            owner, self, schema.assumingMemoryBound(to: ArrowSchema.self),
+            rows.assumingMemoryBound(to: ArrowArray.self),
             &fault)
         try batch.check(mode, &fault)
         return try changing { () throws(RealmError) in try batch.write(mode, keys: keys) }

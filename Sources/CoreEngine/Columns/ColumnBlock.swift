@@ -39,8 +39,8 @@ final class ColumnBlock {
     }
 
     /// Adds `n` rows of the present cluster of a scan, from row `first` on; how many of them fitted.
-    func append(_ scan: ClusterScan, _ first: Int, _ n: Int) throws(RealmError) -> Int {
-        try checked(n) { () throws(RealmError) in try reader.read(scan, first, n, &text) }
+    func append(_ scan: ClusterScan, _ first: Int, _ count: Int) throws(RealmError) -> Int {
+        try checked(count) { () throws(RealmError) in try reader.read(scan, first, count, &text) }
     }
 
     /// Adds objects by their keys, at most `mostRows`; how many of them fitted.
@@ -55,7 +55,7 @@ final class ColumnBlock {
     /// Reads `n` rows by `body`. When one of them does not fit the array is cut before it.
     ///
     /// - Returns: how many of them were read.
-    private func checked(_ n: Int, _ body: () throws(RealmError) -> Void) throws(RealmError) -> Int {
+    private func checked(_ rowCount: Int, _ body: () throws(RealmError) -> Void) throws(RealmError) -> Int {
         let before = count
         do throws(RealmError) { try body() } catch {
             let columns = reader.columns, kept = columns.map(\.builder.completeCount).min() ?? before
@@ -65,8 +65,8 @@ final class ColumnBlock {
             try root.appendWhole(kept - before)
             return kept - before
         }
-        try root.appendWhole(n)
-        return n
+        try root.appendWhole(rowCount)
+        return rowCount
     }
 
     /// The error with the column and the object it is about.

@@ -29,16 +29,16 @@ struct ColumnBuffer: ~Copyable {
     }
 
     /// Adds bytes; there is room for them.
-    @inline(__always) mutating func append(_ from: UnsafeRawPointer, _ n: Int) {
-        Platform.copy(start + count, from, n)
-        count &+= n
+    @inline(__always) mutating func append(_ from: UnsafeRawPointer, _ byteCount: Int) {
+        Platform.copy(start + count, from, byteCount)
+        count &+= byteCount
     }
 
     /// Adds `n` zero bytes.
-    mutating func appendZeros(_ n: Int) throws(RealmError) {
-        try reserve(n)
-        Platform.zero(start + count, n)
-        count += n
+    mutating func appendZeros(_ byteCount: Int) throws(RealmError) {
+        try reserve(byteCount)
+        Platform.zero(start + count, byteCount)
+        count += byteCount
     }
 
     /// Gives the memory away; there is some, even for no bytes.

@@ -78,9 +78,9 @@ final class ColumnBuilder {
     }
 
     /// `n` values were added, none of them null as far as is known.
-    @inline(__always) private func added(_ n: Int) throws(RealmError) {
-        if validity.count > 0 { for i in count..<count &+ n { try mark(i, present: true) } }
-        count &+= n
+    @inline(__always) private func added(_ more: Int) throws(RealmError) {
+        if validity.count > 0 { for i in count..<count &+ more { try mark(i, present: true) } }
+        count &+= more
     }
 
     /// A null.
@@ -111,21 +111,21 @@ final class ColumnBuilder {
 
     /// Room for `n` values of a fixed width, which `body` fills in; it tells which of them are null.
     @inline(__always) func appendFixed<T: BitwiseCopyable>(
-        _ n: Int, _ body: (UnsafeMutablePointer<T>) throws(RealmError) -> Void, isNull: ((T, Int) -> Bool)?
+        _ valueCount: Int, _ body: (UnsafeMutablePointer<T>) throws(RealmError) -> Void, isNull: ((T, Int) -> Bool)?
     ) throws(RealmError) {
-        let size = n &* MemoryLayout<T>.stride
+        let size = valueCount &* MemoryLayout<T>.stride
         try values.reserve(size)
         let to = (values.start + values.count).assumingMemoryBound(to: T.self)
         try body(to)
         values.count &+= size
         let first = count
-        try added(n)
+        try added(valueCount)
         guard let isNull else { return }
-        for i in 0..<n where isNull(to[i], i) { try markNull(first &+ i) }
+        for i in 0..<valueCount where isNull(to[i], i) { try markNull(first &+ i) }
     }
 
-    func appendBool(_ v: Bool) throws(RealmError) {
-        try Self.setBit(&values, count, v)
+    func appendBool(_ flag: Bool) throws(RealmError) {
+        try Self.setBit(&values, count, flag)
         try added(1)
     }
 
@@ -137,11 +137,11 @@ final class ColumnBuilder {
     }
 
     /// A text or binary; texts are checked.
-    @inline(__always) func append(_ b: Bytes, isText: Bool) throws(RealmError) {
-        guard !isText || isUTF8(b) else { throw RealmError(.typeMismatch, "the text is not UTF-8") }
-        guard b.count <= mostBytes &- bytes.count else { throw full() }
-        try bytes.reserve(b.count)
-        if let p = b.baseAddress { bytes.append(p, b.count) }
+    @inline(__always) func append(_ data: Bytes, isText: Bool) throws(RealmError) {
+        guard !isText || isUTF8(data) else { throw RealmError(.typeMismatch, "the text is not UTF-8") }
+        guard data.count <= mostBytes &- bytes.count else { throw full() }
+        try bytes.reserve(data.count)
+        if let start = data.baseAddress { bytes.append(start, data.count) }
         try appendOffset(bytes.count)
         try added(1)
     }
@@ -155,7 +155,7 @@ final class ColumnBuilder {
     }
 
     /// Objects, rows or pairs whose parts are added to the children before or afterwards.
-    func appendWhole(_ n: Int) throws(RealmError) { try added(n) }
+    func appendWhole(_ count: Int) throws(RealmError) { try added(count) }
 
     /// An object that is not there; the children get what stands for its values by themselves.
     func appendAbsent() throws(RealmError) {
@@ -168,48 +168,48 @@ final class ColumnBuilder {
         return RealmError(.limitExceeded, "the values are larger than an array can hold")
     }
 
-    private func appendValue<T: BitwiseCopyable>(_ v: T) throws(RealmError) {
-        try appendFixed(1, { (to: UnsafeMutablePointer<T>) throws(RealmError) in to.pointee = v }, isNull: nil)
+    private func appendValue<T: BitwiseCopyable>(_ value: T) throws(RealmError) {
+        try appendFixed(1, { (to: UnsafeMutablePointer<T>) throws(RealmError) in to.pointee = value }, isNull: nil)
     }
 
     /// A value of any kind but Mixed, which is written as text before, and collections.
-    func append(_ v: Mixed) throws(RealmError) {
-        switch (field.kind, v) {
+    func append(_ value: Mixed) throws(RealmError) {
+        switch (field.kind, value) {
         case (_, .null): try appendNull()
         case (.int, .int(let i)): try appendValue(i)
-        case (.bool, .bool(let b)): try appendBool(b)
-        case (.float, .float(let f)): try appendValue(f)
-        case (.double, .double(let d)): try appendValue(d)
-        case (.text, .string(let b)): try append(b, isText: true)
+        case (.bool, .bool(let flag)): try appendBool(flag)
+        case (.float, .float(let number)): try appendValue(number)
+        case (.double, .double(let number)): try appendValue(number)
+        case (.text, .string(let text)): try append(text, isText: true)
         // Keys of dictionaries that other tools made.
         case (.text, .int(let i)):
-            try Array(String(i).utf8).withBytes { (b) throws(RealmError) in try append(b, isText: false) }
-        case (.binary, .binary(let b)): try append(b, isText: false)
-        case (.timestamp, .timestamp(let t)): try appendValue(try Self.nanoseconds(t))
-        case (.decimal, .decimal(let d)): try appendValue((d.low, d.high))
-        case (.objectId, .objectId(let o)): try appendFixedBytes(12) { o.copy(to: $0) }
-        case (.uuid, .uuid(let u)): try appendFixedBytes(16) { u.copy(to: $0) }
-        case (.link, .link(let k)), (.link, .typedLink(_, let k)):
-            if k.raw < 0 { try appendNull() } else { try appendValue(k.raw) }
+            try Array(String(i).utf8).withBytes { (digits) throws(RealmError) in try append(digits, isText: false) }
+        case (.binary, .binary(let data)): try append(data, isText: false)
+        case (.timestamp, .timestamp(let time)): try appendValue(try Self.nanoseconds(time))
+        case (.decimal, .decimal(let decimal)): try appendValue((decimal.low, decimal.high))
+        case (.objectId, .objectId(let id)): try appendFixedBytes(12) { id.copy(to: $0) }
+        case (.uuid, .uuid(let id)): try appendFixedBytes(16) { id.copy(to: $0) }
+        case (.link, .link(let key)), (.link, .typedLink(_, let key)):
+            if key.raw < 0 { try appendNull() } else { try appendValue(key.raw) }
         default: throw .corrupt("a value of another type than its property")
         }
     }
 
-    private func appendFixedBytes(_ n: Int, _ copy: (UnsafeMutableRawPointer) -> Void) throws(RealmError) {
-        try values.reserve(n)
+    private func appendFixedBytes(_ count: Int, _ copy: (UnsafeMutableRawPointer) -> Void) throws(RealmError) {
+        try values.reserve(count)
         copy(values.start + values.count)
-        values.count += n
+        values.count += count
         try added(1)
     }
 
     /// Since 1970.
-    @inline(__always) static func nanoseconds(_ t: Timestamp) throws(RealmError) -> Int64 {
-        let (whole, isTooFar) = t.seconds.multipliedReportingOverflow(by: 1_000_000_000)
-        let (sum, overflows) = whole.addingReportingOverflow(Int64(t.nanoseconds))
+    @inline(__always) static func nanoseconds(_ time: Timestamp) throws(RealmError) -> Int64 {
+        let (whole, isTooFar) = time.seconds.multipliedReportingOverflow(by: 1_000_000_000)
+        let (sum, overflows) = whole.addingReportingOverflow(Int64(time.nanoseconds))
         guard !isTooFar, !overflows else {
             throw RealmError(
                 .limitExceeded,
-                "a point in time \(t.seconds) seconds from 1970 is too far away for 64 bits of nanoseconds")
+                "a point in time \(time.seconds) seconds from 1970 is too far away for 64 bits of nanoseconds")
         }
         return sum
     }
@@ -217,30 +217,31 @@ final class ColumnBuilder {
     // MARK: Cutting and handing out
 
     /// Forgets the values from `n` on.
-    func truncate(_ n: Int) throws(RealmError) {
+    func truncate(_ newCount: Int) throws(RealmError) {
         isFull = false
         switch field.kind {
         case .text, .binary:
             if values.count > 0 {
-                values.count = (n + 1) * 4
-                bytes.count = Int(values.start.load(fromByteOffset: n * 4, as: Int32.self))
+                values.count = (newCount + 1) * 4
+                bytes.count = Int(values.start.load(fromByteOffset: newCount * 4, as: Int32.self))
             }
         case .list, .map:
             var elements = 0
             if values.count > 0 {
-                values.count = (n + 1) * 4
-                elements = Int(values.start.load(fromByteOffset: n * 4, as: Int32.self))
+                values.count = (newCount + 1) * 4
+                elements = Int(values.start.load(fromByteOffset: newCount * 4, as: Int32.self))
             }
             try children.first?.truncate(elements)
-        case .structure, .mixed: for child in children { try child.truncate(n) }
-        case .bool: values.count = (n + 7) / 8
-        default: values.count = n * (field.width ?? 0)
+        case .structure, .mixed: for child in children { try child.truncate(newCount) }
+        case .bool: values.count = (newCount + 7) / 8
+        default: values.count = newCount * (field.width ?? 0)
         }
-        count = n
+        count = newCount
         guard validity.count > 0 else { return }
-        validity.count = (n + 7) / 8
+        validity.count = (newCount + 7) / 8
         nullCount = 0
-        for i in 0..<n where validity.start.load(fromByteOffset: i >> 3, as: UInt8.self) >> UInt8(i & 7) & 1 == 0 {
+        for i in 0..<newCount where validity.start.load(fromByteOffset: i >> 3, as: UInt8.self) >> UInt8(i & 7) & 1 == 0
+        {
             nullCount += 1
         }
     }
@@ -293,8 +294,10 @@ final class ColumnBuilder {
 
 extension ArrowArray {
     /// Children that were moved away, or never came to be, have no `release`.
-    fileprivate static let releaseBlock: Release = { p in
-        guard let array = p?.assumingMemoryBound(to: ArrowArray.self), array.pointee.release != nil else { return }
+    fileprivate static let releaseBlock: Release = { pointer in
+        guard let array = pointer?.assumingMemoryBound(to: ArrowArray.self), array.pointee.release != nil else {
+            return
+        }
         if let children = array.pointee.children {
             for i in 0..<Int(array.pointee.childCount) { if let child = children[i] { child.pointee.release?(child) } }
         }

@@ -76,7 +76,9 @@ struct ColumnField {
         let pairs = metadata
         guard !pairs.isEmpty else { return [] }
         var bytes: [UInt8] = []
-        func put(_ n: Int) { withUnsafeBytes(of: Int32(truncatingIfNeeded: n)) { bytes.append(contentsOf: $0) } }
+        func put(_ count: Int) {
+            withUnsafeBytes(of: Int32(truncatingIfNeeded: count)) { bytes.append(contentsOf: $0) }
+        }
         put(pairs.count)
         for text in pairs.flatMap({ [$0.key, $0.value] }) {
             put(text.utf8.count)
@@ -127,8 +129,10 @@ struct ColumnField {
 
 extension ArrowSchema {
     /// Children that were moved away, or never came to be, have no `release`.
-    fileprivate static let releaseBlock: Release = { p in
-        guard let schema = p?.assumingMemoryBound(to: ArrowSchema.self), schema.pointee.release != nil else { return }
+    fileprivate static let releaseBlock: Release = { pointer in
+        guard let schema = pointer?.assumingMemoryBound(to: ArrowSchema.self), schema.pointee.release != nil else {
+            return
+        }
         if let children = schema.pointee.children {
             for i in 0..<Int(schema.pointee.childCount) { if let child = children[i] { child.pointee.release?(child) } }
         }

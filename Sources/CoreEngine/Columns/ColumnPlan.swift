@@ -48,8 +48,8 @@ struct ColumnPlan {
     /// Name and column of each property.
     private func properties(_ table: Table) -> [(Name, Column)] {
         guard let i = schema.index(of: table.key) else { return table.publicColumns.map { ($0.name, $0) } }
-        return schema.classes[i].properties.compactMap { p in
-            table.column(p.key).map { (p.publicName.isEmpty ? p.name : p.publicName, $0) }
+        return schema.classes[i].properties.compactMap { property in
+            table.column(property.key).map { (property.publicName.isEmpty ? property.name : property.publicName, $0) }
         }
     }
 
@@ -61,8 +61,8 @@ struct ColumnPlan {
     }
 
     private func className(_ table: TableKey) throws(RealmError) -> Name {
-        guard let t = try group.table(table) else { return "" }
-        return t.className ?? t.name
+        guard let owner = try group.table(table) else { return "" }
+        return owner.className ?? owner.name
     }
 
     // MARK: Paths
@@ -95,8 +95,10 @@ struct ColumnPlan {
 
     private func link(_ rest: Substring, of table: Table) -> (Column, Substring.Index)? {
         for end in rest.indices where rest[end] == "." {
-            if let c = column(Name(String(rest[..<end])), of: table), c.type == .link, !c.isCollection {
-                return (c, end)
+            if let definition = column(Name(String(rest[..<end])), of: table), definition.type == .link,
+                !definition.isCollection
+            {
+                return (definition, end)
             }
         }
         return nil
@@ -134,7 +136,7 @@ struct ColumnPlan {
 
     /// - Parameter around: the class, and those of the objects in which it is embedded.
     private mutating func reader(
-        _ c: Column, of table: Table, _ name: Name, isNullable: Bool, around: [TableKey]
+        _ column: Column, of table: Table, _ name: Name, isNullable: Bool, around: [TableKey]
     ) throws(RealmError) -> ColumnReader {
         made += 1
         guard made <= Self.mostColumns else {
@@ -142,54 +144,56 @@ struct ColumnPlan {
                 .limitExceeded,
                 "Class '\(table.className ?? table.name)' has too many columns with those of its embedded objects")
         }
-        guard c.isCollection else {
-            if c.type == .link, let target = try embedded(c, around) {
+        guard column.isCollection else {
+            if column.type == .link, let target = try embedded(column, around) {
                 let parts = try columns(of: target, around)
                 let field = ColumnField(
                     name: name, kind: .structure, isNullable: true, children: parts.map(\.builder.field))
                 return ColumnReader(
-                    .embedded(c.key, TableReader(target.key, parts)),
+                    .embedded(column.key, TableReader(target.key, parts)),
                     ColumnBuilder(field, children: parts.map(\.builder)))
             }
-            if let keys = try primaryKeys(c, name) { return ColumnReader(.behind(c.key, keys.reader), keys.builder) }
-            let field = try field(c, name, isNullable: isNullable || c.isNullable)
+            if let keys = try primaryKeys(column, name) {
+                return ColumnReader(.behind(column.key, keys.reader), keys.builder)
+            }
+            let field = try field(column, name, isNullable: isNullable || column.isNullable)
             let source: ColumnReader.Source
-            switch c.type {
-            case .link: source = .link(c.key)
-            case .mixed: source = .mixed(c.key)
+            switch column.type {
+            case .link: source = .link(column.key)
+            case .mixed: source = .mixed(column.key)
             default:
-                guard let kind = c.leafKind else { throw .corrupt("a property of an unknown type") }
-                source = .value(c.key, kind)
+                guard let kind = column.leafKind else { throw .corrupt("a property of an unknown type") }
+                source = .value(column.key, kind)
             }
             return ColumnReader(source, try builder(field))
         }
         // Links of lists and sets lead to an object each; in dictionaries there may be none.
-        let hasNulls = c.type == .link || c.type == .linkList ? c.isDictionary : c.isNullable
-        let elementName: Name = c.isDictionary ? "value" : "item"
+        let hasNulls = column.type == .link || column.type == .linkList ? column.isDictionary : column.isNullable
+        let elementName: Name = column.isDictionary ? "value" : "item"
         let elements: ColumnReader.Elements, element: ColumnBuilder
-        if c.type == .link || c.type == .linkList, let target = try embedded(c, around) {
+        if column.type == .link || column.type == .linkList, let target = try embedded(column, around) {
             let parts = try columns(of: target, around)
             element = ColumnBuilder(
                 ColumnField(
                     name: elementName, kind: .structure, isNullable: hasNulls, children: parts.map(\.builder.field)),
                 children: parts.map(\.builder))
             elements = .objects(TableReader(target.key, parts))
-        } else if let keys = try primaryKeys(c, elementName) {
+        } else if let keys = try primaryKeys(column, elementName) {
             (element, elements) = (keys.builder, .primaryKeys(keys.reader))
         } else {
-            element = try builder(try field(c, elementName, isNullable: hasNulls))
-            elements = c.type == .mixed ? .mixed : .values
+            element = try builder(try field(column, elementName, isNullable: hasNulls))
+            elements = column.type == .mixed ? .mixed : .values
         }
         return ColumnReader(
-            .collection(c, elements: elements), collection(c, name, isNullable: isNullable, of: element))
+            .collection(column, elements: elements), collection(column, name, isNullable: isNullable, of: element))
     }
 
     /// How links leave whose objects have a primary key: by that, which means the same in every database, and to
     /// programs that know no object keys.
-    private func primaryKeys(_ c: Column, _ name: Name) throws(RealmError) -> (
+    private func primaryKeys(_ column: Column, _ name: Name) throws(RealmError) -> (
         reader: TableReader, builder: ColumnBuilder
     )? {
-        guard c.type == .link || c.type == .linkList, let target = try group.table(c.oppositeTable),
+        guard column.type == .link || column.type == .linkList, let target = try group.table(column.oppositeTable),
             let key = target.primaryKey,
             let primary = target.column(key), let kind = primary.leafKind
         else { return nil }
@@ -199,8 +203,10 @@ struct ColumnPlan {
         return (TableReader(target.key, [ColumnReader(.primaryKey(key, kind), builder)]), builder)
     }
 
-    private func collection(_ c: Column, _ name: Name, isNullable: Bool, of element: ColumnBuilder) -> ColumnBuilder {
-        guard c.isDictionary else {
+    private func collection(_ column: Column, _ name: Name, isNullable: Bool, of element: ColumnBuilder)
+        -> ColumnBuilder
+    {
+        guard column.isDictionary else {
             return ColumnBuilder(
                 ColumnField(name: name, kind: .list, isNullable: isNullable, children: [element.field]),
                 children: [element], mostBytes: mostBytes)
@@ -215,8 +221,8 @@ struct ColumnPlan {
     }
 
     /// The class of a link to embedded objects that are shown with their values.
-    private func embedded(_ c: Column, _ around: [TableKey]) throws(RealmError) -> Table? {
-        guard let target = try group.table(c.oppositeTable), target.isEmbedded else { return nil }
+    private func embedded(_ column: Column, _ around: [TableKey]) throws(RealmError) -> Table? {
+        guard let target = try group.table(column.oppositeTable), target.isEmbedded else { return nil }
         return around.contains(target.key) || around.count > Self.deepest ? nil : target
     }
 
@@ -229,9 +235,9 @@ struct ColumnPlan {
     }
 
     /// What a single value of a property becomes.
-    private func field(_ c: Column, _ name: Name, isNullable: Bool) throws(RealmError) -> ColumnField {
+    private func field(_ column: Column, _ name: Name, isNullable: Bool) throws(RealmError) -> ColumnField {
         let kind: ColumnField.Kind
-        switch c.type {
+        switch column.type {
         case .int: kind = .int
         case .bool: kind = .bool
         case .float: kind = .float
@@ -244,9 +250,9 @@ struct ColumnPlan {
         case .uuid: kind = .uuid
         case .mixed: kind = .mixed
         case .link, .linkList:
-            let isNullable = isNullable || !c.isCollection
+            let isNullable = isNullable || !column.isCollection
             return ColumnField(
-                name: name, kind: .link, isNullable: isNullable, linkedClass: try className(c.oppositeTable))
+                name: name, kind: .link, isNullable: isNullable, linkedClass: try className(column.oppositeTable))
         default: throw .corrupt("a property of an unknown type")
         }
         // A Mixed value may be null wherever it stands.

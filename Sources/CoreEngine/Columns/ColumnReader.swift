@@ -72,17 +72,17 @@ final class ColumnReader {
             let leaf = try run.leaf(column)
             for row in run.rows {
                 let isNumbered = run.table.rows.isEnumerated(column)
-                let v =
+                let value =
                     isNumbered
                     ? try run.table.rows.enumeratedValue(column, leaf, Int(row))
                     : try kind.get(run.table.store, leaf, Int(row))
-                guard !v.isNull else {
+                guard !value.isNull else {
                     let name = run.table.className ?? run.table.name
                     throw RealmError(
                         .typeMismatch,
                         "a link to the object of class '\(name)' whose primary key is null: '.@key' has its object key")
                 }
-                try builder.append(v)
+                try builder.append(value)
             }
         case .collection(let column, let elements): try collections(run, column, elements, &text)
         case .behind(let column, let target): try target.read(behind: run, column, &text, in: nil)
@@ -105,14 +105,14 @@ final class ColumnReader {
         }
     }
 
-    private func append(_ v: Mixed, _ to: ColumnBuilder, _ text: inout MixedText) throws(RealmError) {
-        switch v {
+    private func append(_ value: Mixed, _ to: ColumnBuilder, _ text: inout MixedText) throws(RealmError) {
+        switch value {
         case .null, .slot: return try to.appendNull()
-        case .link(let k) where k.raw < 0: return try to.appendNull()
-        case .typedLink(_, let k) where k.raw < 0: return try to.appendNull()
+        case .link(let key) where key.raw < 0: return try to.appendNull()
+        case .typedLink(_, let key) where key.raw < 0: return try to.appendNull()
         default:
             guard let json = to.children.first else { return }
-            try text.write(v) { (b) throws(RealmError) in try json.append(b, isText: true) }
+            try text.write(value) { (b) throws(RealmError) in try json.append(b, isText: true) }
             try to.appendWhole(1)
         }
     }
@@ -158,15 +158,15 @@ final class ColumnReader {
             let whole = if case .objects = elements { builder } else { nil as ColumnBuilder? }
             var i = 0
             while i < count {
-                let n = min(count - i, TableReader.mostRows)
-                for j in 0..<n {
+                let batch = min(count - i, TableReader.mostRows)
+                for j in 0..<batch {
                     switch try element(i + j) {
-                    case .typedLink(_, let k), .link(let k): target.keys[j] = k
+                    case .typedLink(_, let key), .link(let key): target.keys[j] = key
                     default: target.keys[j] = .null
                     }
                 }
-                try target.read(n, group, &text, in: whole)
-                i += n
+                try target.read(batch, group, &text, in: whole)
+                i += batch
             }
         }
     }
@@ -204,10 +204,11 @@ final class TableReader {
     /// stands for nothing.
     ///
     /// - Parameter whole: gets the objects, of which the columns are the parts, if they are that.
-    func read(_ n: Int, _ group: Group, _ text: inout MixedText, in whole: ColumnBuilder?) throws(RealmError) {
+    func read(_ objectCount: Int, _ group: Group, _ text: inout MixedText, in whole: ColumnBuilder?) throws(RealmError)
+    {
         let table = try group.table(self.table)
         var i = 0
-        while i < n {
+        while i < objectCount {
             guard let table, keys[i].raw >= 0, let first = try table.rows.locate(keys[i]) else {
                 try whole?.appendAbsent()
                 for column in columns { try column.builder.appendMissing() }
@@ -218,7 +219,7 @@ final class TableReader {
             let cursor = table.rows.cursor
             rows[0] = UInt16(truncatingIfNeeded: first.index)
             var count = 1
-            while i + count < n, case let key = UInt64(bitPattern: keys[i + count].raw), cursor.holds(key),
+            while i + count < objectCount, case let key = UInt64(bitPattern: keys[i + count].raw), cursor.holds(key),
                 let row = cursor.row(key)
             {
                 rows[count] = UInt16(truncatingIfNeeded: row)
@@ -247,13 +248,13 @@ final class TableReader {
     }
 
     /// Adds the values of `n` rows of the present cluster of a scan, from row `first` on.
-    func read(_ scan: ClusterScan, _ first: Int, _ n: Int, _ text: inout MixedText) throws(RealmError) {
-        for i in 0..<n {
+    func read(_ scan: ClusterScan, _ first: Int, _ count: Int, _ text: inout MixedText) throws(RealmError) {
+        for i in 0..<count {
             rows[i] = UInt16(truncatingIfNeeded: first &+ i)
             keys[i] = scan.key(first &+ i)
         }
         let run = RowRun(
-            table: scan.table, leaf: scan.leaf, size: scan.count, rows: UnsafeBufferPointer(start: rows, count: n),
+            table: scan.table, leaf: scan.leaf, size: scan.count, rows: UnsafeBufferPointer(start: rows, count: count),
             keys: keys, scan: scan)
         try read(run, &text)
     }

@@ -115,13 +115,13 @@ final class ColumnStream {
                 guard try scan.advance() else { return 0 }
                 next = 0
             }
-            let n = try block.append(scan, next, min(most, scan.count - next))
-            rows = .all(scan, next: next + n)
-            return n
+            let added = try block.append(scan, next, min(most, scan.count - next))
+            rows = .all(scan, next: next + added)
+            return added
         case .keys(let keys, let next):
-            let n = try block.append(keys[next..<next + min(most, keys.count - next, ColumnBlock.mostRows)])
-            rows = .keys(keys, next: next + n)
-            return n
+            let added = try block.append(keys[next..<next + min(most, keys.count - next, ColumnBlock.mostRows)])
+            rows = .keys(keys, next: next + added)
+            return added
         }
     }
 
@@ -136,15 +136,15 @@ final class ColumnStream {
     }
 
     private static let getSchema: ArrowArrayStream.GetSchema = { stream, out in
-        call(stream, out) { (s, out) throws(RealmError) in
-            try s.block.field.export(to: out.assumingMemoryBound(to: ArrowSchema.self))
+        call(stream, out) { (stream, out) throws(RealmError) in
+            try stream.block.field.export(to: out.assumingMemoryBound(to: ArrowSchema.self))
         }
     }
 
     private static let getNext: ArrowArrayStream.GetNext = { stream, out in
-        call(stream, out) { (s, out) throws(RealmError) in
+        call(stream, out) { (stream, out) throws(RealmError) in
             let array = out.assumingMemoryBound(to: ArrowArray.self)
-            if try !s.next(array) { array.initialize(to: ArrowArray()) }
+            if try !stream.next(array) { array.initialize(to: ArrowArray()) }
         }
     }
 
@@ -172,15 +172,15 @@ final class ColumnStream {
         _ body: (ColumnStream, UnsafeMutableRawPointer) throws(RealmError) -> Void
     ) -> CInt {
         guard let object = of(stream) else { return ErrorNumber.invalidArgument }
-        return object._withUnsafeGuaranteedRef { s in
-            CMemory.release(s.message)
-            s.message = nil
+        return object._withUnsafeGuaranteedRef { stream in
+            CMemory.release(stream.message)
+            stream.message = nil
             do throws(RealmError) {
                 guard let out else { throw RealmError(.invalidArgument, "A required argument is NULL") }
-                try body(s, out)
+                try body(stream, out)
                 return 0
             } catch {
-                s.message = CMemory.copy(error.message)
+                stream.message = CMemory.copy(error.message)
                 return error.number
             }
         }

@@ -11,23 +11,23 @@ extension ResultSet {
         object: (Int, TableKey, ObjKey) -> Void
     ) throws(RealmError) -> Int {
         guard let table else { throw RealmError(.illegalOperation, "Results of values have no properties") }
-        let t = try realm.table(table)
-        for key in properties { try realm.checkSingleValue(t, ColKey(key)) }
+        let owner = try realm.table(table)
+        for key in properties { try realm.checkSingleValue(owner, ColKey(key)) }
         if !isWholeTable { try update() }
         let size = try self.count()
         guard first >= 0, first < size else { return 0 }
-        let n = min(count, size - first)
-        for i in 0..<n {
-            let key = isWholeTable ? try t.rows.key(at: first + i) : rows[first + i]
-            guard key.raw >= 0, let row = try t.rows.locate(key) else {
+        let found = min(count, size - first)
+        for i in 0..<found {
+            let key = isWholeTable ? try owner.rows.key(at: first + i) : rows[first + i]
+            guard key.raw >= 0, let row = try owner.rows.locate(key) else {
                 object(i, table, .null)
                 for j in properties.indices { value(i, j, .null) }
                 continue
             }
             object(i, table, key)
-            for (j, property) in properties.enumerated() { value(i, j, try t.value(row, ColKey(property))) }
+            for (j, property) in properties.enumerated() { value(i, j, try owner.value(row, ColKey(property))) }
         }
-        return n
+        return found
     }
 }
 
@@ -50,14 +50,14 @@ extension ResultSet {
         let end = next + min(count, size - next)
         try block.prepare(end - next)
         while next < end, !block.isFull {
-            let n = min(end - next, ColumnBlock.mostRows)
+            let some = min(end - next, ColumnBlock.mostRows)
             guard isWholeTable else {
-                next += try block.append(rows[next..<next + n])
+                next += try block.append(rows[next..<next + some])
                 continue
             }
             var keys: [ObjKey] = []
-            keys.reserveCapacity(n)
-            for i in next..<next + n { keys.append(try t.rows.key(at: i)) }
+            keys.reserveCapacity(some)
+            for i in next..<next + some { keys.append(try t.rows.key(at: i)) }
             next += try block.append(keys[...])
         }
         let filled = array.assumingMemoryBound(to: ArrowArray.self)
@@ -74,9 +74,9 @@ extension Table {
     /// The value of a single-value property in a row; links with their class, those to what is not there yet as null.
     @inline(__always) fileprivate func value(_ row: ClusterTree.Row, _ column: ColKey) throws(RealmError) -> Mixed {
         switch try rows.get(row: row, column.index) {
-        case .link(let k): return k.isUnresolved ? .null : .typedLink(facts(column)?.oppositeTable ?? .null, k)
-        case .typedLink(_, let k) where k.isUnresolved: return .null
-        case let v: return v
+        case .link(let key): return key.isUnresolved ? .null : .typedLink(facts(column)?.oppositeTable ?? .null, key)
+        case .typedLink(_, let key) where key.isUnresolved: return .null
+        case let value: return value
         }
     }
 }
