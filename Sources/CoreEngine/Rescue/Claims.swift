@@ -42,21 +42,21 @@ struct Claims {
     mutating func note(_ ref: Ref, _ role: Int) { roles[ref.offset] = role }
 
     /// Takes a node for a role; false when it is, or was since, part of something else.
-    mutating func claim(_ n: Node, _ role: Int) -> Bool {
-        if let known = roles[n.ref.offset] { return known == role }
-        guard isFree(n.ref.offset, n.size), taken.insert(n.ref.offset, n.size) else { return false }
-        roles[n.ref.offset] = role
+    mutating func claim(_ node: Node, _ role: Int) -> Bool {
+        if let known = roles[node.ref.offset] { return known == role }
+        guard isFree(node.ref.offset, node.size), taken.insert(node.ref.offset, node.size) else { return false }
+        roles[node.ref.offset] = role
         return true
     }
 
     /// The same for a node with all below it.
     mutating func claimTree(_ ref: Ref, _ role: Int, depth: Int = 0) -> Bool {
-        guard depth < Format.maxNodeDepth, let n = try? store.node(ref) else { return false }
+        guard depth < Format.maxNodeDepth, let node = try? store.node(ref) else { return false }
         if let known = roles[ref.offset] { return known == role }
-        guard claim(n, role) else { return false }
-        guard n.hasRefs else { return true }
-        for i in 0..<n.count {
-            guard let slot = try? n.slot(i) else { return false }
+        guard claim(node, role) else { return false }
+        guard node.hasRefs else { return true }
+        for i in 0..<node.count {
+            guard let slot = try? node.slot(i) else { return false }
             if let child = slot.subtree, !claimTree(child, role, depth: depth + 1) { return false }
         }
         return true
@@ -79,7 +79,7 @@ struct Claims {
 
     /// The same of a table: its spec, its indexes, and what leads to the clusters.
     mutating func claimTable(_ ref: Ref, _ inner: [Ref]) {
-        for node in inner { if let n = try? store.node(node) { _ = claim(n, Self.noValue) } }
+        for node in inner { if let found = try? store.node(node) { _ = claim(found, Self.noValue) } }
         guard let top = try? store.refsNode(ref) else { return }
         _ = claim(top, Self.noValue)
         for i in [0, 4, 7, 8, 10] where i < top.count {
@@ -91,10 +91,12 @@ struct Claims {
 
     /// Notes what a node in use with all below it is part of.
     mutating func noteTree(_ ref: Ref, _ role: Int, depth: Int = 0) {
-        guard depth < Format.maxNodeDepth, roles[ref.offset] == nil, let n = try? store.node(ref) else { return }
+        guard depth < Format.maxNodeDepth, roles[ref.offset] == nil, let node = try? store.node(ref) else { return }
         note(ref, role)
-        guard n.hasRefs else { return }
-        for i in 0..<n.count { if let child = (try? n.slot(i))?.subtree { noteTree(child, role, depth: depth + 1) } }
+        guard node.hasRefs else { return }
+        for i in 0..<node.count {
+            if let child = (try? node.slot(i))?.subtree { noteTree(child, role, depth: depth + 1) }
+        }
     }
 }
 

@@ -78,10 +78,10 @@ final class DamagedFile {
     private static func isSealed(_ file: FileDescriptor) throws(RealmError) -> Bool {
         if try SealedForm.recognises(file) { return true }
         var head: UInt64 = 0
-        return try withUnsafeMutableBytes(of: &head) { (h) throws(RealmError) in
-            guard let start = h.baseAddress else { return false }
-            _ = try file.read(into: start, count: h.count, at: SealedForm.blockSize)
-            return SealedForm.recognises(UnsafeRawBufferPointer(h))
+        return try withUnsafeMutableBytes(of: &head) { (buffer) throws(RealmError) in
+            guard let start = buffer.baseAddress else { return false }
+            _ = try file.read(into: start, count: buffer.count, at: SealedForm.blockSize)
+            return SealedForm.recognises(UnsafeRawBufferPointer(buffer))
         }
     }
 
@@ -258,15 +258,15 @@ final class DamagedFile {
     /// What a top array says, as far as it is needed.
     static func root(_ store: NodeStore, _ origin: Root.Origin, _ top: Ref, _ format: UInt8) throws(RealmError) -> Root
     {
-        let n = try store.refsNode(top)
-        guard !n.isInner, [3, 5, 7, 9, 10, 11, 12].contains(n.count) else {
+        let node = try store.refsNode(top)
+        guard !node.isInner, [3, 5, 7, 9, 10, 11, 12].contains(node.count) else {
             throw .corrupt("not a top array", at: top.offset)
         }
-        let version = n.count > 6 ? (try? n.slot(6))?.number ?? 1 : 1
+        let version = node.count > 6 ? (try? node.slot(6))?.number ?? 1 : 1
         let known = Format.isReadable(format) ? format : Format.currentVersion
         return Root(
-            origin: origin, top: top, version: version, format: known, names: (try? n.child(0)) ?? .null,
-            tables: try n.child(1))
+            origin: origin, top: top, version: version, format: known, names: (try? node.child(0)) ?? .null,
+            tables: try node.child(1))
     }
 }
 

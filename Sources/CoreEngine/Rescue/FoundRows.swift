@@ -57,9 +57,9 @@ final class FoundRows {
         isOpened = [Bool](repeating: false, count: opened.count)
         for ref in clusters {
             // A cluster of one column has the shape of many other nodes.
-            guard table.columns.count > 1, let n = try? store.refsNode(ref), n.count > opened.count,
-                let leaf = try? ClusterLeaf(store, n),
-                (opened.count + 1..<n.count).allSatisfy({ (try? n.slot($0))?.isNull ?? false })
+            guard table.columns.count > 1, let node = try? store.refsNode(ref), node.count > opened.count,
+                let leaf = try? ClusterLeaf(store, node),
+                (opened.count + 1..<node.count).allSatisfy({ (try? node.slot($0))?.isNull ?? false })
             else { continue }
             guard take(leaf, 0, 0, .max) else { continue }
             if !hasAllColumns(leaves.count - 1) { leaves.removeLast() }
@@ -84,14 +84,14 @@ final class FoundRows {
     ///   - depth: levels below, as the node above says.
     private func walk(_ ref: Ref, offset: UInt64, low: UInt64, high: UInt64, depth: Int?) {
         if known.contains(ref.offset) { return }
-        guard !ref.isNull, visited.insert(ref), let n = try? store.refsNode(ref) else { return lose(low, high) }
-        guard n.isInner else {
-            guard depth ?? 0 == 0, let leaf = try? ClusterLeaf(store, n), take(leaf, offset, low, high) else {
+        guard !ref.isNull, visited.insert(ref), let node = try? store.refsNode(ref) else { return lose(low, high) }
+        guard node.isInner else {
+            guard depth ?? 0 == 0, let leaf = try? ClusterLeaf(store, node), take(leaf, offset, low, high) else {
                 return lose(low, high)
             }
             return
         }
-        guard let inner = try? ClusterInner(store, n), depth ?? inner.depth == inner.depth, inner.depth > 0 else {
+        guard let inner = try? ClusterInner(store, node), depth ?? inner.depth == inner.depth, inner.depth > 0 else {
             return lose(low, high)
         }
         self.inner.append(ref)
@@ -132,14 +132,14 @@ final class FoundRows {
     @discardableResult
     private func enter(_ i: Int) -> Bool {
         if open == i { return true }
-        guard i < leaves.count, let n = try? store.refsNode(leaves[i].ref), let leaf = try? ClusterLeaf(store, n),
+        guard i < leaves.count, let node = try? store.refsNode(leaves[i].ref), let leaf = try? ClusterLeaf(store, node),
             leaf.count == leaves[i].count
         else {
             open = -1
             return false
         }
         (open, cluster) = (i, leaf)
-        for c in isOpened.indices { isOpened[c] = false }
+        for index in isOpened.indices { isOpened[index] = false }
         return true
     }
 
@@ -170,29 +170,29 @@ final class FoundRows {
     }
 
     /// The leaf of a column, if it has a value for every object.
-    private func column(_ c: Column) -> Ref? {
-        guard c.index < opened.count else { return nil }
-        if !isOpened[c.index] {
-            isOpened[c.index] = true
-            opened[c.index] = try? wholeColumn(c)
+    private func column(_ column: Column) -> Ref? {
+        guard column.index < opened.count else { return nil }
+        if !isOpened[column.index] {
+            isOpened[column.index] = true
+            opened[column.index] = try? wholeColumn(column)
         }
-        return opened[c.index]
+        return opened[column.index]
     }
 
-    private func wholeColumn(_ c: Column) throws(RealmError) -> Ref? {
-        guard let kind = c.leafKind else { return nil }
-        let ref = try cluster.column(c.index)
-        if isEnumerated(c), case let n = try store.node(ref), !n.hasRefs, n.widthType == 0 {
-            return n.count == cluster.count ? ref : nil
+    private func wholeColumn(_ column: Column) throws(RealmError) -> Ref? {
+        guard let kind = column.leafKind else { return nil }
+        let ref = try cluster.column(column.index)
+        if isEnumerated(column), case let node = try store.node(ref), !node.hasRefs, node.widthType == 0 {
+            return node.count == cluster.count ? ref : nil
         }
         return try kind.count(store, ref) == cluster.count ? ref : nil
     }
 
     /// Whether a cluster should have a leaf of a column, be it readable or not.
-    func hasLeaf(_ c: Column, _ leaf: Int) -> Bool { enter(leaf) && c.leafKind != nil }
+    func hasLeaf(_ column: Column, _ leaf: Int) -> Bool { enter(leaf) && column.leafKind != nil }
 
-    private func isEnumerated(_ c: Column) -> Bool {
-        c.type == .string && !c.isCollection && !c.enumeratedValues.isNull
+    private func isEnumerated(_ column: Column) -> Bool {
+        column.type == .string && !column.isCollection && !column.enumeratedValues.isNull
     }
 
     /// The array of keys of a leaf, if it has one, and the column's leaf.
@@ -202,16 +202,16 @@ final class FoundRows {
     }
 
     /// The value as it stands in the column's leaf; nil where that is damaged.
-    func value(_ leaf: Int, _ row: Int, _ c: Column) -> Mixed? {
-        guard enter(leaf), let ref = column(c), let kind = c.leafKind else { return nil }
-        if isEnumerated(c), let n = try? store.node(ref), !n.hasRefs, n.widthType == 0 {
-            let i = row < n.count ? n.get(row) : -1
+    func value(_ leaf: Int, _ row: Int, _ definition: Column) -> Mixed? {
+        guard enter(leaf), let ref = column(definition), let kind = definition.leafKind else { return nil }
+        if isEnumerated(definition), let node = try? store.node(ref), !node.hasRefs, node.widthType == 0 {
+            let i = row < node.count ? node.get(row) : -1
             guard i >= 0, i < 1 << 24 else { return nil }
-            return try? LeafKind.string.get(store, c.enumeratedValues, Int(i))
+            return try? LeafKind.string.get(store, definition.enumeratedValues, Int(i))
         }
         // Reading takes any number for true.
-        if kind == .bool, let n = try? store.integers(ref), row < n.count,
-            ![0, 1, c.isNullable ? 3 : 0].contains(n.get(row))
+        if kind == .bool, let node = try? store.integers(ref), row < node.count,
+            ![0, 1, definition.isNullable ? 3 : 0].contains(node.get(row))
         {
             return nil
         }

@@ -53,24 +53,24 @@ struct FoundTable {
     private static func indexed(_ store: NodeStore, _ top: TableTop, _ columns: [Column]) -> Set<Int> {
         var found = Set(columns.filter { !$0.attributes.isDisjoint(with: [.indexed, .fullTextIndexed]) }.map(\.index))
         guard let ref = try? top.indexes, let roots = try? store.refsNode(ref) else { return found }
-        for c in columns where c.index < roots.count {
-            if let root = try? roots.child(c.index), !root.isNull { found.insert(c.index) }
+        for column in columns where column.index < roots.count {
+            if let root = try? roots.child(column.index), !root.isNull { found.insert(column.index) }
         }
         return found
     }
 
     /// The columns of a spec. Their keys say what they are, and must be there; the rest may be lost.
-    private static func columns(_ s: NodeStore, _ top: TableTop) throws(RealmError) -> ([Column], hasNames: Bool) {
+    private static func columns(_ store: NodeStore, _ top: TableTop) throws(RealmError) -> ([Column], hasNames: Bool) {
         let place = try top.spec
-        if let whole = try? TableSpec(s, place) { return (whole.columns, true) }
-        let spec = try s.refsNode(place.spec)
+        if let whole = try? TableSpec(store, place) { return (whole.columns, true) }
+        let spec = try store.refsNode(place.spec)
         guard spec.count >= 6 else { throw .corrupt("table spec of an impossible size", at: place.spec.offset) }
-        let keys = try s.integers(try spec.child(5))
+        let keys = try store.integers(try spec.child(5))
         guard keys.count <= 0x1_0000 else { throw .corrupt("too many columns", at: keys.ref.offset) }
-        let parts = [spec.integers(s, 0, keys.count), spec.integers(s, 2, keys.count)]
-        let names = (try? spec.child(1)).flatMap { try? s.node($0) }
-        let tables = place.oppositeTables.isNull ? nil : try? s.integers(place.oppositeTables)
-        let opposites = place.oppositeColumns.isNull ? nil : try? s.integers(place.oppositeColumns)
+        let parts = [spec.integers(store, 0, keys.count), spec.integers(store, 2, keys.count)]
+        let names = (try? spec.child(1)).flatMap { try? store.node($0) }
+        let tables = place.oppositeTables.isNull ? nil : try? store.integers(place.oppositeTables)
+        let opposites = place.oppositeColumns.isNull ? nil : try? store.integers(place.oppositeColumns)
         var columns: [Column] = [], used: Set<Int> = [], hasNames = true
         for i in 0..<keys.count {
             let key = ColKey(keys.get(i))
@@ -81,25 +81,27 @@ struct FoundTable {
             }
             var name: Name = ""
             if type != .backlink {
-                if let names, let text = try? s.name(names, i), !text.isEmpty {
+                if let names, let text = try? store.name(names, i), !text.isEmpty {
                     name = text
                 } else {
                     (name, hasNames) = (Name("lost_\(i)"), false)
                 }
             }
-            var c = Column(
+            var column = Column(
                 key: key, type: type == .linkList ? .link : type,
                 attributes: ColumnAttributes(
                     rawValue: Int(truncatingIfNeeded: parts[1]?.get(i) ?? Int64(key.attributes.rawValue)) & 0x1FF),
                 name: name,
                 specType: parts[0]?.get(i) ?? Int64(type.rawValue)
                     | (key.attributes.contains(.dictionary) ? 2 << 16 : 0))
-            if c.isDictionary, c.specType >> 16 == 0 { c.keyType = .int }
-            if let tables, c.index < tables.count {
-                c.oppositeTable = TableKey(UInt32(truncatingIfNeeded: tables.get(c.index)) & 0x7FFF_FFFF)
+            if column.isDictionary, column.specType >> 16 == 0 { column.keyType = .int }
+            if let tables, column.index < tables.count {
+                column.oppositeTable = TableKey(UInt32(truncatingIfNeeded: tables.get(column.index)) & 0x7FFF_FFFF)
             }
-            if let opposites, c.index < opposites.count { c.oppositeColumn = ColKey(opposites.get(c.index)) }
-            columns.append(c)
+            if let opposites, column.index < opposites.count {
+                column.oppositeColumn = ColKey(opposites.get(column.index))
+            }
+            columns.append(column)
         }
         return (columns, hasNames)
     }
@@ -125,9 +127,9 @@ struct FoundTable {
 
 extension Node {
     /// An array of `count` integers in a slot of refs; nil where it is damaged.
-    fileprivate func integers(_ s: NodeStore, _ slot: Int, _ count: Int) -> Node? {
-        guard let ref = try? child(slot), let n = try? s.integers(ref), n.count == count else { return nil }
-        return n
+    fileprivate func integers(_ store: NodeStore, _ slot: Int, _ count: Int) -> Node? {
+        guard let ref = try? child(slot), let node = try? store.integers(ref), node.count == count else { return nil }
+        return node
     }
 }
 
@@ -138,7 +140,7 @@ struct FoundGroup {
     var hasNothingRemoved: Bool {
         reason == nil
             && states.allSatisfy {
-                if case .table(let t) = $0 { t.key.raw >> 16 == 0 && t.hasEveryColumn } else { false }
+                if case .table(let table) = $0 { table.key.raw >> 16 == 0 && table.hasEveryColumn } else { false }
             }
     }
 

@@ -34,8 +34,8 @@ struct FoundTree {
 
     /// - Parameter count: elements that are here, where the node above says so.
     private mutating func walk(_ ref: Ref, first: Int, count: Int?, depth: Int, _ visited: inout Visited) {
-        guard depth < Trees.maxDepth, visited.insert(ref), let n = try? store.node(ref) else { return lose(count) }
-        guard n.isInner else {
+        guard depth < Trees.maxDepth, visited.insert(ref), let node = try? store.node(ref) else { return lose(count) }
+        guard node.isInner else {
             guard let found = try? kind.count(store, ref), found <= Format.treeCapacity, count ?? found == found,
                 found > 0 || isWritten(ref)
             else {
@@ -44,13 +44,13 @@ struct FoundTree {
             leaves.append(Leaf(ref: ref, first: first, count: found))
             return
         }
-        guard n.count >= 3, let total = try? BPlusTree.innerTotal(store, n), count ?? total == total else {
+        guard node.count >= 3, let total = try? BPlusTree.innerTotal(store, node), count ?? total == total else {
             return lose(count)
         }
-        let starts = starts(n, total)
-        for c in 0..<n.count - 2 {
-            let start = starts?[c] ?? end - first, stop = starts?[c + 1]
-            guard let child = try? n.child(c + 1), !child.isNull else {
+        let starts = starts(node, total)
+        for index in 0..<node.count - 2 {
+            let start = starts?[index] ?? end - first, stop = starts?[index + 1]
+            guard let child = try? node.child(index + 1), !child.isNull else {
                 lose(stop.map { $0 - start })
                 continue
             }
@@ -65,23 +65,23 @@ struct FoundTree {
     }
 
     /// Where the children of an inner node start, and the last one ends; nil where that cannot be believed.
-    private func starts(_ n: Node, _ total: Int) -> [Int]? {
-        let children = n.count - 2
-        guard let slot = try? n.slot(0) else { return nil }
+    private func starts(_ node: Node, _ total: Int) -> [Int]? {
+        let children = node.count - 2
+        guard let slot = try? node.slot(0) else { return nil }
         var starts = [0]
         if let per = slot.number {
             guard per > 0, per < 1 << 40 else { return nil }
-            for c in 1..<max(1, children) { starts.append(c * Int(per)) }
+            for index in 1..<max(1, children) { starts.append(index * Int(per)) }
         } else {
             guard let offsets = try? store.integers(slot.ref), offsets.count >= children - 1 else { return nil }
-            for c in 0..<max(0, children - 1) {
-                let start = offsets.getUnsigned(c)
+            for index in 0..<max(0, children - 1) {
+                let start = offsets.getUnsigned(index)
                 guard start <= UInt64(total) else { return nil }
                 starts.append(Int(start))
             }
         }
         starts.append(total)
-        for c in 0..<children where starts[c] > starts[c + 1] { return nil }
+        for index in 0..<children where starts[index] > starts[index + 1] { return nil }
         return starts
     }
 

@@ -90,12 +90,12 @@ final class MergedRows {
 
     /// The object with a key.
     func place(of key: ObjKey) -> Place? {
-        let k = UInt64(bitPattern: key.raw)
+        let raw = UInt64(bitPattern: key.raw)
         guard key.raw >= 0 else { return nil }
         for (root, source) in sources.enumerated() {
             guard let source else { continue }
-            if let at = source.find(k) { return Place(root: root, leaf: at.leaf, row: at.row, key: key) }
-            if !source.unknown.contains(where: { $0.contains(k) }) { return nil }
+            if let at = source.find(raw) { return Place(root: root, leaf: at.leaf, row: at.row, key: key) }
+            if !source.unknown.contains(where: { $0.contains(raw) }) { return nil }
         }
         return nil
     }
@@ -118,22 +118,24 @@ final class MergedRows {
     /// What the first root that can says of a property; nil: it is lost.
     func value(_ place: Place, _ key: ColKey) -> Found? {
         guard place.root < sources.count else {
-            guard let strays, let c = strays.table.column(key), let v = strays.value(place.leaf, place.row, c) else {
+            guard let strays, let column = strays.table.column(key),
+                let value = strays.value(place.leaf, place.row, column)
+            else {
                 return nil
             }
-            return Found(value: v, column: c, format: strays.table.format, isOlder: false)
+            return Found(value: value, column: column, format: strays.table.format, isOlder: false)
         }
-        if let source = sources[place.root], let c = source.table.column(key),
-            let v = source.value(place.leaf, place.row, c)
+        if let source = sources[place.root], let column = source.table.column(key),
+            let value = source.value(place.leaf, place.row, column)
         {
-            return Found(value: v, column: c, format: source.table.format, isOlder: false)
+            return Found(value: value, column: column, format: source.table.format, isOlder: false)
         }
         for root in place.root + 1..<max(sources.count, place.root + 1) {
-            guard let source = sources[root], let c = source.table.column(key),
+            guard let source = sources[root], let column = source.table.column(key),
                 let at = source.find(UInt64(bitPattern: place.key.raw)),
-                let v = source.value(at.leaf, at.row, c)
+                let value = source.value(at.leaf, at.row, column)
             else { continue }
-            return Found(value: v, column: c, format: source.table.format, isOlder: true)
+            return Found(value: value, column: column, format: source.table.format, isOlder: true)
         }
         return nil
     }

@@ -76,11 +76,11 @@ package final class Remains {
 
     private func olderStates() -> [State] {
         var states: [State] = [], seen: Set<Int> = []
-        for i in 0..<live.count { if case .table(let t) = live.state(i) { seen.insert(t.top.offset) } }
+        for i in 0..<live.count { if case .table(let table) = live.state(i) { seen.insert(table.top.offset) } }
         func add(_ group: FoundGroup, _ version: UInt64?, isProven: Bool) {
             for i in 0..<group.count {
-                guard case .table(let t) = group.state(i), seen.insert(t.top.offset).inserted else { continue }
-                states.append(State(table: t, version: version, isProven: isProven))
+                guard case .table(let table) = group.state(i), seen.insert(table.top.offset).inserted else { continue }
+                states.append(State(table: table, version: version, isProven: isProven))
             }
         }
         let newest = source.roots[0]
@@ -93,9 +93,11 @@ package final class Remains {
         }
         for top in scan.tables.sorted(by: { $0.contentVersion > $1.contentVersion })
         where seen.insert(top.ref.offset).inserted {
-            guard let t = try? FoundTable(source.store, top.ref, index: top.key.index, name: nil, format: source.format)
+            guard
+                let table = try? FoundTable(
+                    source.store, top.ref, index: top.key.index, name: nil, format: source.format)
             else { continue }
-            states.append(State(table: t, version: nil, isProven: false))
+            states.append(State(table: table, version: nil, isProven: false))
         }
         return states
     }
@@ -103,19 +105,19 @@ package final class Remains {
     /// Reads what lives, and notes its nodes.
     private func readLive(_ states: [State]) throws(RealmError) {
         for i in 0..<live.count {
-            guard case .table(let t) = live.state(i) else { continue }
-            tables[t.key] = RemainingTable(t, FoundRows(source.store, t))
+            guard case .table(let table) = live.state(i) else { continue }
+            tables[table.key] = RemainingTable(table, FoundRows(source.store, table))
         }
         // Tables that were removed, under the last name that is known.
         for state in states where tables[state.table.key] == nil || tables[state.table.key]?.name == nil {
-            if let t = tables[state.table.key] {
-                t.name = state.table.name
+            if let table = tables[state.table.key] {
+                table.name = state.table.name
             } else {
                 tables[state.table.key] = RemainingTable(state.table, nil)
             }
         }
-        for (key, t) in tables {
-            guard let rows = t.live else { continue }
+        for (key, table) in tables {
+            guard let rows = table.live else { continue }
             known[key] = Set(rows.inner.map(\.offset) + rows.leaves.map(\.ref.offset))
             for i in rows.leaves.indices {
                 try source.store.test(i, of: rows.leaves.count)
@@ -182,23 +184,23 @@ package final class Remains {
     }
 
     private func write(_ found: Finding, _ values: RowReader.Values, _ out: inout JSONText) {
-        out.object { o in
-            o.field("kind") { $0.text(found.kind.rawValue) }
-            o.field("class") { $0.text(found.table) }
-            o.field("key") { $0.number(found.key?.raw) }
-            o.field("version") { $0.number(found.version.map { Int64(bitPattern: $0) }) }
-            o.field("proven") { $0.bool(found.isProven) }
-            o.field("resembles") { $0.text(found.resembles) }
-            o.field("offset") { $0.number(Int64(found.ref.offset)) }
-            o.field("bytes") { $0.number(Int64((try? source.store.node(found.ref))?.size ?? 0)) }
-            o.field("values") { v in
-                v.object { v in
+        out.object { object in
+            object.field("kind") { $0.text(found.kind.rawValue) }
+            object.field("class") { $0.text(found.table) }
+            object.field("key") { $0.number(found.key?.raw) }
+            object.field("version") { $0.number(found.version.map { Int64(bitPattern: $0) }) }
+            object.field("proven") { $0.bool(found.isProven) }
+            object.field("resembles") { $0.text(found.resembles) }
+            object.field("offset") { $0.number(Int64(found.ref.offset)) }
+            object.field("bytes") { $0.number(Int64((try? source.store.node(found.ref))?.size ?? 0)) }
+            object.field("values") { field in
+                field.object { members in
                     for value in values.fields {
-                        if let text = value.json { v.field(value.name.text) { $0.raw(text) } }
+                        if let text = value.json { members.field(value.name.text) { $0.raw(text) } }
                     }
                 }
             }
-            o.field("lost") { $0.array(values.fields.filter { $0.json == nil }) { $0.text($1.name.text) } }
+            object.field("lost") { $0.array(values.fields.filter { $0.json == nil }) { $0.text($1.name.text) } }
         }
     }
 
@@ -208,8 +210,8 @@ package final class Remains {
         let kinds = tables.values.sorted { $0.table.key.raw < $1.table.key.raw }
         for ref in scan.clusters where !reached.contains(ref.offset) {
             try source.store.test()
-            guard let n = try? source.store.node(ref), claims.isFree(ref.offset, n.size) else { continue }
-            let fitting = kinds.filter { n.count > $0.width && !$0.table.columns.isEmpty }.map {
+            guard let node = try? source.store.node(ref), claims.isFree(ref.offset, node.size) else { continue }
+            let fitting = kinds.filter { node.count > $0.width && !$0.table.columns.isEmpty }.map {
                 FoundRows(source.store, $0.table, among: [ref])
             }
             let fits = fitting.filter { !$0.leaves.isEmpty }

@@ -62,8 +62,9 @@ final class RowReader {
     }
 
     /// Whether the elements of a column's leaf are subtrees, one for each object that has any.
-    private func hasSubtrees(_ c: Column, _ n: Node) -> Bool {
-        c.leafKind == .slot || n.hasRefs && n.context && (c.leafKind == .string || c.leafKind == .binary)
+    private func hasSubtrees(_ column: Column, _ node: Node) -> Bool {
+        column.leafKind == .slot
+            || node.hasRefs && node.context && (column.leafKind == .string || column.leafKind == .binary)
     }
 
     // MARK: Claims
@@ -72,53 +73,58 @@ final class RowReader {
     func note(_ claims: inout Claims) {
         claims.note(rows.leaves[leaf].ref, role(.cluster, 0, rows.leaves[leaf].ref.offset))
         if let keys { claims.note(keys.ref, role(.keys)) }
-        for c in rows.table.columns {
-            guard let ref = column(c), let n = try? store.node(ref) else { continue }
+        for definition in rows.table.columns {
+            guard let ref = column(definition), let node = try? store.node(ref) else { continue }
             claims.makeSure(ref)
-            if hasSubtrees(c, n) {
-                claims.note(ref, role(.column, c.index, keysRole))
+            if hasSubtrees(definition, node) {
+                claims.note(ref, role(.column, definition.index, keysRole))
             } else {
-                claims.noteTree(ref, role(.column, c.index, keysRole))
+                claims.noteTree(ref, role(.column, definition.index, keysRole))
             }
         }
     }
 
     /// Claims a cluster, and the leaves of its columns as far as they can be had; false when the cluster cannot.
     func claim(_ claims: inout Claims, _ name: @escaping (TableKey) -> Name?) -> Bool {
-        guard let n = try? store.node(rows.leaves[leaf].ref), claims.claim(n, role(.cluster, 0, n.ref.offset)) else {
+        guard let node = try? store.node(rows.leaves[leaf].ref), claims.claim(node, role(.cluster, 0, node.ref.offset))
+        else {
             return false
         }
         if let keys, !claims.claim(keys, role(.keys)) { return false }
-        for c in rows.table.columns {
-            guard let ref = column(c), let n = try? store.node(ref) else {
-                if rows.hasLeaf(c, leaf) { isContradicted = true }
+        for definition in rows.table.columns {
+            guard let ref = column(definition), let node = try? store.node(ref) else {
+                if rows.hasLeaf(definition, leaf) { isContradicted = true }
                 continue
             }
-            let mine = role(.column, c.index, keysRole)
-            if n.count > 0, claims.isSure(ref, as: mine) { witnesses.insert(c.index) }
-            let isOwn = hasSubtrees(c, n) ? claims.claim(n, mine) : claims.claimTree(ref, mine)
-            believed[c.index] = isOwn && (isProven || !contradicts(c, n, name))
-            if believed[c.index] == false { isContradicted = true }
+            let mine = role(.column, definition.index, keysRole)
+            if node.count > 0, claims.isSure(ref, as: mine) { witnesses.insert(definition.index) }
+            let isOwn = hasSubtrees(definition, node) ? claims.claim(node, mine) : claims.claimTree(ref, mine)
+            believed[definition.index] = isOwn && (isProven || !contradicts(definition, node, name))
+            if believed[definition.index] == false { isContradicted = true }
         }
         // A witness stands for the table and for its own leaf, not for others in a place that was written to since.
         if isContradicted, isWitnessed, !isProven {
-            for c in believed.keys where !witnesses.contains(c) { believed[c] = false }
+            for index in believed.keys where !witnesses.contains(index) { believed[index] = false }
         }
         return true
     }
 
     /// Makes the leaves witnesses for older clusters that have them, too.
     func makeSure(_ claims: inout Claims) {
-        for c in rows.table.columns where believed[c.index] ?? false { if let ref = column(c) { claims.makeSure(ref) } }
+        for definition in rows.table.columns where believed[definition.index] ?? false {
+            if let ref = column(definition) { claims.makeSure(ref) }
+        }
     }
 
     /// Whether a leaf holds what its column cannot. What hangs on it is looked at when it is read.
-    private func contradicts(_ c: Column, _ n: Node, _ name: @escaping (TableKey) -> Name?) -> Bool {
-        if c.isBacklink { return false }
-        if hasSubtrees(c, n) { return c.shape != nil && (0..<n.count).contains { (try? n.slot($0))?.isTagged ?? true } }
-        if c.leafKind == .string, !LeafForm.areTexts(store, n.ref) { return true }
+    private func contradicts(_ column: Column, _ node: Node, _ name: @escaping (TableKey) -> Name?) -> Bool {
+        if column.isBacklink { return false }
+        if hasSubtrees(column, node) {
+            return column.shape != nil && (0..<node.count).contains { (try? node.slot($0))?.isTagged ?? true }
+        }
+        if column.leafKind == .string, !LeafForm.areTexts(store, node.ref) { return true }
         return (0..<rows.leaves[leaf].count).contains { row in
-            rows.value(leaf, row, c).flatMap { Self.text($0, c, store, name, isStrict: true) } == nil
+            rows.value(leaf, row, column).flatMap { Self.text($0, column, store, name, isStrict: true) } == nil
         }
     }
 
@@ -132,42 +138,47 @@ final class RowReader {
     ) -> Values {
         let key = rows.key(leaf, row).map { ObjKey(Int64(bitPattern: $0)) } ?? .null
         var values = Values(key: key)
-        for c in rows.table.publicColumns {
+        for definition in rows.table.publicColumns {
             var text: [UInt8]?
-            if believed[c.index] ?? false, let ref = column(c), let n = try? store.node(ref),
-                let v = rows.value(leaf, row, c)
+            if believed[definition.index] ?? false, let ref = column(definition), let node = try? store.node(ref),
+                let value = rows.value(leaf, row, definition)
             {
-                let mine = !hasSubtrees(c, n) || mayRead(n, row, c, key, isPlaced ? live : nil, &claims)
-                if mine { text = Self.text(v, c, store, name, isStrict: !isProven) }
+                let mine =
+                    !hasSubtrees(definition, node)
+                    || mayRead(node, row, definition, key, isPlaced ? live : nil, &claims)
+                if mine { text = Self.text(value, definition, store, name, isStrict: !isProven) }
             }
-            values.fields.append(Values.Field(column: c.key, name: c.name, json: text))
+            values.fields.append(Values.Field(column: definition.key, name: definition.name, json: text))
         }
         return values
     }
 
     /// - Parameter isStrict: nil also for what the column cannot hold.
     static func text(
-        _ v: Mixed, _ c: Column, _ store: NodeStore, _ name: @escaping (TableKey) -> Name?, isStrict: Bool = false
+        _ value: Mixed, _ column: Column, _ store: NodeStore, _ name: @escaping (TableKey) -> Name?,
+        isStrict: Bool = false
     ) -> [UInt8]? {
         var writer = ValueText(store, name: name), out = JSONText()
         writer.isStrict = isStrict
-        writer.write(v, c, &out)
+        writer.write(value, column, &out)
         return writer.isBroken ? nil : out.bytes
     }
 
     /// Whether the subtree of an object's value is still its own: in free space, or also of the object as it lives.
-    private func mayRead(_ n: Node, _ row: Int, _ c: Column, _ key: ObjKey, _ live: FoundRows?, _ claims: inout Claims)
+    private func mayRead(
+        _ node: Node, _ row: Int, _ column: Column, _ key: ObjKey, _ live: FoundRows?, _ claims: inout Claims
+    )
         -> Bool
     {
-        guard let slot = try? n.slot(row), let child = slot.subtree else { return true }
-        if let live, let at = live.find(UInt64(bitPattern: key.raw)), let there = live.table.column(c.key),
+        guard let slot = try? node.slot(row), let child = slot.subtree else { return true }
+        if let live, let at = live.find(UInt64(bitPattern: key.raw)), let there = live.table.column(column.key),
             let ref = live.nodes(at.leaf).column(there),
             let leaf = try? store.node(ref), (try? leaf.slot(at.row)) == slot
         {
             return true
         }
-        if !isProven, c.leafKind == .string, (try? LeafForm.endsInZero(store, child)) != true { return false }
-        return claims.claimTree(child, role(.value, c.index, Int(truncatingIfNeeded: key.raw)))
+        if !isProven, column.leafKind == .string, (try? LeafForm.endsInZero(store, child)) != true { return false }
+        return claims.claimTree(child, role(.value, column.index, Int(truncatingIfNeeded: key.raw)))
     }
 }
 
@@ -265,9 +276,9 @@ final class RemainingTable {
         _ live: FoundRows, _ leaf: Int, _ row: Int, _ key: ObjKey, _ name: @escaping (TableKey) -> Name?
     ) -> RowReader.Values {
         var values = RowReader.Values(key: key)
-        for c in live.table.publicColumns {
-            let text = live.value(leaf, row, c).flatMap { RowReader.text($0, c, live.store, name) }
-            values.fields.append(RowReader.Values.Field(column: c.key, name: c.name, json: text))
+        for column in live.table.publicColumns {
+            let text = live.value(leaf, row, column).flatMap { RowReader.text($0, column, live.store, name) }
+            values.fields.append(RowReader.Values.Field(column: column.key, name: column.name, json: text))
         }
         return values
     }

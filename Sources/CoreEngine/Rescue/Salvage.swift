@@ -132,23 +132,26 @@ package final class Salvage {
         try makeTables(group)
         try makeLostTargets(group)
         try findStrays()
-        for t in tables { t.addColumns(byKey) }
+        for salvaged in tables { salvaged.addColumns(byKey) }
         let owners = try Owners(source, byKey)
-        for t in tables {
-            try t.makeObjects(group) { key in !t.table.isEmbedded || owners.owner(of: t.found.key, key) != nil }
+        for salvaged in tables {
+            try salvaged.makeObjects(group) { key in
+                !salvaged.table.isEmbedded || owners.owner(of: salvaged.found.key, key) != nil
+            }
         }
         let copy = ValueCopy(source, group, byKey.mapValues(\.table), owners)
-        for t in tables { try t.copyValues(copy) }
-        for t in tables { try t.addIndexes() }
+        for salvaged in tables { try salvaged.copyValues(copy) }
+        for salvaged in tables { try salvaged.addIndexes() }
         try dropUselessMetadata(group)
     }
 
     /// Without its column or its object the table of the schema's version says nothing, and realm-core does not open a
     /// file that has it.
     private func dropUselessMetadata(_ group: Group) throws(RealmError) {
-        guard let t = try group.table(named: Tables.metadata), try group.readSchemaVersion() == ObjectStore.notVersioned
+        guard let table = try group.table(named: Tables.metadata),
+            try group.readSchemaVersion() == ObjectStore.notVersioned
         else { return }
-        try group.removeTable(t)
+        try group.removeTable(table)
     }
 
     // MARK: Tables
@@ -158,15 +161,15 @@ package final class Salvage {
         let end = groups.reduce(0) { max($0, $1.count) }
         for index in 0..<end {
             var reason: String?, name: Name?
-            search: for (r, g) in groups.enumerated() {
-                switch g.state(index) {
+            search: for (root, rootGroup) in groups.enumerated() {
+                switch rootGroup.state(index) {
                 case .unknown: continue
                 case .none: break search
                 case .lost(let lostName, let why):
                     reason = reason ?? why
                     name = name ?? lostName
                 case .table(let found):
-                    try add(found, from: r, name, group)
+                    try add(found, from: root, name, group)
                     reason = nil
                     break search
                 }
@@ -179,11 +182,12 @@ package final class Salvage {
     /// Classes that are lost, and linked to: the properties with these links stay, and so the classes do, without
     /// objects.
     private func makeLostTargets(_ group: Group) throws(RealmError) {
-        for t in tables {
-            for c in t.found.publicColumns
-            where c.type == .link && !c.oppositeTable.isNull && byKey[c.oppositeTable] == nil {
+        for salvaged in tables {
+            for column in salvaged.found.publicColumns
+            where column.type == .link && !column.oppositeTable.isNull && byKey[column.oppositeTable] == nil {
                 try add(
-                    FoundTable(lost: c.oppositeTable, name: lostNames[c.oppositeTable.index]), from: groups.count, nil,
+                    FoundTable(lost: column.oppositeTable, name: lostNames[column.oppositeTable.index]),
+                    from: groups.count, nil,
                     group)
             }
         }
@@ -192,7 +196,7 @@ package final class Salvage {
     private func add(_ found: FoundTable, from root: Int, _ name: Name?, _ group: Group) throws(RealmError) {
         var found = found
         if found.name == nil { found.name = name }
-        for g in groups { if let other = g.table(found.key) { found.complete(from: other) } }
+        for rootGroup in groups { if let other = rootGroup.table(found.key) { found.complete(from: other) } }
         if let name = found.name, let restored = className(of: found, name) {
             (found.name, found.hasNames) = (restored, false)
         }
@@ -202,8 +206,8 @@ package final class Salvage {
         let sources =
             root == groups.count
             ? []
-            : groups.enumerated().map { (i, g) in
-                i < root ? nil : g.table(found.key).map { FoundRows(source.store, $0) }
+            : groups.enumerated().map { (i, rootGroup) in
+                i < root ? nil : rootGroup.table(found.key).map { FoundRows(source.store, $0) }
             }
         let salvaged = SalvagedTable(found, MergedRows(sources), table)
         tables.append(salvaged)
@@ -232,8 +236,8 @@ package final class Salvage {
         guard !incomplete.isEmpty, !OldFormats.isRead(source.format), let free = source.freeSpace() else { return }
         if scan == nil { scan = try NodeScan(source) }
         var known: Set<Int> = []
-        for t in tables {
-            for case let rows? in t.rows.sources { for leaf in rows.leaves { known.insert(leaf.ref.offset) } }
+        for salvaged in tables {
+            for case let rows? in salvaged.rows.sources { for leaf in rows.leaves { known.insert(leaf.ref.offset) } }
         }
         let strays = (scan?.clusters ?? []).filter { ref in
             guard !known.contains(ref.offset) else { return false }
@@ -242,10 +246,10 @@ package final class Salvage {
         }
         let candidates = incomplete.map { FoundRows(source.store, $0.found, among: strays) }
         var owners: [Int: Int] = [:]
-        for c in candidates { for leaf in c.leaves { owners[leaf.ref.offset, default: 0] += 1 } }
-        for (t, c) in zip(incomplete, candidates) {
-            let own = c.leaves.map(\.ref).filter { owners[$0.offset] == 1 }
-            if !own.isEmpty { t.rows.strays = FoundRows(source.store, t.found, among: own) }
+        for candidate in candidates { for leaf in candidate.leaves { owners[leaf.ref.offset, default: 0] += 1 } }
+        for (salvaged, candidate) in zip(incomplete, candidates) {
+            let own = candidate.leaves.map(\.ref).filter { owners[$0.offset] == 1 }
+            if !own.isEmpty { salvaged.rows.strays = FoundRows(source.store, salvaged.found, among: own) }
         }
     }
 
@@ -254,10 +258,10 @@ package final class Salvage {
     private func finishReport() {
         report.format = source.roots.first?.format ?? source.format
         report.version = source.roots.first?.version ?? 0
-        for t in tables {
-            if t.table.className != nil {
-                report.classes.append(t.report)
-            } else if !t.report.isWhole {
+        for salvaged in tables {
+            if salvaged.table.className != nil {
+                report.classes.append(salvaged.report)
+            } else if !salvaged.report.isWhole {
                 report.otherTablesAreWhole = false
             }
         }

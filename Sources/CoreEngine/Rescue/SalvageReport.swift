@@ -88,24 +88,24 @@ package struct SalvageReport {
     /// The same as JSON.
     package var json: String {
         var out = JSONText()
-        out.object { o in
-            o.field("whole") { $0.bool(isWhole) }
-            o.field("format") { $0.number(Int64(format)) }
-            o.field("version") { $0.number(Int64(bitPattern: version)) }
-            o.field("roots") { $0.array(roots) { $0.write($1) } }
-            o.field("faults") { $0.number(check.map { Int64($0.faults) }) }
-            o.field("contradictions") { $0.number(check.map { Int64($0.contradictions) }) }
-            o.field("damaged_pages") { $0.array(pages) { $0.number(Int64($1)) } }
-            o.field("damaged_page_count") { $0.number(Int64(pageCount)) }
-            o.field("lost_classes") { a in
-                a.array(lostClasses) { out, lost in
-                    out.object { o in
-                        o.field("name") { $0.text(lost.name?.text) }
-                        o.field("reason") { $0.text(lost.reason) }
+        out.object { members in
+            members.field("whole") { $0.bool(isWhole) }
+            members.field("format") { $0.number(Int64(format)) }
+            members.field("version") { $0.number(Int64(bitPattern: version)) }
+            members.field("roots") { $0.array(roots) { $0.write($1) } }
+            members.field("faults") { $0.number(check.map { Int64($0.faults) }) }
+            members.field("contradictions") { $0.number(check.map { Int64($0.contradictions) }) }
+            members.field("damaged_pages") { $0.array(pages) { $0.number(Int64($1)) } }
+            members.field("damaged_page_count") { $0.number(Int64(pageCount)) }
+            members.field("lost_classes") { array in
+                array.array(lostClasses) { out, lost in
+                    out.object { object in
+                        object.field("name") { $0.text(lost.name?.text) }
+                        object.field("reason") { $0.text(lost.reason) }
                     }
                 }
             }
-            o.field("classes") { $0.array(classes) { $0.write($1) } }
+            members.field("classes") { $0.array(classes) { $0.write($1) } }
         }
         return out.text
     }
@@ -113,35 +113,35 @@ package struct SalvageReport {
 
 extension JSONText {
     fileprivate mutating func write(_ root: SalvageReport.Root) {
-        object { o in
-            o.field("origin") { $0.text(root.origin) }
-            o.field("top") { $0.number(Int64(root.top)) }
-            o.field("version") { $0.number(Int64(bitPattern: root.version)) }
-            o.field("reason") { $0.text(root.reason) }
+        object { object in
+            object.field("origin") { $0.text(root.origin) }
+            object.field("top") { $0.number(Int64(root.top)) }
+            object.field("version") { $0.number(Int64(bitPattern: root.version)) }
+            object.field("reason") { $0.text(root.reason) }
         }
     }
 
-    fileprivate mutating func write(_ c: SalvageReport.Class) {
-        object { o in
-            o.field("name") { $0.text(c.name.text) }
-            o.field("objects") { $0.number(Int64(c.objects)) }
-            o.field("apart") { $0.number(Int64(c.apart)) }
-            o.field("older") { $0.number(Int64(c.older)) }
-            o.field("found") { $0.number(Int64(c.found)) }
-            o.field("lost") { $0.number(c.lost.map { Int64($0) }) }
-            o.field("names_known") { $0.bool(c.hasNames) }
-            o.field("properties") { $0.array(c.properties) { $0.write($1) } }
+    fileprivate mutating func write(_ entry: SalvageReport.Class) {
+        object { object in
+            object.field("name") { $0.text(entry.name.text) }
+            object.field("objects") { $0.number(Int64(entry.objects)) }
+            object.field("apart") { $0.number(Int64(entry.apart)) }
+            object.field("older") { $0.number(Int64(entry.older)) }
+            object.field("found") { $0.number(Int64(entry.found)) }
+            object.field("lost") { $0.number(entry.lost.map { Int64($0) }) }
+            object.field("names_known") { $0.bool(entry.hasNames) }
+            object.field("properties") { $0.array(entry.properties) { $0.write($1) } }
         }
     }
 
-    private mutating func write(_ p: SalvageReport.Property) {
-        object { o in
-            o.field("name") { $0.text(p.name.text) }
-            o.field("lost") { $0.number(Int64(p.lost)) }
-            o.field("older") { $0.number(Int64(p.older)) }
-            o.field("lost_links") { $0.number(Int64(p.links)) }
-            o.field("lost_elements") { $0.number(Int64(p.elements)) }
-            o.field("not_utf8") { $0.number(Int64(p.texts)) }
+    private mutating func write(_ property: SalvageReport.Property) {
+        object { object in
+            object.field("name") { $0.text(property.name.text) }
+            object.field("lost") { $0.number(Int64(property.lost)) }
+            object.field("older") { $0.number(Int64(property.older)) }
+            object.field("lost_links") { $0.number(Int64(property.links)) }
+            object.field("lost_elements") { $0.number(Int64(property.elements)) }
+            object.field("not_utf8") { $0.number(Int64(property.texts)) }
         }
     }
 }

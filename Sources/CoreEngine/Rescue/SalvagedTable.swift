@@ -35,13 +35,14 @@ final class SalvagedTable {
 
     /// - Parameter tables: the new table of each table of the file.
     func addColumns(_ tables: [TableKey: SalvagedTable]) {
-        for c in found.publicColumns {
-            var loss = SalvageReport.Property(c.name)
-            let opposite = opposite(of: c, tables), target = c.type == .link ? tables[opposite]?.table : nil
-            if target != nil { targets[c.key] = opposite }
+        for column in found.publicColumns {
+            var loss = SalvageReport.Property(column.name)
+            let opposite = opposite(of: column, tables), target = column.type == .link ? tables[opposite]?.table : nil
+            if target != nil { targets[column.key] = opposite }
             do throws(RealmError) {
-                let key = try table.addColumn(freeName(name(of: c)), c.type, Self.form(c), target: target)
-                columns.append((c, key, report.properties.count))
+                let key = try table.addColumn(
+                    freeName(name(of: column)), column.type, Self.form(column), target: target)
+                columns.append((column, key, report.properties.count))
             } catch {
                 // Without its other end a link is nothing.
                 loss.lost = rows.objects
@@ -50,28 +51,28 @@ final class SalvagedTable {
         }
     }
 
-    private static func form(_ c: Column) -> ColumnAttributes {
-        var form = c.key.attributes.intersection([.nullable, .list, .set, .dictionary])
-        if c.isList { form.insert(.list) }
+    private static func form(_ column: Column) -> ColumnAttributes {
+        var form = column.key.attributes.intersection([.nullable, .list, .set, .dictionary])
+        if column.isList { form.insert(.list) }
         return form
     }
 
     /// The class that a link leads to; where that is lost, the one that has its backlinks.
-    private func opposite(of c: Column, _ tables: [TableKey: SalvagedTable]) -> TableKey {
-        if tables[c.oppositeTable] != nil { return c.oppositeTable }
+    private func opposite(of column: Column, _ tables: [TableKey: SalvagedTable]) -> TableKey {
+        if tables[column.oppositeTable] != nil { return column.oppositeTable }
         let back = tables.first {
             $0.value.found.columns.contains {
-                $0.isBacklink && $0.oppositeTable == found.key && $0.oppositeColumn == c.key
+                $0.isBacklink && $0.oppositeTable == found.key && $0.oppositeColumn == column.key
             }
         }
         return back?.key ?? .null
     }
 
-    func target(of c: Column) -> TableKey { targets[c.key] ?? .null }
+    func target(of column: Column) -> TableKey { targets[column.key] ?? .null }
 
     /// The table of the schema's version has but one column, which is not found under another name.
-    private func name(of c: Column) -> Name {
-        table.name == Tables.metadata && c.type == .int && !c.isCollection ? "version" : c.name
+    private func name(of column: Column) -> Name {
+        table.name == Tables.metadata && column.type == .int && !column.isCollection ? "version" : column.name
     }
 
     private func freeName(_ name: Name) -> Name {
@@ -96,10 +97,10 @@ final class SalvagedTable {
                 try table.store.test()
                 var value: Mixed?
                 if let from, key != nil {
-                    guard let v = rows.value(place, from)?.value, isGoodKey(v) else {
+                    guard let element = rows.value(place, from)?.value, isGoodKey(element) else {
                         return try putApart(place, group)
                     }
-                    value = v
+                    value = element
                 }
                 guard mayStand(place.key), try table.restore(place.key, primaryKey: value) else {
                     return try putApart(place, group)
@@ -118,8 +119,10 @@ final class SalvagedTable {
     /// is.
     private func takeStray(_ place: MergedRows.Place, _ group: Group) throws(RealmError) {
         report.found += 1
-        if table.primaryKey != nil, let from = found.primaryKey, let v = rows.value(place, from)?.value, isGoodKey(v) {
-            let (key, isNew) = try table.createObject(primaryKey: v)
+        if table.primaryKey != nil, let from = found.primaryKey, let value = rows.value(place, from)?.value,
+            isGoodKey(value)
+        {
+            let (key, isNew) = try table.createObject(primaryKey: value)
             if isNew {
                 placedStrays.append((place, key))
                 report.objects += 1
@@ -129,9 +132,9 @@ final class SalvagedTable {
         try putApart(place, group)
     }
 
-    private func isGoodKey(_ v: Mixed) -> Bool {
+    private func isGoodKey(_ value: Mixed) -> Bool {
         guard let pk = table.primaryKey, let facts = table.facts(pk) else { return false }
-        return Table.matches(v, facts)
+        return Table.matches(value, facts)
     }
 
     private func putApart(_ place: MergedRows.Place, _ group: Group) throws(RealmError) {
@@ -149,8 +152,8 @@ final class SalvagedTable {
             number += 1
         }
         let new = try group.addTable(name)
-        for (i, c) in columns.enumerated() {
-            guard let there = table.column(c.to) else { continue }
+        for (i, column) in columns.enumerated() {
+            guard let there = table.column(column.to) else { continue }
             let target = there.type == .link ? try group.table(there.oppositeTable) : nil
             try new.addColumn(there.name, there.type, Self.form(columns[i].from), target: target)
         }
@@ -180,7 +183,7 @@ final class SalvagedTable {
     private struct Spot: Hashable {
         let root: Int, leaf: Int, row: Int
 
-        init(_ p: MergedRows.Place) { (root, leaf, row) = (p.root, p.leaf, p.row) }
+        init(_ place: MergedRows.Place) { (root, leaf, row) = (place.root, place.leaf, place.row) }
     }
 
     private func isApart(_ place: MergedRows.Place) -> Bool {
@@ -188,13 +191,15 @@ final class SalvagedTable {
     }
 
     private func copyObject(_ place: MergedRows.Place, to: Table, _ key: ObjKey, _ copy: ValueCopy) throws(RealmError) {
-        for c in columns {
-            let there = to === table ? c.to : to.column(named: table.column(c.to)?.name ?? "")?.key
+        for column in columns {
+            let there = to === table ? column.to : to.column(named: table.column(column.to)?.name ?? "")?.key
             guard let there, let facts = to.facts(there) else { continue }
             if facts.isPrimaryKey { continue }
-            let origin = Origin(table: found.key, column: c.from.key, object: place.key)
+            let origin = Origin(table: found.key, column: column.from.key, object: place.key)
             let goal = ValueCopy.Goal(table: to, object: key, facts: facts, origin: origin)
-            try copy.copy(rows.value(place, c.from.key), target(of: c.from), to: goal, &report.properties[c.losses])
+            try copy.copy(
+                rows.value(place, column.from.key), target(of: column.from), to: goal, &report.properties[column.losses]
+            )
         }
     }
 
@@ -202,13 +207,13 @@ final class SalvagedTable {
 
     func addIndexes() throws(RealmError) {
         for (from, to, _) in columns {
-            guard let c = table.column(to), c.isIndexable else { continue }
+            guard let column = table.column(to), column.isIndexable else { continue }
             var asked = from.attributes.intersection([.indexed, .fullTextIndexed])
             // Only texts have an index of words, and only those without another one.
-            if c.type != .string || asked.contains(.indexed) { asked.remove(.fullTextIndexed) }
+            if column.type != .string || asked.contains(.indexed) { asked.remove(.fullTextIndexed) }
             if !asked.isEmpty { table.setIndexAttribute(to, asked) }
             guard to != table.primaryKey, found.indexed.contains(from.index) else { continue }
-            try table.addIndex(c.index, fullText: asked.contains(.fullTextIndexed))
+            try table.addIndex(column.index, fullText: asked.contains(.fullTextIndexed))
         }
     }
 }
@@ -254,7 +259,7 @@ extension Table {
             return
         }
         // Without a primary key the second byte of a key is that of the file, and no part of the number.
-        let k = UInt64(bitPattern: last.raw), number = primaryKey != nil ? k : k & 0xFF | k >> 8 & 0xFFFF_FF00
+        let raw = UInt64(bitPattern: last.raw), number = primaryKey != nil ? raw : raw & 0xFF | raw >> 8 & 0xFFFF_FF00
         state.sequence = max(state.sequence, stated, number < 1 << 40 ? number &+ 1 : 0)
     }
 }

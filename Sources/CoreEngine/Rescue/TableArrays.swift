@@ -29,11 +29,11 @@ struct TableArray {
     let ages: [TableAge?]
 
     /// - Returns: nil for what cannot be one: a table in another's place, or hardly any table.
-    init?(_ store: NodeStore, _ n: Node) {
-        guard n.count > 0, n.count <= 0x1_0000 else { return nil }
+    init?(_ store: NodeStore, _ node: Node) {
+        guard node.count > 0, node.count <= 0x1_0000 else { return nil }
         var ages: [TableAge?] = [], found = 0, others = 0
-        for i in 0..<n.count {
-            guard let slot = try? n.slot(i), !slot.isNull else { return nil }
+        for i in 0..<node.count {
+            guard let slot = try? node.slot(i), !slot.isNull else { return nil }
             if let tag = slot.number {
                 guard tag <= 0x7FFF else { return nil }
                 ages.append(TableAge(vacant: tag))
@@ -48,7 +48,7 @@ struct TableArray {
             }
         }
         guard found > 0 else { return nil }
-        (ref, self.ages) = (n.ref, ages)
+        (ref, self.ages) = (node.ref, ages)
     }
 
     /// Whether one of its tables is newer than the other array's.
