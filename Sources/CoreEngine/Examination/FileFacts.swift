@@ -64,11 +64,11 @@ package struct FileFacts: Sendable {
         /// What is damaged.
         package var problem: String?
 
-        fileprivate mutating func take(_ s: DatabaseFile.State) {
+        fileprivate mutating func take(_ found: DatabaseFile.State) {
             state = .version
-            topRef = UInt64(s.topRef.offset)
-            (version, logicalSize) = (s.version, s.isStreaming ? s.physicalSize : s.logicalSize)
-            (historyType, historySchemaVersion) = (s.historyType, s.historySchemaVersion)
+            topRef = UInt64(found.topRef.offset)
+            (version, logicalSize) = (found.version, found.isStreaming ? found.physicalSize : found.logicalSize)
+            (historyType, historySchemaVersion) = (found.historyType, found.historySchemaVersion)
         }
     }
 
@@ -287,8 +287,8 @@ struct Head: Equatable {
         size = try file.size()
         var found = [UInt8](repeating: 0, count: Self.length)
         var count = 0
-        try found.withMutableBytes { (b) throws(RealmError) in
-            if let to = b.baseAddress { count = try file.read(into: to, count: b.count, at: 0) }
+        try found.withMutableBytes { (bytes) throws(RealmError) in
+            if let to = bytes.baseAddress { count = try file.read(into: to, count: bytes.count, at: 0) }
         }
         found.removeLast(found.count - count)
         bytes = found
@@ -302,8 +302,8 @@ struct Head: Equatable {
     }
 
     func keyBlock() throws(RealmError) -> KeyBlock {
-        try bytes.withBytes { (b) throws(RealmError) in
-            try KeyBlock(checking: UnsafeRawBufferPointer(rebasing: b.prefix(4096)))
+        try bytes.withBytes { (bytes) throws(RealmError) in
+            try KeyBlock(checking: UnsafeRawBufferPointer(rebasing: bytes.prefix(4096)))
         }
     }
 

@@ -19,19 +19,21 @@ enum SlotReuse {
         store.move(toFileLimit: end, version: newer.version, top: newer.topRef)
         defer { store.rest() }
         var taken = Tiling(end: end), starts = Tiling(end: end)
-        try walk(store, newer.topRef) { n in
+        try walk(store, newer.topRef) { node in
             // What is damaged in the newer version is told of it.
-            guard starts.take(n.ref.offset, 8) else { return false }
-            _ = taken.take(n.ref.offset, n.size)
+            guard starts.take(node.ref.offset, 8) else { return false }
+            _ = taken.take(node.ref.offset, node.size)
             return true
         }
         var proof: Fault?
         var seen = Tiling(end: end)
-        try walk(store, older.topRef) { n in
-            guard proof == nil, !starts.isTaken(at: n.ref.offset), seen.take(n.ref.offset, 8) else { return false }
-            guard taken.isFree(n.ref.offset, n.size) else {
+        try walk(store, older.topRef) { node in
+            guard proof == nil, !starts.isTaken(at: node.ref.offset), seen.take(node.ref.offset, 8) else {
+                return false
+            }
+            guard taken.isFree(node.ref.offset, node.size) else {
                 proof = Fault.ofFile(
-                    "a node of this version lies where version \(newer.version) has another", offset: n.ref.offset)
+                    "a node of this version lies where version \(newer.version) has another", offset: node.ref.offset)
                 return false
             }
             return true
@@ -47,11 +49,11 @@ enum SlotReuse {
             count += 1
             try store.test(count)
             if count % forgetAfter == 0 { store.forgetPages() }
-            guard let n = try RealmError.unlessDamaged({ () throws(RealmError) in try store.node(ref) }), body(n),
-                n.hasRefs
+            guard let node = try RealmError.unlessDamaged({ () throws(RealmError) in try store.node(ref) }), body(node),
+                node.hasRefs
             else { continue }
-            for i in 0..<n.count {
-                let slot = try RealmError.unlessDamaged { () throws(RealmError) in try n.slot(i) }
+            for i in 0..<node.count {
+                let slot = try RealmError.unlessDamaged { () throws(RealmError) in try node.slot(i) }
                 if let child = slot?.subtree { pending.append(child) }
             }
         }

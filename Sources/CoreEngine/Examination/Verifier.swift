@@ -77,11 +77,11 @@ final class Verifier {
     func run() throws(RealmError) -> Faults {
         for i in group.liveIndexes {
             let place = Fault.Place(table: group.name(at: i).after(Tables.classPrefix) ?? group.name(at: i))
-            guard let t = try reading(place, { () throws(RealmError) in try group.table(at: i) }) else { continue }
-            let walk = TableWalk(t)
+            guard let table = try reading(place, { () throws(RealmError) in try group.table(at: i) }) else { continue }
+            let walk = TableWalk(table)
             walks.append(walk)
-            walkOf[t.key] = walk
-            steps.total += Self.rounds * ((try? t.count()) ?? 0)
+            walkOf[table.key] = walk
+            steps.total += Self.rounds * ((try? table.count()) ?? 0)
         }
         try checkTables()
         for walk in walks {
@@ -138,12 +138,14 @@ final class Verifier {
         return false
     }
 
-    func place(_ t: Table, _ c: Column? = nil, _ key: ObjKey? = nil) -> Fault.Place {
-        guard let c, c.isBacklink else { return Fault.Place(table: name(t), property: c?.name, object: key) }
-        return Fault.Place(table: name(t), object: key, part: "backlinks from '\(name(c.oppositeTable))'")
+    func place(_ table: Table, _ column: Column? = nil, _ key: ObjKey? = nil) -> Fault.Place {
+        guard let column, column.isBacklink else {
+            return Fault.Place(table: name(table), property: column?.name, object: key)
+        }
+        return Fault.Place(table: name(table), object: key, part: "backlinks from '\(name(column.oppositeTable))'")
     }
 
-    private func name(_ t: Table) -> Name { t.className ?? t.name }
+    private func name(_ table: Table) -> Name { table.className ?? table.name }
 
     private func name(_ key: TableKey) -> Name { walkOf[key].map { name($0.table) } ?? Name("table \(key.raw)") }
 
@@ -156,20 +158,20 @@ final class Verifier {
         let fields = try transaction.database.file.topFields(store, top, physicalSize: transaction.logicalSize)
         var space = Tiling(end: fields.logicalSize)
         var pending = [top]
-        while let r = pending.popLast() {
+        while let ref = pending.popLast() {
             try advance(0)
-            guard let n = try reading(nowhere, { () throws(RealmError) in try store.node(r) }) else { continue }
-            guard space.take(r.offset, n.size) else {
-                report(.space, "two owners of one byte", nowhere, offset: r.offset)
+            guard let node = try reading(nowhere, { () throws(RealmError) in try store.node(ref) }) else { continue }
+            guard space.take(ref.offset, node.size) else {
+                report(.space, "two owners of one byte", nowhere, offset: ref.offset)
                 continue
             }
-            if r.offset / Format.sectionSize != (r.offset + n.size - 1) / Format.sectionSize {
-                report(.space, "node across the boundary of two sections", nowhere, offset: r.offset)
+            if ref.offset / Format.sectionSize != (ref.offset + node.size - 1) / Format.sectionSize {
+                report(.space, "node across the boundary of two sections", nowhere, offset: ref.offset)
             }
-            guard n.hasRefs else { continue }
-            for i in 0..<n.count {
-                guard let s = try reading(nowhere, { () throws(RealmError) in try n.slot(i) }) else { continue }
-                if let child = s.subtree { try pending.add(child) }
+            guard node.hasRefs else { continue }
+            for i in 0..<node.count {
+                guard let slot = try reading(nowhere, { () throws(RealmError) in try node.slot(i) }) else { continue }
+                if let child = slot.subtree { try pending.add(child) }
             }
         }
         if fields.slotCount < 5 { return }  // A copy in streaming form without lists.
@@ -221,46 +223,50 @@ final class Verifier {
 
     /// Link and backlink columns name each other. Columns of backlinks stay when a Mixed property, or its class, is
     /// removed by other libraries, with what is in them: nothing reads them again.
-    private func checkColumns(_ t: Table) throws(RealmError) {
-        for c in t.columns where c.type == .link || c.isBacklink {
-            let there = walkOf[c.oppositeTable]?.table.column(c.oppositeColumn)
+    private func checkColumns(_ table: Table) throws(RealmError) {
+        for column in table.columns where column.type == .link || column.isBacklink {
+            let there = walkOf[column.oppositeTable]?.table.column(column.oppositeColumn)
             guard let opposite = there else {
-                let isKnown = walkOf[c.oppositeTable] != nil || !group.liveIndexes.contains(c.oppositeTable.index)
-                if !c.isBacklink && isKnown {
-                    report(.column, "links without a column of backlinks at their other end", place(t, c))
+                let isKnown =
+                    walkOf[column.oppositeTable] != nil || !group.liveIndexes.contains(column.oppositeTable.index)
+                if !column.isBacklink && isKnown {
+                    report(.column, "links without a column of backlinks at their other end", place(table, column))
                 }
                 continue
             }
-            let matches = c.isBacklink ? opposite.type == .link || opposite.type == .mixed : opposite.isBacklink
+            let matches = column.isBacklink ? opposite.type == .link || opposite.type == .mixed : opposite.isBacklink
             // A Mixed column feeds many backlink columns and names none of them.
             guard matches,
-                opposite.type == .mixed || (opposite.oppositeTable == t.key && opposite.oppositeColumn == c.key)
+                opposite.type == .mixed
+                    || (opposite.oppositeTable == table.key && opposite.oppositeColumn == column.key)
             else {
-                report(.column, "the column at the other end is another's", place(t, c))
+                report(.column, "the column at the other end is another's", place(table, column))
                 continue
             }
         }
     }
 
     private func checkBacklinks(_ walk: TableWalk) throws(RealmError) {
-        let t = walk.table
-        for c in t.columns where c.isBacklink {
-            guard let from = walkOf[c.oppositeTable], let source = from.table.column(c.oppositeColumn) else { continue }
+        let table = walk.table
+        for column in table.columns where column.isBacklink {
+            guard let from = walkOf[column.oppositeTable], let source = from.table.column(column.oppositeColumn) else {
+                continue
+            }
             for cluster in walk.clusters {
-                guard let leaf = try columnLeaf(walk, c, cluster.node, cluster.rows) else { continue }
+                guard let leaf = try columnLeaf(walk, column, cluster.node, cluster.rows) else { continue }
                 try advance(0)
                 for (i, row) in cluster.rows.enumerated() {
-                    let key = walk.keys[row], here = place(t, c, key)
+                    let key = walk.keys[row], here = place(table, column, key)
                     guard let slot = try reading(here, { () throws(RealmError) in try leaf.slot(i) }) else {
-                        try noteUnread(ValuePlace(table: t.key, column: c.key, object: key))
+                        try noteUnread(ValuePlace(table: table.key, column: column.key, object: key))
                         continue
                     }
                     let meet = { (origin: ObjKey) in
                         let end = LinkEnd(
-                            target: ObjectPlace(table: t.key, object: key),
+                            target: ObjectPlace(table: table.key, object: key),
                             origin: ValuePlace(table: from.table.key, column: source.key, object: origin))
-                        if let n = self.links[end] {
-                            self.links[end] = n > 1 ? n - 1 : nil
+                        if let count = self.links[end] {
+                            self.links[end] = count > 1 ? count - 1 : nil
                         } else if !self.unread.contains(end.origin), !(from.isIncomplete && !from.contains(origin)) {
                             self.report(
                                 .link,
@@ -271,10 +277,10 @@ final class Verifier {
                     if let single = slot.number {
                         meet(ObjKey(Int64(bitPattern: single)))
                     } else if let root = slot.subtree {
-                        let whole = try walkTree(root, .int, here, leafLimit: .max) { (v, _) throws(RealmError) in
-                            if case .int(let origin) = v { meet(ObjKey(origin)) }
+                        let whole = try walkTree(root, .int, here, leafLimit: .max) { (value, _) throws(RealmError) in
+                            if case .int(let origin) = value { meet(ObjKey(origin)) }
                         }
-                        if !whole { try noteUnread(ValuePlace(table: t.key, column: c.key, object: key)) }
+                        if !whole { try noteUnread(ValuePlace(table: table.key, column: column.key, object: key)) }
                     }
                 }
             }
@@ -283,7 +289,7 @@ final class Verifier {
 
     private func reportLinksWithoutBacklink() {
         var left: [(place: Fault.Place, what: String)] = []
-        for (end, n) in links {
+        for (end, count) in links {
             let origin = end.origin
             guard let from = walkOf[origin.table] else { continue }
             let here = place(from.table, from.table.column(origin.column), origin.object)
@@ -304,7 +310,7 @@ final class Verifier {
             if let back, unread.contains(ValuePlace(table: to.table.key, column: back.key, object: end.target.object)) {
                 continue
             }
-            left.append((here, "\(n == 1 ? "link" : "\(n) links") without backlink: to \(target)"))
+            left.append((here, "\(count == 1 ? "link" : "\(count) links") without backlink: to \(target)"))
         }
         let order = { (p: Fault.Place) in (p.table ?? "", p.property ?? "", p.object ?? .null) }
         left.sort { (a, b) in
@@ -322,9 +328,9 @@ final class Verifier {
                     ?? false
             }
         for key in walk.keys {
-            let n = owners[ObjectPlace(table: walk.table.key, object: key)] ?? 0
-            if n > 1 || n == 0 && !mayHaveMore {
-                report(.link, "embedded object with \(n) owners", place(walk.table, nil, key))
+            let count = owners[ObjectPlace(table: walk.table.key, object: key)] ?? 0
+            if count > 1 || count == 0 && !mayHaveMore {
+                report(.link, "embedded object with \(count) owners", place(walk.table, nil, key))
             }
         }
     }
