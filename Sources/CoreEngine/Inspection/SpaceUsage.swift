@@ -81,16 +81,16 @@ final class SpaceUsage {
     }
 
     /// Counts a class: `root` is its array of refs.
-    private func walk(_ t: Table, _ root: Ref) throws(RealmError) {
-        let name = t.className ?? t.name
+    private func walk(_ table: Table, _ root: Ref) throws(RealmError) {
+        let name = table.className ?? table.name
         var columns: [Int: Int] = [:], stops: [Int: Int] = [:]
         let links = part(.backlinks, name), objects = part(.objects, name)
-        for c in t.columns {
-            columns[c.index] = c.isBacklink ? links : part(.values, name, c.name)
-            guard !c.isBacklink, let index = try t.index(of: c.index) else { continue }
-            stops[index.root.offset] = part(.index, name, c.name)
+        for column in table.columns {
+            columns[column.index] = column.isBacklink ? links : part(.values, name, column.name)
+            guard !column.isBacklink, let index = try table.index(of: column.index) else { continue }
+            stops[index.root.offset] = part(.index, name, column.name)
         }
-        stops[t.rows.root.offset] = objects
+        stops[table.rows.root.offset] = objects
         for (at, owner) in stops {
             if owner == objects {
                 try walkCluster(Ref(at), objects, columns, depth: 0)
@@ -102,27 +102,27 @@ final class SpaceUsage {
     }
 
     /// The same of a class of an old format, where each column has a tree of its own.
-    private func walk(_ t: OldTable) throws(RealmError) {
-        let name = t.name.after(Tables.classPrefix) ?? t.name
+    private func walk(_ table: OldTable) throws(RealmError) {
+        let name = table.name.after(Tables.classPrefix) ?? table.name
         let links = part(.backlinks, name)
         var stops: [Int: Int] = [:]
-        for c in t.columns {
-            stops[c.root.offset] = c.form == .backlink ? links : part(.values, name, c.name)
-            if !c.index.isNull { stops[c.index.offset] = part(.index, name, c.name) }
+        for column in table.columns {
+            stops[column.root.offset] = column.form == .backlink ? links : part(.values, name, column.name)
+            if !column.index.isNull { stops[column.index.offset] = part(.index, name, column.name) }
         }
         for (at, owner) in stops { try walk(Ref(at), owner) }
-        try walk(t.top, part(.schema, name), except: stops)
+        try walk(table.top, part(.schema, name), except: stops)
     }
 
     private func walkCluster(_ ref: Ref, _ objects: Int, _ columns: [Int: Int], depth: Int) throws(RealmError) {
         guard depth < Format.maxNodeDepth else { throw .corrupt("cluster tree too deep", at: ref.offset) }
-        let n = try store.refsNode(ref)
-        try count(n.size, objects)
-        for i in 0..<n.count {
-            guard let child = try n.slot(i).subtree else { continue }
+        let node = try store.refsNode(ref)
+        try count(node.size, objects)
+        for i in 0..<node.count {
+            guard let child = try node.slot(i).subtree else { continue }
             if i == 0 {
                 try walk(child, objects)
-            } else if n.isInner {
+            } else if node.isInner {
                 try walkCluster(child, objects, columns, depth: depth + 1)
             } else {
                 try walk(child, columns[i - 1] ?? objects)
@@ -133,12 +133,12 @@ final class SpaceUsage {
     /// Counts all nodes below a ref, but for those that others count.
     private func walk(_ ref: Ref, _ part: Int, except stops: [Int: Int] = [:]) throws(RealmError) {
         var pending = [ref]
-        while let r = pending.popLast() {
-            let n = try store.node(r)
-            try count(n.size, part)
-            guard n.hasRefs else { continue }
-            for i in 0..<n.count {
-                if let child = try n.slot(i).subtree, stops[child.offset] == nil { pending.append(child) }
+        while let next = pending.popLast() {
+            let node = try store.node(next)
+            try count(node.size, part)
+            guard node.hasRefs else { continue }
+            for i in 0..<node.count {
+                if let child = try node.slot(i).subtree, stops[child.offset] == nil { pending.append(child) }
             }
         }
     }

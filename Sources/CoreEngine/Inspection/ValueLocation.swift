@@ -94,25 +94,28 @@ struct ValueFinder {
         found.pageSize = transaction.database.file.pages?.pageSize ?? 0
     }
 
-    mutating func find(_ t: Table, _ c: Column, _ object: ObjKey, _ index: Int?) throws(RealmError) {
-        guard index == nil || c.isCollection else {
-            throw RealmError(.typeMismatch, "Property '\(c.name)' is no collection: it has no elements")
+    mutating func find(_ owner: Table, _ column: Column, _ object: ObjKey, _ index: Int?) throws(RealmError) {
+        guard index == nil || column.isCollection else {
+            throw RealmError(.typeMismatch, "Property '\(column.name)' is no collection: it has no elements")
         }
         let top = try step(.top, transaction.topRef, 1)
-        let tables = try step(.tables, try top.child(1), t.key.index)
-        if let old = transaction.old?.schema { return try find(in: old, tables, t.key.index, c, object, index) }
-        let table = try step(.table, try tables.child(t.key.index), 2)
-        let (leaf, row) = try cluster(try table.child(2), UInt64(bitPattern: object.raw), c.index)
-        guard c.isCollection else {
-            if !c.enumeratedValues.isNull, case let n = try store.node(leaf), !n.hasRefs, n.widthType == 0 {
+        let tables = try step(.tables, try top.child(1), owner.key.index)
+        if let old = transaction.old?.schema {
+            return try find(in: old, tables, owner.key.index, column, object, index)
+        }
+        let table = try step(.table, try tables.child(owner.key.index), 2)
+        let (leaf, row) = try cluster(try table.child(2), UInt64(bitPattern: object.raw), column.index)
+        guard column.isCollection else {
+            if !column.enumeratedValues.isNull, case let node = try store.node(leaf), !node.hasRefs, node.widthType == 0
+            {
                 try number(.reference, .column, leaf, row)
-                return try element(.string, .part, c.enumeratedValues, Int(truncatingIfNeeded: n.get(row)))
+                return try element(.string, .part, column.enumeratedValues, Int(truncatingIfNeeded: node.get(row)))
             }
-            guard let kind = c.leafKind else { throw notFound() }
+            guard let kind = column.leafKind else { throw notFound() }
             return try element(kind, .column, leaf, row)
         }
         let refs = try step(.column, leaf, row)
-        try collection(try refs.slot(row).subtree, c, index, in: refs, row)
+        try collection(try refs.slot(row).subtree, column, index, in: refs, row)
     }
 
     /// The leaf of a column, and the row of an object in it.
@@ -120,14 +123,14 @@ struct ValueFinder {
     {
         var ref = root, key = key
         for _ in 0..<Trees.maxDepth {
-            let n = try store.refsNode(ref)
-            guard n.isInner else {
-                let leaf = try ClusterLeaf(store, n)
+            let node = try store.refsNode(ref)
+            guard node.isInner else {
+                let leaf = try ClusterLeaf(store, node)
                 guard let row = leaf.row(key) else { throw notFound() }
                 _ = try step(.cluster, ref, column + 1)
                 return (try leaf.column(column), row)
             }
-            let inner = try ClusterInner(store, n)
+            let inner = try ClusterInner(store, node)
             let i = try inner.find(key)
             _ = try step(.cluster, ref, i + 3)
             key &-= inner.offset(i)
@@ -136,7 +139,7 @@ struct ValueFinder {
         throw .corrupt("cluster tree too deep", at: root.offset)
     }
 
-    private mutating func collection(_ root: Ref?, _ c: Column, _ index: Int?, in refs: Node, _ row: Int)
+    private mutating func collection(_ root: Ref?, _ column: Column, _ index: Int?, in refs: Node, _ row: Int)
         throws(RealmError)
     {
         guard let index else {
@@ -145,8 +148,8 @@ struct ValueFinder {
             return
         }
         guard let root, index >= 0 else { throw outOfRange(index) }
-        guard c.isDictionary else {
-            guard let kind = c.elementKind else { throw notFound() }
+        guard column.isDictionary else {
+            guard let kind = column.elementKind else { throw notFound() }
             return try tree(kind, root, index)
         }
         guard transaction.group.format >= 23 else {
@@ -155,7 +158,7 @@ struct ValueFinder {
                 "Dictionaries of formats before 23 lie in trees of objects: their entries have no place of their own")
         }
         let parts = try step(.collection, root, 0)
-        try tree(c.keyType == .int ? .int : .string, try parts.child(0), index, as: .key)
+        try tree(column.keyType == .int ? .int : .string, try parts.child(0), index, as: .key)
         try tree(.mixed, try parts.child(1), index)
     }
 
@@ -167,11 +170,11 @@ struct ValueFinder {
         guard index < (try BPlusTree.count(store, kind, root)) else { throw outOfRange(index) }
         var ref = root, index = index
         for _ in 0..<Trees.maxDepth {
-            let n = try store.node(ref)
-            guard n.isInner else { return try element(kind, role, ref, index, as: part) }
-            let (child, within) = try BPlusTree.childIndex(store, n, index)
+            let node = try store.node(ref)
+            guard node.isInner else { return try element(kind, role, ref, index, as: part) }
+            let (child, within) = try BPlusTree.childIndex(store, node, index)
             _ = try step(role, ref, child + 1)
-            (ref, index) = (try n.child(child + 1), within)
+            (ref, index) = (try node.child(child + 1), within)
         }
         throw .corrupt("tree too deep", at: root.offset)
     }
@@ -189,25 +192,25 @@ struct ValueFinder {
     /// A node on the way.
     @discardableResult
     mutating func step(_ role: ValueLocation.Role, _ ref: Ref, _ element: Int) throws(RealmError) -> Node {
-        let n = try store.node(ref)
-        found.steps.append(ValueLocation.Step(role: role, offset: ref.offset, size: n.size, element: element))
-        return n
+        let node = try store.node(ref)
+        found.steps.append(ValueLocation.Step(role: role, offset: ref.offset, size: node.size, element: element))
+        return node
     }
 
     /// A node that is the value.
     mutating func whole(_ role: ValueLocation.Role, _ ref: Ref) throws(RealmError) {
-        let n = try step(role, ref, -1)
-        note(.value, n, bit: -64, bits: n.size * 8)
+        let node = try step(role, ref, -1)
+        note(.value, node, bit: -64, bits: node.size * 8)
     }
 
     /// Bits of a node, counted from the beginning of its payload; in an encrypted file a part for each page that they
     /// lie in.
-    mutating func note(_ kind: ValueLocation.PartKind, _ n: Node, bit: Int, bits: Int) {
-        var at = (n.ref.offset + 8) * 8 + bit
+    mutating func note(_ kind: ValueLocation.PartKind, _ node: Node, bit: Int, bits: Int) {
+        var at = (node.ref.offset + 8) * 8 + bit
         let end = at + bits
         guard let pages = transaction.database.file.pages, end > at else {
             found.parts.append(
-                ValueLocation.Part(kind: kind, node: n.ref.offset, offset: at >> 3, firstBit: at & 7, bits: bits))
+                ValueLocation.Part(kind: kind, node: node.ref.offset, offset: at >> 3, firstBit: at & 7, bits: bits))
             return
         }
         while at < end {
@@ -215,7 +218,7 @@ struct ValueFinder {
             let inFile = pages.form.position(ofPage: page) + at / 8 % pages.pageSize
             found.parts.append(
                 ValueLocation.Part(
-                    kind: kind, node: n.ref.offset, offset: at >> 3, firstBit: at & 7, bits: last - at, page: page,
+                    kind: kind, node: node.ref.offset, offset: at >> 3, firstBit: at & 7, bits: last - at, page: page,
                     fileOffset: inFile))
             at = last
         }
