@@ -54,13 +54,13 @@ final class ChangesetEncoder: MutationLog {
         newest.removeAll(keepingCapacity: true)
     }
 
-    @inline(__always) private func reserve(_ n: Int) {
-        if count &+ n > capacity { grow(n) }
+    @inline(__always) private func reserve(_ byteCount: Int) {
+        if count &+ byteCount > capacity { grow(byteCount) }
     }
 
-    @inline(never) private func grow(_ n: Int) {
+    @inline(never) private func grow(_ byteCount: Int) {
         let bigger: HiddenMemory
-        do throws(RealmError) { bigger = try HiddenMemory(max(capacity * 2, count + n)) } catch {
+        do throws(RealmError) { bigger = try HiddenMemory(max(capacity * 2, count + byteCount)) } catch {
             // Whoever changes something cannot be told here: the commit is. The log starts over, since it is of no use
             // any more.
             shortage = error
@@ -79,18 +79,20 @@ final class ChangesetEncoder: MutationLog {
     }
 
     /// Seven bits at a time, least significant first; the last byte carries six bits and the sign.
-    @inline(__always) private func put(_ v: Int64) { count = Self.put(v, buffer, at: count) }
+    @inline(__always) private func put(_ number: Int64) { count = Self.put(number, buffer, at: count) }
 
     /// - Returns: where the next byte goes.
-    @inline(__always) private static func put(_ v: Int64, _ buffer: UnsafeMutableRawPointer, at start: Int) -> Int {
+    @inline(__always) private static func put(_ number: Int64, _ buffer: UnsafeMutableRawPointer, at start: Int) -> Int
+    {
         var at = start
-        var m = v < 0 ? UInt64(bitPattern: ~v) : UInt64(v)
-        while m >= 64 {
-            buffer.storeBytes(of: UInt8(truncatingIfNeeded: m) & 0x7F | 0x80, toByteOffset: at, as: UInt8.self)
+        var magnitude = number < 0 ? UInt64(bitPattern: ~number) : UInt64(number)
+        while magnitude >= 64 {
+            buffer.storeBytes(of: UInt8(truncatingIfNeeded: magnitude) & 0x7F | 0x80, toByteOffset: at, as: UInt8.self)
             at &+= 1
-            m >>= 7
+            magnitude >>= 7
         }
-        buffer.storeBytes(of: UInt8(truncatingIfNeeded: m) | (v < 0 ? 0x40 : 0), toByteOffset: at, as: UInt8.self)
+        buffer.storeBytes(
+            of: UInt8(truncatingIfNeeded: magnitude) | (number < 0 ? 0x40 : 0), toByteOffset: at, as: UInt8.self)
         return at &+ 1
     }
 
@@ -106,7 +108,7 @@ final class ChangesetEncoder: MutationLog {
     }
 
     private func select(_ place: CollectionPlace) {
-        if let s = selectedCollection, s == place { return }
+        if let selected = selectedCollection, selected == place { return }
         select(place.table)
         if place.path.isEmpty {
             put(ChangesetCode.selectCollection)

@@ -68,9 +68,9 @@ struct ChangesetParser {
         at += length
     }
 
-    private mutating func change(_ c: CollectionChange, _ handler: some ChangesetHandler) throws(RealmError) {
+    private mutating func change(_ change: CollectionChange, _ handler: some ChangesetHandler) throws(RealmError) {
         guard hasCollection else { throw bad() }
-        handler.collectionChanged(c)
+        handler.collectionChanged(change)
     }
 
     private mutating func instruction(_ handler: some ChangesetHandler) throws(RealmError) {
