@@ -124,37 +124,39 @@ package final class OldSnapshot: NodeSource {
             let middle = (low + high + 1) / 2
             if tables[middle].first <= number { low = middle } else { high = middle - 1 }
         }
-        let t = tables[low]
-        var i = number - t.first
-        for (depth, count) in t.levels.enumerated() {
-            if i < count { return depth == 0 ? try makeCluster(t, i) : try makeInner(t, depth, i) }
+        let tableRows = tables[low]
+        var i = number - tableRows.first
+        for (depth, count) in tableRows.levels.enumerated() {
+            if i < count { return depth == 0 ? try makeCluster(tableRows, i) : try makeInner(tableRows, depth, i) }
             i -= count
         }
-        return try translation.leaf(t.table.columns[t.columns[i / t.clusters]], rows(t, i % t.clusters))
+        return try translation.leaf(
+            tableRows.table.columns[tableRows.columns[i / tableRows.clusters]], rows(tableRows, i % tableRows.clusters))
     }
 
     /// Rows of a cluster.
-    private func rows(_ t: Rows, _ cluster: Int) -> Range<Int> {
+    private func rows(_ tableRows: Rows, _ cluster: Int) -> Range<Int> {
         let from = cluster * Format.clusterCapacity
-        return from..<min(from + Format.clusterCapacity, t.table.count)
+        return from..<min(from + Format.clusterCapacity, tableRows.table.count)
     }
 
-    private func makeCluster(_ t: Rows, _ cluster: Int) throws(RealmError) -> Ref {
-        var slots = [RefOrTagged](repeating: RefOrTagged(.null), count: t.table.columns.count + 1)
-        slots[0] = RefOrTagged(tagged: rows(t, cluster).count)
-        for (place, column) in t.columns.enumerated() {
-            slots[column + 1] = RefOrTagged(ref(t.first + t.clusters + t.inner + place * t.clusters + cluster))
+    private func makeCluster(_ tableRows: Rows, _ cluster: Int) throws(RealmError) -> Ref {
+        var slots = [RefOrTagged](repeating: RefOrTagged(.null), count: tableRows.table.columns.count + 1)
+        slots[0] = RefOrTagged(tagged: rows(tableRows, cluster).count)
+        for (place, column) in tableRows.columns.enumerated() {
+            slots[column + 1] = RefOrTagged(
+                ref(tableRows.first + tableRows.clusters + tableRows.inner + place * tableRows.clusters + cluster))
         }
         while slots.count > 1, slots[slots.count - 1].isNull { slots.removeLast() }
         return try store.makeRefs(slots).ref
     }
 
-    private func makeInner(_ t: Rows, _ depth: Int, _ i: Int) throws(RealmError) -> Ref {
-        let below = t.first + t.levels[..<(depth - 1)].reduce(0, +)
-        let children = i * Format.clusterCapacity..<min((i + 1) * Format.clusterCapacity, t.levels[depth - 1])
+    private func makeInner(_ tableRows: Rows, _ depth: Int, _ i: Int) throws(RealmError) -> Ref {
+        let below = tableRows.first + tableRows.levels[..<(depth - 1)].reduce(0, +)
+        let children = i * Format.clusterCapacity..<min((i + 1) * Format.clusterCapacity, tableRows.levels[depth - 1])
         var span = Format.clusterCapacity
         for _ in 0..<depth { span *= Format.clusterCapacity }
-        let objects = min((i + 1) * span, t.table.count) - i * span
+        let objects = min((i + 1) * span, tableRows.table.count) - i * span
         let head = [RefOrTagged(.null), RefOrTagged(tagged: depth), RefOrTagged(tagged: objects)]
         return try store.makeRefs(head + children.map { RefOrTagged(ref(below + $0)) }, inner: true).ref
     }

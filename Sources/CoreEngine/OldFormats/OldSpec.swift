@@ -55,7 +55,7 @@ extension Name {
 struct ColumnBudget {
     private var left: Int
 
-    init(_ s: NodeStore) { left = 1000 + s.fileSize / 8 }
+    init(_ store: NodeStore) { left = 1000 + store.fileSize / 8 }
 
     mutating func take(_ count: Int, at ref: Ref) throws(RealmError) {
         left -= count
@@ -74,25 +74,25 @@ enum OldSpec {
     private static let internalColumns: [Name] = ["!OID", "!ROW_INDEX"]
 
     /// - Parameter depth: of sub-tables.
-    static func read(_ s: NodeStore, _ ref: Ref, _ budget: inout ColumnBudget, depth: Int = 0) throws(RealmError)
+    static func read(_ store: NodeStore, _ ref: Ref, _ budget: inout ColumnBudget, depth: Int = 0) throws(RealmError)
         -> [OldColumn]
     {
         guard depth < OldFormats.maxDepth else { throw .corrupt("tables nested too deeply", at: ref.offset) }
-        let n = try s.refsNode(ref)
-        if n.count == 6 {
+        let node = try store.refsNode(ref)
+        if node.count == 6 {
             throw RealmError(
                 .unsupportedFileFormat,
                 "was left behind by an upgrade of its format that was interrupted: restore the backup beside it, or open a copy from before"
             )
         }
-        guard (3...5).contains(n.count) else { throw .corrupt("table spec of an impossible size", at: ref.offset) }
-        let types = try s.integers(try n.child(0)), names = try s.node(try n.child(1)),
-            attributes = try s.integers(try n.child(2))
+        guard (3...5).contains(node.count) else { throw .corrupt("table spec of an impossible size", at: ref.offset) }
+        let types = try store.integers(try node.child(0)), names = try store.node(try node.child(1)),
+            attributes = try store.integers(try node.child(2))
         guard types.count == attributes.count, names.count <= types.count, types.count <= OldFormats.maxColumns else {
             throw .corrupt("table spec with columns that do not match", at: ref.offset)
         }
         try budget.take(types.count + 1, at: ref)
-        var sparse = Sparse(try optional(s, n, 3)), keys = Sparse(try optional(s, n, 4))
+        var sparse = Sparse(try optional(store, node, 3)), keys = Sparse(try optional(store, node, 4))
         var columns: [OldColumn] = []
         for i in 0..<types.count {
             guard var form = self.types[types.get(i)] else {
@@ -101,22 +101,24 @@ enum OldSpec {
             guard (i < names.count) == (form != .backlink) else {
                 throw .corrupt("public columns after backlink columns", at: ref.offset)
             }
-            let name = i < names.count ? try s.name(names, i).bounded() : ""
+            let name = i < names.count ? try store.name(names, i).bounded() : ""
             if depth == 0, internalColumns.contains(name) { form = .hidden }
             let bits = attributes.get(i)
-            var c = OldColumn(name: name, form: form, isNullable: bits & 16 != 0, isIndexed: bits & 1 != 0)
+            var column = OldColumn(name: name, form: form, isNullable: bits & 16 != 0, isIndexed: bits & 1 != 0)
             switch self.types[types.get(i)] ?? .hidden {
             case .list:
-                c.elements = try read(s, try sparse.ref(), &budget, depth: depth + 1)
-                if c.form == .list, !isList(c.elements) { c.form = c.elements.count == 1 ? .values : .table }
-            case .link, .linkList: c.table = try sparse.number()
+                column.elements = try read(store, try sparse.ref(), &budget, depth: depth + 1)
+                if column.form == .list, !isList(column.elements) {
+                    column.form = column.elements.count == 1 ? .values : .table
+                }
+            case .link, .linkList: column.table = try sparse.number()
             case .backlink:
-                c.table = try sparse.number()
-                c.column = try sparse.number()
-            case .enumerated: c.values = try keys.ref()
+                column.table = try sparse.number()
+                column.column = try sparse.number()
+            case .enumerated: column.values = try keys.ref()
             default: break
             }
-            columns.append(c)
+            columns.append(column)
         }
         rename(&columns)
         return columns
@@ -131,9 +133,9 @@ enum OldSpec {
         }
     }
 
-    private static func optional(_ s: NodeStore, _ n: Node, _ i: Int) throws(RealmError) -> Node? {
-        guard i < n.count, case let ref = try n.child(i), !ref.isNull else { return nil }
-        return try s.refsNode(ref)
+    private static func optional(_ store: NodeStore, _ node: Node, _ i: Int) throws(RealmError) -> Node? {
+        guard i < node.count, case let ref = try node.child(i), !ref.isNull else { return nil }
+        return try store.refsNode(ref)
     }
 
     /// Columns may lack a name or share one. Format: old-formats §4.4.
@@ -152,14 +154,14 @@ enum OldSpec {
 
     /// Gives columns of a table their roots: an indexed one is followed by the root of its index. Format: old-formats
     /// §3.
-    static func place(_ columns: inout [OldColumn], _ n: Node) throws(RealmError) {
-        guard n.count == columns.count + columns.count(where: \.isIndexed) else {
-            throw .corrupt("table whose columns do not match its spec", at: n.ref.offset)
+    static func place(_ columns: inout [OldColumn], _ node: Node) throws(RealmError) {
+        guard node.count == columns.count + columns.count(where: \.isIndexed) else {
+            throw .corrupt("table whose columns do not match its spec", at: node.ref.offset)
         }
         var slot = 0
         for i in columns.indices {
-            columns[i].root = try n.child(slot)
-            columns[i].index = columns[i].isIndexed ? try n.child(slot + 1) : .null
+            columns[i].root = try node.child(slot)
+            columns[i].index = columns[i].isIndexed ? try node.child(slot + 1) : .null
             slot += columns[i].isIndexed ? 2 : 1
         }
     }
@@ -187,10 +189,10 @@ enum OldSpec {
         }
 
         mutating func number() throws(RealmError) -> Int {
-            guard let v = try take().number, v < 1 << 31 else {
+            guard let number = try take().number, number < 1 << 31 else {
                 throw .corrupt("a link column without its table", at: node?.ref.offset ?? 0)
             }
-            return Int(v)
+            return Int(number)
         }
     }
 }
@@ -209,25 +211,26 @@ struct OldTable {
 
     /// - Parameter isDamaged: the number of rows is found by `takeCommonLength`.
     init(
-        _ s: NodeStore, _ name: Name, _ index: Int, _ ref: Ref, _ budget: inout ColumnBudget, isDamaged: Bool = false
+        _ store: NodeStore, _ name: Name, _ index: Int, _ ref: Ref, _ budget: inout ColumnBudget,
+        isDamaged: Bool = false
     ) throws(RealmError) {
         self.name = name
         self.index = index
         self.top = ref
-        let top = try s.refsNode(ref)
+        let top = try store.refsNode(ref)
         guard top.count >= 2 else { throw .corrupt("table of an impossible size", at: ref.offset) }
-        var columns = try OldSpec.read(s, try top.child(0), &budget)
+        var columns = try OldSpec.read(store, try top.child(0), &budget)
         guard top.count == 2 else { throw .corrupt("table of an impossible size", at: ref.offset) }
-        try OldSpec.place(&columns, try s.refsNode(try top.child(1)))
+        try OldSpec.place(&columns, try store.refsNode(try top.child(1)))
         self.columns = columns
-        count = isDamaged ? 0 : try columns.first.map { (c) throws(RealmError) in try c.count(s) } ?? 0
+        count = isDamaged ? 0 : try columns.first.map { (c) throws(RealmError) in try c.count(store) } ?? 0
     }
 
     /// Of a damaged file: as many rows as most columns have. Links to tables that cannot be are hidden.
-    mutating func takeCommonLength(_ s: NodeStore, tables: Int) {
+    mutating func takeCommonLength(_ store: NodeStore, tables: Int) {
         var votes: [Int: Int] = [:]
         for i in columns.indices {
-            if let count = try? columns[i].count(s) { votes[count, default: 0] += 1 }
+            if let count = try? columns[i].count(store) { votes[count, default: 0] += 1 }
             if [.link, .linkList, .backlink].contains(columns[i].form), columns[i].table >= tables {
                 columns[i].form = .hidden
             }
