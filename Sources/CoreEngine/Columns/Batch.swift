@@ -1,19 +1,19 @@
-/// Many objects of a class from one structure array: the columns are bound to properties, everything is checked, then
-/// everything is written.
+/// Many objects of a class, read from one structure array. The columns are bound to properties, then all rows are
+/// checked, then all rows are written.
 ///
 /// Promise
-/// 1. Until all rows are checked nothing is changed: a batch that is refused leaves the transaction as it was.
-/// 2. What is written, and what the history says of it, is what single calls in the order of the rows would have made.
-///    Only links to objects of the same batch that come later are set after all of them are there.
-/// 3. A refusal names the row and the property.
+/// 1. Nothing is changed until all rows are checked: a refused batch leaves the transaction unchanged.
+/// 2. The objects and the history are the same as after single calls in the order of the rows. One exception: links to
+///    later objects of the same batch are set after all objects exist.
+/// 3. An error for a refused batch names the row and the property.
 package final class Batch {
-    /// What becomes of an object that has the primary key of a row already. Numbers of the C API.
+    /// What to do when an object with the primary key of a row already exists. Numbers of the C API.
     package enum Mode: UInt32 {
-        /// It is an error.
+        /// Refuse the batch.
         case error = 0
-        /// Values that differ are written.
+        /// Write only the values that differ.
         case modified = 1
-        /// All values are written.
+        /// Write all values.
         case all = 2
     }
 
@@ -24,14 +24,14 @@ package final class Batch {
     private var primaryKey: BatchColumn?
     private let count: Int
 
-    /// Where the check stands, for whoever is told of a refusal.
+    /// The row and property being checked; the caller receives them when the batch is refused.
     private var place = BatchFault()
 
-    /// Rows by primary key, once a link asked for them.
+    /// Rows by primary key. Filled when a link first needs them.
     private var rows: [BatchKey: Int]?
 
-    /// From which row on each column waits until all objects are there, because that row leads to one of them. Those
-    /// behind it wait, too, since they may be of the same object.
+    /// For each column, the first row that links to an object of this batch. That row and all later rows are written
+    /// after all objects exist, because a later row may belong to the same object.
     private var waiting: [Int] = []
 
     init(
@@ -77,7 +77,7 @@ package final class Batch {
     /// Index of the first row in the columns.
     private var start = 0
 
-    /// Finds the property of each column by its public name, or else by the stored one.
+    /// Finds the property of each column, first by public name, then by stored name.
     func bind(_ arrays: [BatchArray], to table: Table) throws(RealmError) -> [BatchColumn] {
         let properties = schema.index(of: table.key).map { schema.classes[$0].properties } ?? []
         var all: [BatchColumn] = [], bound = Set<ColKey>()
@@ -126,7 +126,7 @@ package final class Batch {
     private func checkKeys(_ column: BatchColumn, _ mode: Mode) throws(RealmError) {
         (place.property, place.name) = (column.facts.key, column.name)
         let mayExist = mode == .error ? try table.count() > 0 : false
-        // Opened once: looking up does not change it.
+        // Opened once; lookups do not change the index.
         let index = table.indexes.primaryKeyIndex(column.facts.key.index)
         var previous: Int64?, ascending = true
         var seen = Set<Int64>(), others = Set<BatchKey>()
@@ -143,7 +143,7 @@ package final class Batch {
             }
             let isNew: Bool
             if case .int(let i) = value {
-                // Ascending keys need no memory.
+                // Strictly ascending keys need no set.
                 if ascending, previous.map({ $0 < i }) ?? true {
                     isNew = true
                 } else {
@@ -183,12 +183,12 @@ package final class Batch {
 
     // MARK: Writing
 
-    /// - Parameter keys: receives the key of the object of each row.
-    /// - Returns: how many objects are new.
+    /// - Parameter keys: receives the object key of each row.
+    /// - Returns: the number of new objects.
     func write(_ mode: Mode, keys: UnsafeMutablePointer<Int64>?) throws(RealmError) -> Int {
         var created = 0, made: [(object: ObjKey, isNew: Bool)] = []
         let anyWaits = waiting.contains { $0 < count }
-        // No references are counted for each row and value.
+        // Unmanaged references, so that no reference count changes per row and value.
         let bound = columns.map { Unmanaged.passUnretained($0) }, waiting = self.waiting
         let primaryKey = self.primaryKey.map { Unmanaged.passUnretained($0) }
         try Unmanaged.passUnretained(table).borrow { (table: Table) throws(RealmError) in
@@ -220,17 +220,17 @@ package final class Batch {
 
 /// Where a batch was refused.
 package struct BatchFault {
-    /// −1: no single row.
+    /// −1 if the error concerns no single row.
     package fileprivate(set) var row = -1
 
-    /// `ColKey.null`: no single property.
+    /// `ColKey.null` if the error concerns no single property.
     package fileprivate(set) var property = ColKey.null
     fileprivate var name: Name = ""
 
     package init() {}
 }
 
-/// A primary key, to be found in a set.
+/// A primary key as a set element.
 struct BatchKey: Hashable {
     private let kind: UInt8
     private let bytes: [UInt8]
@@ -247,12 +247,12 @@ struct BatchKey: Hashable {
 }
 
 extension Realm {
-    /// Makes objects from the rows of a structure array, or fills those that have their primary keys already.
+    /// Creates objects from the rows of a structure array, or updates the objects whose primary keys already exist.
     ///
     /// - Parameters:
-    ///   - schema, rows: structs of the Arrow C data interface; they stay the caller's.
+    ///   - schema, rows: structs of the Arrow C data interface; the caller keeps ownership.
     ///   - keys: receives the object key of each row.
-    /// - Returns: how many objects are new.
+    /// - Returns: the number of new objects.
     package func createBatch(
         _ key: TableKey, _ schema: UnsafeRawPointer, _ rows: UnsafeRawPointer, _ mode: Batch.Mode,
         keys: UnsafeMutablePointer<Int64>?,

@@ -1,12 +1,12 @@
-/// An array of a foreign program, looked at through its schema.
+/// An array of another program, read through its schema.
 ///
-/// What the structs say of themselves is checked once, when the array is opened: counts, lengths, offsets, that buffers
-/// are there. Afterwards an element is read without a further look. What cannot be checked is believed: that a buffer
-/// is as long as the array's length and offset need it to be, and that texts of the schema end with a zero.
+/// Counts, lengths, offsets and the presence of buffers are checked once, when the array is opened. Later reads of
+/// elements skip these checks. Two things cannot be checked and are trusted: each buffer is as long as the length and
+/// offset of the array require, and the texts of the schema end with a zero byte.
 final class BatchArray {
     enum Form: UInt8 {
         case null, bool, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float, double
-        /// Texts or binaries between offsets of 32 or 64 bits, or behind views; texts or binaries of one length.
+        /// Texts or binaries with 32-bit offsets, 64-bit offsets, views, or one fixed length.
         case bytes32, bytes64, views, fixed
         case days, milliseconds, timestamp, decimal
         case list32, list64, structure
@@ -16,13 +16,13 @@ final class BatchArray {
     let form: Form
     let isText: Bool
 
-    /// Bytes of each element of `fixed`.
+    /// Bytes per element of `fixed`.
     private let width: Int
 
-    /// Units of a second (`timestamp`), or digits behind the point (`decimal`).
+    /// Units per second (`timestamp`), or digits after the decimal point (`decimal`).
     private let scale: Int
 
-    /// The field was exported as the key of an object.
+    /// The field was exported as an object key.
     let isLink: Bool
 
     /// The texts are Mixed values as JSON.
@@ -33,28 +33,28 @@ final class BatchArray {
     /// Values, offsets or views.
     private let values: UnsafeRawPointer
 
-    /// What offsets lead into.
+    /// The buffer that the offsets point into.
     private let data: UnsafeRawPointer
     private let viewed: [Bytes]
 
-    /// Fields of a structure; the elements of lists.
+    /// Fields of a structure, or the elements of lists.
     let children: [BatchArray]
 
-    /// The values, where the array holds their numbers.
+    /// The values of a dictionary-encoded array, whose own elements are indexes into them.
     private let dictionary: BatchArray?
     private let dictionaryCount: Int
 
-    /// Deeper arrays, and more of them, are of use to nobody.
+    /// Limits of depth and number of arrays. No useful schema reaches them.
     private static let deepest = 32
     private static let most = 20_000
 
-    /// No length or offset reaches here: sums and products of them do not overflow.
+    /// Upper limit of lengths and offsets, so that their sums and products cannot overflow.
     private static let farthest: Int64 = 1 << 40
 
     nonisolated(unsafe) private static let nothing = UnsafeRawPointer(
         UnsafeMutableRawPointer.allocate(byteCount: 16, alignment: 16))  // Never read.
 
-    /// - Parameter count: elements that will be read, from the first.
+    /// - Parameter count: number of elements, from the first, that will be read.
     convenience init(_ schema: UnsafePointer<ArrowSchema>, _ array: UnsafePointer<ArrowArray>, count: Int)
         throws(RealmError)
     {
@@ -71,7 +71,7 @@ final class BatchArray {
         guard depth < Self.deepest, left > 0 else {
             throw RealmError(.limitExceeded, "Arrays nested too deeply, or too many")
         }
-        // What was released or moved holds pointers to nothing.
+        // A released or moved struct holds invalid pointers.
         guard fieldSchema.release != nil, fieldArray.release != nil else {
             throw RealmError(.invalidArgument, "An array, or its schema, was released or moved before the call")
         }
@@ -197,7 +197,7 @@ final class BatchArray {
         return Int(before)
     }
 
-    /// The buffers that views lead into; the last one tells how long they are.
+    /// The buffers that views point into. The last buffer of the array holds their lengths.
     private static func viewed(
         _ buffers: UnsafeBufferPointer<UnsafeRawPointer?>, _ count: Int64, _ name: Name
     ) throws(RealmError) -> [Bytes] {
@@ -248,14 +248,15 @@ final class BatchArray {
         return form == .null
     }
 
-    /// Whether no element is null as far as this array says.
+    /// Whether this array declares no null elements.
     var hasNoNulls: Bool { validity == nil && form != .null && dictionary == nil }
 
     @inline(__always) private static func bit(_ pointer: UnsafeRawPointer, _ i: Int) -> Bool {
         pointer.load(fromByteOffset: i >> 3, as: UInt8.self) >> UInt8(truncatingIfNeeded: i & 7) & 1 != 0
     }
 
-    /// The elements of a list, as indexes of its child; the fields of a structure stand at one index in each child.
+    /// The elements of a list, as indexes of the child array. (A structure has its fields at the same index in each
+    /// child: `field`.)
     func elements(_ i: Int) -> Range<Int> {
         let at = offset &+ i
         if form == .list64 {
@@ -274,7 +275,7 @@ final class BatchArray {
         values.loadUnaligned(fromByteOffset: at &* MemoryLayout<T>.stride, as: T.self)
     }
 
-    /// Element `i`, of a type that holds no elements itself. Texts and binaries are views.
+    /// Element `i` of a type without nested elements. Texts and binaries are views into the buffers.
     @inline(__always) func value(_ i: Int) throws(RealmError) -> Mixed {
         if isNull(i) { return .null }
         let at = offset &+ i
@@ -340,7 +341,7 @@ final class BatchArray {
         }
     }
 
-    /// Up to twelve bytes stand in the view itself.
+    /// A view stores up to twelve bytes inline.
     private func view(_ at: Int) throws(RealmError) -> Bytes {
         let pointer = values + at &* 16
         let count = Int(pointer.loadUnaligned(as: Int32.self))
@@ -354,7 +355,7 @@ final class BatchArray {
         return Bytes(rebasing: viewed[buffer][start..<start + count])
     }
 
-    /// Both parts of one sign.
+    /// Seconds and nanoseconds get the same sign.
     private static func time(_ ticks: Int64, per second: Int64) -> Timestamp {
         Timestamp(
             seconds: ticks / second, nanoseconds: Int32(truncatingIfNeeded: ticks % second * (1_000_000_000 / second))
@@ -378,7 +379,7 @@ final class BatchArray {
     }
 }
 
-/// The type that a schema's format says.
+/// The type that the format text of a schema describes.
 struct BatchType {
     let form: BatchArray.Form
     var isText = false
@@ -437,12 +438,12 @@ struct BatchType {
     }
 }
 
-/// What a schema's metadata say that matters here.
+/// The metadata entries of a schema that matter to a batch.
 struct BatchMetadata {
     private(set) var isLink = false
     private(set) var isJSON = false
 
-    /// Pairs of texts with their lengths: the number of pairs, then each text behind its length.
+    /// The metadata block holds the number of pairs, then each text preceded by its length.
     init(_ pointer: UnsafePointer<CChar>?) throws(RealmError) {
         guard let pointer else { return }
         var at = UnsafeRawPointer(pointer)

@@ -1,5 +1,4 @@
-/// A column of a batch, bound to the property that it fills: what is read from it, what is refused, and how it goes
-/// into an object.
+/// A column of a batch, bound to the property that it fills. It converts, checks and writes the values.
 final class BatchColumn {
     let array: BatchArray
     let name: Name
@@ -7,19 +6,20 @@ final class BatchColumn {
     unowned(unsafe) let table: Table
     private unowned(unsafe) let batch: Batch
 
-    /// The elements: of a collection its values, otherwise the column itself.
+    /// The element values: for a collection the child array, otherwise the column itself.
     private let element: BatchArray
 
     /// Keys of a dictionary.
     private let names: BatchArray?
 
-    /// Class that the values link to.
+    /// The class that the values link to.
     private let target: Table?
 
-    /// Properties of the embedded objects in this column.
+    /// One column per property of the embedded objects in this column.
     private let parts: [BatchColumn]
 
-    /// The texts, where the elements are Mixed values as JSON: in structures of one field `json`, or marked as such.
+    /// The JSON texts, if the elements are Mixed values as JSON: structures with the one field `json`, or texts marked
+    /// as JSON.
     private let json: BatchArray?
     private var text: MixedText
 
@@ -83,7 +83,7 @@ final class BatchColumn {
 
     // MARK: Values
 
-    /// Element `i`, where it is JSON, as a tree of values that can be stored.
+    /// Element `i` of a JSON column, parsed into a tree of storable values.
     private func tree(_ json: BatchArray, _ i: Int) throws(RealmError) -> JSONValue {
         guard !element.isNull(i), case .string(let string) = try json.value(json === element ? i : element.field(i))
         else {
@@ -102,7 +102,7 @@ final class BatchColumn {
         return value
     }
 
-    /// An object by its key.
+    /// Finds an object by its object key.
     private func object(_ id: Mixed, of target: Table) throws(RealmError) -> Mixed {
         guard case .int(let raw) = id, try target.isValid(ObjKey(raw)) else {
             throw RealmError(.noSuchObject, "no object of class '\(target.className ?? target.name)' has this key")
@@ -110,7 +110,7 @@ final class BatchColumn {
         return .typedLink(target.key, ObjKey(raw))
     }
 
-    /// Element `i` as a value of the property; links are found by the primary key of their object.
+    /// Element `i` as a value of the property. A link value is looked up by the primary key of its object.
     @inline(__always) private func converted(_ i: Int) throws(RealmError) -> Mixed {
         let value = try element.value(i)
         switch (value, facts.type) {
@@ -166,12 +166,12 @@ final class BatchColumn {
             }
             return .typedLink(target.key, ObjKey(raw))
         }
-        // Without a primary key nothing else names an object.
+        // An object without a primary key can be named only by its object key.
         if target.primaryKey == nil, case .int(let raw) = value { return .typedLink(target.key, ObjKey(raw)) }
         return try found(value, in: target)
     }
 
-    /// An object by its primary key.
+    /// Finds an object by its primary key.
     private func found(_ element: Mixed, in target: Table) throws(RealmError) -> Mixed {
         guard let pk = target.primaryKey, let key = target.facts(pk) else {
             throw RealmError(
@@ -202,14 +202,14 @@ final class BatchColumn {
         RealmError(.keyAlreadyUsed, "the object of row \(row), which is made by this call")
     }
 
-    /// The object that is linked to is one of those that the batch makes.
+    /// Whether the error means that the link leads to an object that this batch creates.
     private static func isLater(_ error: RealmError) -> Bool { error.code == .keyAlreadyUsed }
 
     // MARK: Checking
 
-    /// Throws unless row `i` can be written. Nothing is changed.
+    /// Throws unless row `i` can be written. Changes nothing.
     ///
-    /// - Returns: whether it leads to objects that the batch makes.
+    /// - Returns: whether the row links to objects that the batch creates.
     func check(_ i: Int) throws(RealmError) -> Bool {
         guard let shape = facts.shape else { return try checkElement(i, nil) }
         if array.isNull(i) { return false }
@@ -280,7 +280,7 @@ final class BatchColumn {
         return isLater
     }
 
-    /// Whether nothing in this column can be refused.
+    /// Whether every value of this column is acceptable, so that the check can be skipped.
     var isPlain: Bool {
         guard facts.shape == nil, array.hasNoNulls else { return false }
         switch (facts.type, array.form) {
@@ -294,7 +294,7 @@ final class BatchColumn {
 
     // MARK: Writing
 
-    /// Writes row `i` into an object. What was checked is not checked again.
+    /// Writes row `i` into an object, without repeating the checks.
     @inline(__always) func write(_ i: Int, _ object: ObjKey, isNew: Bool, _ mode: Batch.Mode) throws(RealmError) {
         if facts.shape != nil { return try writeCollection(i, object, isNew: isNew, mode) }
         if isEmbedded { return try writeEmbedded(i, object, isNew: isNew, mode) }
@@ -320,7 +320,7 @@ final class BatchColumn {
         try batch.realm.put(value, table.key, object, facts.key)
     }
 
-    /// Whether a stored value would leave as this text.
+    /// Whether the export of a stored value equals this JSON text.
     private func holds(_ json: BatchArray, _ i: Int, _ old: Mixed) throws(RealmError) -> Bool {
         guard !element.isNull(i), case .string(let wanted) = try json.value(json === element ? i : element.field(i))
         else { return old.isNull }
@@ -433,7 +433,7 @@ final class BatchColumn {
         }
     }
 
-    /// Whether a collection holds these elements and no others. Embedded objects are always new ones.
+    /// Whether a collection holds exactly these elements. Always false for embedded objects, which are created anew.
     private func holds(_ elements: Range<Int>, _ object: ObjKey, _ shape: CollectionShape) throws(RealmError) -> Bool {
         if isEmbedded { return false }
         switch try table.group.resolve(CollectionPath(table: table.key, object: object, column: facts.key)) {
@@ -471,6 +471,6 @@ final class BatchColumn {
 }
 
 extension Mixed {
-    /// A copy of a text; nothing of other values.
+    /// A copy of the bytes of a text; empty for other values.
     fileprivate var bytes: [UInt8] { if case .string(let text) = self { Array(text) } else { [] } }
 }

@@ -1,14 +1,14 @@
-/// Loops that copy the rows of a run from a column leaf to an array: how wide the elements of the leaf are is decided
-/// once.
+/// Loops that copy the rows of a run from a column leaf to an array. The element width of the leaf is decided once per
+/// leaf, outside the loop.
 ///
-/// Every leaf is checked to have as many elements as its cluster has rows before an element is read.
+/// Before elements are read, each leaf is checked to have as many elements as its cluster has rows.
 enum ColumnLoops {
     @inline(__always) private static func checked(_ node: Node, _ needed: Int) throws(RealmError) -> Node {
         guard node.count >= needed else { throw .corrupt("leaf is too short", at: node.ref.offset) }
         return node
     }
 
-    /// Elements `first` + row of an integer leaf, as 64 bits.
+    /// Copies elements `first` + row of an integer leaf as 64-bit integers.
     @inline(__always) private static func widen(
         _ node: Node, _ first: Int, _ rows: UnsafeBufferPointer<UInt16>, _ to: UnsafeMutablePointer<Int64>
     ) {
@@ -53,7 +53,7 @@ enum ColumnLoops {
             run.count,
             { to throws(RealmError) in
                 widen(node, 0, run.rows, to)
-                // What links to nothing, or to an object that is not there yet, is below zero then.
+                // Null links, and links to objects that do not exist yet, become negative.
                 for i in 0..<run.count { to[i] &-= 1 }
             }, isNull: { v, _ in v < 0 })
     }

@@ -1,7 +1,7 @@
-/// Which columns an export has: paths over the properties of a class, bound to where their values stand.
+/// The columns of an export: paths over the properties of a class, bound to the places of their values.
 ///
 ///     name                 a property, by its public or its stored name
-///     owner.address.city   a property behind links to one object each; null where a link is
+///     owner.address.city   a property behind links to one object each; null where a link is null
 ///     @key                 the key of the object, also behind links
 struct ColumnPlan {
     /// The snapshot, and the classes as the Realm shows them.
@@ -9,13 +9,13 @@ struct ColumnPlan {
     private let schema: Schema
     private let mostBytes: Int
 
-    /// Columns made so far, the parts of embedded objects included.
+    /// Number of columns so far, including the parts of embedded objects.
     private var made = 0
 
-    /// More are of use to nobody, and a file can describe more than there is memory for.
+    /// Limit of columns: a file can describe more columns than fit in memory.
     private static let mostColumns = 20_000
 
-    /// Embedded objects deeper than this, and those of a class around them, show their keys only.
+    /// Embedded objects below this depth, or of a class that encloses them, are exported as keys only.
     private static let deepest = 16
 
     private init(_ group: Group, _ schema: Schema, mostBytes: Int) {
@@ -25,8 +25,8 @@ struct ColumnPlan {
     }
 
     /// - Parameters:
-    ///   - paths: nil: all properties that hold values or collections, in the order of the schema.
-    ///   - mayLackObjects: some rows may have no object, so that every column may have nulls.
+    ///   - paths: nil for all properties with values or collections, in schema order.
+    ///   - mayLackObjects: some rows may have no object, so every column may have nulls.
     static func columns(
         _ group: Group, _ schema: Schema, of key: TableKey, paths: [Name]?, mayLackObjects: Bool, mostBytes: Int
     ) throws(RealmError) -> [ColumnReader] {
@@ -81,7 +81,7 @@ struct ColumnPlan {
                 let inner = try reader(last, of: at, path, isNullable: isNullable || !links.isEmpty, around: [at.key])
                 return try behind(links, inner)
             }
-            // Names may have dots in them: the shortest one that is a link leads on.
+            // A name may contain dots: the shortest prefix that names a link is used.
             guard let (link, end) = link(rest, of: at), let target = try group.table(link.oppositeTable) else {
                 throw unknown(path, rest, at)
             }
@@ -127,14 +127,15 @@ struct ColumnPlan {
 
     private func builder(_ field: ColumnField) throws(RealmError) -> ColumnBuilder {
         guard field.kind == .mixed else { return ColumnBuilder(field, mostBytes: mostBytes) }
-        // In a structure of its own the text is told from a text that is the value, whatever becomes of the metadata.
+        // The enclosing structure distinguishes JSON text from a plain text value, even if a program drops the
+        // metadata.
         let json = ColumnField(name: "json", kind: .text, isNullable: true)
         var whole = field
         whole.children = [json]
         return ColumnBuilder(whole, children: [ColumnBuilder(json, mostBytes: mostBytes)])
     }
 
-    /// - Parameter around: the class, and those of the objects in which it is embedded.
+    /// - Parameter around: the class, and the classes of the enclosing objects.
     private mutating func reader(
         _ column: Column, of table: Table, _ name: Name, isNullable: Bool, around: [TableKey]
     ) throws(RealmError) -> ColumnReader {
@@ -167,7 +168,7 @@ struct ColumnPlan {
             }
             return ColumnReader(source, try builder(field))
         }
-        // Links of lists and sets lead to an object each; in dictionaries there may be none.
+        // Lists and sets of links have no null elements; dictionaries of links may have them.
         let hasNulls = column.type == .link || column.type == .linkList ? column.isDictionary : column.isNullable
         let elementName: Name = column.isDictionary ? "value" : "item"
         let elements: ColumnReader.Elements, element: ColumnBuilder
@@ -188,8 +189,8 @@ struct ColumnPlan {
             .collection(column, elements: elements), collection(column, name, isNullable: isNullable, of: element))
     }
 
-    /// How links leave whose objects have a primary key: by that, which means the same in every database, and to
-    /// programs that know no object keys.
+    /// Links to objects with a primary key are exported as that primary key: it means the same in every database, and
+    /// programs need no object keys.
     private func primaryKeys(_ column: Column, _ name: Name) throws(RealmError) -> (
         reader: TableReader, builder: ColumnBuilder
     )? {
@@ -220,7 +221,7 @@ struct ColumnPlan {
             mostBytes: mostBytes)
     }
 
-    /// The class of a link to embedded objects that are shown with their values.
+    /// The target class of a link to embedded objects, if they are exported with their values; otherwise nil.
     private func embedded(_ column: Column, _ around: [TableKey]) throws(RealmError) -> Table? {
         guard let target = try group.table(column.oppositeTable), target.isEmbedded else { return nil }
         return around.contains(target.key) || around.count > Self.deepest ? nil : target
@@ -234,7 +235,7 @@ struct ColumnPlan {
         return parts
     }
 
-    /// What a single value of a property becomes.
+    /// The field for a single value of a property.
     private func field(_ column: Column, _ name: Name, isNullable: Bool) throws(RealmError) -> ColumnField {
         let kind: ColumnField.Kind
         switch column.type {
@@ -255,7 +256,7 @@ struct ColumnPlan {
                 name: name, kind: .link, isNullable: isNullable, linkedClass: try className(column.oppositeTable))
         default: throw .corrupt("a property of an unknown type")
         }
-        // A Mixed value may be null wherever it stands.
+        // A Mixed value is always nullable.
         return ColumnField(name: name, kind: kind, isNullable: isNullable || kind == .mixed)
     }
 }

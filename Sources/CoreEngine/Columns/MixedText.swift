@@ -1,16 +1,16 @@
-/// Mixed values as JSON of which the same values can be made again, of the same types.
+/// Writes Mixed values as JSON from which the same values, of the same types, can be read back.
 ///
-/// What JSON has no type for stands in an object whose names begin with `$`: `$bytes` (base64), `$decimal`, `$float32`,
-/// `$objectId` and `$uuid` with one member each; `$float` for doubles that are no numbers; `$seconds` and
-/// `$nanoseconds` since 1970; `$class` with `$primaryKey`, or with `$ref`, the object key, where the class has no
-/// primary key. A dictionary in which a name begins with `$` is `$dict`, a list of pairs. Rules: docs/columns.md.
+/// A value that JSON has no type for becomes an object whose names begin with `$`. One member: `$bytes` (base64),
+/// `$decimal`, `$float32`, `$objectId`, `$uuid`, and `$float` for infinite and NaN doubles. Two members: `$seconds` and
+/// `$nanoseconds` since 1970; `$class` with `$primaryKey`, or with `$ref`, the object key, if the class has no primary
+/// key. A dictionary with a name that begins with `$` becomes `$dict`, a list of pairs. Rules: docs/columns.md.
 struct MixedText {
     let group: Group
     private var out: [UInt8] = []
 
     init(_ group: Group) { self.group = group }
 
-    /// Calls `body` with the text of a value.
+    /// Calls `body` with the JSON text of a value.
     mutating func write(_ element: Mixed, _ body: (Bytes) throws(RealmError) -> Void) throws(RealmError) {
         out.removeAll(keepingCapacity: true)
         group.startWalk()
@@ -56,7 +56,7 @@ struct MixedText {
         case .decimal(let decimal): marked("$decimal", Self.text(decimal))
         case .objectId(let id): marked("$objectId", id.description)
         case .uuid(let id): marked("$uuid", id.description)
-        // Links without their class are in no Mixed value.
+        // A Mixed value never holds a link without a class.
         case .link: put("null")
         case .typedLink(let table, let key): try link(table, key)
         case .list(let root):
@@ -114,7 +114,7 @@ struct MixedText {
         put("}")
     }
 
-    /// An infinity, or a NaN: the usual one by its sign, others with their bits.
+    /// The text of an infinity or a NaN. The default NaN is written with its sign only, another NaN with its bits.
     private static func special<F: BinaryFloatingPoint>(_ number: F) -> String {
         let sign = number.sign == .minus ? "-" : ""
         if !number.isNaN { return sign + "Infinity" }
@@ -122,7 +122,7 @@ struct MixedText {
             ? sign + "NaN" : sign + "NaN:" + String(number.significandBitPattern, radix: 16)
     }
 
-    /// The digits; the bits where these say more.
+    /// The digits, or the bits if the digits do not reproduce the value exactly.
     private static func text(_ decimal: Decimal128) -> String {
         let text = decimal.description
         if let same = Decimal128(text: text.utf8), same == decimal { return text }
@@ -133,9 +133,9 @@ struct MixedText {
 // MARK: Reading
 
 extension JSONValue {
-    /// What a text of `MixedText` says, or any other JSON. An object whose members are no mark is a dictionary.
+    /// Reads a text of `MixedText`, or any other JSON. An object without `$` marks is a dictionary.
     ///
-    /// - Parameter link: the object of a class that has a primary key, or an object key.
+    /// - Parameter link: finds an object by the primary key of its class, or by its object key.
     static func mixed(
         _ json: JSONValue, _ link: (Name, Mixed, _ isKey: Bool) throws(RealmError) -> Mixed
     ) throws(RealmError) -> JSONValue {
@@ -222,7 +222,7 @@ extension JSONValue {
         }
     }
 
-    /// What `MixedText` writes for an infinity or a NaN.
+    /// Reads what `MixedText` writes for an infinity or a NaN.
     private static func special<F: BinaryFloatingPoint>(_ text: [UInt8], _: F.Type) -> F? {
         var rest = text[...]
         let sign: FloatingPointSign = rest.first == UInt8(ascii: "-") ? .minus : .plus
@@ -252,7 +252,7 @@ extension JSONValue {
         return UInt64(String(decoding: digits, as: UTF8.self), radix: 16)
     }
 
-    /// Hexadecimal digits, with hyphens among them, as two words that they fill from the top.
+    /// Hexadecimal digits, possibly with hyphens, as two words filled from the most significant end.
     private static func words(_ text: some Collection<UInt8>, digits: Int) -> (high: UInt64, low: UInt64)? {
         let all = text.filter { $0 != UInt8(ascii: "-") }
         guard all.count == digits, let high = number(all.prefix(16)), let low = number(all.dropFirst(16)) else {
