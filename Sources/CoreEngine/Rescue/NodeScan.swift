@@ -1,7 +1,8 @@
-/// Nodes that are found by their shape, wherever they lie: top arrays, top arrays of tables, and clusters.
+/// Nodes found by their shape, anywhere in the file: top arrays, top arrays of tables, and clusters.
 ///
-/// A node of the file begins with the bytes `AAAA`, at a multiple of eight. What looks like one may be a part of
-/// something else, as of a binary that holds another file: so the nodes that it leads to must look right, too.
+/// A node of the file begins with the bytes `AAAA`, at a multiple of eight. Something that looks like a node may be
+/// part of other data, such as a binary that contains another file. The nodes that it refers to are therefore checked
+/// too.
 struct NodeScan {
     struct Top {
         let ref: Ref
@@ -13,7 +14,7 @@ struct NodeScan {
         let key: TableKey
         let contentVersion: UInt64
 
-        /// - Returns: nil for a node that is no top array of a table.
+        /// - Returns: nil if the node is not the top array of a table.
         init?(_ store: NodeStore, _ node: Node) {
             guard node.count >= 9, node.count <= 16, !node.isInner, let spec = try? node.child(0),
                 let raw = (try? node.slot(3))?.number, raw <= 0x7FFF_FFFF,
@@ -26,15 +27,15 @@ struct NodeScan {
 
     private(set) var tops: [Top] = []
 
-    /// What has the form of a top array, whatever became of the nodes below.
+    /// Nodes with the form of a top array, whatever is in the nodes below.
     private(set) var heads: [Top] = []
     private(set) var tables: [TableTop] = []
     private(set) var arrays: [TableArray] = []
 
-    /// Arrays that look like those of the names of tables, the longest there are.
+    /// The longest arrays that look like the names of tables.
     private var names: [Node] = []
 
-    /// What may be clusters with objects in them.
+    /// Nodes that may be clusters with objects.
     private(set) var clusters: [Ref] = []
     private let store: NodeStore
 
@@ -91,7 +92,7 @@ struct NodeScan {
         if node.count > longest { names = [node] } else if node.count == longest { names.append(node) }
     }
 
-    /// The name of the table in a place; nil where several were found.
+    /// The name of the table in a place; nil if different names were found.
     func name(_ index: Int) -> Name? {
         var found: Name?
         for array in names {
@@ -112,11 +113,11 @@ extension DamagedFile {
             let end = min(size, (at / step + 1) * step)
             try store.test(at, of: size)
             if file.pages == nil, case let data = file.file.nextData(from: at), data >= end {
-                // A hole holds nothing.
+                // A hole in a sparse file contains no nodes.
                 at = min(data, size)
                 continue
             }
-            // A page that cannot be read holds nothing; a node that goes on there is found out when it is read.
+            // A page that cannot be read contains no nodes. A node that continues into it fails when it is read.
             if (try? store.makeReadable(at, end - at)) != nil {
                 while at + 8 <= end {
                     let word = (store.base + at).load(as: UInt64.self).littleEndian
@@ -132,7 +133,7 @@ extension DamagedFile {
 }
 
 extension FoundGroup {
-    /// The tables that a scan found: of each the newest that can be read.
+    /// The tables found by a scan, each in its newest readable state.
     init(_ store: NodeStore, _ scan: NodeScan, format: UInt8) {
         self.init()
         let end = (scan.tables.map(\.key.index).max() ?? -1) + 1
@@ -145,10 +146,10 @@ extension FoundGroup {
         }
     }
 
-    /// An older version with the tables of which a scan found a newer state.
-    /// - Parameter isLast: the newest version is the one behind it. Then only what is one step ahead is taken, where
-    ///   there is one such state only.
-    /// - Returns: nil where there are none.
+    /// The tables of an older version, replaced by newer states that a scan found.
+    /// - Parameter isLast: the newest version directly follows `older`. Then a newer state is used only if it is one
+    ///   commit ahead and the only such state.
+    /// - Returns: nil if there are no newer states.
     init?(_ newest: FoundGroup, behind older: FoundGroup, _ scan: NodeScan, isLast: Bool) {
         self.init()
         var isNewer = false

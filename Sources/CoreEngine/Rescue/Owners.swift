@@ -1,14 +1,14 @@
-/// A property of an object, by the keys that they have in the damaged file.
+/// A property of an object, by the keys in the damaged file.
 struct Origin: Hashable {
     let table: TableKey
     let column: ColKey
     let object: ObjKey
 }
 
-/// Which property each embedded object belongs to.
+/// Determines the property that owns each embedded object.
 ///
-/// A link and its backlink are two witnesses. Where both can be read and contradict each other the link counts only if
-/// nothing else names an owner; where the link is lost and was the property's only value, the backlink stands for it.
+/// A link and its backlink are two independent records. If both are readable and contradict each other, the link is
+/// used only if nothing else names an owner. If a single link is lost, the backlink replaces it.
 final class Owners {
     private struct Owned: Hashable { let table: TableKey, object: ObjKey }
     private let store: NodeStore
@@ -16,7 +16,7 @@ final class Owners {
     private var owners: [Owned: Origin] = [:]
     private var byOrigin: [Origin: ObjKey] = [:]
 
-    /// Links that backlinks contradict.
+    /// Links that are contradicted by backlinks.
     private var doubted: [Owned: [Origin]] = [:]
     private var visited: Visited
 
@@ -65,7 +65,7 @@ final class Owners {
         if owners[owned] == nil || witness != nil { owners[owned] = origin }
     }
 
-    /// Objects without an owner so far: what their backlinks say of single links that are lost.
+    /// For objects without an owner so far: uses the backlinks of single links that are lost.
     private func takeBacklinks(of salvaged: SalvagedTable) throws(RealmError) {
         let backs = salvaged.found.columns.filter(\.isBacklink)
         try salvaged.rows.eachObject { (place) throws(RealmError) in
@@ -88,7 +88,7 @@ final class Owners {
         }
     }
 
-    /// Who links to an object, as its backlinks say; nil where they cannot be read.
+    /// The objects that link to an object, according to its backlinks; nil if these cannot be read.
     private func origins(_ table: TableKey, _ key: ObjKey, _ column: ColKey) -> [ObjKey]? {
         guard let salvaged = tables[table], let place = salvaged.rows.place(of: key),
             let found = salvaged.rows.value(place, column),

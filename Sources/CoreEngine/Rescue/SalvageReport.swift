@@ -1,22 +1,22 @@
 /// What salvage found and lost, by class and property.
 package struct SalvageReport {
-    /// What became of the values of a property.
+    /// The losses of a property.
     struct Property {
         let name: Name
 
-        /// Values that are lost: the property has its default, or null.
+        /// Lost values: the property has its default, or null.
         var lost = 0
 
-        /// Values of an older version of the file than the object is of.
+        /// Values from an older version of the file than their object.
         var older = 0
 
         /// Links whose objects are lost: they are null, or left out of their collection.
         var links = 0
 
-        /// Elements of collections that are lost; at least so many.
+        /// Minimum number of lost elements of collections.
         var elements = 0
 
-        /// Texts that are not UTF-8. They are kept as they are.
+        /// Texts that are not UTF-8; kept unchanged.
         var texts = 0
 
         init(_ name: Name) { self.name = name }
@@ -29,20 +29,20 @@ package struct SalvageReport {
         /// Objects in the new file.
         var objects = 0
 
-        /// Those of them that stand in the class beside it, because they cannot stand in it.
+        /// Objects stored in an additional class, because they cannot be stored in their own.
         var apart = 0
 
-        /// Those of them that the newest version of the file no longer names.
+        /// Objects read from an older version of the file, because the newest one is damaged there.
         var older = 0
 
-        /// Those of them that a scan found without the way to them: their keys are new.
+        /// Objects found by a scan, without a way to them: their keys are new.
         var found = 0
 
-        /// Objects that are known to be lost; nil: some are, nobody knows how many.
+        /// Number of objects known to be lost; nil if some are lost but their number is unknown.
         var lost: Int? = 0
         var properties: [Property] = []
 
-        /// Its name, or names of properties, are as they were; else damaged or made up.
+        /// The names of the class and its properties are the original ones; otherwise some are damaged or generated.
         var hasNames = true
 
         var isWhole: Bool {
@@ -55,7 +55,7 @@ package struct SalvageReport {
         let top: Int
         let version: UInt64
 
-        /// nil: it was used.
+        /// nil if the root was used.
         let reason: String?
     }
 
@@ -64,20 +64,20 @@ package struct SalvageReport {
     var roots: [Root] = []
     var classes: [Class] = []
 
-    /// The same of tables that are no class of the user: the one with the version of the schema.
+    /// Whether the tables that are no classes of the user lost nothing. There is one: the table of the schema version.
     var otherTablesAreWhole = true
 
-    /// Classes of which nothing but the name, or not even that, is left.
+    /// Classes of which at most the name is left.
     var lostClasses: [(name: Name?, reason: String)] = []
 
-    /// What the check finds in the newest version found; nil: it could not be checked.
+    /// Result of the check of the newest version found; nil if it could not be checked.
     var check: (faults: Int, contradictions: Int)?
 
-    /// Pages of an encrypted file that do not authenticate.
+    /// Pages of an encrypted file that fail authentication.
     var pages: [Int] = []
     var pageCount = 0
 
-    /// Whether the new file has all that the newest version had, and nothing in that speaks against it.
+    /// Whether the new file has everything of the newest version, and that version has no faults.
     var isWhole: Bool {
         guard let first = roots.first, first.origin == DamagedFile.Root.Origin.newest.rawValue, first.reason == nil
         else { return false }
@@ -85,7 +85,7 @@ package struct SalvageReport {
             && otherTablesAreWhole
     }
 
-    /// The same as JSON.
+    /// The report as JSON.
     package var json: String {
         var out = JSONText()
         out.object { members in

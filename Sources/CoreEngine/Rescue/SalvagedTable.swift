@@ -1,26 +1,26 @@
-/// A table on its way from a damaged file into a new one.
+/// A table that is copied from a damaged file into a new one.
 final class SalvagedTable {
-    /// As the first root that has it describes it, completed from others.
+    /// The description by the first root that has the table, completed from other roots.
     let found: FoundTable
     let rows: MergedRows
 
-    /// Where it goes.
+    /// The new table.
     let table: Table
 
-    /// Objects that cannot stand in `table`: made when there is one.
+    /// The table for objects that cannot be stored in `table`; created for the first such object.
     private(set) var apart: Table?
 
     /// Objects for `apart`, with their keys there.
     private(set) var placedApart: [(place: MergedRows.Place, key: ObjKey)] = []
 
-    /// Objects that were found without their keys, with new ones.
+    /// Objects found without their keys, with new keys.
     private var placedStrays: [(place: MergedRows.Place, key: ObjKey)] = []
 
-    /// Columns by the key that they have in the file.
+    /// Columns of the file, with their keys in the new table and the index of their losses in the report.
     private(set) var columns: [(from: Column, to: ColKey, losses: Int)] = []
     private(set) var report: SalvageReport.Class
 
-    /// Where links lead, by their columns.
+    /// Target tables of link columns, as keys in the file.
     private var targets: [ColKey: TableKey] = [:]
 
     init(_ found: FoundTable, _ rows: MergedRows, _ table: Table) {
@@ -44,7 +44,7 @@ final class SalvagedTable {
                     freeName(name(of: column)), column.type, Self.form(column), target: target)
                 columns.append((column, key, report.properties.count))
             } catch {
-                // Without its other end a link is nothing.
+                // A link column without its target table cannot be created.
                 loss.lost = rows.objects
             }
             report.properties.append(loss)
@@ -57,7 +57,7 @@ final class SalvagedTable {
         return form
     }
 
-    /// The class that a link leads to; where that is lost, the one that has its backlinks.
+    /// The target class of a link; if it is lost, the class with the backlinks of this link.
     private func opposite(of column: Column, _ tables: [TableKey: SalvagedTable]) -> TableKey {
         if tables[column.oppositeTable] != nil { return column.oppositeTable }
         let back = tables.first {
@@ -70,7 +70,7 @@ final class SalvagedTable {
 
     func target(of column: Column) -> TableKey { targets[column.key] ?? .null }
 
-    /// The table of the schema's version has but one column, which is not found under another name.
+    /// The table of the schema version has only this column, and readers look for it under this name.
     private func name(of column: Column) -> Name {
         table.name == Tables.metadata && column.type == .int && !column.isCollection ? "version" : column.name
     }
@@ -84,14 +84,14 @@ final class SalvagedTable {
 
     // MARK: Objects
 
-    /// Makes the objects, without values but for the primary key.
-    /// - Parameter mayStand: whether an object has a place in its class.
+    /// Creates the objects, with no values except the primary key.
+    /// - Parameter mayStand: whether an object may be stored in its class.
     func makeObjects(_ group: Group, mayStand: (ObjKey) -> Bool) throws(RealmError) {
         let from = found.primaryKey
         let key = from.flatMap { pk in columns.first { $0.from.key == pk }?.to }
         if let key { try table.setPrimaryKey(key) }
         var last = ObjKey.null
-        // The most trusted come first, so that of two objects with one primary key it is theirs.
+        // The most trusted root comes first, so that its object wins if two have the same primary key.
         for root in rows.sources.indices {
             try rows.eachObject(ofRoot: root) { (place) throws(RealmError) in
                 try table.store.test()
@@ -115,8 +115,7 @@ final class SalvagedTable {
         report.lost = rows.lost.map { max(0, $0 - (rows.strays?.objects ?? 0)) }
     }
 
-    /// An object whose key is lost with the way to it: it has a place in its class where the primary key says which it
-    /// is.
+    /// Adds an object that was found without its key. It stays in its class if a primary key identifies it.
     private func takeStray(_ place: MergedRows.Place, _ group: Group) throws(RealmError) {
         report.found += 1
         if table.primaryKey != nil, let from = found.primaryKey, let value = rows.value(place, from)?.value,
@@ -209,7 +208,7 @@ final class SalvagedTable {
         for (from, to, _) in columns {
             guard let column = table.column(to), column.isIndexable else { continue }
             var asked = from.attributes.intersection([.indexed, .fullTextIndexed])
-            // Only texts have an index of words, and only those without another one.
+            // Only string columns can have a full-text index, and only instead of an ordinary one.
             if column.type != .string || asked.contains(.indexed) { asked.remove(.fullTextIndexed) }
             if !asked.isEmpty { table.setIndexAttribute(to, asked) }
             guard to != table.primaryKey, found.indexed.contains(from.index) else { continue }
@@ -226,7 +225,7 @@ extension Column {
 }
 
 extension MergedRows {
-    /// Calls `body` for each object that one root gives.
+    /// Calls `body` for each object that comes from one root.
     func eachObject(ofRoot root: Int, _ body: (Place) throws(RealmError) -> Void) throws(RealmError) {
         guard let source = sources[root] else { return }
         for piece in pieces where piece.root == root {
@@ -239,8 +238,7 @@ extension MergedRows {
 }
 
 extension Table {
-    /// An object with the key that it had elsewhere; false when there is one with this key, or with its primary key,
-    /// already.
+    /// Creates an object with a given key; false if an object with this key, or with its primary key, already exists.
     func restore(_ key: ObjKey, primaryKey value: Mixed?) throws(RealmError) -> Bool {
         guard key.raw >= 0, try !rows.contains(key) else { return false }
         let pk = primaryKey
@@ -251,14 +249,15 @@ extension Table {
         return true
     }
 
-    /// The next objects get keys behind `last`, and no sequence number below `stated`.
+    /// Makes sure that new objects get keys after `last`, and sequence numbers of at least `stated`.
     func continueKeys(behind last: ObjKey, _ stated: UInt64) {
         let stated = stated < 1 << 40 ? stated : 0
         guard !last.isNull else {
             state.sequence = max(state.sequence, stated)
             return
         }
-        // Without a primary key the second byte of a key is that of the file, and no part of the number.
+        // Without a primary key, the second byte of an object key identifies the file and is not part of the sequence
+        // number.
         let raw = UInt64(bitPattern: last.raw), number = primaryKey != nil ? raw : raw & 0xFF | raw >> 8 & 0xFFFF_FF00
         state.sequence = max(state.sequence, stated, number < 1 << 40 ? number &+ 1 : 0)
     }

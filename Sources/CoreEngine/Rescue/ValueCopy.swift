@@ -1,6 +1,6 @@
-/// Brings values of a damaged file into a new one, and counts what of them is lost.
+/// Copies values of a damaged file into a new one, and counts the losses.
 ///
-/// Every node of a collection is read as part of one value; every embedded object gets one owner.
+/// Every node of a collection is read as part of one value, and every embedded object gets one owner.
 final class ValueCopy {
     let source: DamagedFile
     let target: Group
@@ -21,25 +21,25 @@ final class ValueCopy {
 
     private var store: NodeStore { source.store }
 
-    /// Where a value goes.
+    /// The destination of a value.
     struct Goal {
         let table: Table
         let object: ObjKey
         let facts: ColumnFacts
 
-        /// Whose property it was.
+        /// The property of the damaged file that has the value.
         let origin: Origin
 
-        /// Format of the root that the value is of.
+        /// Format of the root that has the value.
         var format = Format.currentVersion
     }
 
     // MARK: Values
 
-    /// Sets a property. What cannot be set leaves its default.
+    /// Sets a property. A value that cannot be set leaves the default.
     /// - Parameters:
-    ///   - found: nil where the value is lost.
-    ///   - table: where links lead.
+    ///   - found: nil if the value is lost.
+    ///   - table: the target table of links.
     func copy(
         _ found: MergedRows.Found?, _ table: TableKey, to goal: Goal, _ loss: inout SalvageReport.Property
     ) throws(RealmError) {
@@ -78,7 +78,7 @@ final class ValueCopy {
         try elements(FoundTree(store, kind, root, &visited), path, shape, column, goal, &loss, depth: 0)
     }
 
-    /// A value that stands alone as the new file has it; nil where the default is to stay.
+    /// Translates a single value for the new file; nil if the default stays.
     private func single(_ value: Mixed, _ column: Column, _ goal: Goal, _ loss: inout SalvageReport.Property)
         throws(RealmError)
         -> Mixed?
@@ -90,8 +90,8 @@ final class ValueCopy {
         return try translated(value, column, goal, &loss)
     }
 
-    /// An element or value as the new file has it: collections empty. nil: a link that leads nowhere, or what no
-    /// property can hold.
+    /// Translates an element or value for the new file. Collections become empty ones. nil for a link without an
+    /// object, and for a value that no property can hold.
     private func translated(_ value: Mixed, _ column: Column, _ goal: Goal, _ loss: inout SalvageReport.Property)
         throws(RealmError) -> Mixed?
     {
@@ -118,7 +118,7 @@ final class ValueCopy {
         return nil
     }
 
-    /// A link, if its object is in the new file and may be linked to.
+    /// The link in the new file, if its object exists there and may be linked to.
     private func link(_ table: TableKey, _ key: ObjKey, _ goal: Goal, _ loss: inout SalvageReport.Property)
         throws(RealmError) -> Mixed?
     {
@@ -130,7 +130,7 @@ final class ValueCopy {
         return nil
     }
 
-    /// Whether a property may link to an object: an embedded one has one owner, and no Mixed value is one.
+    /// Whether a property may link to an object: an embedded object has one owner, which is never a Mixed value.
     private func isFree(_ table: Table, _ key: TableKey, _ object: ObjKey, _ goal: Goal) throws(RealmError) -> Bool {
         guard table.kind != .asymmetric, goal.facts.type != .link || table.key == goal.facts.oppositeTable else {
             return false
@@ -253,7 +253,7 @@ final class ValueCopy {
         }
     }
 
-    /// Fills the empty collection at `path` with the elements of a nested one; does nothing for other values.
+    /// Fills the empty collection at `path` with the elements of a nested one. Does nothing for other values.
     private func fill(
         _ value: Mixed, _ path: CollectionPath, _ column: Column, _ goal: Goal, _ loss: inout SalvageReport.Property,
         depth: Int

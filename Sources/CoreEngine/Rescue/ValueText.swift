@@ -1,21 +1,21 @@
 /// Writes values of a file as JSON, as far as they can be read.
 ///
-/// What JSON lacks stands in an object with one member: `$binary` (base64), `$timestamp` (seconds, nanoseconds),
-/// `$decimal`, `$oid`, `$uuid`, `$double` (`nan`, `inf`), `$link` (class, object key), `$dictionary`.
+/// A value that JSON has no type for becomes an object with one member: `$binary` (base64), `$timestamp` (seconds,
+/// nanoseconds), `$decimal`, `$oid`, `$uuid`, `$double` (`nan`, `inf`), `$link` (class, object key), `$dictionary`.
 struct ValueText {
     let store: NodeStore
 
-    /// Names of classes.
+    /// Returns the name of a class.
     let name: (TableKey) -> Name?
 
-    /// Whether a subtree may be read as part of the value at hand.
+    /// Whether a subtree may be read as part of the current value.
     var mayRead: (Ref) -> Bool = { _ in true }
 
-    /// A value that the column cannot hold is lost: null where there is none, text that is not UTF-8 or not written as
-    /// such.
+    /// Treats values that the column cannot hold as lost: null in a non-nullable column, and text that is not UTF-8 or
+    /// not stored in the form of a text.
     var isStrict = false
 
-    /// Something of the last value is lost.
+    /// Part of the last value is lost.
     private(set) var isBroken = false
 
     init(_ store: NodeStore, name: @escaping (TableKey) -> Name?) {
@@ -23,7 +23,7 @@ struct ValueText {
         self.name = name
     }
 
-    /// - Parameter c: the column, as the root of the value has it.
+    /// - Parameter column: the column, as described by the root of the value.
     mutating func write(_ element: Mixed, _ column: Column, _ out: inout JSONText) {
         isBroken = false
         var visited = Visited(0)
@@ -104,7 +104,7 @@ struct ValueText {
             }
             try? tree.eachElement { (_, value) throws(RealmError) in if let value { elements.append(value) } }
             if elements.count < tree.total { isBroken = true }
-            // A node without elements has the form of many others: it does not say that this list was empty.
+            // An empty node looks like many other nodes, so it does not prove that the list was empty.
             if isStrict, elements.isEmpty { isBroken = true }
         }
         out.array { a in for value in elements { self.value(value, column, &a, &visited, depth: depth) } }
@@ -152,7 +152,7 @@ extension JSONText {
 }
 
 extension LeafForm {
-    /// Whether all texts of a leaf are written as texts are.
+    /// Whether all texts of a leaf are stored in the form of texts.
     static func areTexts(_ store: NodeStore, _ ref: Ref) -> Bool {
         (try? texts(store, try store.node(ref)).isEmpty) ?? false
     }
