@@ -1,4 +1,4 @@
-/// What a check found, as JSON.
+/// The result of a check as JSON.
 extension FileCheck {
     package var json: String {
         JSONLine.object([
@@ -68,7 +68,7 @@ extension FileFacts.Slot {
     }
 }
 
-/// A JSON value to be written.
+/// A JSON value to write.
 private indirect enum JSONLine {
     case text(String?)
     case number(UInt64)

@@ -1,11 +1,10 @@
-/// How things are written down: bytes that reading passes over, and parts of a table that must agree.
+/// Checks the stored form: bytes that readers skip, and parts of a table that must agree.
 ///
-/// A reader that is not asked to check takes a text from its offsets and leaves its padding and its end alone. Here
-/// they count.
+/// An ordinary read finds a text by its offsets and ignores its padding and its end. The check includes them.
 extension Verifier {
     // MARK: Tables
 
-    /// What the group says of its tables, and each table of its columns. Format: logical §2, §3.
+    /// Checks what the group stores about its tables, and each table about its columns. Format: logical §2, §3.
     func checkTables() throws(RealmError) {
         guard transaction.old == nil else { return try checkOldTables() }
         let top = transaction.topRef
@@ -36,14 +35,14 @@ extension Verifier {
         try checkCollisions(top, here)
     }
 
-    /// Names are short texts.
+    /// Checks an array of names, which are short texts.
     private func checkNames(_ ref: Ref, _ here: Fault.Place) throws(RealmError) {
         let node = try store.node(ref)
         if node.hasRefs || node.widthType != 1 { report(.node, "names of another form", here, offset: ref.offset) }
         try checkTexts(node, here)
     }
 
-    /// Those of the columns of sub-tables, too. Format: old-formats §4.2.
+    /// Checks the names of columns, including those of sub-tables. Format: old-formats §4.2.
     private func checkOldNames(_ spec: Ref, _ here: Fault.Place, depth: Int) throws(RealmError) {
         let node = try store.refsNode(spec)
         try checkNames(try node.child(1), here)
@@ -55,7 +54,7 @@ extension Verifier {
         }
     }
 
-    /// A column's type and attributes stand in its spec and in its key.
+    /// Checks a column, whose type and attributes are stored both in the spec and in the column key.
     private func checkColumn(_ column: Column, _ table: Table) throws(RealmError) {
         let here = place(table, column), type = Int64(column.key.typeNumber),
             isOldList = column.specType == 13 && type == 12
@@ -70,7 +69,7 @@ extension Verifier {
         }
         let isLink = column.type == .link || column.isBacklink
         if isLink, column.oppositeTable.isNull { report(.column, "links that lead to no class", here) }
-        // Files that were upgraded from format 9 have zeros there.
+        // Files upgraded from format 9 have zeros here.
         let isBlank = column.oppositeTable.isNull || column.oppositeTable.raw == 0 && column.oppositeColumn.raw == 0
         if !isLink, !isBlank { report(.column, "the class of links where there are none", here) }
         if column.key == table.primaryKey, group.format >= 22, try table.index(of: column.index) == nil {
@@ -79,8 +78,8 @@ extension Verifier {
         if !column.enumeratedValues.isNull { try checkTexts(try store.node(column.enumeratedValues), here) }
     }
 
-    /// Indexes, opposite tables and opposite columns have a place for each column, and nothing in those of columns that
-    /// are gone.
+    /// Checks the arrays of indexes, opposite tables and opposite columns: they have an entry for each column, which is
+    /// empty for a removed column.
     private func checkColumnArrays(_ table: Table, _ top: Node) throws(RealmError) {
         let here = place(table)
         let indexes = try store.refsNode(try top.child(4)), tables = try store.integers(try top.child(7)),
@@ -90,7 +89,7 @@ extension Verifier {
                 .column, "\(indexes.count) indexes, \(tables.count) and \(columns.count) other ends of columns", here,
                 offset: top.ref.offset)
         }
-        // Keys are read without their upper bits.
+        // Readers ignore the upper bits of these keys.
         for i in 0..<tables.count where tables.get(i) < 0 || tables.get(i) > Int64(TableKey.null.raw) {
             report(.column, "an impossible class at the other end of column \(i)", here, offset: tables.ref.offset)
         }
@@ -120,7 +119,7 @@ extension Verifier {
 
     // MARK: Leaves
 
-    /// The form of a leaf that is walked. Its elements are read by others.
+    /// Checks the form of a leaf during a walk. Other functions read its elements.
     func checkForm(_ ref: Ref, _ kind: LeafKind, _ here: Fault.Place) throws(RealmError) {
         switch kind {
         case .string: _ = try reading(here) { () throws(RealmError) in try checkTexts(try store.node(ref), here) }
@@ -170,7 +169,8 @@ extension Verifier {
         report(.node, "a leaf of numbers of \(node.width) bytes", here, offset: ref.offset)
     }
 
-    /// Eight elements lie behind a byte of flags; the last block may have fewer.
+    /// Checks a leaf of fixed-size values: each block has a byte of flags and eight elements; the last block may have
+    /// fewer.
     private func checkBlocks(_ ref: Ref, _ width: Int, _ here: Fault.Place) throws(RealmError) {
         guard let node = try reading(here, { () throws(RealmError) in try store.node(ref) }), node.count > 0 else {
             return
@@ -195,7 +195,7 @@ extension Verifier {
 
     // MARK: Indexes
 
-    /// Chunks of an index are 32 bits wide: searches count on it. Format: logical §9.
+    /// Checks that the chunks of an index are 32 bits wide, as searches require. Format: logical §9.
     func checkIndexForm(_ root: Ref, _ here: Fault.Place) throws(RealmError) {
         var pending = [root], seen: Swift.Set<Int> = []
         while let ref = pending.popLast() {
@@ -217,7 +217,7 @@ extension Verifier {
 
     // MARK: Formats 2 to 9
 
-    /// What is shown of these is made of their nodes; here the nodes themselves count. Format: old-formats §3 to §6.
+    /// Checks the nodes of the file itself, not the nodes created from them. Format: old-formats §3 to §6.
     private func checkOldTables() throws(RealmError) {
         guard let schema = transaction.old?.schema else { return }
         let fields = try transaction.database.file.topFields(

@@ -1,4 +1,4 @@
-/// Search indexes beside the values they are made of.
+/// Compares search indexes with the indexed values.
 extension Verifier {
     func checkIndex(_ walk: TableWalk, _ column: Int) throws(RealmError) {
         let table = walk.table
@@ -23,7 +23,7 @@ extension Verifier {
             isWhole = false
             _ = try self.reading(here) { () throws(RealmError) in throw error }
         }
-        // Every entry stands under the chunks of its object's value; every object has one entry.
+        // Every entry must be under the chunks of the value of its object, and every object must have one entry.
         try index.forEachEntry(orElse: damaged) { (key, path, head) throws(RealmError) in
             try self.advance(0)
             let spot = self.place(table, definition, key)
@@ -38,7 +38,7 @@ extension Verifier {
             } else if let head, head != key, path.count * 4 <= SearchIndex.maxOffset, let other = try data(head),
                 !own.equals(other)
             {
-                // Above the deepest level a list holds one value.
+                // Above the deepest level, a list of objects has one value.
                 self.report(.index, "the object stands in the index among those of another value", spot)
             }
         }
@@ -48,12 +48,12 @@ extension Verifier {
         }
     }
 
-    /// Indexes of words: those of full text, and those of lists of strings. An entry is an object under the chunks of
-    /// one of its words.
+    /// Checks indexes of words: full-text indexes, and indexes of lists of strings. An entry is an object under the
+    /// chunks of one of its words.
     ///
-    /// Entries and words are added up for each object, so that they need no memory. Where the sums differ, entries and
-    /// words are compared one by one. What realm-core leaves in an index of lists is no fault: an entry that is there
-    /// twice, or of a word or an object that is gone.
+    /// To save memory, entries and words are first summed as hash values per object. Only if the sums differ, entries
+    /// and words are compared one by one. In indexes of lists, realm-core leaves duplicate entries and entries of
+    /// removed words or objects; these are not faults.
     private func checkWords(_ walk: TableWalk, _ column: Column, _ index: SearchIndex) throws(RealmError) {
         let table = walk.table, here = place(table, column), isList = column.isCollection
         textBytes = 0
@@ -101,8 +101,8 @@ extension Verifier {
         }
     }
 
-    /// Counts the bytes of texts whose words are looked for: there are no more than the file has, twice, unless texts
-    /// share them.
+    /// Counts the bytes of texts that are split into words. They are at most twice the bytes of the file, unless texts
+    /// share bytes.
     private func countWords(of text: Bytes) throws(RealmError) {
         try store.test()
         textBytes += text.count
@@ -112,7 +112,7 @@ extension Verifier {
         guard textBytes <= 2 * room else { throw .corrupt("texts that share their bytes") }
     }
 
-    /// Under which chunks an object is to stand; nil where its value could not be read.
+    /// The chunks of all words of an object; nil if its value could not be read.
     private func words(of key: ObjKey, _ walk: TableWalk, _ column: Column) throws(RealmError) -> Swift.Set<[Int32]>? {
         let table = walk.table
         if unread.contains(ValuePlace(table: table.key, column: column.key, object: key)) { return nil }

@@ -1,4 +1,4 @@
-/// The rows of a table, its values, and the collections in them.
+/// Checks the rows of a table, its values, and the collections in them.
 extension Verifier {
     // MARK: Clusters
 
@@ -15,9 +15,9 @@ extension Verifier {
 
     /// - Parameters:
     ///   - offset: sum of the offsets on the path.
-    ///   - depth: what the node above asks for.
+    ///   - depth: the depth that the node above requires.
     ///   - last: the largest key that belongs here.
-    /// - Returns: the number of objects; nil where some could not be read.
+    /// - Returns: the number of objects; nil if some could not be read.
     private func walkCluster(_ walk: TableWalk, _ ref: Ref, offset: UInt64, depth: Int?, last: UInt64)
         throws(RealmError) -> Int?
     {
@@ -89,7 +89,7 @@ extension Verifier {
         return rows.count
     }
 
-    /// A column's leaf in a cluster; nil, and nothing known of its rows, where it cannot be read.
+    /// The leaf of a column in a cluster. If it cannot be read, marks its values as unread and returns nil.
     func columnLeaf(_ walk: TableWalk, _ column: Column, _ cluster: Ref, _ rows: Range<Int>) throws(RealmError) -> Node?
     {
         let here = place(walk.table, column)
@@ -137,7 +137,7 @@ extension Verifier {
 
     // MARK: Values
 
-    /// Whether all of it could be read.
+    /// - Returns: whether the whole value could be read.
     private func checkValue(_ element: Mixed, _ column: Column, _ origin: ValuePlace, _ here: Fault.Place)
         throws(RealmError)
         -> Bool
@@ -157,7 +157,7 @@ extension Verifier {
         var before: Mixed?
         if kind == .objKey, transaction.old == nil { try checkUnresolved(root, here) }
         return try walkTree(root, kind, here) { (value, i) throws(RealmError) in
-            // A set of decimals holds null as a number of its own.
+            // A set of decimals stores null as a number.
             if value.isNull && !column.isNullable && column.type != .link {
                 self.report(.value, "null at index \(i) of a collection that takes none", here)
             }
@@ -169,7 +169,7 @@ extension Verifier {
         }
     }
 
-    /// One value, or one element of a collection.
+    /// Checks a single value, or an element of a collection.
     private func checkElement(_ element: Mixed, _ column: Column, _ origin: ValuePlace, _ here: Fault.Place, depth: Int)
         throws(RealmError) -> Bool
     {
@@ -212,7 +212,7 @@ extension Verifier {
         owners[target, default: 0] += 1
     }
 
-    /// A tree of links has a flag that says whether any of them leads to an object that is not there yet.
+    /// Checks the flag of a tree of links: whether a link leads to an object that does not exist yet.
     private func checkUnresolved(_ root: Ref, _ here: Fault.Place) throws(RealmError) {
         let flags = try reading(here) { () throws(RealmError) -> (has: Bool, needs: Bool) in
             var needs = false
@@ -230,7 +230,7 @@ extension Verifier {
 
     // MARK: Trees
 
-    /// Calls `body` for each element that can be read, with its index; whether that were all.
+    /// Calls `body` with each readable element and its index. Returns whether all elements were readable.
     func walkTree(
         _ root: Ref, _ kind: LeafKind, _ here: Fault.Place, leafLimit: Int = Format.treeCapacity,
         _ body: (Mixed, Int) throws(RealmError) -> Void
@@ -239,7 +239,7 @@ extension Verifier {
         return try walkTree(root, kind, here, leafLimit, depth: 0, &first, body) != nil
     }
 
-    /// Number of elements; nil where some could not be read.
+    /// - Returns: the number of elements; nil if some could not be read.
     private func walkTree(
         _ ref: Ref, _ kind: LeafKind, _ here: Fault.Place, _ leafLimit: Int, depth: Int, _ first: inout Int,
         _ body: (Mixed, Int) throws(RealmError) -> Void
@@ -302,7 +302,7 @@ extension Verifier {
         return total
     }
 
-    /// - Parameter depth: 0 for the dictionary of a property, else that of its elements.
+    /// - Parameter depth: 0 for the dictionary of a property, otherwise the depth of its elements.
     private func walkDictionary(
         _ root: Ref, _ column: Column, _ keyType: ColumnType, _ origin: ValuePlace, _ here: Fault.Place, depth: Int
     ) throws(RealmError) -> Bool {
@@ -333,7 +333,7 @@ extension Verifier {
                 if key.isNull { self.report(.value, "null as key \(i) of a dictionary", here) }
                 return
             }
-            // Before format 24 keys beyond ASCII stood in another order.
+            // Before format 24, keys with non-ASCII characters had another order.
             if let earlier = before, Mixed.compareBytes(earlier, name) >= 0, !earlier.contains(where: { $0 >= 0x80 }),
                 !name.contains(where: { $0 >= 0x80 })
             {
@@ -356,7 +356,7 @@ extension Verifier {
         return hasKeys && hasValues
     }
 
-    /// The leaves of a dictionary of formats before 23, which is a tree of clusters. Format: logical §7.
+    /// Checks the leaves of a dictionary of formats before 23, which is a tree of clusters. Format: logical §7.
     private func checkOldDictionary(_ ref: Ref, _ here: Fault.Place, depth: Int) throws(RealmError) {
         let node = try store.refsNode(ref)
         guard depth < Trees.maxDepth else { throw .corrupt("dictionary nested too deeply", at: ref.offset) }
@@ -375,7 +375,7 @@ extension Verifier {
         try checkForm(values, .mixed, here)
     }
 
-    /// Each payload of a leaf of Mixed values belongs to one value; nested collections have keys.
+    /// Checks that each payload of a Mixed leaf belongs to one value, and that nested collections have keys.
     private func checkPayloads(_ ref: Ref, _ here: Fault.Place) throws(RealmError) {
         let uses = try reading(here) { () throws(RealmError) in try MixedLeaf.payloadUses(store, ref) }
         guard let uses else { return }
@@ -386,7 +386,7 @@ extension Verifier {
 }
 
 extension MixedLeaf {
-    /// How the values of a leaf use what stands beside them.
+    /// How the values of a leaf use its payload arrays.
     fileprivate static func payloadUses(_ store: NodeStore, _ ref: Ref) throws(RealmError) -> (
         shared: Bool, unused: Bool, withoutKey: Bool
     ) {
@@ -406,7 +406,7 @@ extension MixedLeaf {
             let word = composite.get(i)
             let slot = Int(word >> 5 & 7), index = Int(word >> 8)
             guard word != 0, slot > 0 else { continue }
-            // What lies outside is damage that reading the value finds.
+            // An index outside the array is damage that is found when the value is read.
             guard slot < used.count, index >= 0, index < used[slot].count else { continue }
             if used[slot][index] { uses.shared = true }
             used[slot][index] = true

@@ -1,38 +1,39 @@
-/// Checks a snapshot as a whole. What it checks, under these numbers:
+/// Checks a whole snapshot. The checks, by number:
 /// 1. Every byte from 24 to the logical end is reachable or free, exactly once (normal form; storage §3.2).
-/// 2. Trees add up: keys ascend and lie where their parents say, counts and offsets agree, every column has a value for
-///    each object.
-/// 3. Every value can be read, and is one that its column can hold; sets and dictionaries are in order.
-/// 4. Every link has exactly one backlink and the reverse; every embedded object has one owner.
-/// 5. Every row is found through each of its search indexes, and indexes hold nothing else.
-/// 6. Tables, specs and leaves are written in the form that the format says, also where a reader does not look.
+/// 2. Trees are consistent: keys ascend and are in the range that their parents state, counts and offsets agree, and
+///    every column has a value for each object.
+/// 3. Every value can be read and is one that its column can hold. Sets and dictionaries are in order.
+/// 4. Every link has exactly one backlink, and every backlink one link. Every embedded object has one owner.
+/// 5. Every row is found through each of its search indexes, and indexes contain nothing else.
+/// 6. Tables, specs and leaves have the stored form that the format requires, even in parts that readers ignore.
 ///
-/// A fault does not end the check: a damaged node is left out with all below it, and what only follows from its absence
-/// is not reported. Each node is walked once, however often it is reached: the time is bounded by the size of the file.
+/// A fault does not end the check: a damaged node is skipped with everything below it, and faults that only follow from
+/// its absence are not reported. Each node is walked once, however often it is reached, so the time is bounded by the
+/// size of the file.
 final class Verifier {
     let transaction: Transaction
     var store: NodeStore { transaction.store }
     var group: Group { transaction.group }
     private(set) var faults: Faults
 
-    /// Roots and nodes of trees that were walked.
+    /// Tree nodes that were walked.
     private var walked: Swift.Set<Int> = []
 
-    /// Links that were found and have not met their backlink yet.
+    /// Links whose backlink was not found yet.
     var links: [LinkEnd: Int] = [:]
 
-    /// Owners of embedded objects.
+    /// Number of owners of each embedded object.
     var owners: [ObjectPlace: Int] = [:]
 
-    /// Values that could not be read: what they link to, or are linked from, is unknown.
+    /// Values that could not be read: their links or backlinks are unknown.
     var unread: Swift.Set<ValuePlace> = []
     private(set) var walks: [TableWalk] = []
 
-    /// Bytes of the texts whose words were looked for in one column, and of the file.
+    /// Bytes of the texts that were split into words in one column, and of the file.
     var textBytes = 0
     var textRoom: Int?
 
-    /// Steps done and to be done: each object is met in its cluster, among the backlinks and in the indexes.
+    /// Finished and total steps. Each object is counted in its cluster, in the backlinks and in the indexes.
     private var steps = (done: 0, total: 0)
     private var walkOf: [TableKey: TableWalk] = [:]
 
@@ -42,14 +43,14 @@ final class Verifier {
 
     struct LinkEnd: Hashable { let target: ObjectPlace, origin: ValuePlace }
 
-    /// What the walk over the rows of a table found.
+    /// The result of the walk over the rows of a table.
     final class TableWalk {
         let table: Table
 
-        /// Keys of its objects, ascending unless that is a fault of its own.
+        /// Keys of the objects, ascending unless a fault was reported.
         var keys: [ObjKey] = []
 
-        /// Its clusters, with the range of their keys.
+        /// The clusters, with the range of their rows.
         var clusters: [(node: Ref, rows: Range<Int>)] = []
 
         /// Some objects could not be read.
@@ -67,13 +68,13 @@ final class Verifier {
         }
     }
 
-    /// - Parameter limit: as many faults are kept with their places.
+    /// - Parameter limit: maximum number of faults kept with their places.
     init(_ transaction: Transaction, limit: Int = 1000) {
         self.transaction = transaction
         faults = Faults(limit: limit)
     }
 
-    /// - Throws: what keeps the file from being checked at all; faults are no errors.
+    /// - Throws: errors that prevent the check; faults are not errors.
     func run() throws(RealmError) -> Faults {
         for i in group.liveIndexes {
             let place = Fault.Place(table: group.name(at: i).after(Tables.classPrefix) ?? group.name(at: i))
@@ -104,7 +105,7 @@ final class Verifier {
 
     private static let rounds = 3
 
-    /// So many more objects were met in a round: the check may end here.
+    /// Counts processed objects. Throws if the check was interrupted.
     func advance(_ objects: Int) throws(RealmError) {
         steps.done += objects
         try store.test(min(steps.done, steps.total), of: steps.total)
@@ -116,7 +117,7 @@ final class Verifier {
         faults.add(kind, what, place, offset: offset)
     }
 
-    /// What `body` reads; nil, and a fault, where it cannot.
+    /// The result of `body`. If it cannot read its data, adds a fault and returns nil.
     func reading<T>(_ place: Fault.Place, _ body: () throws(RealmError) -> T) throws(RealmError) -> T? {
         do throws(RealmError) { return try body() } catch {
             guard error.code == .invalidDatabase || error.code == .decryptionFailed else { throw error }
@@ -130,7 +131,7 @@ final class Verifier {
         unread.insert(place)
     }
 
-    /// Whether a node of a tree is to be walked: not, and a fault, when it was before.
+    /// Whether to walk a tree node. If it was walked before, adds a fault and returns false.
     func enter(_ ref: Ref, _ place: Fault.Place) throws(RealmError) -> Bool {
         try walked.makeRoom()
         if walked.insert(ref.offset).inserted { return true }
@@ -149,7 +150,7 @@ final class Verifier {
 
     private func name(_ key: TableKey) -> Name { walkOf[key].map { name($0.table) } ?? Name("table \(key.raw)") }
 
-    // MARK: 1
+    // MARK: Space (check 1)
 
     private func checkTiling() throws(RealmError) {
         let nowhere = Fault.Place()
@@ -174,7 +175,7 @@ final class Verifier {
                 if let child = slot.subtree { try pending.add(child) }
             }
         }
-        if fields.slotCount < 5 { return }  // A copy in streaming form without lists.
+        if fields.slotCount < 5 { return }  // A copy in streaming form has no lists.
         let lists = fields.freeLists
         guard !lists.positions.isNull else {
             return report(.space, "top array without free-space lists", nowhere, offset: top.offset)
@@ -219,10 +220,10 @@ final class Verifier {
         }
     }
 
-    // MARK: 4
+    // MARK: Links (check 4)
 
-    /// Link and backlink columns name each other. Columns of backlinks stay when a Mixed property, or its class, is
-    /// removed by other libraries, with what is in them: nothing reads them again.
+    /// Checks that link and backlink columns name each other. When other libraries remove a Mixed property or its
+    /// class, its backlink columns stay with their content; nothing reads them.
     private func checkColumns(_ table: Table) throws(RealmError) {
         for column in table.columns where column.type == .link || column.isBacklink {
             let there = walkOf[column.oppositeTable]?.table.column(column.oppositeColumn)
@@ -235,7 +236,7 @@ final class Verifier {
                 continue
             }
             let matches = column.isBacklink ? opposite.type == .link || opposite.type == .mixed : opposite.isBacklink
-            // A Mixed column feeds many backlink columns and names none of them.
+            // A Mixed column has many backlink columns and names none of them.
             guard matches,
                 opposite.type == .mixed
                     || (opposite.oppositeTable == table.key && opposite.oppositeColumn == column.key)
