@@ -1,25 +1,25 @@
-/// Where the bytes of a snapshot's file are.
+/// Measures how the bytes of the file of a snapshot are used.
 ///
-/// Every node that is reachable counts for one part, so that the parts of a sound file add up to its logical size. A
-/// damaged file, where a node is reached again and again, is an error.
+/// Every reachable node is counted for one part, so the parts of a sound file add up to its logical size. A damaged
+/// file in which nodes are shared causes an error.
 final class SpaceUsage {
-    /// What bytes are for. Numbers: `crealm_space_kind_e`.
+    /// The use of bytes. Numbers: `crealm_space_kind_e`.
     enum Kind: UInt32 {
         /// Values of a property.
         case values = 1
-        /// The objects that link to those of the class.
+        /// Backlinks: the objects that link to those of the class.
         case backlinks
         /// The search index of a property.
         case index
-        /// Keys of the objects of a class, and what leads to them.
+        /// Keys of the objects of a class, and the nodes above its clusters.
         case objects
-        /// Names, columns and other facts of a class, or of all.
+        /// Names, columns and other facts of one class or of all classes.
         case schema
         /// Changes of earlier versions, for observers and for synchronization.
         case history
-        /// Free, and in use by nobody: the next commits write there.
+        /// Free, and not used by any version: the next commits write there.
         case free
-        /// Lists of free space, the header, and what is neither reachable nor free.
+        /// Lists of free space, the header, and bytes that are neither reachable nor free.
         case management
     }
 
@@ -35,12 +35,12 @@ final class SpaceUsage {
     private var parts: [Part] = []
     private var reached = 0
 
-    /// Bytes that nodes can lie in; nil until the first is counted.
+    /// Maximum bytes of all nodes; nil before the first node is counted.
     private var room: Int?
 
     init(_ transaction: Transaction) { self.transaction = transaction }
 
-    /// - Returns: what there is of each part, the largest first, and the size of the file that they share.
+    /// - Returns: the parts, the largest first, and the size of the file.
     func run() throws(RealmError) -> (parts: [Part], size: Int) {
         let usage = try transaction.usage(), size = Int(usage.total)
         guard !transaction.topRef.isNull else { return ([Part(kind: .management, bytes: size)], size) }
@@ -80,7 +80,7 @@ final class SpaceUsage {
         try store.test(reached, of: transaction.logicalSize)
     }
 
-    /// Counts a class: `root` is its array of refs.
+    /// Counts a class. `root` is its top array.
     private func walk(_ table: Table, _ root: Ref) throws(RealmError) {
         let name = table.className ?? table.name
         var columns: [Int: Int] = [:], stops: [Int: Int] = [:]
@@ -101,7 +101,7 @@ final class SpaceUsage {
         try walk(root, part(.schema, name), except: stops)
     }
 
-    /// The same of a class of an old format, where each column has a tree of its own.
+    /// Counts a class of an old format, in which each column has its own tree.
     private func walk(_ table: OldTable) throws(RealmError) {
         let name = table.name.after(Tables.classPrefix) ?? table.name
         let links = part(.backlinks, name)
@@ -130,7 +130,7 @@ final class SpaceUsage {
         }
     }
 
-    /// Counts all nodes below a ref, but for those that others count.
+    /// Counts all nodes below a ref, except subtrees in `stops`, which are counted elsewhere.
     private func walk(_ ref: Ref, _ part: Int, except stops: [Int: Int] = [:]) throws(RealmError) {
         var pending = [ref]
         while let next = pending.popLast() {
@@ -145,7 +145,7 @@ final class SpaceUsage {
 }
 
 extension Realm {
-    /// Where the bytes of the snapshot's file are.
+    /// How the bytes of the file of the snapshot are used.
     package func spaceUsage() throws(RealmError) -> (
         parts: [(kind: UInt32, className: Name?, property: Name?, bytes: Int)], size: Int
     ) {

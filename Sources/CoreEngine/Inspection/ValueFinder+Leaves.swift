@@ -1,4 +1,5 @@
-/// The bytes and bits of one element, by the form of its leaf. Format: logical §6; of formats 2 to 9 old-formats §6.
+/// Finds the bytes and bits of one element in a leaf of each form. Format: logical §6; for formats 2 to 9 old-formats
+/// §6.
 extension ValueFinder {
     /// Element `i` of an array of integers.
     mutating func number(
@@ -30,7 +31,7 @@ extension ValueFinder {
         }
     }
 
-    /// Element 0 of the leaf stands for null.
+    /// Element 0 of the leaf is the number that means null.
     mutating func nullable(_ role: ValueLocation.Role, _ ref: Ref, _ i: Int, as part: ValueLocation.PartKind)
         throws(RealmError)
     {
@@ -47,7 +48,7 @@ extension ValueFinder {
         note(part, node, bit: i * node.width * 8, bits: node.width * 8)
     }
 
-    /// Eight elements lie behind a byte of flags.
+    /// Each block has a byte of flags and eight elements.
     private mutating func fixed(
         _ role: ValueLocation.Role, _ ref: Ref, _ i: Int, width: Int, as part: ValueLocation.PartKind
     ) throws(RealmError) {
@@ -86,7 +87,7 @@ extension ValueFinder {
         guard node.width > 0 else { return note(part, node, bit: 0, bits: 0) }
         let text = (try StringLeaf.getSmall(node, i))?.count ?? 0
         note(part, node, bit: i * node.width * 8, bits: text * 8)
-        // The last byte says how many before it are padding, or null.
+        // The last byte is the number of padding bytes before it, or the mark of null.
         note(.null, node, bit: (i * node.width + node.width - 1) * 8, bits: 8)
     }
 
@@ -103,7 +104,7 @@ extension ValueFinder {
         }
     }
 
-    /// A word says type and place; the payload is in one of the arrays beside it.
+    /// A word contains the type and the index; the payload is in one of the arrays beside the words.
     private mutating func mixed(_ role: ValueLocation.Role, _ ref: Ref, _ i: Int, as part: ValueLocation.PartKind)
         throws(RealmError)
     {
@@ -126,7 +127,7 @@ extension ValueFinder {
 
     // MARK: Formats 2 to 9
 
-    /// There each column is a tree, and an object is a row of it.
+    /// In these formats each column is a tree, and an object is a row in it.
     mutating func find(
         in schema: OldSchema, _ tables: Node, _ table: Int, _ definition: Column, _ object: ObjKey, _ index: Int?
     ) throws(RealmError) {
@@ -170,7 +171,7 @@ extension ValueFinder {
             .notSupported, "Values of this kind are made of several in this format: they have no place of their own")
     }
 
-    /// The columns array has a slot for each column and one for each index.
+    /// The columns array has one slot per column and one per index.
     private func slot(of column: Int, in table: OldTable) -> Int {
         column + table.columns[..<column].count(where: \.isIndexed)
     }

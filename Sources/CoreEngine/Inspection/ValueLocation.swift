@@ -1,20 +1,20 @@
-/// Where a value lies in the file: the nodes on the way to it, and the bytes or bits of it.
+/// The place of a value in the file: the nodes on the path to it, and its bytes or bits.
 ///
-/// Offsets count bytes of the file as it would be decrypted. What lies in an encrypted page is told with the page, and
-/// with the place of its ciphertext: a part never reaches over the end of a page.
+/// Offsets count bytes of the decrypted file. For an encrypted file, each part also has its page and the place of its
+/// ciphertext; a part never crosses the end of a page.
 package struct ValueLocation {
-    /// What a node is for. Numbers: `crealm_node_role_e`.
+    /// The role of a node. Numbers: `crealm_node_role_e`.
     package enum Role: UInt32, Sendable {
         case top = 1
         /// Refs of all tables.
         case tables = 2
         case table = 3
-        /// A node of the tree of objects: the last one has a slot for each column. In formats 2 to 9, the array of
+        /// A node of the tree of objects; the last one has a slot for each column. In formats 2 to 9, the array of
         /// columns.
         case cluster = 4
-        /// The values of a property for some objects, or an inner node above these.
+        /// The values of a property for some objects, or an inner node above them.
         case column = 5
-        /// A collection, or a node inside of it.
+        /// A collection, or a node inside it.
         case collection = 6
         /// A part of a leaf: offsets, bytes, seconds.
         case part = 7
@@ -25,34 +25,34 @@ package struct ValueLocation {
         package let offset: Int
         package let size: Int
 
-        /// Which element leads on, or is the value's; −1: the node as a whole.
+        /// The element that leads to the next node, or that belongs to the value; −1 for the whole node.
         package let element: Int
     }
 
-    /// Bytes or bits that the value consists of. Numbers: `crealm_part_kind_e`.
+    /// The bytes or bits of a value. Numbers: `crealm_part_kind_e`.
     package enum PartKind: UInt32, Sendable {
         /// The value itself.
         case value = 1
-        /// Where the bytes of the value end, or which of several values it is.
+        /// The end of the bytes of the value, or which of several values it is.
         case reference = 2
-        /// Whether it is null, or which number stands for null.
+        /// Whether the value is null, or the number that means null.
         case null = 3
-        /// The name of an entry of a dictionary.
+        /// The key of a dictionary entry.
         case key = 4
     }
 
     package struct Part {
         package let kind: PartKind
 
-        /// The node that holds it.
+        /// Offset of the node that contains the part.
         package let node: Int
         package let offset: Int
 
-        /// In the first byte, from the lowest.
+        /// Index of the first bit in the first byte, from the lowest.
         package let firstBit: Int
         package let bits: Int
 
-        /// Of an encrypted file: which page, and where in the file its ciphertext begins; −1, 0 for a plain file.
+        /// The page, and the offset of its ciphertext in the file; −1 and 0 for a plain file.
         package var page = -1
         package var fileOffset = 0
     }
@@ -60,12 +60,13 @@ package struct ValueLocation {
     package fileprivate(set) var steps: [Step] = []
     package fileprivate(set) var parts: [Part] = []
 
-    /// Of an encrypted file; 0: it is plain.
+    /// 0 for a plain file.
     package fileprivate(set) var pageSize = 0
 }
 
 extension Realm {
-    /// Where a value of an object lies, or element `index` of a collection; nil: the collection itself.
+    /// The place of a value of an object, or of element `index` of a collection. If `index` is nil, the place of the
+    /// collection itself.
     package func location(
         _ table: TableKey, _ object: ObjKey, _ property: ColKey, index: Int?
     ) throws(RealmError) -> ValueLocation {
@@ -82,7 +83,7 @@ extension Realm {
     }
 }
 
-/// Goes from the top array to a value, noting what it passes.
+/// Walks from the top array to a value and records the path.
 struct ValueFinder {
     let transaction: Transaction
     let store: NodeStore
@@ -118,7 +119,7 @@ struct ValueFinder {
         try collection(try refs.slot(row).subtree, column, index, in: refs, row)
     }
 
-    /// The leaf of a column, and the row of an object in it.
+    /// Finds the leaf of a column and the row of an object in it.
     private mutating func cluster(_ root: Ref, _ key: UInt64, _ column: Int) throws(RealmError) -> (leaf: Ref, row: Int)
     {
         var ref = root, key = key
@@ -162,7 +163,7 @@ struct ValueFinder {
         try tree(.mixed, try parts.child(1), index)
     }
 
-    /// Element `index` of a B+tree.
+    /// Finds element `index` of a B+tree.
     mutating func tree(
         _ kind: LeafKind, _ root: Ref, _ index: Int, as part: ValueLocation.PartKind = .value,
         in role: ValueLocation.Role = .collection
@@ -189,7 +190,7 @@ struct ValueFinder {
         RealmError(.indexOutOfBounds, "The collection has no element \(index)")
     }
 
-    /// A node on the way.
+    /// Records a node on the path.
     @discardableResult
     mutating func step(_ role: ValueLocation.Role, _ ref: Ref, _ element: Int) throws(RealmError) -> Node {
         let node = try store.node(ref)
@@ -197,14 +198,14 @@ struct ValueFinder {
         return node
     }
 
-    /// A node that is the value.
+    /// Records a whole node as the value.
     mutating func whole(_ role: ValueLocation.Role, _ ref: Ref) throws(RealmError) {
         let node = try step(role, ref, -1)
         note(.value, node, bit: -64, bits: node.size * 8)
     }
 
-    /// Bits of a node, counted from the beginning of its payload; in an encrypted file a part for each page that they
-    /// lie in.
+    /// Records bits of a node, counted from the beginning of its payload. In an encrypted file, there is one part per
+    /// page.
     mutating func note(_ kind: ValueLocation.PartKind, _ node: Node, bit: Int, bits: Int) {
         var at = (node.ref.offset + 8) * 8 + bit
         let end = at + bits
