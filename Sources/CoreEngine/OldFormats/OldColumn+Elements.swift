@@ -1,5 +1,5 @@
 extension OldColumn {
-    /// The tree of its elements. Those with two trees (`timestamp`, `mixed`): the first.
+    /// The tree of the elements. For columns with several trees (`timestamp`, `mixed`), the first one.
     func tree(_ store: NodeStore) throws(RealmError) -> OldTree {
         switch form {
         case .int, .bool, .dateTime:
@@ -14,7 +14,7 @@ extension OldColumn {
         case .linkList, .backlink, .list, .values, .table: OldTree(store, root, leafCount: OldLeaf.refCount)
         case .timestamp: OldTree(store, try part(store, 0), leafCount: OldLeaf.nullableCount)
         case .mixed: OldTree(store, try part(store, 0), leafCount: OldLeaf.integerCount)
-        // Nobody sees its values.
+        // The values are never shown.
         case .hidden: OldTree(store, root)
         }
     }
@@ -26,7 +26,7 @@ extension OldColumn {
         return ref
     }
 
-    /// The same where it may be missing: it is needed for some values only.
+    /// Like `part`, for a tree that may be missing because only some values need it.
     func optionalPart(_ store: NodeStore, _ i: Int) throws(RealmError) -> Ref {
         let node = try store.refsNode(root)
         return i < node.count ? try node.child(i) : .null
@@ -34,11 +34,10 @@ extension OldColumn {
 
     func count(_ store: NodeStore) throws(RealmError) -> Int { try tree(store).count() }
 
-    /// What it takes to make an element of its lists, where a single value counts as one: a row becomes a list, with
-    /// nodes of its own.
+    /// Cost of creating an element of its lists, in units of single values. A row becomes a list with its own nodes.
     var cost: Int { form == .table ? 8 * (elements.count + 1) : 1 }
 
-    /// What its values are called today. Format: old-formats §12.1.
+    /// The type of the values in format 24. Format: old-formats §12.1.
     var type: ColumnType {
         switch form {
         case .int, .hidden, .numbers: .int
@@ -55,7 +54,7 @@ extension OldColumn {
         }
     }
 
-    /// Attributes of its key today.
+    /// The attributes of the column key in format 24.
     var attributes: ColumnAttributes {
         switch form {
         case .link, .mixed: .nullable

@@ -1,10 +1,10 @@
-/// One value of an old leaf, where its form is not that of format 24. Format: old-formats §6.
+/// Reads one value of an old leaf, if its form differs from format 24. Format: old-formats §6.
 ///
-/// Bytes that are given out are those of the file.
+/// The returned bytes point into the file.
 enum OldLeaf {
     // MARK: Integers that may be null
 
-    /// Element 0 says which value means null; an empty leaf may lack it.
+    /// Element 0 is the value that means null; an empty leaf may lack it.
     static func nullableCount(_ node: Node) throws(RealmError) -> Int {
         try checkIntegers(node)
         return max(0, node.count - 1)
@@ -61,13 +61,13 @@ enum OldLeaf {
         }
     }
 
-    /// The string at `i`; nil for null, which a column that is not nullable has none of.
+    /// The string at `i`; nil for null. A non-nullable column has no null.
     static func string(_ store: NodeStore, _ node: Node, _ i: Int, nullable: Bool) throws(RealmError) -> Bytes? {
         if node.hasRefs {
             guard let bytes = node.context ? try big(store, node, i) : try medium(store, node, i, flagOfNull: 0) else {
                 return nullable ? nil : empty
             }
-            // Oldest writers stored no terminating zero byte of an empty text.
+            // The oldest writers stored an empty text without its terminating zero byte.
             return Bytes(start: bytes.baseAddress, count: max(0, bytes.count - 1))
         }
         guard i < node.count else { throw .corrupt("string leaf is too short", at: node.ref.offset) }
@@ -75,8 +75,8 @@ enum OldLeaf {
         return text
     }
 
-    /// The binary at `i`; nil for null. One of more than 16 MB, which is stored in pieces, has no place in a node: nil
-    /// as well.
+    /// The binary at `i`; nil for null. Also nil for a binary of more than 16 MB, which is stored in pieces and does
+    /// not fit in one node.
     static func binary(_ store: NodeStore, _ node: Node, _ i: Int) throws(RealmError) -> Bytes? {
         node.context ? try big(store, node, i) : try medium(store, node, i, flagOfNull: 1)
     }
@@ -92,7 +92,7 @@ enum OldLeaf {
         return blob.blob
     }
 
-    /// End offsets, blob, and flags where there may be nulls: for strings 0 says null, for binaries 1.
+    /// A leaf of end offsets, a blob and, if nullable, flags. The flag of null is 0 for strings and 1 for binaries.
     private static func medium(_ store: NodeStore, _ node: Node, _ i: Int, flagOfNull: Int64) throws(RealmError)
         -> Bytes?
     {

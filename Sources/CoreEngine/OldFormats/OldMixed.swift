@@ -1,7 +1,7 @@
-/// Values of the Mixed columns of 2014: a kind, and a value that may lie elsewhere. Format: old-formats §9.
+/// Reads values of the Mixed columns of 2014: a kind, and a value that may be stored elsewhere. Format: old-formats §9.
 enum OldMixed {
     /// The value of a row.
-    /// - Parameter list: a ref for the list that begins at a columns array.
+    /// - Parameter list: returns a ref for the list that begins at a columns array.
     static func value(
         _ store: NodeStore, _ column: OldColumn, _ row: Int, _ list: (OldColumn, Ref, Int) throws(RealmError) -> Ref
     ) throws(RealmError) -> Mixed {
@@ -14,7 +14,7 @@ enum OldMixed {
         guard slot.isTagged || slot.isNull else {
             throw .corrupt("a ref stands where a value is expected", at: column.root.offset)
         }
-        // 63 bits; kinds 11 and 12 set the last one.
+        // The slot holds 63 bits; kinds 11 and 12 have the highest bit set.
         let bits = slot.number ?? 0, high = bits | 1 << 63
         switch kind {
         case 0: return .int(Int64(bitPattern: bits))
@@ -24,7 +24,7 @@ enum OldMixed {
             guard let bytes = try bytes(store, column, bits) else { return .null }
             return .string(Bytes(start: bytes.baseAddress, count: max(0, bytes.count - 1)))
         case 4: return try bytes(store, column, bits).map { .binary($0) } ?? .null
-        // Before 1970: sign-extended from 63 bits.
+        // For times before 1970, sign-extended from 63 bits.
         case 7: return .timestamp(Timestamp(seconds: Int64(bitPattern: bits << 1) >> 1, nanoseconds: 0))
         case 8: return try time(store, column, bits)
         case 9: return .float(Float(bitPattern: UInt32(truncatingIfNeeded: bits)))
@@ -59,7 +59,7 @@ enum OldMixed {
         return .timestamp(Timestamp(seconds: seconds, nanoseconds: Int32(truncatingIfNeeded: nanoseconds)))
     }
 
-    /// A whole table: its rows are lists of their values.
+    /// A whole table as a list; its rows are lists of their values.
     private static func table(
         _ store: NodeStore, _ slot: RefOrTagged, _ list: (OldColumn, Ref, Int) throws(RealmError) -> Ref
     ) throws(RealmError) -> Mixed {

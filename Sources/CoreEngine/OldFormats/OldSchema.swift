@@ -1,19 +1,18 @@
-/// Tables of an old file as tables of format 24: which there are, what their columns are called, their keys. Format:
-/// old-formats §11, §12.
+/// The tables of an old file as tables of format 24: which tables exist, the names of their columns, and the keys.
+/// Format: old-formats §11, §12.
 struct OldSchema {
-    /// By table index; nil for those that are set aside.
+    /// By table index; nil for tables set aside.
     private(set) var tables: [OldTable?] = []
 
-    /// Tables of the file that are none today: that of primary keys, and that of the schema version where it tells
-    /// none. Realm takes every table `metadata` to have a row.
+    /// Tables of the file that do not exist in format 24: the table of primary keys, and the table of the schema
+    /// version if it contains no version. (Realm expects every table `metadata` to have a row.)
     private(set) var setAside: [OldTable] = []
     private var names: [Name] = []
 
-    /// Keys of primary key columns, by table index.
+    /// Index of the primary key column, by table index.
     private var primaryKeys: [Int: Int] = [:]
 
-    /// - Parameter isDamaged: tables that cannot be read are left out, and so are names; columns may be of different
-    ///   lengths.
+    /// - Parameter isDamaged: unreadable tables and names are skipped, and columns may have different lengths.
     init(_ store: NodeStore, names namesRef: Ref, tables tablesRef: Ref, isDamaged: Bool = false) throws(RealmError) {
         if isDamaged {
             try readDamaged(store, namesRef, tablesRef)
@@ -72,7 +71,7 @@ struct OldSchema {
         if !tells { _ = take("metadata") }
     }
 
-    /// All columns have as many rows, and lead to tables that there are.
+    /// Checks that all columns have the same number of rows and lead to existing tables.
     private func check(_ table: OldTable, _ store: NodeStore) throws(RealmError) {
         for column in table.columns {
             guard try column.count(store) == table.count else {
@@ -88,7 +87,7 @@ struct OldSchema {
 
     private func tableIndex(_ name: Name) -> Int? { names.firstIndex(of: name) }
 
-    /// Rows of class and property; oldest writers named tables, and numbered columns.
+    /// Reads rows of class and property. The oldest writers stored table names and column numbers.
     private mutating func readPrimaryKeys(_ table: OldTable, _ store: NodeStore) throws(RealmError) {
         guard let classes = table.columns.first(where: { $0.name == "pk_table" && $0.form == .string }),
             let properties = table.columns.first(where: { $0.name == "pk_property" })
@@ -106,7 +105,7 @@ struct OldSchema {
             } else if let property = try text(properties, row, store), !property.isEmpty {
                 found = target.columns.firstIndex { $0.name == property && $0.form != .backlink }
             }
-            // Only these can be keys.
+            // Only columns of these types can be primary keys.
             if let found, [.int, .string, .enumerated].contains(target.columns[found].form) { primaryKeys[i] = found }
         }
     }
@@ -124,7 +123,7 @@ struct OldSchema {
 
     func key(ofTable i: Int) -> TableKey? { i < tables.count && tables[i] != nil ? TableKey(UInt32(i)) : nil }
 
-    /// Type and attributes are those of today; a plain number carries no tag.
+    /// The key of a column. Type and attributes are those of format 24; a plain integer has no tag.
     private func key(_ table: Int, _ column: Int) -> ColKey? {
         guard table < tables.count, let owner = tables[table], column < owner.columns.count,
             owner.columns[column].form != .hidden
@@ -137,8 +136,8 @@ struct OldSchema {
 
     // MARK: Nodes
 
-    /// The arrays of names and tables.
-    /// - Parameter rows: the cluster tree of a table.
+    /// Creates the arrays of names and tables.
+    /// - Parameter rows: returns the cluster tree of a table.
     func make(_ store: NodeStore, rows: (OldTable) throws(RealmError) -> Ref) throws(RealmError) -> (
         names: Ref, tables: Ref
     ) {

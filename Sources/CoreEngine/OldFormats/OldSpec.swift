@@ -1,16 +1,17 @@
-/// A column as an old spec describes it. Format: old-formats §4.
+/// A column as described by an old spec. Format: old-formats §4.
 struct OldColumn {
     enum Form {
         case int, bool, string, enumerated, binary, dateTime, timestamp, float, double, mixed, link, linkList, backlink
         /// A sub-table of one column.
         case list
-        /// Nothing that users see: internal columns of synchronised files.
+        /// An internal column of a synchronised file, which is never shown.
         case hidden
-        /// A sub-table of no or of several columns: its rows are shown as lists of Mixed values.
+        /// A sub-table with no column or several columns. Its rows are shown as lists of Mixed values.
         case table
-        /// A sub-table of one column that is shown as a list of Mixed values: of sub-tables, or a list inside of a row.
+        /// A sub-table of one column that is shown as a list of Mixed values: a column of sub-tables, or a list inside
+        /// a row.
         case values
-        /// The row numbers, or numbers, of one list. No column is of this form.
+        /// The numbers or row numbers of one list. No stored column has this form.
         case numbers
     }
 
@@ -19,10 +20,10 @@ struct OldColumn {
     var isNullable: Bool
     var isIndexed: Bool
 
-    /// Where its values begin; null for columns of sub-tables, which each row has its own of.
+    /// Root of the values; null for columns of sub-tables, where each row has its own root.
     var root = Ref.null
 
-    /// Where its search index begins, which nobody asks; null when there is none.
+    /// Root of the search index, which is never searched; null if there is none.
     var index = Ref.null
 
     /// The values of an enumerated column.
@@ -31,7 +32,7 @@ struct OldColumn {
     /// The table at the other end of a link or backlink column.
     var table = 0
 
-    /// The column at the other end of a backlink column, by its place in the spec.
+    /// The column at the other end of a backlink column, by its index in the spec.
     var column = 0
 
     /// The columns of a sub-table.
@@ -41,8 +42,8 @@ struct OldColumn {
 }
 
 extension Name {
-    /// Followed by `suffix`, and cut before it where it would be longer than the 63 bytes that names of columns and
-    /// tables may have: bytes that are no UTF-8 become longer when they are read.
+    /// The name with `suffix`, shortened before the suffix to the limit of 63 bytes. Names grow when invalid UTF-8 is
+    /// replaced.
     func bounded(suffix: Name = "") -> Name {
         var text = text
         while !text.isEmpty, text.utf8.count + suffix.utf8.count > 63 { text.unicodeScalars.removeLast() }
@@ -50,8 +51,8 @@ extension Name {
     }
 }
 
-/// How many columns a file may have: each needs a root of its own, so that specs which share their nodes cannot
-/// multiply them.
+/// Limit of the number of columns in a file. Each column needs its own root, so specs that share nodes cannot multiply
+/// the columns.
 struct ColumnBudget {
     private var left: Int
 
@@ -63,7 +64,7 @@ struct ColumnBudget {
     }
 }
 
-/// Columns of a table or sub-table.
+/// Reads the columns of a table or sub-table.
 enum OldSpec {
     private static let types: [Int64: OldColumn.Form] = [
         0: .int, 1: .bool, 2: .string, 3: .enumerated, 4: .binary, 5: .list, 6: .mixed, 7: .dateTime, 8: .timestamp,
@@ -73,7 +74,7 @@ enum OldSpec {
     ]
     private static let internalColumns: [Name] = ["!OID", "!ROW_INDEX"]
 
-    /// - Parameter depth: of sub-tables.
+    /// - Parameter depth: nesting of sub-tables.
     static func read(_ store: NodeStore, _ ref: Ref, _ budget: inout ColumnBudget, depth: Int = 0) throws(RealmError)
         -> [OldColumn]
     {
@@ -124,7 +125,7 @@ enum OldSpec {
         return columns
     }
 
-    /// Whether a sub-table of these columns is a list of values.
+    /// Whether a sub-table with these columns is a list of values.
     private static func isList(_ columns: [OldColumn]) -> Bool {
         guard columns.count == 1 else { return false }
         switch columns[0].form {
@@ -138,7 +139,7 @@ enum OldSpec {
         return try store.refsNode(ref)
     }
 
-    /// Columns may lack a name or share one. Format: old-formats §4.4.
+    /// Gives names to columns that lack one or share one. Format: old-formats §4.4.
     private static func rename(_ columns: inout [OldColumn]) {
         var known: Set<Name> = []
         for i in columns.indices where columns[i].form != .backlink {
@@ -152,8 +153,8 @@ enum OldSpec {
         }
     }
 
-    /// Gives columns of a table their roots: an indexed one is followed by the root of its index. Format: old-formats
-    /// §3.
+    /// Sets the roots of the columns of a table. The root of an indexed column is followed by the root of its index.
+    /// Format: old-formats §3.
     static func place(_ columns: inout [OldColumn], _ node: Node) throws(RealmError) {
         guard node.count == columns.count + columns.count(where: \.isIndexed) else {
             throw .corrupt("table whose columns do not match its spec", at: node.ref.offset)
@@ -166,7 +167,7 @@ enum OldSpec {
         }
     }
 
-    /// An array with entries for those columns only that need them.
+    /// An array with entries only for the columns that need them.
     private struct Sparse {
         let node: Node?
         var next = 0
@@ -203,13 +204,13 @@ struct OldTable {
     let index: Int
     let top: Ref
 
-    /// Those of the spec, in its order: public ones, then backlinks.
+    /// In the order of the spec: public columns, then backlink columns.
     var columns: [OldColumn]
 
-    /// Rows, which have the numbers 0 … count − 1.
+    /// Number of rows. The row numbers are 0 … count − 1.
     private(set) var count: Int
 
-    /// - Parameter isDamaged: the number of rows is found by `takeCommonLength`.
+    /// - Parameter isDamaged: leaves the count at 0 until `takeCommonLength` sets it.
     init(
         _ store: NodeStore, _ name: Name, _ index: Int, _ ref: Ref, _ budget: inout ColumnBudget,
         isDamaged: Bool = false
@@ -226,7 +227,7 @@ struct OldTable {
         count = isDamaged ? 0 : try columns.first.map { (c) throws(RealmError) in try c.count(store) } ?? 0
     }
 
-    /// Of a damaged file: as many rows as most columns have. Links to tables that cannot be are hidden.
+    /// For a damaged file: sets the number of rows to that of most columns, and hides links to impossible tables.
     mutating func takeCommonLength(_ store: NodeStore, tables: Int) {
         var votes: [Int: Int] = [:]
         for i in columns.indices {

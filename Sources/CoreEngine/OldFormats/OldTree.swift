@@ -1,13 +1,13 @@
-/// The elements of an old column: a tree whose leaves hold up to 1000. Format: old-formats §5.
+/// The elements of an old column: a tree whose leaves have up to 1000 elements. Format: old-formats §5.
 struct OldTree {
     let store: NodeStore
     let root: Ref
 
-    /// How many elements a leaf has.
+    /// Returns the number of elements of a leaf.
     let leafCount: (Node) throws(RealmError) -> Int
 
-    /// More elements than any file has room for. Numbers of elements are foreign; those below this can be added without
-    /// a thought.
+    /// More elements than any file can have. Counts read from the file and below this limit can be added without
+    /// overflow.
     private static let limit = 1 << 40
 
     /// A tree of integers, or of refs and tagged integers.
@@ -26,7 +26,7 @@ struct OldTree {
         return node.isInner ? try Inner(store, node).total : try leafCount(node)
     }
 
-    /// Shows the elements `rows`, in order: leaf by leaf, which of its elements these are.
+    /// Passes the elements `rows` to `body`, in order: each leaf with the range of its elements.
     func visit(_ rows: Range<Int>, _ body: (Node, Range<Int>) throws(RealmError) -> Void) throws(RealmError) {
         guard !rows.isEmpty else { return }
         var seen = 0
@@ -61,7 +61,7 @@ struct OldTree {
         }
     }
 
-    /// Shows one element.
+    /// Passes one element to `body`.
     func at<R>(_ row: Int, _ body: (Node, Int) throws(RealmError) -> R) throws(RealmError) -> R {
         var found: R?
         guard row >= 0, row < Self.limit else { throw .corrupt("element that no column has", at: root.offset) }
@@ -70,7 +70,7 @@ struct OldTree {
         return found
     }
 
-    /// An inner node: elements per child or offsets, children, total.
+    /// An inner node: elements per child or offsets, then children, then the total.
     private struct Inner {
         let node: Node
         let total: Int
@@ -119,7 +119,7 @@ struct OldTree {
             return from..<to
         }
 
-        /// The child with an element.
+        /// The child that contains an element.
         func find(_ element: Int) throws(RealmError) -> Int {
             guard ends != nil else { return min(element / perChild, max(0, count - 1)) }
             var low = 0, high = count - 1

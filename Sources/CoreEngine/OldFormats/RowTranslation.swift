@@ -1,16 +1,17 @@
-/// Makes leaves of format 24 of the elements of old columns. Format: logical §6 for what is made.
+/// Creates leaves of format 24 from the elements of old columns. Format: logical §6 for the new leaves.
 ///
-/// Thread rule: that of its store, which is open for making nodes.
+/// Thread rule: that of its store, which must be open for creating nodes.
 struct RowTranslation {
     let store: NodeStore
 
-    /// The table that a row number of a link leads into; nil when there is none.
+    /// Returns the key of the target table of a link, by its index; nil if there is none.
     let tableKey: (Int) -> TableKey?
 
-    /// A ref for the list that begins here, to be made when somebody asks for it.
+    /// Returns a ref for a list, which is created when it is first read. Arguments: the column, the columns array or
+    /// tree, and the count.
     let list: (OldColumn, Ref, Int) throws(RealmError) -> Ref
 
-    /// The leaf of rows of a column.
+    /// Creates the leaf for some rows of a column.
     func leaf(_ column: OldColumn, _ rows: Range<Int>) throws(RealmError) -> Ref {
         switch column.form {
         case .int where !column.isNullable, .link, .numbers: try integers(try column.tree(store), rows)
@@ -33,7 +34,7 @@ struct RowTranslation {
 
     // MARK: Integers
 
-    /// As they are, in one width.
+    /// Copies integers unchanged, in one common width.
     private func integers(_ tree: OldTree, _ rows: Range<Int>) throws(RealmError) -> Ref {
         var pieces: [(Node, Range<Int>)] = []
         try tree.visit(rows) { (n, here) throws(RealmError) in pieces.append((n, here)) }
@@ -61,7 +62,7 @@ struct RowTranslation {
         return values
     }
 
-    /// The elements of a column of integers that may be null or not.
+    /// The elements of a nullable or non-nullable column of integers.
     private func values(_ column: OldColumn, _ rows: Range<Int>) throws(RealmError) -> [Int64?] {
         if column.isNullable { return try nullableValues(try column.tree(store), rows) }
         var values: [Int64?] = []
@@ -70,13 +71,13 @@ struct RowTranslation {
         return values
     }
 
-    /// A leaf whose element 0 is the value that means null.
+    /// Creates a leaf whose element 0 is the value that means null.
     private func nullableIntegers(_ values: [Int64?]) throws(RealmError) -> Ref {
         let present = values.compactMap { $0 }
         var width = present.withUnsafeBufferPointer { pointer in
             pointer.baseAddress.map { Widths.minimal(for: $0, count: pointer.count) } ?? 0
         }
-        // The greatest value of a width means null, where nobody has it.
+        // The largest value of the width means null, if no element has it.
         while width < 64, present.contains(Widths.upperBound(width)) { width = max(1, width * 2) }
         var null = Widths.upperBound(width)
         if width == 64 {
@@ -117,8 +118,9 @@ struct RowTranslation {
 
     // MARK: Numbers of fixed size
 
-    /// - Parameter null: means null in a column that may be null; in another one it is some number, for which `number`
-    ///   stands.
+    /// - Parameters:
+    ///   - null: the bits that mean null in a nullable column. In another column they are an ordinary NaN.
+    ///   - number: replaces these bits in a non-nullable column.
     private func numbers<Bits: FixedWidthInteger & UnsignedInteger>(
         _ column: OldColumn, _ rows: Range<Int>, null: Bits, number: Bits
     ) throws(RealmError) -> Ref {
@@ -177,7 +179,7 @@ struct RowTranslation {
 
     // MARK: Collections
 
-    /// Refs and tagged integers, each as `translate` gives it.
+    /// Creates an array of refs and tagged integers, each translated by `translate`.
     private func refs(_ tree: OldTree, _ rows: Range<Int>, _ translate: (RefOrTagged) throws(RealmError) -> RefOrTagged)
         throws(RealmError) -> Ref
     {
@@ -193,14 +195,14 @@ struct RowTranslation {
         return new.ref
     }
 
-    /// The numbers of a list where they are, in one leaf; offsets of inner nodes had other widths, so that a larger
-    /// tree is made anew.
+    /// The numbers of a list. A single leaf is used in place. A larger tree is created anew, because the offsets of its
+    /// inner nodes have other widths.
     private func numbers(_ root: Ref) throws(RealmError) -> RefOrTagged {
         guard try store.node(root).isInner else { return RefOrTagged(root) }
         return RefOrTagged(try list(.numbers, root, try OldTree(store, root).count()))
     }
 
-    /// Sub-tables as lists.
+    /// Creates lists from sub-tables.
     private func lists(_ column: OldColumn, _ rows: Range<Int>) throws(RealmError) -> Ref {
         try refs(try column.tree(store), rows) { (slot) throws(RealmError) in
             guard let columns = slot.subtree else { return RefOrTagged(.null) }
@@ -208,7 +210,9 @@ struct RowTranslation {
         }
     }
 
-    /// The list that a sub-table is; null for one without rows. - Parameter columns: its columns array.
+    /// The list for a sub-table; null if it has no rows.
+    ///
+    /// - Parameter columns: the columns array of the sub-table.
     private func subTable(_ column: OldColumn, _ columns: Ref) throws(RealmError) -> Ref {
         var elements = column.elements
         try OldSpec.place(&elements, try store.refsNode(columns))
@@ -217,15 +221,16 @@ struct RowTranslation {
         return try list(column, columns, count)
     }
 
-    /// A list of values of one type as one of Mixed values.
+    /// Turns a list of values of one type into a list of Mixed values.
     private func asMixed(_ column: OldColumn) -> OldColumn {
         var column = column
         if column.form == .list { column.form = .values }
         return column
     }
 
-    /// The elements `rows` of a list, as a leaf. - Parameter columns: the columns array of the sub-table; of links and
-    /// numbers, their tree.
+    /// Creates a leaf with the elements `rows` of a list.
+    ///
+    /// - Parameter columns: the columns array of the sub-table; for links and numbers, their tree.
     func elements(_ definition: OldColumn, _ columns: Ref, _ rows: Range<Int>) throws(RealmError) -> Ref {
         if definition.form == .linkList {
             var keys: [Int64] = []
@@ -244,7 +249,7 @@ struct RowTranslation {
         try OldSpec.place(&elements, try store.refsNode(columns))
         if definition.form == .list, let first = elements.first { return try leaf(first, rows) }
         if definition.form == .values, let first = elements.first { return try mixed(rows, try value(first, rows)) }
-        // A row of several columns is a list of its values.
+        // A row of several columns becomes a list of its values.
         let shown = elements.filter { $0.form != .backlink && $0.form != .hidden }
         let values = try shown.map { (column) throws(RealmError) in try value(column, rows) }
         return try mixed(rows) { (row) throws(RealmError) in
@@ -252,8 +257,7 @@ struct RowTranslation {
         }
     }
 
-    /// A leaf of Mixed values, each as `value` gives it. Nested collections get the numbers of their places as stable
-    /// keys.
+    /// Creates a leaf of Mixed values. Nested collections get their row number plus 1 as stable key.
     private func mixed(_ rows: Range<Int>, _ value: (Int) throws(RealmError) -> Mixed) throws(RealmError) -> Ref {
         var ref = try MixedLeaf.create(store)
         for (i, row) in rows.enumerated() {
@@ -265,7 +269,7 @@ struct RowTranslation {
         return ref
     }
 
-    /// The values of any column as Mixed values: what gives that of one of `rows`.
+    /// Returns a function from a row in `rows` to its value as Mixed.
     private func value(_ column: OldColumn, _ rows: Range<Int>) throws(RealmError) -> (Int) throws(RealmError) -> Mixed
     {
         let store = store
