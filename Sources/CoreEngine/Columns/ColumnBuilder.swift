@@ -215,7 +215,7 @@ final class ColumnBuilder {
         return sum
     }
 
-    // MARK: Cutting and handing out
+    // MARK: Truncation and export
 
     /// Removes the values after the first `newCount`.
     func truncate(_ newCount: Int) throws(RealmError) {

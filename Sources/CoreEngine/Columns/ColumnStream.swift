@@ -125,7 +125,7 @@ final class ColumnStream {
         }
     }
 
-    // MARK: As a stream
+    // MARK: Stream functions
 
     /// Passes the stream to the caller, who must release it.
     func export(to stream: UnsafeMutableRawPointer) {

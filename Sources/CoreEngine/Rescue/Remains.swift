@@ -1,9 +1,9 @@
 /// Deleted objects and former values of objects that are still in the free space of a file. Only what the version
-/// before the newest still has is proven. An entry belongs to an existing object only if it says so.
+/// before the newest still has is proven. An entry concerns an existing object only if it says so.
 ///
 /// The order is from new to old: the newest version, the one before, top arrays of older versions, tables without a top
-/// array, and finally clusters that nothing leads to. Each node is claimed on the way (`Claims`), so that overwritten
-/// data are not mistaken for what they replaced.
+/// array, and finally clusters that nothing leads to. Each node is claimed on the way (`Claims`), so that new
+/// data are not mistaken for the old data that they replaced.
 package final class Remains {
     /// An older state of a table.
     private struct State {

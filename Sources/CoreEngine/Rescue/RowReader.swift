@@ -269,7 +269,7 @@ final class RemainingTable {
         }
     }
 
-    // MARK: What lives
+    // MARK: Existing objects
 
     private func present(_ key: ObjKey, _ name: @escaping (TableKey) -> Name?) -> RowReader.Values? {
         guard let live, let at = live.find(UInt64(bitPattern: key.raw)) else { return nil }

@@ -228,7 +228,7 @@ package final class Salvage {
             ? prefix + name : nil
     }
 
-    // MARK: Clusters without a way to them
+    // MARK: Unreachable clusters
 
     /// Finds clusters of tables that lost some of theirs. Clusters in free space belong to an older version, and a
     /// cluster that fits two tables is assigned to neither.

@@ -64,7 +64,7 @@ package struct SalvageReport {
     var roots: [Root] = []
     var classes: [Class] = []
 
-    /// Whether the tables that are no classes of the user lost nothing. There is one: the table of the schema version.
+    /// Whether the other tables lost nothing. The only other table is that of the schema version.
     var otherTablesAreWhole = true
 
     /// Classes of which at most the name is left.
