@@ -85,7 +85,7 @@ final class BatchArray {
             throw Self.malformed(name, "its length or offset")
         }
         guard count <= Int(fieldArray.length) else {
-            throw Self.malformed(name, "fieldArray length of \(fieldArray.length) where \(count) elements are needed")
+            throw Self.malformed(name, "a length of \(fieldArray.length) where \(count) elements are needed")
         }
         offset = Int(fieldArray.offset)
         form = type.form
