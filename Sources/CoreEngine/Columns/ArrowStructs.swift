@@ -1,15 +1,16 @@
-/// The structs of the Arrow C data interface and of its streams, as `include/crealm.h` declares them for C. Whoever
-/// fills one sets `release`; whoever calls that gives back the struct's content, and finds `release` nil afterwards.
+/// The structs of the Arrow C data interface and of its streams, as `include/crealm.h` declares them for C. The
+/// producer of a struct sets `release`. The consumer calls it to free the content of the struct; `release` is nil
+/// afterwards.
 
-/// What the values of a column are.
+/// The type of a column.
 struct ArrowSchema {
     typealias Release = @convention(c) (_ schema: UnsafeMutableRawPointer?) -> Void
 
-    /// The type, in the letters of the interface: `l` for 64-bit integers.
+    /// The type in the format letters of the interface, such as `l` for 64-bit integers.
     var format: UnsafePointer<CChar>?
     var name: UnsafePointer<CChar>?
 
-    /// Pairs of texts with their lengths.
+    /// Key-value pairs, each text preceded by its length.
     var metadata: UnsafePointer<CChar>?
     var flags: Int64 = 0
     var childCount: Int64 = 0
@@ -28,10 +29,10 @@ struct ArrowArray {
 
     var length: Int64 = 0
 
-    /// -1: not counted.
+    /// -1 if not counted.
     var nullCount: Int64 = 0
 
-    /// Elements of the buffers before the first value.
+    /// Number of buffer elements before the first value.
     var offset: Int64 = 0
     var bufferCount: Int64 = 0
     var childCount: Int64 = 0
@@ -42,7 +43,7 @@ struct ArrowArray {
     var privateData: UnsafeMutableRawPointer?
 }
 
-/// Arrays of one schema, one after the other. The functions return 0, or a number of the system's errors (errno).
+/// A sequence of arrays that share one schema. The functions return 0 or an errno number.
 struct ArrowArrayStream {
     typealias GetSchema = @convention(c) (_ stream: UnsafeMutableRawPointer?, _ out: UnsafeMutableRawPointer?) -> CInt
     typealias GetNext = @convention(c) (_ stream: UnsafeMutableRawPointer?, _ out: UnsafeMutableRawPointer?) -> CInt
@@ -51,10 +52,10 @@ struct ArrowArrayStream {
 
     var getSchema: GetSchema?
 
-    /// An array whose `release` is nil stands for the end.
+    /// An array whose `release` is nil marks the end.
     var getNext: GetNext?
 
-    /// What the last failure was; nil when the call before did not fail.
+    /// The message of the last failure; nil when the last call did not fail.
     var getLastError: GetLastError?
     var release: Release?
     var privateData: UnsafeMutableRawPointer?

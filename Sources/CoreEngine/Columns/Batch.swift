@@ -1,19 +1,19 @@
-/// Many objects of a class from one structure array: the columns are bound to properties, everything is checked, then
-/// everything is written.
+/// Many objects of a class, read from one structure array. The columns are bound to properties, then all rows are
+/// checked, then all rows are written.
 ///
 /// Promise
-/// 1. Until all rows are checked nothing is changed: a batch that is refused leaves the transaction as it was.
-/// 2. What is written, and what the history says of it, is what single calls in the order of the rows would have made.
-///    Only links to objects of the same batch that come later are set after all of them are there.
-/// 3. A refusal names the row and the property.
+/// 1. Nothing is changed until all rows are checked: a refused batch leaves the transaction unchanged.
+/// 2. The objects and the history are the same as after single calls in the order of the rows. One exception: links to
+///    later objects of the same batch are set after all objects exist.
+/// 3. An error for a refused batch names the row and the property.
 package final class Batch {
-    /// What becomes of an object that has the primary key of a row already. Numbers of the C API.
+    /// What to do when an object with the primary key of a row already exists. Numbers of the C API.
     package enum Mode: UInt32 {
-        /// It is an error.
+        /// Refuse the batch.
         case error = 0
-        /// Values that differ are written.
+        /// Write only the values that differ.
         case modified = 1
-        /// All values are written.
+        /// Write all values.
         case all = 2
     }
 
@@ -24,14 +24,14 @@ package final class Batch {
     private var primaryKey: BatchColumn?
     private let count: Int
 
-    /// Where the check stands, for whoever is told of a refusal.
+    /// The row and property being checked; the caller receives them when the batch is refused.
     private var place = BatchFault()
 
-    /// Rows by primary key, once a link asked for them.
+    /// Rows by primary key. Filled when a link first needs them.
     private var rows: [BatchKey: Int]?
 
-    /// From which row on each column waits until all objects are there, because that row leads to one of them. Those
-    /// behind it wait, too, since they may be of the same object.
+    /// For each column, the first row that links to an object of this batch. That row and all later rows are written
+    /// after all objects exist, because a later row may belong to the same object.
     private var waiting: [Int] = []
 
     init(
@@ -77,7 +77,7 @@ package final class Batch {
     /// Index of the first row in the columns.
     private var start = 0
 
-    /// Finds the property of each column by its public name, or else by the stored one.
+    /// Finds the property of each column, first by public name, then by stored name.
     func bind(_ arrays: [BatchArray], to table: Table) throws(RealmError) -> [BatchColumn] {
         let properties = schema.index(of: table.key).map { schema.classes[$0].properties } ?? []
         var all: [BatchColumn] = [], bound = Set<ColKey>()
@@ -106,7 +106,7 @@ package final class Batch {
         do throws(RealmError) {
             waiting = columns.map { _ in .max }
             if let primaryKey { try checkKeys(primaryKey, mode) }
-            for c in columns.indices where !columns[c].isPlain { try check(column: c) }
+            for index in columns.indices where !columns[index].isPlain { try check(column: index) }
         } catch {
             fault = place
             let name = place.name.isEmpty ? "" : ", property '\(table.className ?? table.name).\(place.name)'"
@@ -114,36 +114,36 @@ package final class Batch {
         }
     }
 
-    private func check(column c: Int) throws(RealmError) {
-        let column = columns[c]
+    private func check(column index: Int) throws(RealmError) {
+        let column = columns[index]
         (place.property, place.name) = (column.facts.key, column.name)
         for row in 0..<count {
             place.row = row
-            if try column.check(start &+ row) { waiting[c] = min(waiting[c], row) }
+            if try column.check(start &+ row) { waiting[index] = min(waiting[index], row) }
         }
     }
 
     private func checkKeys(_ column: BatchColumn, _ mode: Mode) throws(RealmError) {
         (place.property, place.name) = (column.facts.key, column.name)
         let mayExist = mode == .error ? try table.count() > 0 : false
-        // Opened once: looking up does not change it.
+        // Opened once; lookups do not change the index.
         let index = table.indexes.primaryKeyIndex(column.facts.key.index)
         var previous: Int64?, ascending = true
         var seen = Set<Int64>(), others = Set<BatchKey>()
         for row in 0..<count {
             place.row = row
-            let v = try column.primaryKey(start &+ row)
+            let value = try column.primaryKey(start &+ row)
             _ = try column.check(start &+ row)
             guard mode == .error else { continue }
             if mayExist {
-                let found = if let index { try index.find(v) } else { try table.find(primaryKey: v) }
+                let found = if let index { try index.find(value) } else { try table.find(primaryKey: value) }
                 guard found == nil else {
                     throw RealmError(.objectAlreadyExists, "an object with this primary key exists already")
                 }
             }
             let isNew: Bool
-            if case .int(let i) = v {
-                // Ascending keys need no memory.
+            if case .int(let i) = value {
+                // Strictly ascending keys need no set.
                 if ascending, previous.map({ $0 < i }) ?? true {
                     isNew = true
                 } else {
@@ -151,13 +151,15 @@ package final class Batch {
                         ascending = false
                         try CMemory.expect(count, each: 20)
                         seen.reserveCapacity(count)
-                        for r in 0..<row { if case .int(let k) = try column.primaryKey(start &+ r) { seen.insert(k) } }
+                        for earlier in 0..<row {
+                            if case .int(let number) = try column.primaryKey(start &+ earlier) { seen.insert(number) }
+                        }
                     }
                     isNew = seen.insert(i).inserted
                 }
                 previous = i
             } else {
-                isNew = others.insert(BatchKey(v)).inserted
+                isNew = others.insert(BatchKey(value)).inserted
             }
             guard isNew else {
                 throw RealmError(.objectAlreadyExists, "an earlier row of the batch has this primary key")
@@ -171,7 +173,9 @@ package final class Batch {
         if rows == nil {
             var all: [BatchKey: Int] = [:]
             all.reserveCapacity(count)
-            for r in 0..<count { if let v = try? primaryKey.primaryKey(start + r) { all[BatchKey(v)] = r } }
+            for row in 0..<count {
+                if let value = try? primaryKey.primaryKey(start + row) { all[BatchKey(value)] = row }
+            }
             rows = all
         }
         return rows?[BatchKey(value)]
@@ -179,33 +183,34 @@ package final class Batch {
 
     // MARK: Writing
 
-    /// - Parameter keys: receives the key of the object of each row.
-    /// - Returns: how many objects are new.
+    /// - Parameter keys: receives the object key of each row.
+    /// - Returns: the number of new objects.
     func write(_ mode: Mode, keys: UnsafeMutablePointer<Int64>?) throws(RealmError) -> Int {
         var created = 0, made: [(object: ObjKey, isNew: Bool)] = []
         let anyWaits = waiting.contains { $0 < count }
-        // No references are counted for each row and value.
+        // Unmanaged references, so that no reference count changes per row and value.
         let bound = columns.map { Unmanaged.passUnretained($0) }, waiting = self.waiting
         let primaryKey = self.primaryKey.map { Unmanaged.passUnretained($0) }
         try Unmanaged.passUnretained(table).borrow { (table: Table) throws(RealmError) in
             for row in 0..<count {
-                let id = try primaryKey?.borrow { (c: BatchColumn) throws(RealmError) in try c.primaryKey(start &+ row)
+                let id = try primaryKey?.borrow { (column: BatchColumn) throws(RealmError) in
+                    try column.primaryKey(start &+ row)
                 }
                 let (key, isNew) = try table.createObject(primaryKey: id)
                 if isNew { created += 1 }
                 keys?[row] = key.raw
                 if anyWaits { made.append((key, isNew)) }
-                for c in bound.indices where row < waiting[c] {
-                    try bound[c].borrow { (c: BatchColumn) throws(RealmError) in
-                        try c.write(start &+ row, key, isNew: isNew, mode)
+                for index in bound.indices where row < waiting[index] {
+                    try bound[index].borrow { (column: BatchColumn) throws(RealmError) in
+                        try column.write(start &+ row, key, isNew: isNew, mode)
                     }
                 }
             }
         }
         if anyWaits {
             for row in 0..<count {
-                for c in columns.indices where row >= waiting[c] {
-                    try columns[c].write(start &+ row, made[row].object, isNew: made[row].isNew, mode)
+                for index in columns.indices where row >= waiting[index] {
+                    try columns[index].write(start &+ row, made[row].object, isNew: made[row].isNew, mode)
                 }
             }
         }
@@ -215,52 +220,54 @@ package final class Batch {
 
 /// Where a batch was refused.
 package struct BatchFault {
-    /// −1: no single row.
+    /// −1 if the error concerns no single row.
     package fileprivate(set) var row = -1
 
-    /// `ColKey.null`: no single property.
+    /// `ColKey.null` if the error concerns no single property.
     package fileprivate(set) var property = ColKey.null
     fileprivate var name: Name = ""
 
     package init() {}
 }
 
-/// A primary key, to be found in a set.
+/// A primary key as a set element.
 struct BatchKey: Hashable {
     private let kind: UInt8
     private let bytes: [UInt8]
 
-    init(_ v: Mixed) {
-        switch v {
+    init(_ value: Mixed) {
+        switch value {
         case .int(let i): (kind, bytes) = (1, withUnsafeBytes(of: i) { Array($0) })
-        case .string(let b): (kind, bytes) = (2, Array(b))
-        case .objectId(let o): (kind, bytes) = (3, Array(o.description.utf8))
-        case .uuid(let u): (kind, bytes) = (4, Array(u.description.utf8))
+        case .string(let text): (kind, bytes) = (2, Array(text))
+        case .objectId(let id): (kind, bytes) = (3, Array(id.description.utf8))
+        case .uuid(let id): (kind, bytes) = (4, Array(id.description.utf8))
         default: (kind, bytes) = (0, [])
         }
     }
 }
 
 extension Realm {
-    /// Makes objects from the rows of a structure array, or fills those that have their primary keys already.
+    /// Creates objects from the rows of a structure array, or updates the objects whose primary keys already exist.
     ///
     /// - Parameters:
-    ///   - schema, rows: structs of the Arrow C data interface; they stay the caller's.
+    ///   - schema, rows: structs of the Arrow C data interface; the caller keeps ownership.
     ///   - keys: receives the object key of each row.
-    /// - Returns: how many objects are new.
+    /// - Returns: the number of new objects.
     package func createBatch(
         _ key: TableKey, _ schema: UnsafeRawPointer, _ rows: UnsafeRawPointer, _ mode: Batch.Mode,
         keys: UnsafeMutablePointer<Int64>?,
         _ fault: inout BatchFault
     ) throws(RealmError) -> Int {
-        let t = try table(key)
-        guard !t.isEmbedded else {
+        let owner = try table(key)
+        guard !owner.isEmbedded else {
             throw RealmError(
-                .illegalOperation, "Embedded objects cannot be created on their own: class '\(t.className ?? t.name)'")
+                .illegalOperation,
+                "Embedded objects cannot be created on their own: class '\(owner.className ?? owner.name)'")
         }
         try verifyWriting()
         let batch = try Batch(
-            t, self, schema.assumingMemoryBound(to: ArrowSchema.self), rows.assumingMemoryBound(to: ArrowArray.self),
+            owner, self, schema.assumingMemoryBound(to: ArrowSchema.self),
+            rows.assumingMemoryBound(to: ArrowArray.self),
             &fault)
         try batch.check(mode, &fault)
         return try changing { () throws(RealmError) in try batch.write(mode, keys: keys) }

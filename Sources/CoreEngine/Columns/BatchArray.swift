@@ -1,12 +1,12 @@
-/// An array of a foreign program, looked at through its schema.
+/// An array of another program, read through its schema.
 ///
-/// What the structs say of themselves is checked once, when the array is opened: counts, lengths, offsets, that buffers
-/// are there. Afterwards an element is read without a further look. What cannot be checked is believed: that a buffer
-/// is as long as the array's length and offset need it to be, and that texts of the schema end with a zero.
+/// Counts, lengths, offsets and the presence of buffers are checked once, when the array is opened. Later reads of
+/// elements skip these checks. Two things cannot be checked and are trusted: each buffer is as long as the length and
+/// offset of the array require, and the texts of the schema end with a zero byte.
 final class BatchArray {
     enum Form: UInt8 {
         case null, bool, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float, double
-        /// Texts or binaries between offsets of 32 or 64 bits, or behind views; texts or binaries of one length.
+        /// Texts or binaries with 32-bit offsets, 64-bit offsets, views, or one fixed length.
         case bytes32, bytes64, views, fixed
         case days, milliseconds, timestamp, decimal
         case list32, list64, structure
@@ -16,13 +16,13 @@ final class BatchArray {
     let form: Form
     let isText: Bool
 
-    /// Bytes of each element of `fixed`.
+    /// Bytes per element of `fixed`.
     private let width: Int
 
-    /// Units of a second (`timestamp`), or digits behind the point (`decimal`).
+    /// Units per second (`timestamp`), or digits after the decimal point (`decimal`).
     private let scale: Int
 
-    /// The field was exported as the key of an object.
+    /// The field was exported as an object key.
     let isLink: Bool
 
     /// The texts are Mixed values as JSON.
@@ -33,28 +33,28 @@ final class BatchArray {
     /// Values, offsets or views.
     private let values: UnsafeRawPointer
 
-    /// What offsets lead into.
+    /// The buffer that the offsets point into.
     private let data: UnsafeRawPointer
     private let viewed: [Bytes]
 
-    /// Fields of a structure; the elements of lists.
+    /// Fields of a structure, or the elements of lists.
     let children: [BatchArray]
 
-    /// The values, where the array holds their numbers.
+    /// The values of a dictionary-encoded array, whose own elements are indexes into them.
     private let dictionary: BatchArray?
     private let dictionaryCount: Int
 
-    /// Deeper arrays, and more of them, are of use to nobody.
+    /// Limits of depth and number of arrays. No useful schema reaches them.
     private static let deepest = 32
     private static let most = 20_000
 
-    /// No length or offset reaches here: sums and products of them do not overflow.
+    /// Upper limit of lengths and offsets, so that their sums and products cannot overflow.
     private static let farthest: Int64 = 1 << 40
 
     nonisolated(unsafe) private static let nothing = UnsafeRawPointer(
         UnsafeMutableRawPointer.allocate(byteCount: 16, alignment: 16))  // Never read.
 
-    /// - Parameter count: elements that will be read, from the first.
+    /// - Parameter count: number of elements, from the first, that will be read.
     convenience init(_ schema: UnsafePointer<ArrowSchema>, _ array: UnsafePointer<ArrowArray>, count: Int)
         throws(RealmError)
     {
@@ -66,32 +66,34 @@ final class BatchArray {
         _ schema: UnsafePointer<ArrowSchema>, _ array: UnsafePointer<ArrowArray>, count: Int, depth: Int,
         left: inout Int
     ) throws(RealmError) {
-        let s = schema.pointee, a = array.pointee
+        let fieldSchema = schema.pointee, fieldArray = array.pointee
         left -= 1
         guard depth < Self.deepest, left > 0 else {
             throw RealmError(.limitExceeded, "Arrays nested too deeply, or too many")
         }
-        // What was released or moved holds pointers to nothing.
-        guard s.release != nil, a.release != nil else {
+        // A released or moved struct holds invalid pointers.
+        guard fieldSchema.release != nil, fieldArray.release != nil else {
             throw RealmError(.invalidArgument, "An array, or its schema, was released or moved before the call")
         }
-        name = Name(try Self.text(s.name))
-        let metadata = try BatchMetadata(s.metadata)
+        name = Name(try Self.text(fieldSchema.name))
+        let metadata = try BatchMetadata(fieldSchema.metadata)
         (isLink, isJSON) = (metadata.isLink, metadata.isJSON)
-        let type = try BatchType(try Self.text(s.format), of: name)
-        guard a.length >= 0, a.offset >= 0, a.length <= Self.farthest, a.offset <= Self.farthest else {
+        let type = try BatchType(try Self.text(fieldSchema.format), of: name)
+        guard fieldArray.length >= 0, fieldArray.offset >= 0, fieldArray.length <= Self.farthest,
+            fieldArray.offset <= Self.farthest
+        else {
             throw Self.malformed(name, "its length or offset")
         }
-        guard count <= Int(a.length) else {
-            throw Self.malformed(name, "a length of \(a.length) where \(count) elements are needed")
+        guard count <= Int(fieldArray.length) else {
+            throw Self.malformed(name, "a length of \(fieldArray.length) where \(count) elements are needed")
         }
-        offset = Int(a.offset)
+        offset = Int(fieldArray.offset)
         form = type.form
         isText = type.isText
         width = type.width
         scale = type.scale
-        let end = Int(a.offset) + count
-        let buffers = try Self.buffers(a, form, name)
+        let end = Int(fieldArray.offset) + count
+        let buffers = try Self.buffers(fieldArray, form, name)
         validity = form == .null ? nil : buffers[0]
         let elements =
             form == .null || form == .structure ? Self.nothing : try Self.buffer(buffers[1], 1, needed: count > 0, name)
@@ -99,25 +101,31 @@ final class BatchArray {
         switch form {
         case .bytes32, .bytes64, .list32, .list64:
             let isWide = form == .bytes64 || form == .list64, hasData = form == .bytes32 || form == .bytes64
-            let last = count == 0 ? 0 : try Self.checkOffsets(elements, from: Int(a.offset), count: count, isWide, name)
+            let last =
+                count == 0
+                ? 0 : try Self.checkOffsets(elements, from: Int(fieldArray.offset), count: count, isWide, name)
             data = hasData ? try Self.buffer(buffers[2], 2, needed: last > 0, name) : Self.nothing
             viewed = []
-            children = hasData ? [] : try Self.children(s, a, name, 1, count: last, depth: depth, left: &left)
+            children =
+                hasData
+                ? [] : try Self.children(fieldSchema, fieldArray, name, 1, count: last, depth: depth, left: &left)
         case .views:
             data = Self.nothing
-            viewed = try Self.viewed(buffers, a.bufferCount, name)
+            viewed = try Self.viewed(buffers, fieldArray.bufferCount, name)
             children = []
         default:
             data = Self.nothing
             viewed = []
             children =
-                form == .structure ? try Self.children(s, a, name, nil, count: end, depth: depth, left: &left) : []
+                form == .structure
+                ? try Self.children(fieldSchema, fieldArray, name, nil, count: end, depth: depth, left: &left) : []
         }
-        guard let dictionarySchema = s.dictionary else {
+        guard let dictionarySchema = fieldSchema.dictionary else {
             (dictionary, dictionaryCount) = (nil, 0)
             return
         }
-        guard let known = a.dictionary, form.rawValue >= Form.int8.rawValue, form.rawValue <= Form.uint64.rawValue
+        guard let known = fieldArray.dictionary, form.rawValue >= Form.int8.rawValue,
+            form.rawValue <= Form.uint64.rawValue
         else {
             throw Self.malformed(name, "its dictionary, which is missing or numbered by no integers")
         }
@@ -133,18 +141,20 @@ final class BatchArray {
         RealmError(.invalidArgument, "The array of column '\(name)' is malformed: \(what)")
     }
 
-    private static func text(_ p: UnsafePointer<CChar>?) throws(RealmError) -> String {
-        guard let p else { return "" }
-        let bytes = Bytes(start: p, count: CMemory.length(p))
+    private static func text(_ pointer: UnsafePointer<CChar>?) throws(RealmError) -> String {
+        guard let pointer else { return "" }
+        let bytes = Bytes(start: pointer, count: CMemory.length(pointer))
         guard isUTF8(bytes) else {
             throw RealmError(.invalidArgument, "A name or format of an Arrow schema is not UTF-8")
         }
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    private static func buffers(_ a: ArrowArray, _ form: Form, _ name: Name) throws(RealmError) -> UnsafeBufferPointer<
-        UnsafeRawPointer?
-    > {
+    private static func buffers(_ array: ArrowArray, _ form: Form, _ name: Name) throws(RealmError)
+        -> UnsafeBufferPointer<
+            UnsafeRawPointer?
+        >
+    {
         let wanted: ClosedRange<Int64> =
             switch form {
             case .null: 0...0
@@ -153,29 +163,29 @@ final class BatchArray {
             case .views: 3...1_000_000
             default: 2...2
             }
-        guard wanted.contains(a.bufferCount) else { throw malformed(name, "\(a.bufferCount) buffers") }
-        guard let list = a.buffers else {
-            guard a.bufferCount == 0 else { throw malformed(name, "its buffers, which are missing") }
+        guard wanted.contains(array.bufferCount) else { throw malformed(name, "\(array.bufferCount) buffers") }
+        guard let list = array.buffers else {
+            guard array.bufferCount == 0 else { throw malformed(name, "its buffers, which are missing") }
             return UnsafeBufferPointer(start: nil, count: 0)
         }
-        return UnsafeBufferPointer(start: UnsafePointer(list), count: Int(a.bufferCount))
+        return UnsafeBufferPointer(start: UnsafePointer(list), count: Int(array.bufferCount))
     }
 
-    private static func buffer(_ p: UnsafeRawPointer?, _ i: Int, needed: Bool, _ name: Name) throws(RealmError)
+    private static func buffer(_ pointer: UnsafeRawPointer?, _ i: Int, needed: Bool, _ name: Name) throws(RealmError)
         -> UnsafeRawPointer
     {
-        guard p != nil || !needed else { throw malformed(name, "buffer \(i), which is missing") }
-        return p ?? nothing
+        guard pointer != nil || !needed else { throw malformed(name, "buffer \(i), which is missing") }
+        return pointer ?? nothing
     }
 
     /// - Returns: the last offset.
     private static func checkOffsets(
-        _ p: UnsafeRawPointer, from first: Int, count: Int, _ isWide: Bool, _ name: Name
+        _ pointer: UnsafeRawPointer, from first: Int, count: Int, _ isWide: Bool, _ name: Name
     ) throws(RealmError) -> Int {
         func at(_ i: Int) -> Int64 {
             isWide
-                ? p.loadUnaligned(fromByteOffset: (first &+ i) &* 8, as: Int64.self)
-                : Int64(p.loadUnaligned(fromByteOffset: (first &+ i) &* 4, as: Int32.self))
+                ? pointer.loadUnaligned(fromByteOffset: (first &+ i) &* 8, as: Int64.self)
+                : Int64(pointer.loadUnaligned(fromByteOffset: (first &+ i) &* 4, as: Int32.self))
         }
         var before = at(0), isOrdered = before >= 0
         for i in 1...count {
@@ -187,17 +197,17 @@ final class BatchArray {
         return Int(before)
     }
 
-    /// The buffers that views lead into; the last one tells how long they are.
+    /// The buffers that views point into. The last buffer of the array holds their lengths.
     private static func viewed(
         _ buffers: UnsafeBufferPointer<UnsafeRawPointer?>, _ count: Int64, _ name: Name
     ) throws(RealmError) -> [Bytes] {
-        let n = Int(count) - 3
-        guard n > 0 else { return [] }
-        guard let lengths = buffers[n + 2] else {
+        let bufferCount = Int(count) - 3
+        guard bufferCount > 0 else { return [] }
+        guard let lengths = buffers[bufferCount + 2] else {
             throw malformed(name, "the lengths of its buffers, which are missing")
         }
         var all: [Bytes] = []
-        for i in 0..<n {
+        for i in 0..<bufferCount {
             let length = lengths.loadUnaligned(fromByteOffset: i * 8, as: Int64.self)
             guard length >= 0, length <= farthest, length == 0 || buffers[i + 2] != nil else {
                 throw malformed(name, "the length of buffer \(i + 2)")
@@ -208,19 +218,21 @@ final class BatchArray {
     }
 
     private static func children(
-        _ s: ArrowSchema, _ a: ArrowArray, _ name: Name, _ wanted: Int64?, count: Int, depth: Int, left: inout Int
+        _ fieldSchema: ArrowSchema, _ fieldArray: ArrowArray, _ name: Name, _ wanted: Int64?, count: Int, depth: Int,
+        left: inout Int
     ) throws(RealmError) -> [BatchArray] {
-        guard s.childCount == a.childCount, s.childCount >= 0, s.childCount <= most,
-            wanted == nil || s.childCount == wanted
+        guard fieldSchema.childCount == fieldArray.childCount, fieldSchema.childCount >= 0,
+            fieldSchema.childCount <= most,
+            wanted == nil || fieldSchema.childCount == wanted
         else {
             throw malformed(name, "the number of its children")
         }
-        guard s.childCount > 0 else { return [] }
-        guard let schemas = s.children, let arrays = a.children else {
+        guard fieldSchema.childCount > 0 else { return [] }
+        guard let schemas = fieldSchema.children, let arrays = fieldArray.children else {
             throw malformed(name, "its children, which are missing")
         }
         var all: [BatchArray] = []
-        for i in 0..<Int(s.childCount) {
+        for i in 0..<Int(fieldSchema.childCount) {
             guard let schema = schemas[i], let array = arrays[i] else {
                 throw malformed(name, "child \(i), which is missing")
             }
@@ -236,14 +248,15 @@ final class BatchArray {
         return form == .null
     }
 
-    /// Whether no element is null as far as this array says.
+    /// Whether this array declares no null elements.
     var hasNoNulls: Bool { validity == nil && form != .null && dictionary == nil }
 
-    @inline(__always) private static func bit(_ p: UnsafeRawPointer, _ i: Int) -> Bool {
-        p.load(fromByteOffset: i >> 3, as: UInt8.self) >> UInt8(truncatingIfNeeded: i & 7) & 1 != 0
+    @inline(__always) private static func bit(_ pointer: UnsafeRawPointer, _ i: Int) -> Bool {
+        pointer.load(fromByteOffset: i >> 3, as: UInt8.self) >> UInt8(truncatingIfNeeded: i & 7) & 1 != 0
     }
 
-    /// The elements of a list, as indexes of its child; the fields of a structure stand at one index in each child.
+    /// The elements of a list, as indexes of the child array. (A structure has its fields at the same index in each
+    /// child: `field`.)
     func elements(_ i: Int) -> Range<Int> {
         let at = offset &+ i
         if form == .list64 {
@@ -262,7 +275,7 @@ final class BatchArray {
         values.loadUnaligned(fromByteOffset: at &* MemoryLayout<T>.stride, as: T.self)
     }
 
-    /// Element `i`, of a type that holds no elements itself. Texts and binaries are views.
+    /// Element `i` of a type without nested elements. Texts and binaries are views into the buffers.
     @inline(__always) func value(_ i: Int) throws(RealmError) -> Mixed {
         if isNull(i) { return .null }
         let at = offset &+ i
@@ -279,7 +292,7 @@ final class BatchArray {
         return try otherValue(at)
     }
 
-    @inline(__always) private func bytes(_ b: Bytes) -> Mixed { isText ? .string(b) : .binary(b) }
+    @inline(__always) private func bytes(_ bytes: Bytes) -> Mixed { isText ? .string(bytes) : .binary(bytes) }
 
     @inline(never) private func otherValue(_ at: Int) throws(RealmError) -> Mixed {
         if let dictionary {
@@ -319,32 +332,34 @@ final class BatchArray {
         case .uint16: return .int(Int64(load(at, UInt16.self)))
         case .uint32: return .int(Int64(load(at, UInt32.self)))
         case .uint64:
-            let v = load(at, UInt64.self)
-            guard let signed = Int64(exactly: v) else {
-                throw RealmError(.limitExceeded, "\(v) is larger than the largest integer, \(Int64.max)")
+            let value = load(at, UInt64.self)
+            guard let signed = Int64(exactly: value) else {
+                throw RealmError(.limitExceeded, "\(value) is larger than the largest integer, \(Int64.max)")
             }
             return .int(signed)
         default: return .int(load(at, Int64.self))
         }
     }
 
-    /// Up to twelve bytes stand in the view itself.
+    /// A view stores up to twelve bytes inline.
     private func view(_ at: Int) throws(RealmError) -> Bytes {
-        let p = values + at &* 16
-        let count = Int(p.loadUnaligned(as: Int32.self))
+        let pointer = values + at &* 16
+        let count = Int(pointer.loadUnaligned(as: Int32.self))
         guard count >= 0 else { throw RealmError(.invalidArgument, "a view of a negative length") }
-        if count <= 12 { return Bytes(start: p + 4, count: count) }
-        let buffer = Int(p.loadUnaligned(fromByteOffset: 8, as: Int32.self)),
-            start = Int(p.loadUnaligned(fromByteOffset: 12, as: Int32.self))
+        if count <= 12 { return Bytes(start: pointer + 4, count: count) }
+        let buffer = Int(pointer.loadUnaligned(fromByteOffset: 8, as: Int32.self)),
+            start = Int(pointer.loadUnaligned(fromByteOffset: 12, as: Int32.self))
         guard buffer >= 0, buffer < viewed.count, start >= 0, start + count <= viewed[buffer].count else {
             throw RealmError(.invalidArgument, "a view beyond its buffer")
         }
         return Bytes(rebasing: viewed[buffer][start..<start + count])
     }
 
-    /// Both parts of one sign.
-    private static func time(_ v: Int64, per second: Int64) -> Timestamp {
-        Timestamp(seconds: v / second, nanoseconds: Int32(truncatingIfNeeded: v % second * (1_000_000_000 / second)))
+    /// Seconds and nanoseconds get the same sign.
+    private static func time(_ ticks: Int64, per second: Int64) -> Timestamp {
+        Timestamp(
+            seconds: ticks / second, nanoseconds: Int32(truncatingIfNeeded: ticks % second * (1_000_000_000 / second))
+        )
     }
 
     private func decimal(_ at: Int) throws(RealmError) -> Decimal128 {
@@ -364,7 +379,7 @@ final class BatchArray {
     }
 }
 
-/// The type that a schema's format says.
+/// The type that the format text of a schema describes.
 struct BatchType {
     let form: BatchArray.Form
     var isText = false
@@ -394,8 +409,8 @@ struct BatchType {
         case "+L": form = .list64
         case "+s": form = .structure
         default:
-            if let n = Self.number(format, after: "w:"), n >= 0, n <= 1 << 20 {
-                (form, width) = (.fixed, n)
+            if let bytes = Self.number(format, after: "w:"), bytes >= 0, bytes <= 1 << 20 {
+                (form, width) = (.fixed, bytes)
             } else if let unit = [("tss:", 1), ("tsm:", 1000), ("tsu:", 1_000_000), ("tsn:", 1_000_000_000)].first(
                 where: { format.hasPrefix($0.0) })
             {
@@ -423,22 +438,22 @@ struct BatchType {
     }
 }
 
-/// What a schema's metadata say that matters here.
+/// The metadata entries of a schema that matter to a batch.
 struct BatchMetadata {
     private(set) var isLink = false
     private(set) var isJSON = false
 
-    /// Pairs of texts with their lengths: the number of pairs, then each text behind its length.
-    init(_ p: UnsafePointer<CChar>?) throws(RealmError) {
-        guard let p else { return }
-        var at = UnsafeRawPointer(p)
+    /// The metadata block holds the number of pairs, then each text preceded by its length.
+    init(_ pointer: UnsafePointer<CChar>?) throws(RealmError) {
+        guard let pointer else { return }
+        var at = UnsafeRawPointer(pointer)
         func count() throws(RealmError) -> Int {
-            let n = Int(at.loadUnaligned(as: Int32.self))
-            guard n >= 0, n <= 1 << 24 else {
+            let number = Int(at.loadUnaligned(as: Int32.self))
+            guard number >= 0, number <= 1 << 24 else {
                 throw RealmError(.invalidArgument, "Metadata of an Arrow schema are malformed")
             }
             at += 4
-            return n
+            return number
         }
         for _ in 0..<(try count()) {
             let key = try count()

@@ -1,5 +1,4 @@
-/// A column of a batch, bound to the property that it fills: what is read from it, what is refused, and how it goes
-/// into an object.
+/// A column of a batch, bound to the property that it fills. It converts, checks and writes the values.
 final class BatchColumn {
     let array: BatchArray
     let name: Name
@@ -7,19 +6,20 @@ final class BatchColumn {
     unowned(unsafe) let table: Table
     private unowned(unsafe) let batch: Batch
 
-    /// The elements: of a collection its values, otherwise the column itself.
+    /// The element values: for a collection the child array, otherwise the column itself.
     private let element: BatchArray
 
     /// Keys of a dictionary.
     private let names: BatchArray?
 
-    /// Class that the values link to.
+    /// The class that the values link to.
     private let target: Table?
 
-    /// Properties of the embedded objects in this column.
+    /// One column per property of the embedded objects in this column.
     private let parts: [BatchColumn]
 
-    /// The texts, where the elements are Mixed values as JSON: in structures of one field `json`, or marked as such.
+    /// The JSON texts, if the elements are Mixed values as JSON: structures with the one field `json`, or texts marked
+    /// as JSON.
     private let json: BatchArray?
     private var text: MixedText
 
@@ -83,13 +83,14 @@ final class BatchColumn {
 
     // MARK: Values
 
-    /// Element `i`, where it is JSON, as a tree of values that can be stored.
+    /// Element `i` of a JSON column, parsed into a tree of storable values.
     private func tree(_ json: BatchArray, _ i: Int) throws(RealmError) -> JSONValue {
-        guard !element.isNull(i), case .string(let b) = try json.value(json === element ? i : element.field(i)) else {
+        guard !element.isNull(i), case .string(let string) = try json.value(json === element ? i : element.field(i))
+        else {
             return .null
         }
-        let text = Result { () throws(RealmError) in try JSONValue.parse(b) }.mapError { e in
-            e.code == .malformedJSON ? RealmError(.invalidArgument, e.message) : e
+        let text = Result { () throws(RealmError) in try JSONValue.parse(string) }.mapError { error in
+            error.code == .malformedJSON ? RealmError(.invalidArgument, error.message) : error
         }
         let value = try JSONValue.mixed(try text.get()) { (name, id, isKey) throws(RealmError) in
             guard let target = try table.group.table(named: Name(Tables.classPrefix.text + name.text)) else {
@@ -101,7 +102,7 @@ final class BatchColumn {
         return value
     }
 
-    /// An object by its key.
+    /// Finds an object by its object key.
     private func object(_ id: Mixed, of target: Table) throws(RealmError) -> Mixed {
         guard case .int(let raw) = id, try target.isValid(ObjKey(raw)) else {
             throw RealmError(.noSuchObject, "no object of class '\(target.className ?? target.name)' has this key")
@@ -109,70 +110,76 @@ final class BatchColumn {
         return .typedLink(target.key, ObjKey(raw))
     }
 
-    /// Element `i` as a value of the property; links are found by the primary key of their object.
+    /// Element `i` as a value of the property. A link value is looked up by the primary key of its object.
     @inline(__always) private func converted(_ i: Int) throws(RealmError) -> Mixed {
-        let v = try element.value(i)
-        switch (v, facts.type) {
-        case (.int, .int), (.string, .string), (.double, .double), (.null, _): return v
-        default: return try converted(v)
+        let value = try element.value(i)
+        switch (value, facts.type) {
+        case (.int, .int), (.string, .string), (.double, .double), (.null, _): return value
+        default: return try converted(value)
         }
     }
 
-    @inline(never) private func converted(_ v: Mixed) throws(RealmError) -> Mixed {
-        switch (facts.type, v) {
-        case (.mixed, .double(let d)): return .number(d)
-        case (.mixed, .float(let f)): return .number(f)
+    @inline(never) private func converted(_ value: Mixed) throws(RealmError) -> Mixed {
+        switch (facts.type, value) {
+        case (.mixed, .double(let number)): return .number(number)
+        case (.mixed, .float(let float)): return .number(float)
         case (.mixed, _), (.bool, .bool), (.float, .float), (.binary, .binary), (.timestamp, .timestamp),
             (.decimal, .decimal):
-            return v
-        case (.link, _): return try linked(v)
-        case (.double, .float(let f)): return .double(Double(f))
-        case (.double, .int(let i)): if let d = Double(exactly: i) { return .double(d) }
-        case (.float, .double(let d)): if let f = Float(exactly: d) ?? (d.isNaN ? .nan : nil) { return .float(f) }
-        case (.float, .int(let i)): if let f = Float(exactly: i) { return .float(f) }
+            return value
+        case (.link, _): return try linked(value)
+        case (.double, .float(let float)): return .double(Double(float))
+        case (.double, .int(let i)): if let number = Double(exactly: i) { return .double(number) }
+        case (.float, .double(let number)):
+            if let float = Float(exactly: number) ?? (number.isNaN ? .nan : nil) { return .float(float) }
+        case (.float, .int(let i)): if let float = Float(exactly: i) { return .float(float) }
         case (.decimal, .int(let i)): return .decimal(Decimal128(i))
-        case (.decimal, .binary(let b)) where b.count == 16:
-            if let p = b.baseAddress {
+        case (.decimal, .binary(let bytes)) where bytes.count == 16:
+            if let start = bytes.baseAddress {
                 return .decimal(
                     Decimal128(
-                        low: p.loadUnaligned(as: UInt64.self), high: p.loadUnaligned(fromByteOffset: 8, as: UInt64.self)
+                        low: start.loadUnaligned(as: UInt64.self),
+                        high: start.loadUnaligned(fromByteOffset: 8, as: UInt64.self)
                     ))
             }
-        case (.objectId, .binary(let b)) where b.count == 12:
-            if let p = b.baseAddress { return .objectId(ObjectId(bytes: p)) }
-        case (.uuid, .binary(let b)) where b.count == 16: if let p = b.baseAddress { return .uuid(UUIDValue(bytes: p)) }
+        case (.objectId, .binary(let bytes)) where bytes.count == 12:
+            if let start = bytes.baseAddress { return .objectId(ObjectId(bytes: start)) }
+        case (.uuid, .binary(let bytes)) where bytes.count == 16:
+            if let start = bytes.baseAddress { return .uuid(UUIDValue(bytes: start)) }
         default: break
         }
-        switch (facts.type, v) {
+        switch (facts.type, value) {
         case (.double, .int(let i)), (.float, .int(let i)):
             throw RealmError(.typeMismatch, "\(i) has no exact value of type \(facts.type)")
-        case (.float, .double(let d)): throw RealmError(.typeMismatch, "\(d) has no exact value of type float")
+        case (.float, .double(let number)):
+            throw RealmError(.typeMismatch, "\(number) has no exact value of type float")
         default: throw RealmError(.typeMismatch, "a value of another type than the property's, which is \(facts.type)")
         }
     }
 
-    private func linked(_ v: Mixed) throws(RealmError) -> Mixed {
+    private func linked(_ value: Mixed) throws(RealmError) -> Mixed {
         guard let target, !target.isEmbedded else {
             throw RealmError(.typeMismatch, "a value where an embedded object is needed")
         }
         if element.isLink {
-            guard case .int(let raw) = v else { throw RealmError(.typeMismatch, "a key of an object is an integer") }
+            guard case .int(let raw) = value else {
+                throw RealmError(.typeMismatch, "a key of an object is an integer")
+            }
             return .typedLink(target.key, ObjKey(raw))
         }
-        // Without a primary key nothing else names an object.
-        if target.primaryKey == nil, case .int(let raw) = v { return .typedLink(target.key, ObjKey(raw)) }
-        return try found(v, in: target)
+        // An object without a primary key can be named only by its object key.
+        if target.primaryKey == nil, case .int(let raw) = value { return .typedLink(target.key, ObjKey(raw)) }
+        return try found(value, in: target)
     }
 
-    /// An object by its primary key.
-    private func found(_ v: Mixed, in target: Table) throws(RealmError) -> Mixed {
+    /// Finds an object by its primary key.
+    private func found(_ element: Mixed, in target: Table) throws(RealmError) -> Mixed {
         guard let pk = target.primaryKey, let key = target.facts(pk) else {
             throw RealmError(
                 .typeMismatch,
                 "objects of class '\(target.className ?? target.name)' have no primary key: integers, their object keys, name them"
             )
         }
-        let value = Self.asPrimaryKey(v, key)
+        let value = Self.asPrimaryKey(element, key)
         guard Table.matches(value, key) else {
             throw RealmError(.typeMismatch, "a value of another type than the primary key of the object to link to")
         }
@@ -181,11 +188,11 @@ final class BatchColumn {
         throw RealmError(.noSuchObject, "no object of class '\(target.className ?? target.name)' has this primary key")
     }
 
-    static func asPrimaryKey(_ v: Mixed, _ key: ColumnFacts) -> Mixed {
-        guard case .binary(let b) = v, let p = b.baseAddress else { return v }
-        if key.type == .objectId, b.count == 12 { return .objectId(ObjectId(bytes: p)) }
-        if key.type == .uuid, b.count == 16 { return .uuid(UUIDValue(bytes: p)) }
-        return v
+    static func asPrimaryKey(_ value: Mixed, _ key: ColumnFacts) -> Mixed {
+        guard case .binary(let bytes) = value, let start = bytes.baseAddress else { return value }
+        if key.type == .objectId, bytes.count == 12 { return .objectId(ObjectId(bytes: start)) }
+        if key.type == .uuid, bytes.count == 16 { return .uuid(UUIDValue(bytes: start)) }
+        return value
     }
 
     /// The primary key of row `i`.
@@ -195,14 +202,14 @@ final class BatchColumn {
         RealmError(.keyAlreadyUsed, "the object of row \(row), which is made by this call")
     }
 
-    /// The object that is linked to is one of those that the batch makes.
-    private static func isLater(_ e: RealmError) -> Bool { e.code == .keyAlreadyUsed }
+    /// Whether the error means that the link leads to an object that this batch creates.
+    private static func isLater(_ error: RealmError) -> Bool { error.code == .keyAlreadyUsed }
 
     // MARK: Checking
 
-    /// Throws unless row `i` can be written. Nothing is changed.
+    /// Throws unless row `i` can be written. Changes nothing.
     ///
-    /// - Returns: whether it leads to objects that the batch makes.
+    /// - Returns: whether the row links to objects that the batch creates.
     func check(_ i: Int) throws(RealmError) -> Bool {
         guard let shape = facts.shape else { return try checkElement(i, nil) }
         if array.isNull(i) { return false }
@@ -228,18 +235,22 @@ final class BatchColumn {
     @inline(__always) private func checkElement(_ i: Int, _ shape: CollectionShape?) throws(RealmError) -> Bool {
         if isEmbedded { return try checkParts(i, shape) }
         if let json { return try checkTree(json, i, shape) }
-        let v: Mixed
-        do throws(RealmError) { v = try converted(i) } catch {
+        let value: Mixed
+        do throws(RealmError) { value = try converted(i) } catch {
             guard Self.isLater(error) else { throw error }
             return true
         }
-        switch v {
+        switch value {
         case .int where facts.type == .int: return false
-        case .string(let b): if !isUTF8(b) { throw Self.notText() }
+        case .string(let text): if !isUTF8(text) { throw Self.notText() }
         default: break
         }
-        try Unmanaged.passUnretained(table).borrow { (t: Table) throws(RealmError) in
-            if let shape { try t.checkElement(v, of: facts, shape, level: 1) } else { try t.check(v, for: facts) }
+        try Unmanaged.passUnretained(table).borrow { (table: Table) throws(RealmError) in
+            if let shape {
+                try table.checkElement(value, of: facts, shape, level: 1)
+            } else {
+                try table.check(value, for: facts)
+            }
         }
         return false
     }
@@ -269,7 +280,7 @@ final class BatchColumn {
         return isLater
     }
 
-    /// Whether nothing in this column can be refused.
+    /// Whether every value of this column is acceptable, so that the check can be skipped.
     var isPlain: Bool {
         guard facts.shape == nil, array.hasNoNulls else { return false }
         switch (facts.type, array.form) {
@@ -283,19 +294,19 @@ final class BatchColumn {
 
     // MARK: Writing
 
-    /// Writes row `i` into an object. What was checked is not checked again.
+    /// Writes row `i` into an object, without repeating the checks.
     @inline(__always) func write(_ i: Int, _ object: ObjKey, isNew: Bool, _ mode: Batch.Mode) throws(RealmError) {
         if facts.shape != nil { return try writeCollection(i, object, isNew: isNew, mode) }
         if isEmbedded { return try writeEmbedded(i, object, isNew: isNew, mode) }
         if let json { return try writeTree(json, i, object, isNew: isNew, mode) }
-        let v = try converted(i)
+        let value = try converted(i)
         if isNew {
-            if v.isNull { return }
-        } else if mode == .modified, let old = try table.get(object, facts), isSame(old, v) {
+            if value.isNull { return }
+        } else if mode == .modified, let old = try table.get(object, facts), isSame(old, value) {
             return
         }
-        let done = try Unmanaged.passUnretained(table).borrow { (t: Table) throws(RealmError) in
-            try t.set(object, facts, v)
+        let done = try Unmanaged.passUnretained(table).borrow { (table: Table) throws(RealmError) in
+            try table.set(object, facts, value)
         }
         guard done else { throw .corrupt("an object that is gone while it is filled") }
     }
@@ -309,7 +320,7 @@ final class BatchColumn {
         try batch.realm.put(value, table.key, object, facts.key)
     }
 
-    /// Whether a stored value would leave as this text.
+    /// Whether the export of a stored value equals this JSON text.
     private func holds(_ json: BatchArray, _ i: Int, _ old: Mixed) throws(RealmError) -> Bool {
         guard !element.isNull(i), case .string(let wanted) = try json.value(json === element ? i : element.field(i))
         else { return old.isNull }
@@ -323,13 +334,15 @@ final class BatchColumn {
     {
         guard elements.count == list.count else { return false }
         if inOrder {
-            for (n, j) in elements.enumerated() { guard try holds(json, j, try list.get(n)) else { return false } }
+            for (position, j) in elements.enumerated() {
+                guard try holds(json, j, try list.get(position)) else { return false }
+            }
             return true
         }
         var texts = Set<[UInt8]>()
-        for n in 0..<list.count {
-            let v = try list.get(n)
-            if v.isNull { texts.insert([]) } else { try text.write(v) { (b) in texts.insert(Array(b)) } }
+        for position in 0..<list.count {
+            let value = try list.get(position)
+            if value.isNull { texts.insert([]) } else { try text.write(value) { (b) in texts.insert(Array(b)) } }
         }
         for j in elements {
             let wanted = try json.value(json === element ? j : element.field(j))
@@ -339,7 +352,7 @@ final class BatchColumn {
     }
 
     private func isSame(_ a: Mixed, _ b: Mixed) -> Bool {
-        if case .link(let k) = a, case .typedLink(_, let l) = b { return k == l }
+        if case .link(let key) = a, case .typedLink(_, let other) = b { return key == other }
         return Mixed.same(a, b)
     }
 
@@ -349,7 +362,7 @@ final class BatchColumn {
 
     private func writeEmbedded(_ i: Int, _ object: ObjKey, isNew: Bool, _ mode: Batch.Mode) throws(RealmError) {
         var old = ObjKey.null
-        if !isNew, case .link(let k)? = try table.get(object, facts) { old = k }
+        if !isNew, case .link(let key)? = try table.get(object, facts) { old = key }
         if element.isNull(i) {
             if !old.isNull { _ = try table.set(object, facts, .null) }
         } else if mode == .modified, !old.isNull {
@@ -366,24 +379,25 @@ final class BatchColumn {
         if !isNew, mode == .modified, try holds(elements, object, shape) { return }
         let path = CollectionPath(table: table.key, object: object, column: facts.key)
         if let json { return try writeTrees(json, elements, path, shape, isNew: isNew) }
-        let made: [ObjKey] = try table.edit(path, as: shape) { (e) throws(RealmError) in
-            if !isNew { try e.clear() }
+        let made: [ObjKey] = try table.edit(path, as: shape) { (editor) throws(RealmError) in
+            if !isNew { try editor.clear() }
             var made: [ObjKey] = []
-            for (n, j) in elements.enumerated() {
+            for (position, j) in elements.enumerated() {
                 let at = shape == .dictionary ? array.children[0].field(j) : j
-                var v = Mixed.null
+                var value = Mixed.null
                 if !isEmbedded {
-                    v = try converted(at)
+                    value = try converted(at)
                 } else if !element.isNull(at) {
-                    made.append(try e.createTarget())
-                    v = .typedLink(facts.oppositeTable, made[made.count - 1])
+                    made.append(try editor.createTarget())
+                    value = .typedLink(facts.oppositeTable, made[made.count - 1])
                 } else {
                     made.append(.null)
                 }
                 switch shape {
-                case .list: try e.insert(n, v)
-                case .set: _ = try e.insertUnique(v)
-                case .dictionary: if case .string(let name)? = try names?.value(at) { _ = try e.setValue(v, for: name) }
+                case .list: try editor.insert(position, value)
+                case .set: _ = try editor.insertUnique(value)
+                case .dictionary:
+                    if case .string(let name)? = try names?.value(at) { _ = try editor.setValue(value, for: name) }
                 }
             }
             return made
@@ -419,7 +433,7 @@ final class BatchColumn {
         }
     }
 
-    /// Whether a collection holds these elements and no others. Embedded objects are always new ones.
+    /// Whether a collection holds exactly these elements. Always false for embedded objects, which are created anew.
     private func holds(_ elements: Range<Int>, _ object: ObjKey, _ shape: CollectionShape) throws(RealmError) -> Bool {
         if isEmbedded { return false }
         switch try table.group.resolve(CollectionPath(table: table.key, object: object, column: facts.key)) {
@@ -427,12 +441,12 @@ final class BatchColumn {
             guard shape == .set || list.count == elements.count else { return false }
             if let json { return try holds(json, elements, list, inOrder: shape == .list) }
             var found = Set<Int>()
-            for (n, j) in elements.enumerated() {
-                let v = try converted(j)
+            for (position, j) in elements.enumerated() {
+                let value = try converted(j)
                 if shape == .list {
-                    guard isSame(try list.get(n), v) else { return false }
+                    guard isSame(try list.get(position), value) else { return false }
                 } else {
-                    guard let at = try list.find(v) else { return false }
+                    guard let at = try list.find(value) else { return false }
                     found.insert(at)
                 }
             }
@@ -457,6 +471,6 @@ final class BatchColumn {
 }
 
 extension Mixed {
-    /// A copy of a text; nothing of other values.
-    fileprivate var bytes: [UInt8] { if case .string(let b) = self { Array(b) } else { [] } }
+    /// A copy of the bytes of a text; empty for other values.
+    fileprivate var bytes: [UInt8] { if case .string(let text) = self { Array(text) } else { [] } }
 }

@@ -1,16 +1,16 @@
-/// Columns of rows that are being read: becomes one `ArrowArray`, a struct for each row.
+/// The columns of the rows being read. They become one `ArrowArray`, a structure per row.
 final class ColumnBlock {
-    /// Rows that are read at a time.
+    /// Maximum number of rows per read.
     static let mostRows = TableReader.mostRows
     private let group: Group
     private let reader: TableReader
     private let root: ColumnBuilder
     private var text: MixedText
 
-    /// The row after the last one did not fit: the block ends here.
+    /// The next row did not fit, so the block ends here.
     private(set) var isFull = false
 
-    /// - Parameters: as those of `ColumnPlan.columns`.
+    /// - Parameters: those of `ColumnPlan.columns`.
     init(
         _ group: Group, _ schema: Schema, _ table: TableKey, _ paths: [Name]?, mayLackObjects: Bool,
         mostBytes: Int = Int(Int32.max)
@@ -28,34 +28,38 @@ final class ColumnBlock {
 
     var field: ColumnField { root.field }
 
-    /// Rows, and their bytes.
+    /// Number of rows, and of their bytes.
     var count: Int { root.count }
     var size: Int { root.size }
 
-    /// Makes room for so many rows.
+    /// Reserves memory for this many rows.
     func prepare(_ rows: Int) throws(RealmError) {
         isFull = false
         try root.prepare(rows)
     }
 
-    /// Adds `n` rows of the present cluster of a scan, from row `first` on; how many of them fitted.
-    func append(_ scan: ClusterScan, _ first: Int, _ n: Int) throws(RealmError) -> Int {
-        try checked(n) { () throws(RealmError) in try reader.read(scan, first, n, &text) }
+    /// Adds `count` rows of the current cluster of a scan, starting at row `first`.
+    ///
+    /// - Returns: the number of rows that fit.
+    func append(_ scan: ClusterScan, _ first: Int, _ count: Int) throws(RealmError) -> Int {
+        try checked(count) { () throws(RealmError) in try reader.read(scan, first, count, &text) }
     }
 
-    /// Adds objects by their keys, at most `mostRows`; how many of them fitted.
+    /// Adds objects by their keys, at most `mostRows`.
+    ///
+    /// - Returns: the number of objects that fit.
     func append(_ keys: ArraySlice<ObjKey>) throws(RealmError) -> Int {
         for (i, key) in keys.enumerated() { reader.keys[i] = key }
         return try checked(keys.count) { () throws(RealmError) in try reader.read(keys.count, group, &text, in: nil) }
     }
 
-    /// Moves the rows into `array`; the block is empty then.
+    /// Moves the rows into `array` and leaves the block empty.
     func export(to array: UnsafeMutablePointer<ArrowArray>) throws(RealmError) { try root.export(to: array) }
 
-    /// Reads `n` rows by `body`. When one of them does not fit the array is cut before it.
+    /// Reads `rowCount` rows with `body`. If a row does not fit, the array is truncated before it.
     ///
-    /// - Returns: how many of them were read.
-    private func checked(_ n: Int, _ body: () throws(RealmError) -> Void) throws(RealmError) -> Int {
+    /// - Returns: the number of rows read.
+    private func checked(_ rowCount: Int, _ body: () throws(RealmError) -> Void) throws(RealmError) -> Int {
         let before = count
         do throws(RealmError) { try body() } catch {
             let columns = reader.columns, kept = columns.map(\.builder.completeCount).min() ?? before
@@ -65,11 +69,11 @@ final class ColumnBlock {
             try root.appendWhole(kept - before)
             return kept - before
         }
-        try root.appendWhole(n)
-        return n
+        try root.appendWhole(rowCount)
+        return rowCount
     }
 
-    /// The error with the column and the object it is about.
+    /// Adds the column and the object to the message of an error.
     private func naming(_ error: RealmError, _ before: Int) -> RealmError {
         guard let builder = reader.present?.builder else { return error }
         let row = builder.completeCount - before

@@ -1,4 +1,5 @@
-/// A buffer of an Arrow array in the making: C memory that grows, and that goes to whoever takes it.
+/// A growing buffer of an Arrow array under construction, in C memory. `take` passes ownership of the memory to its
+/// caller.
 struct ColumnBuffer: ~Copyable {
     private(set) var start: UnsafeMutableRawPointer
     private var capacity = 0
@@ -10,11 +11,11 @@ struct ColumnBuffer: ~Copyable {
 
     deinit { if capacity > 0 { CMemory.release(start) } }
 
-    /// Stands for no memory at all.
-    // Never read or written.
+    /// Placeholder address of a buffer without memory.
+    // It is never read or written.
     nonisolated(unsafe) private static let nothing = UnsafeMutableRawPointer.allocate(byteCount: 1, alignment: 16)
 
-    /// Makes room for `more` bytes behind those in use.
+    /// Makes sure that `more` bytes fit behind the used ones.
     @inline(__always) mutating func reserve(_ more: Int) throws(RealmError) {
         if count &+ more > capacity { try grow(more) }
     }
@@ -28,20 +29,20 @@ struct ColumnBuffer: ~Copyable {
         capacity = wanted
     }
 
-    /// Adds bytes; there is room for them.
-    @inline(__always) mutating func append(_ from: UnsafeRawPointer, _ n: Int) {
-        Platform.copy(start + count, from, n)
-        count &+= n
+    /// Adds bytes. The caller has reserved memory for them.
+    @inline(__always) mutating func append(_ from: UnsafeRawPointer, _ byteCount: Int) {
+        Platform.copy(start + count, from, byteCount)
+        count &+= byteCount
     }
 
-    /// Adds `n` zero bytes.
-    mutating func appendZeros(_ n: Int) throws(RealmError) {
-        try reserve(n)
-        Platform.zero(start + count, n)
-        count += n
+    /// Adds zero bytes.
+    mutating func appendZeros(_ byteCount: Int) throws(RealmError) {
+        try reserve(byteCount)
+        Platform.zero(start + count, byteCount)
+        count += byteCount
     }
 
-    /// Gives the memory away; there is some, even for no bytes.
+    /// Passes ownership of the memory to the caller. The result is real memory even if the buffer is empty.
     mutating func take() throws(RealmError) -> UnsafeMutableRawPointer {
         if capacity == 0 { try grow(8) }
         defer { (start, capacity, count) = (Self.nothing, 0, 0) }

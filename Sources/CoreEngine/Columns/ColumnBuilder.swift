@@ -1,8 +1,8 @@
-/// The array of one column in the making: values are added at its end, by the leaf (`ColumnLoops`) or one by one; then
-/// it becomes an `ArrowArray`.
+/// Builds the array of one column. Values are appended a leaf at a time (`ColumnLoops`) or one by one, then exported as
+/// an `ArrowArray`.
 ///
-/// Nulls are marked from the first one on. An array of texts, binaries or elements ends where its 32-bit offsets end:
-/// what does not fit is refused with `isFull`, and whoever fills the array cuts it.
+/// The validity bits start with the first null. An array of texts, binaries or lists is limited by its 32-bit offsets:
+/// a value beyond the limit is refused and sets `isFull`, and the caller truncates the array.
 final class ColumnBuilder {
     let field: ColumnField
     let children: [ColumnBuilder]
@@ -10,37 +10,37 @@ final class ColumnBuilder {
     private(set) var count = 0
     private var nullCount = 0
 
-    /// Values that are there with all their parts.
+    /// Number of values whose parts are complete in all children.
     var completeCount: Int { field.isWhole ? children.reduce(count) { min($0, $1.completeCount) } : count }
 
-    /// A bit per value, where there are nulls.
+    /// One validity bit per value; empty while there are no nulls.
     private var validity = ColumnBuffer()
 
-    /// Numbers; bits of Bools; offsets of texts, binaries and lists, one more than values.
+    /// Numbers, bits of Bools, or the offsets of texts, binaries and lists (one more than values).
     private var values = ColumnBuffer()
     private var bytes = ColumnBuffer()
 
     /// The last value did not fit.
     private(set) var isFull = false
 
-    /// The same of this array or one below it.
+    /// Whether `isFull` is set here or in a child.
     var holdsFull: Bool { isFull || children.contains(where: \.holdsFull) }
 
-    /// - Parameter mostBytes: bytes of texts and binaries, and elements of lists, that the array may hold.
-    ///   Both are at most those that 32-bit offsets can tell.
+    /// - Parameter mostBytes: maximum number of text or binary bytes, or of list elements, in the array. It must fit in
+    ///   32-bit offsets.
     init(_ field: ColumnField, children: [ColumnBuilder] = [], mostBytes: Int = Int(Int32.max)) {
         self.field = field
         self.children = children
         self.mostBytes = mostBytes
     }
 
-    /// Makes room for so many values.
+    /// Reserves memory for this many values.
     func prepare(_ rows: Int) throws(RealmError) {
         try values.reserve((field.width ?? 4) * (rows + 1))
         if field.isWhole { for child in children { try child.prepare(rows) } }
     }
 
-    /// Bytes in use, with those of the children.
+    /// Bytes in use, including the children.
     var size: Int { children.reduce(validity.count + values.count + bytes.count) { $0 + $1.size } }
 
     private var hasOffsets: Bool {
@@ -52,14 +52,14 @@ final class ColumnBuilder {
 
     // MARK: Nulls
 
-    /// Marks values from the first null on.
+    /// Creates the validity bits. All values so far count as present.
     @inline(never) private func beginMarks(_ values: Int) throws(RealmError) {
         try validity.reserve((values + 7) / 8)
         for i in 0..<(values + 7) / 8 { validity.start.storeBytes(of: 0xFF, toByteOffset: i, as: UInt8.self) }
         validity.count = (values + 7) / 8
     }
 
-    /// Marks value `i`, which is the one behind the last, or one that counts as present so far.
+    /// Marks value `i` as null: either the next value, or an existing one that was marked as present.
     private func markNull(_ i: Int) throws(RealmError) {
         if validity.count == 0 { try beginMarks(max(i + 1, count)) }
         try mark(i, present: false)
@@ -77,19 +77,20 @@ final class ColumnBuilder {
         bits.start.storeBytes(of: isSet ? old | bit : old & ~bit, toByteOffset: i >> 3, as: UInt8.self)
     }
 
-    /// `n` values were added, none of them null as far as is known.
-    @inline(__always) private func added(_ n: Int) throws(RealmError) {
-        if validity.count > 0 { for i in count..<count &+ n { try mark(i, present: true) } }
-        count &+= n
+    /// Counts `more` new values, marked as present for now.
+    @inline(__always) private func added(_ more: Int) throws(RealmError) {
+        if validity.count > 0 { for i in count..<count &+ more { try mark(i, present: true) } }
+        count &+= more
     }
 
-    /// A null.
+    /// Appends a null.
     func appendNull() throws(RealmError) {
         try markNull(count)
         try appendPlaceholder()
     }
 
-    /// What stands where the object, or the value around, is missing: a null where the field may be null.
+    /// Appends a placeholder for a value whose object or enclosing value is missing: null if the field is nullable,
+    /// otherwise zero or empty.
     func appendMissing() throws(RealmError) {
         if field.isNullable { return try appendNull() }
         if validity.count > 0 { try mark(count, present: true) }
@@ -109,23 +110,23 @@ final class ColumnBuilder {
 
     // MARK: Values
 
-    /// Room for `n` values of a fixed width, which `body` fills in; it tells which of them are null.
+    /// Appends `valueCount` values of fixed width. `body` fills them in, `isNull` reports which of them are null.
     @inline(__always) func appendFixed<T: BitwiseCopyable>(
-        _ n: Int, _ body: (UnsafeMutablePointer<T>) throws(RealmError) -> Void, isNull: ((T, Int) -> Bool)?
+        _ valueCount: Int, _ body: (UnsafeMutablePointer<T>) throws(RealmError) -> Void, isNull: ((T, Int) -> Bool)?
     ) throws(RealmError) {
-        let size = n &* MemoryLayout<T>.stride
+        let size = valueCount &* MemoryLayout<T>.stride
         try values.reserve(size)
         let to = (values.start + values.count).assumingMemoryBound(to: T.self)
         try body(to)
         values.count &+= size
         let first = count
-        try added(n)
+        try added(valueCount)
         guard let isNull else { return }
-        for i in 0..<n where isNull(to[i], i) { try markNull(first &+ i) }
+        for i in 0..<valueCount where isNull(to[i], i) { try markNull(first &+ i) }
     }
 
-    func appendBool(_ v: Bool) throws(RealmError) {
-        try Self.setBit(&values, count, v)
+    func appendBool(_ flag: Bool) throws(RealmError) {
+        try Self.setBit(&values, count, flag)
         try added(1)
     }
 
@@ -136,17 +137,17 @@ final class ColumnBuilder {
         values.count &+= 4
     }
 
-    /// A text or binary; texts are checked.
-    @inline(__always) func append(_ b: Bytes, isText: Bool) throws(RealmError) {
-        guard !isText || isUTF8(b) else { throw RealmError(.typeMismatch, "the text is not UTF-8") }
-        guard b.count <= mostBytes &- bytes.count else { throw full() }
-        try bytes.reserve(b.count)
-        if let p = b.baseAddress { bytes.append(p, b.count) }
+    /// Appends a text or a binary. Texts must be valid UTF-8.
+    @inline(__always) func append(_ data: Bytes, isText: Bool) throws(RealmError) {
+        guard !isText || isUTF8(data) else { throw RealmError(.typeMismatch, "the text is not UTF-8") }
+        guard data.count <= mostBytes &- bytes.count else { throw full() }
+        try bytes.reserve(data.count)
+        if let start = data.baseAddress { bytes.append(start, data.count) }
         try appendOffset(bytes.count)
         try added(1)
     }
 
-    /// A list or map: the elements have been added to the child.
+    /// Appends a list or map whose elements were already added to the child.
     func appendElements() throws(RealmError) {
         let end = children.first?.count ?? 0
         guard end <= mostBytes else { throw full() }
@@ -154,10 +155,10 @@ final class ColumnBuilder {
         try added(1)
     }
 
-    /// Objects, rows or pairs whose parts are added to the children before or afterwards.
-    func appendWhole(_ n: Int) throws(RealmError) { try added(n) }
+    /// Counts structures (objects, rows or pairs) whose parts are added to the children before or after this call.
+    func appendWhole(_ count: Int) throws(RealmError) { try added(count) }
 
-    /// An object that is not there; the children get what stands for its values by themselves.
+    /// Appends a missing object. The caller adds placeholders to the children.
     func appendAbsent() throws(RealmError) {
         try markNull(count)
         count &+= 1
@@ -168,85 +169,86 @@ final class ColumnBuilder {
         return RealmError(.limitExceeded, "the values are larger than an array can hold")
     }
 
-    private func appendValue<T: BitwiseCopyable>(_ v: T) throws(RealmError) {
-        try appendFixed(1, { (to: UnsafeMutablePointer<T>) throws(RealmError) in to.pointee = v }, isNull: nil)
+    private func appendValue<T: BitwiseCopyable>(_ value: T) throws(RealmError) {
+        try appendFixed(1, { (to: UnsafeMutablePointer<T>) throws(RealmError) in to.pointee = value }, isNull: nil)
     }
 
-    /// A value of any kind but Mixed, which is written as text before, and collections.
-    func append(_ v: Mixed) throws(RealmError) {
-        switch (field.kind, v) {
+    /// Appends a single value. Mixed values, which are written as text, and collections have other functions.
+    func append(_ value: Mixed) throws(RealmError) {
+        switch (field.kind, value) {
         case (_, .null): try appendNull()
         case (.int, .int(let i)): try appendValue(i)
-        case (.bool, .bool(let b)): try appendBool(b)
-        case (.float, .float(let f)): try appendValue(f)
-        case (.double, .double(let d)): try appendValue(d)
-        case (.text, .string(let b)): try append(b, isText: true)
-        // Keys of dictionaries that other tools made.
+        case (.bool, .bool(let flag)): try appendBool(flag)
+        case (.float, .float(let number)): try appendValue(number)
+        case (.double, .double(let number)): try appendValue(number)
+        case (.text, .string(let text)): try append(text, isText: true)
+        // Integer keys of dictionaries that other libraries wrote.
         case (.text, .int(let i)):
-            try Array(String(i).utf8).withBytes { (b) throws(RealmError) in try append(b, isText: false) }
-        case (.binary, .binary(let b)): try append(b, isText: false)
-        case (.timestamp, .timestamp(let t)): try appendValue(try Self.nanoseconds(t))
-        case (.decimal, .decimal(let d)): try appendValue((d.low, d.high))
-        case (.objectId, .objectId(let o)): try appendFixedBytes(12) { o.copy(to: $0) }
-        case (.uuid, .uuid(let u)): try appendFixedBytes(16) { u.copy(to: $0) }
-        case (.link, .link(let k)), (.link, .typedLink(_, let k)):
-            if k.raw < 0 { try appendNull() } else { try appendValue(k.raw) }
+            try Array(String(i).utf8).withBytes { (digits) throws(RealmError) in try append(digits, isText: false) }
+        case (.binary, .binary(let data)): try append(data, isText: false)
+        case (.timestamp, .timestamp(let time)): try appendValue(try Self.nanoseconds(time))
+        case (.decimal, .decimal(let decimal)): try appendValue((decimal.low, decimal.high))
+        case (.objectId, .objectId(let id)): try appendFixedBytes(12) { id.copy(to: $0) }
+        case (.uuid, .uuid(let id)): try appendFixedBytes(16) { id.copy(to: $0) }
+        case (.link, .link(let key)), (.link, .typedLink(_, let key)):
+            if key.raw < 0 { try appendNull() } else { try appendValue(key.raw) }
         default: throw .corrupt("a value of another type than its property")
         }
     }
 
-    private func appendFixedBytes(_ n: Int, _ copy: (UnsafeMutableRawPointer) -> Void) throws(RealmError) {
-        try values.reserve(n)
+    private func appendFixedBytes(_ count: Int, _ copy: (UnsafeMutableRawPointer) -> Void) throws(RealmError) {
+        try values.reserve(count)
         copy(values.start + values.count)
-        values.count += n
+        values.count += count
         try added(1)
     }
 
-    /// Since 1970.
-    @inline(__always) static func nanoseconds(_ t: Timestamp) throws(RealmError) -> Int64 {
-        let (whole, isTooFar) = t.seconds.multipliedReportingOverflow(by: 1_000_000_000)
-        let (sum, overflows) = whole.addingReportingOverflow(Int64(t.nanoseconds))
+    /// Nanoseconds since 1970.
+    @inline(__always) static func nanoseconds(_ time: Timestamp) throws(RealmError) -> Int64 {
+        let (whole, isTooFar) = time.seconds.multipliedReportingOverflow(by: 1_000_000_000)
+        let (sum, overflows) = whole.addingReportingOverflow(Int64(time.nanoseconds))
         guard !isTooFar, !overflows else {
             throw RealmError(
                 .limitExceeded,
-                "a point in time \(t.seconds) seconds from 1970 is too far away for 64 bits of nanoseconds")
+                "a point in time \(time.seconds) seconds from 1970 is too far away for 64 bits of nanoseconds")
         }
         return sum
     }
 
-    // MARK: Cutting and handing out
+    // MARK: Truncation and export
 
-    /// Forgets the values from `n` on.
-    func truncate(_ n: Int) throws(RealmError) {
+    /// Removes the values after the first `newCount`.
+    func truncate(_ newCount: Int) throws(RealmError) {
         isFull = false
         switch field.kind {
         case .text, .binary:
             if values.count > 0 {
-                values.count = (n + 1) * 4
-                bytes.count = Int(values.start.load(fromByteOffset: n * 4, as: Int32.self))
+                values.count = (newCount + 1) * 4
+                bytes.count = Int(values.start.load(fromByteOffset: newCount * 4, as: Int32.self))
             }
         case .list, .map:
             var elements = 0
             if values.count > 0 {
-                values.count = (n + 1) * 4
-                elements = Int(values.start.load(fromByteOffset: n * 4, as: Int32.self))
+                values.count = (newCount + 1) * 4
+                elements = Int(values.start.load(fromByteOffset: newCount * 4, as: Int32.self))
             }
             try children.first?.truncate(elements)
-        case .structure, .mixed: for child in children { try child.truncate(n) }
-        case .bool: values.count = (n + 7) / 8
-        default: values.count = n * (field.width ?? 0)
+        case .structure, .mixed: for child in children { try child.truncate(newCount) }
+        case .bool: values.count = (newCount + 7) / 8
+        default: values.count = newCount * (field.width ?? 0)
         }
-        count = n
+        count = newCount
         guard validity.count > 0 else { return }
-        validity.count = (n + 7) / 8
+        validity.count = (newCount + 7) / 8
         nullCount = 0
-        for i in 0..<n where validity.start.load(fromByteOffset: i >> 3, as: UInt8.self) >> UInt8(i & 7) & 1 == 0 {
+        for i in 0..<newCount where validity.start.load(fromByteOffset: i >> 3, as: UInt8.self) >> UInt8(i & 7) & 1 == 0
+        {
             nullCount += 1
         }
     }
 
-    /// Moves the values into `array`; the builder is empty then. `array` owns its buffers and one block of memory:
-    /// pointers to the buffers, to its children, and these.
+    /// Moves the values into `array` and leaves the builder empty. `array` owns its buffers and one block of memory,
+    /// which holds the pointers to the buffers, the pointers to the children, and the children.
     func export(to array: UnsafeMutablePointer<ArrowArray>) throws(RealmError) {
         let bufferCount = field.isWhole ? 1 : bytesBuffer ? 3 : 2
         let word = MemoryLayout<UnsafeRawPointer?>.stride
@@ -292,9 +294,11 @@ final class ColumnBuilder {
 }
 
 extension ArrowArray {
-    /// Children that were moved away, or never came to be, have no `release`.
-    fileprivate static let releaseBlock: Release = { p in
-        guard let array = p?.assumingMemoryBound(to: ArrowArray.self), array.pointee.release != nil else { return }
+    /// Skips children whose `release` is nil: they were moved away or never filled.
+    fileprivate static let releaseBlock: Release = { pointer in
+        guard let array = pointer?.assumingMemoryBound(to: ArrowArray.self), array.pointee.release != nil else {
+            return
+        }
         if let children = array.pointee.children {
             for i in 0..<Int(array.pointee.childCount) { if let child = children[i] { child.pointee.release?(child) } }
         }

@@ -1,15 +1,14 @@
-/// What a column, or a part of one, is for whoever reads it: its name, its type in Arrow's terms, and what Arrow has no
-/// type for as metadata.
+/// The description of a column or of a part of it: its name, its Arrow type, and metadata for types that Arrow lacks.
 struct ColumnField {
     enum Kind {
         case int, bool, float, double, text, binary, timestamp, decimal, objectId, uuid
-        /// Key of an object.
+        /// An object key.
         case link
-        /// A Mixed value: one child, its JSON text.
+        /// A Mixed value, with one child: its JSON text.
         case mixed
-        /// Elements; one child.
+        /// A list, with one child: its elements.
         case list
-        /// Names and values: one child of kind `structure`, which has two.
+        /// Keys and values, with one child of kind `structure`, which has two children.
         case map
         case structure
     }
@@ -18,14 +17,15 @@ struct ColumnField {
     let kind: Kind
     var isNullable: Bool
 
-    /// Class of the objects that a link leads to; of other kinds: the values are primary keys of its objects.
+    /// For a link, the class of the linked objects. For other kinds, the class whose primary keys the values are; empty
+    /// otherwise.
     var linkedClass: Name = ""
     var children: [ColumnField] = []
 
-    /// A value is there with its parts, which the children have; it takes no bytes itself.
+    /// Whether a value consists only of its children and takes no bytes itself.
     var isWhole: Bool { kind == .structure || kind == .mixed }
 
-    /// How the type is written in an `ArrowSchema`.
+    /// The format text of an `ArrowSchema`.
     var format: String {
         switch kind {
         case .int, .link: "l"
@@ -43,7 +43,7 @@ struct ColumnField {
         }
     }
 
-    /// Bytes of a value that always takes as many; nil for other kinds.
+    /// Bytes per value of a fixed-width kind; nil for other kinds.
     var width: Int? {
         switch kind {
         case .int, .link, .double, .timestamp: 8
@@ -70,13 +70,15 @@ struct ColumnField {
         }
     }
 
-    /// The pairs as `ArrowSchema.metadata` has them: their number, then each text behind its length, as 32-bit
-    /// integers.
+    /// The pairs as `ArrowSchema.metadata` stores them: the number of pairs, then each text preceded by its length. The
+    /// numbers are 32-bit integers.
     private var encodedMetadata: [UInt8] {
         let pairs = metadata
         guard !pairs.isEmpty else { return [] }
         var bytes: [UInt8] = []
-        func put(_ n: Int) { withUnsafeBytes(of: Int32(truncatingIfNeeded: n)) { bytes.append(contentsOf: $0) } }
+        func put(_ count: Int) {
+            withUnsafeBytes(of: Int32(truncatingIfNeeded: count)) { bytes.append(contentsOf: $0) }
+        }
         put(pairs.count)
         for text in pairs.flatMap({ [$0.key, $0.value] }) {
             put(text.utf8.count)
@@ -85,7 +87,7 @@ struct ColumnField {
         return bytes
     }
 
-    /// Fills in `schema`, which then owns one block of memory: pointers to its children, these, and its texts.
+    /// Fills `schema`, which then owns one block of memory: the pointers to its children, the children, and its texts.
     func export(to schema: UnsafeMutablePointer<ArrowSchema>) throws(RealmError) {
         let format = Array(self.format.utf8) + [0], name = Array(self.name.utf8) + [0], metadata = encodedMetadata
         let pointers = children.count * MemoryLayout<UnsafeMutablePointer<ArrowSchema>?>.stride
@@ -126,9 +128,11 @@ struct ColumnField {
 }
 
 extension ArrowSchema {
-    /// Children that were moved away, or never came to be, have no `release`.
-    fileprivate static let releaseBlock: Release = { p in
-        guard let schema = p?.assumingMemoryBound(to: ArrowSchema.self), schema.pointee.release != nil else { return }
+    /// Skips children whose `release` is nil: they were moved away or never filled.
+    fileprivate static let releaseBlock: Release = { pointer in
+        guard let schema = pointer?.assumingMemoryBound(to: ArrowSchema.self), schema.pointee.release != nil else {
+            return
+        }
         if let children = schema.pointee.children {
             for i in 0..<Int(schema.pointee.childCount) { if let child = children[i] { child.pointee.release?(child) } }
         }

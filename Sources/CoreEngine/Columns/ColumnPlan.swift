@@ -1,7 +1,7 @@
-/// Which columns an export has: paths over the properties of a class, bound to where their values stand.
+/// The columns of an export: paths over the properties of a class, bound to the places of their values.
 ///
 ///     name                 a property, by its public or its stored name
-///     owner.address.city   a property behind links to one object each; null where a link is
+///     owner.address.city   a property behind links to one object each; null where a link is null
 ///     @key                 the key of the object, also behind links
 struct ColumnPlan {
     /// The snapshot, and the classes as the Realm shows them.
@@ -9,13 +9,13 @@ struct ColumnPlan {
     private let schema: Schema
     private let mostBytes: Int
 
-    /// Columns made so far, the parts of embedded objects included.
+    /// Number of columns so far, including the parts of embedded objects.
     private var made = 0
 
-    /// More are of use to nobody, and a file can describe more than there is memory for.
+    /// Limit of columns: a file can describe more columns than fit in memory.
     private static let mostColumns = 20_000
 
-    /// Embedded objects deeper than this, and those of a class around them, show their keys only.
+    /// Embedded objects below this depth, or of a class that encloses them, are exported as keys only.
     private static let deepest = 16
 
     private init(_ group: Group, _ schema: Schema, mostBytes: Int) {
@@ -25,8 +25,8 @@ struct ColumnPlan {
     }
 
     /// - Parameters:
-    ///   - paths: nil: all properties that hold values or collections, in the order of the schema.
-    ///   - mayLackObjects: some rows may have no object, so that every column may have nulls.
+    ///   - paths: nil for all properties with values or collections, in schema order.
+    ///   - mayLackObjects: some rows may have no object, so every column may have nulls.
     static func columns(
         _ group: Group, _ schema: Schema, of key: TableKey, paths: [Name]?, mayLackObjects: Bool, mostBytes: Int
     ) throws(RealmError) -> [ColumnReader] {
@@ -48,8 +48,8 @@ struct ColumnPlan {
     /// Name and column of each property.
     private func properties(_ table: Table) -> [(Name, Column)] {
         guard let i = schema.index(of: table.key) else { return table.publicColumns.map { ($0.name, $0) } }
-        return schema.classes[i].properties.compactMap { p in
-            table.column(p.key).map { (p.publicName.isEmpty ? p.name : p.publicName, $0) }
+        return schema.classes[i].properties.compactMap { property in
+            table.column(property.key).map { (property.publicName.isEmpty ? property.name : property.publicName, $0) }
         }
     }
 
@@ -61,8 +61,8 @@ struct ColumnPlan {
     }
 
     private func className(_ table: TableKey) throws(RealmError) -> Name {
-        guard let t = try group.table(table) else { return "" }
-        return t.className ?? t.name
+        guard let owner = try group.table(table) else { return "" }
+        return owner.className ?? owner.name
     }
 
     // MARK: Paths
@@ -81,7 +81,7 @@ struct ColumnPlan {
                 let inner = try reader(last, of: at, path, isNullable: isNullable || !links.isEmpty, around: [at.key])
                 return try behind(links, inner)
             }
-            // Names may have dots in them: the shortest one that is a link leads on.
+            // A name may contain dots: the shortest prefix that names a link is used.
             guard let (link, end) = link(rest, of: at), let target = try group.table(link.oppositeTable) else {
                 throw unknown(path, rest, at)
             }
@@ -95,8 +95,10 @@ struct ColumnPlan {
 
     private func link(_ rest: Substring, of table: Table) -> (Column, Substring.Index)? {
         for end in rest.indices where rest[end] == "." {
-            if let c = column(Name(String(rest[..<end])), of: table), c.type == .link, !c.isCollection {
-                return (c, end)
+            if let definition = column(Name(String(rest[..<end])), of: table), definition.type == .link,
+                !definition.isCollection
+            {
+                return (definition, end)
             }
         }
         return nil
@@ -125,16 +127,17 @@ struct ColumnPlan {
 
     private func builder(_ field: ColumnField) throws(RealmError) -> ColumnBuilder {
         guard field.kind == .mixed else { return ColumnBuilder(field, mostBytes: mostBytes) }
-        // In a structure of its own the text is told from a text that is the value, whatever becomes of the metadata.
+        // The enclosing structure distinguishes JSON text from a plain text value, even if a program drops the
+        // metadata.
         let json = ColumnField(name: "json", kind: .text, isNullable: true)
         var whole = field
         whole.children = [json]
         return ColumnBuilder(whole, children: [ColumnBuilder(json, mostBytes: mostBytes)])
     }
 
-    /// - Parameter around: the class, and those of the objects in which it is embedded.
+    /// - Parameter around: the class, and the classes of the enclosing objects.
     private mutating func reader(
-        _ c: Column, of table: Table, _ name: Name, isNullable: Bool, around: [TableKey]
+        _ column: Column, of table: Table, _ name: Name, isNullable: Bool, around: [TableKey]
     ) throws(RealmError) -> ColumnReader {
         made += 1
         guard made <= Self.mostColumns else {
@@ -142,54 +145,56 @@ struct ColumnPlan {
                 .limitExceeded,
                 "Class '\(table.className ?? table.name)' has too many columns with those of its embedded objects")
         }
-        guard c.isCollection else {
-            if c.type == .link, let target = try embedded(c, around) {
+        guard column.isCollection else {
+            if column.type == .link, let target = try embedded(column, around) {
                 let parts = try columns(of: target, around)
                 let field = ColumnField(
                     name: name, kind: .structure, isNullable: true, children: parts.map(\.builder.field))
                 return ColumnReader(
-                    .embedded(c.key, TableReader(target.key, parts)),
+                    .embedded(column.key, TableReader(target.key, parts)),
                     ColumnBuilder(field, children: parts.map(\.builder)))
             }
-            if let keys = try primaryKeys(c, name) { return ColumnReader(.behind(c.key, keys.reader), keys.builder) }
-            let field = try field(c, name, isNullable: isNullable || c.isNullable)
+            if let keys = try primaryKeys(column, name) {
+                return ColumnReader(.behind(column.key, keys.reader), keys.builder)
+            }
+            let field = try field(column, name, isNullable: isNullable || column.isNullable)
             let source: ColumnReader.Source
-            switch c.type {
-            case .link: source = .link(c.key)
-            case .mixed: source = .mixed(c.key)
+            switch column.type {
+            case .link: source = .link(column.key)
+            case .mixed: source = .mixed(column.key)
             default:
-                guard let kind = c.leafKind else { throw .corrupt("a property of an unknown type") }
-                source = .value(c.key, kind)
+                guard let kind = column.leafKind else { throw .corrupt("a property of an unknown type") }
+                source = .value(column.key, kind)
             }
             return ColumnReader(source, try builder(field))
         }
-        // Links of lists and sets lead to an object each; in dictionaries there may be none.
-        let hasNulls = c.type == .link || c.type == .linkList ? c.isDictionary : c.isNullable
-        let elementName: Name = c.isDictionary ? "value" : "item"
+        // Lists and sets of links have no null elements; dictionaries of links may have them.
+        let hasNulls = column.type == .link || column.type == .linkList ? column.isDictionary : column.isNullable
+        let elementName: Name = column.isDictionary ? "value" : "item"
         let elements: ColumnReader.Elements, element: ColumnBuilder
-        if c.type == .link || c.type == .linkList, let target = try embedded(c, around) {
+        if column.type == .link || column.type == .linkList, let target = try embedded(column, around) {
             let parts = try columns(of: target, around)
             element = ColumnBuilder(
                 ColumnField(
                     name: elementName, kind: .structure, isNullable: hasNulls, children: parts.map(\.builder.field)),
                 children: parts.map(\.builder))
             elements = .objects(TableReader(target.key, parts))
-        } else if let keys = try primaryKeys(c, elementName) {
+        } else if let keys = try primaryKeys(column, elementName) {
             (element, elements) = (keys.builder, .primaryKeys(keys.reader))
         } else {
-            element = try builder(try field(c, elementName, isNullable: hasNulls))
-            elements = c.type == .mixed ? .mixed : .values
+            element = try builder(try field(column, elementName, isNullable: hasNulls))
+            elements = column.type == .mixed ? .mixed : .values
         }
         return ColumnReader(
-            .collection(c, elements: elements), collection(c, name, isNullable: isNullable, of: element))
+            .collection(column, elements: elements), collection(column, name, isNullable: isNullable, of: element))
     }
 
-    /// How links leave whose objects have a primary key: by that, which means the same in every database, and to
-    /// programs that know no object keys.
-    private func primaryKeys(_ c: Column, _ name: Name) throws(RealmError) -> (
+    /// Links to objects with a primary key are exported as that primary key: it means the same in every database, and
+    /// programs need no object keys.
+    private func primaryKeys(_ column: Column, _ name: Name) throws(RealmError) -> (
         reader: TableReader, builder: ColumnBuilder
     )? {
-        guard c.type == .link || c.type == .linkList, let target = try group.table(c.oppositeTable),
+        guard column.type == .link || column.type == .linkList, let target = try group.table(column.oppositeTable),
             let key = target.primaryKey,
             let primary = target.column(key), let kind = primary.leafKind
         else { return nil }
@@ -199,8 +204,10 @@ struct ColumnPlan {
         return (TableReader(target.key, [ColumnReader(.primaryKey(key, kind), builder)]), builder)
     }
 
-    private func collection(_ c: Column, _ name: Name, isNullable: Bool, of element: ColumnBuilder) -> ColumnBuilder {
-        guard c.isDictionary else {
+    private func collection(_ column: Column, _ name: Name, isNullable: Bool, of element: ColumnBuilder)
+        -> ColumnBuilder
+    {
+        guard column.isDictionary else {
             return ColumnBuilder(
                 ColumnField(name: name, kind: .list, isNullable: isNullable, children: [element.field]),
                 children: [element], mostBytes: mostBytes)
@@ -214,9 +221,9 @@ struct ColumnPlan {
             mostBytes: mostBytes)
     }
 
-    /// The class of a link to embedded objects that are shown with their values.
-    private func embedded(_ c: Column, _ around: [TableKey]) throws(RealmError) -> Table? {
-        guard let target = try group.table(c.oppositeTable), target.isEmbedded else { return nil }
+    /// The target class of a link to embedded objects, if they are exported with their values; otherwise nil.
+    private func embedded(_ column: Column, _ around: [TableKey]) throws(RealmError) -> Table? {
+        guard let target = try group.table(column.oppositeTable), target.isEmbedded else { return nil }
         return around.contains(target.key) || around.count > Self.deepest ? nil : target
     }
 
@@ -228,10 +235,10 @@ struct ColumnPlan {
         return parts
     }
 
-    /// What a single value of a property becomes.
-    private func field(_ c: Column, _ name: Name, isNullable: Bool) throws(RealmError) -> ColumnField {
+    /// The field for a single value of a property.
+    private func field(_ column: Column, _ name: Name, isNullable: Bool) throws(RealmError) -> ColumnField {
         let kind: ColumnField.Kind
-        switch c.type {
+        switch column.type {
         case .int: kind = .int
         case .bool: kind = .bool
         case .float: kind = .float
@@ -244,12 +251,12 @@ struct ColumnPlan {
         case .uuid: kind = .uuid
         case .mixed: kind = .mixed
         case .link, .linkList:
-            let isNullable = isNullable || !c.isCollection
+            let isNullable = isNullable || !column.isCollection
             return ColumnField(
-                name: name, kind: .link, isNullable: isNullable, linkedClass: try className(c.oppositeTable))
+                name: name, kind: .link, isNullable: isNullable, linkedClass: try className(column.oppositeTable))
         default: throw .corrupt("a property of an unknown type")
         }
-        // A Mixed value may be null wherever it stands.
+        // A Mixed value is always nullable.
         return ColumnField(name: name, kind: kind, isNullable: isNullable || kind == .mixed)
     }
 }

@@ -2,15 +2,15 @@
 struct RowRun {
     let table: Table
 
-    /// The cluster, and how many rows it has: each column leaf must have as many elements.
+    /// The cluster node, and its number of rows. Each column leaf must have as many elements.
     let leaf: Node
     let size: Int
 
-    /// The rows, with their keys.
+    /// The row indexes in the cluster, and the object keys.
     let rows: UnsafeBufferPointer<UInt16>
     let keys: UnsafePointer<ObjKey>
 
-    /// The walk over all clusters that came here, if it was one: it asks early for the leaves that are read of every
+    /// The scan over all clusters that produced the run, if any. A scan prefetches the leaves that are read in every
     /// cluster.
     let scan: ClusterScan?
 
@@ -22,7 +22,7 @@ struct RowRun {
     }
 }
 
-/// A column of an export: where its values stand, and the array into which they are copied.
+/// A column of an export: the place of its values, and the array that receives them.
 final class ColumnReader {
     enum Source {
         /// The key of the object itself.
@@ -30,9 +30,9 @@ final class ColumnReader {
         /// A value of the object.
         case value(ColKey, LeafKind)
         case link(ColKey)
-        /// A primary key, by which links to its object leave: never null.
+        /// A primary key that represents a link; never null.
         case primaryKey(ColKey, LeafKind)
-        /// A Mixed value, as text.
+        /// A Mixed value, as JSON text.
         case mixed(ColKey)
         case collection(Column, elements: Elements)
         /// A value of the object behind a link.
@@ -41,7 +41,7 @@ final class ColumnReader {
         case embedded(ColKey, TableReader)
     }
 
-    /// What the elements of a collection become.
+    /// How the elements of a collection are exported.
     enum Elements {
         case values
         case mixed
@@ -59,7 +59,7 @@ final class ColumnReader {
         self.builder = builder
     }
 
-    /// Adds the values of the rows.
+    /// Appends the values of the rows.
     func read(_ run: RowRun, _ text: inout MixedText) throws(RealmError) {
         switch source {
         case .key: try ColumnLoops.keys(run, builder)
@@ -72,17 +72,17 @@ final class ColumnReader {
             let leaf = try run.leaf(column)
             for row in run.rows {
                 let isNumbered = run.table.rows.isEnumerated(column)
-                let v =
+                let value =
                     isNumbered
                     ? try run.table.rows.enumeratedValue(column, leaf, Int(row))
                     : try kind.get(run.table.store, leaf, Int(row))
-                guard !v.isNull else {
+                guard !value.isNull else {
                     let name = run.table.className ?? run.table.name
                     throw RealmError(
                         .typeMismatch,
                         "a link to the object of class '\(name)' whose primary key is null: '.@key' has its object key")
                 }
-                try builder.append(v)
+                try builder.append(value)
             }
         case .collection(let column, let elements): try collections(run, column, elements, &text)
         case .behind(let column, let target): try target.read(behind: run, column, &text, in: nil)
@@ -105,14 +105,14 @@ final class ColumnReader {
         }
     }
 
-    private func append(_ v: Mixed, _ to: ColumnBuilder, _ text: inout MixedText) throws(RealmError) {
-        switch v {
+    private func append(_ value: Mixed, _ to: ColumnBuilder, _ text: inout MixedText) throws(RealmError) {
+        switch value {
         case .null, .slot: return try to.appendNull()
-        case .link(let k) where k.raw < 0: return try to.appendNull()
-        case .typedLink(_, let k) where k.raw < 0: return try to.appendNull()
+        case .link(let key) where key.raw < 0: return try to.appendNull()
+        case .typedLink(_, let key) where key.raw < 0: return try to.appendNull()
         default:
             guard let json = to.children.first else { return }
-            try text.write(v) { (b) throws(RealmError) in try json.append(b, isText: true) }
+            try text.write(value) { (b) throws(RealmError) in try json.append(b, isText: true) }
             try to.appendWhole(1)
         }
     }
@@ -158,32 +158,32 @@ final class ColumnReader {
             let whole = if case .objects = elements { builder } else { nil as ColumnBuilder? }
             var i = 0
             while i < count {
-                let n = min(count - i, TableReader.mostRows)
-                for j in 0..<n {
+                let batch = min(count - i, TableReader.mostRows)
+                for j in 0..<batch {
                     switch try element(i + j) {
-                    case .typedLink(_, let k), .link(let k): target.keys[j] = k
+                    case .typedLink(_, let key), .link(let key): target.keys[j] = key
                     default: target.keys[j] = .null
                     }
                 }
-                try target.read(n, group, &text, in: whole)
-                i += n
+                try target.read(batch, group, &text, in: whole)
+                i += batch
             }
         }
     }
 }
 
-/// Columns of one class, and the keys of the objects that are read next.
+/// Columns of one class, and the keys of the objects to read next.
 final class TableReader {
-    /// Objects that are read at a time; a cluster has no more.
+    /// Maximum number of objects per read, equal to the capacity of a cluster.
     static let mostRows = Format.clusterCapacity
     let table: TableKey
     let columns: [ColumnReader]
 
-    /// For whoever fills them in.
+    /// The caller fills in the keys.
     let keys: UnsafeMutablePointer<ObjKey>
     private let rows: UnsafeMutablePointer<UInt16>
 
-    /// The column that is being read: after an error, the one it is about.
+    /// The column being read. After an error, the column that caused it.
     private(set) var present: ColumnReader?
 
     init(_ table: TableKey, _ columns: [ColumnReader]) {
@@ -200,25 +200,27 @@ final class TableReader {
         rows.deallocate()
     }
 
-    /// Adds the values of the objects that the first `n` of `keys` name; where there is no such object something that
-    /// stands for nothing.
+    /// Appends the values of the first `objectCount` objects in `keys`. An object that does not exist gets
+    /// placeholders.
     ///
-    /// - Parameter whole: gets the objects, of which the columns are the parts, if they are that.
-    func read(_ n: Int, _ group: Group, _ text: inout MixedText, in whole: ColumnBuilder?) throws(RealmError) {
+    /// - Parameter whole: the builder of the structures that the columns are parts of, for embedded objects; otherwise
+    ///   nil.
+    func read(_ objectCount: Int, _ group: Group, _ text: inout MixedText, in whole: ColumnBuilder?) throws(RealmError)
+    {
         let table = try group.table(self.table)
         var i = 0
-        while i < n {
+        while i < objectCount {
             guard let table, keys[i].raw >= 0, let first = try table.rows.locate(keys[i]) else {
                 try whole?.appendAbsent()
                 for column in columns { try column.builder.appendMissing() }
                 i += 1
                 continue
             }
-            // Those that follow in the same cluster come along.
+            // Consecutive keys of the same cluster are read together.
             let cursor = table.rows.cursor
             rows[0] = UInt16(truncatingIfNeeded: first.index)
             var count = 1
-            while i + count < n, case let key = UInt64(bitPattern: keys[i + count].raw), cursor.holds(key),
+            while i + count < objectCount, case let key = UInt64(bitPattern: keys[i + count].raw), cursor.holds(key),
                 let row = cursor.row(key)
             {
                 rows[count] = UInt16(truncatingIfNeeded: row)
@@ -234,7 +236,7 @@ final class TableReader {
         }
     }
 
-    /// The same for the objects to which a link of other rows leads.
+    /// Does the same for the objects behind a link of other rows.
     func read(behind run: RowRun, _ column: ColKey, _ text: inout MixedText, in whole: ColumnBuilder?)
         throws(RealmError)
     {
@@ -246,14 +248,14 @@ final class TableReader {
         try read(run.count, run.table.group, &text, in: whole)
     }
 
-    /// Adds the values of `n` rows of the present cluster of a scan, from row `first` on.
-    func read(_ scan: ClusterScan, _ first: Int, _ n: Int, _ text: inout MixedText) throws(RealmError) {
-        for i in 0..<n {
+    /// Appends the values of `count` rows of the current cluster of a scan, starting at row `first`.
+    func read(_ scan: ClusterScan, _ first: Int, _ count: Int, _ text: inout MixedText) throws(RealmError) {
+        for i in 0..<count {
             rows[i] = UInt16(truncatingIfNeeded: first &+ i)
             keys[i] = scan.key(first &+ i)
         }
         let run = RowRun(
-            table: scan.table, leaf: scan.leaf, size: scan.count, rows: UnsafeBufferPointer(start: rows, count: n),
+            table: scan.table, leaf: scan.leaf, size: scan.count, rows: UnsafeBufferPointer(start: rows, count: count),
             keys: keys, scan: scan)
         try read(run, &text)
     }

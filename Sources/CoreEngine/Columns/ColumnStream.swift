@@ -1,38 +1,38 @@
-/// An export on its way: a version that stays pinned, and how far its rows were read. Behind an `ArrowArrayStream`.
+/// An export in progress behind an `ArrowArrayStream`: a pinned version, and the position in its rows.
 ///
-/// Thread rule: any thread, one at a time. It needs no Realm: the one that made it may move on or be closed.
+/// Thread rule: any thread, one at a time. It needs no Realm: the Realm that created it may advance or be closed.
 final class ColumnStream {
     struct Limits {
-        /// Rows of an array.
+        /// Maximum number of rows per array.
         var rows = 65_536
 
-        /// Bytes after which an array ends, so that a stream needs little memory whatever it reads.
+        /// An array ends after this many bytes, which bounds the memory of a stream.
         var size = 64 << 20
 
-        /// Bytes of a column's texts, or elements of its lists.
+        /// Maximum bytes of the texts of a column, or elements of its lists.
         var bytes = Int(Int32.max)
     }
 
     private enum Rows {
-        /// All objects of the class; the row of the present cluster that comes next.
+        /// All objects of the class; `next` is the next row of the current cluster.
         case all(ClusterScan, next: Int)
-        /// These; the index of the next one.
+        /// Objects by key; `next` is the index of the next key.
         case keys([ObjKey], next: Int)
     }
 
     private let limits: Limits
 
-    /// nil once everything was read.
+    /// nil after the last row.
     private var transaction: Transaction?
     private var rows: Rows
     private let block: ColumnBlock
 
-    /// Differs from the present one in a forked child, which must leave alone what its parent opened.
+    /// Differs from the current generation in a forked child, which must not use what its parent opened.
     private let generation = ForkGuard.generation
     private var failure: RealmError?
     private var message: UnsafeMutablePointer<CChar>?
 
-    /// - Parameter keys: nil: all objects of the class.
+    /// - Parameter keys: nil for all objects of the class.
     private init(
         _ pin: Pin, _ schema: Schema, _ table: TableKey, keys: [ObjKey]?, mayLackObjects: Bool, paths: [Name]?,
         limits: Limits
@@ -50,7 +50,7 @@ final class ColumnStream {
 
     deinit { CMemory.release(message) }
 
-    /// A stream of the objects of results, as they are in the version that their Realm reads.
+    /// Creates a stream of the objects of results, in the version that their Realm reads.
     ///
     /// - Throws: 2005 inside a write transaction, 2007 for results of values, 3009 for paths.
     static func make(_ results: ResultSet, paths: [Name]?, limits: Limits) throws(RealmError) -> ColumnStream {
@@ -73,14 +73,14 @@ final class ColumnStream {
 
     // MARK: Reading
 
-    /// Fills in the next array; false after the last.
+    /// Fills in the next array; false after the last one.
     private func next(_ array: UnsafeMutablePointer<ArrowArray>) throws(RealmError) -> Bool {
         if generation != ForkGuard.generation { throw Realm.inheritedError() }
         if let failure { throw failure }
         guard let transaction else { return false }
         do throws(RealmError) {
             let result = Result { () throws(RealmError) in try fill() }
-            // Whatever was read or complained of: it may have been zeros in place of lost pages.
+            // Checked before the result or the error is used: lost pages may have been read as zeros.
             try transaction.database.verifyWhole()
             guard try result.get() > 0 else {
                 transaction.close()
@@ -95,7 +95,7 @@ final class ColumnStream {
         }
     }
 
-    /// Number of rows that were read into the empty block.
+    /// Reads rows into the empty block and returns their number.
     private func fill() throws(RealmError) -> Int {
         switch rows {
         case .all(let scan, _): try block.prepare(min(limits.rows, try scan.table.count()))
@@ -107,7 +107,7 @@ final class ColumnStream {
         return block.count
     }
 
-    /// Reads some rows, at most `most`; 0 after the last.
+    /// Reads at most `most` rows; 0 after the last row.
     private func readSome(_ most: Int) throws(RealmError) -> Int {
         switch rows {
         case .all(let scan, var next):
@@ -115,19 +115,19 @@ final class ColumnStream {
                 guard try scan.advance() else { return 0 }
                 next = 0
             }
-            let n = try block.append(scan, next, min(most, scan.count - next))
-            rows = .all(scan, next: next + n)
-            return n
+            let added = try block.append(scan, next, min(most, scan.count - next))
+            rows = .all(scan, next: next + added)
+            return added
         case .keys(let keys, let next):
-            let n = try block.append(keys[next..<next + min(most, keys.count - next, ColumnBlock.mostRows)])
-            rows = .keys(keys, next: next + n)
-            return n
+            let added = try block.append(keys[next..<next + min(most, keys.count - next, ColumnBlock.mostRows)])
+            rows = .keys(keys, next: next + added)
+            return added
         }
     }
 
-    // MARK: As a stream
+    // MARK: Stream functions
 
-    /// Hands the stream to a program, which releases it.
+    /// Passes the stream to the caller, who must release it.
     func export(to stream: UnsafeMutableRawPointer) {
         let filled = ArrowArrayStream(
             getSchema: Self.getSchema, getNext: Self.getNext, getLastError: Self.getLastError, release: Self.release,
@@ -136,15 +136,15 @@ final class ColumnStream {
     }
 
     private static let getSchema: ArrowArrayStream.GetSchema = { stream, out in
-        call(stream, out) { (s, out) throws(RealmError) in
-            try s.block.field.export(to: out.assumingMemoryBound(to: ArrowSchema.self))
+        call(stream, out) { (stream, out) throws(RealmError) in
+            try stream.block.field.export(to: out.assumingMemoryBound(to: ArrowSchema.self))
         }
     }
 
     private static let getNext: ArrowArrayStream.GetNext = { stream, out in
-        call(stream, out) { (s, out) throws(RealmError) in
+        call(stream, out) { (stream, out) throws(RealmError) in
             let array = out.assumingMemoryBound(to: ArrowArray.self)
-            if try !s.next(array) { array.initialize(to: ArrowArray()) }
+            if try !stream.next(array) { array.initialize(to: ArrowArray()) }
         }
     }
 
@@ -155,11 +155,11 @@ final class ColumnStream {
     private static let release: ArrowArrayStream.Release = { stream in
         guard let stream, let object = of(stream) else { return }
         stream.assumingMemoryBound(to: ArrowArrayStream.self).pointee.release = nil
-        // A child gives nothing back of what its parent has.
+        // A forked child must not free what its parent owns.
         if object.takeUnretainedValue().generation == ForkGuard.generation { object.release() }
     }
 
-    /// nil for a stream that was released.
+    /// nil for a released stream.
     private static func of(_ stream: UnsafeMutableRawPointer?) -> Unmanaged<ColumnStream>? {
         guard let stream = stream?.assumingMemoryBound(to: ArrowArrayStream.self), stream.pointee.release != nil else {
             return nil
@@ -172,15 +172,15 @@ final class ColumnStream {
         _ body: (ColumnStream, UnsafeMutableRawPointer) throws(RealmError) -> Void
     ) -> CInt {
         guard let object = of(stream) else { return ErrorNumber.invalidArgument }
-        return object._withUnsafeGuaranteedRef { s in
-            CMemory.release(s.message)
-            s.message = nil
+        return object._withUnsafeGuaranteedRef { stream in
+            CMemory.release(stream.message)
+            stream.message = nil
             do throws(RealmError) {
                 guard let out else { throw RealmError(.invalidArgument, "A required argument is NULL") }
-                try body(s, out)
+                try body(stream, out)
                 return 0
             } catch {
-                s.message = CMemory.copy(error.message)
+                stream.message = CMemory.copy(error.message)
                 return error.number
             }
         }
@@ -188,7 +188,7 @@ final class ColumnStream {
 }
 
 extension RealmError {
-    /// The system's number for an error of a stream.
+    /// The errno number for an error of a stream.
     fileprivate var number: CInt {
         switch code {
         case .outOfMemory: ErrorNumber.outOfMemory
@@ -201,18 +201,19 @@ extension RealmError {
 }
 
 extension ResultSet {
-    /// Whether a row may be without an object: deleted since a snapshot was made, or none under a name of a dictionary.
+    /// Whether a row may have no object: the object was deleted after the snapshot was made, or a dictionary entry is
+    /// null.
     func mayLackObjects() throws(RealmError) -> Bool {
         guard !isFixed, case .collection(let path) = source else { return isFixed }
         return try realm.table(path.table).facts(path.column)?.shape == .dictionary
     }
 
-    /// Makes an Arrow stream of the rows' columns; inside the Realm's door.
+    /// Creates an Arrow stream of the columns of the rows. Called inside the entry point of the Realm.
     ///
     /// - Parameters:
-    ///   - paths: the columns (`ColumnPlan`); nil: all properties that hold values or collections.
-    ///   - rows: at most so many in an array; 0: 65 536.
-    ///   - out: room for an `ArrowArrayStream`.
+    ///   - paths: the columns (`ColumnPlan`); nil for all properties with values or collections.
+    ///   - rows: maximum number of rows per array; 0 means 65 536.
+    ///   - out: memory for an `ArrowArrayStream`.
     package func exportColumns(_ paths: [Name]?, rows: Int, to out: UnsafeMutableRawPointer) throws(RealmError) {
         var limits = ColumnStream.Limits()
         if rows > 0 { limits.rows = rows }

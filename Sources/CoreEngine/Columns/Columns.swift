@@ -1,21 +1,21 @@
 /// # Columns
 ///
-/// Many objects as columns of values, in the memory layout of Apache Arrow: how data tools read and fill a database
-/// without a call per value.
+/// Many objects as columns of values, in the memory layout of Apache Arrow. Data tools use it to read and fill a
+/// database without a call per value.
 ///
 /// Promise
-/// 1. What is handed out is a copy that stands by itself: it outlives the snapshot, the Realm and the file, and each
-///    array gives its own memory back. Nothing in it points into the file.
-/// 2. What is handed out is of one version, whatever is committed meanwhile.
-/// 3. What comes in is only read. It is checked before anything is changed: counts, offsets, lengths and texts of a
-///    foreign program are trusted as little as the bytes of a file.
-/// 4. Loops over elements allocate nothing and count no references; how wide the elements of a leaf are is decided once
-///    per leaf.
+/// 1. An exported array is an independent copy: it outlives the snapshot, the Realm and the file, and frees its own
+///    memory. No pointer in it leads into the file.
+/// 2. An export shows one version, even if other commits happen meanwhile.
+/// 3. Imported arrays are only read. They are checked before anything is changed: counts, offsets, lengths and texts of
+///    another program are trusted as little as the bytes of a file.
+/// 4. Loops over elements allocate no memory and change no reference counts. The element width is decided once per
+///    leaf.
 ///
 /// Invariants
-/// 1. `ArrowSchema`, `ArrowArray` and `ArrowArrayStream` are those of the Arrow C data interface, field for field.
-/// 2. A struct of the interface is released by its own `release`, once; `release` is nil in one that was released or
-///    moved away.
+/// 1. `ArrowSchema`, `ArrowArray` and `ArrowArrayStream` match the structs of the Arrow C data interface, field for
+///    field.
+/// 2. A struct of the interface is released once, by its own `release`. `release` is nil in a released or moved struct.
 ///
 /// May use: ObjectStore and below.
 enum Columns {}

@@ -1,20 +1,20 @@
-/// Mixed values as JSON of which the same values can be made again, of the same types.
+/// Writes Mixed values as JSON from which the same values, of the same types, can be read back.
 ///
-/// What JSON has no type for stands in an object whose names begin with `$`: `$bytes` (base64), `$decimal`, `$float32`,
-/// `$objectId` and `$uuid` with one member each; `$float` for doubles that are no numbers; `$seconds` and
-/// `$nanoseconds` since 1970; `$class` with `$primaryKey`, or with `$ref`, the object key, where the class has no
-/// primary key. A dictionary in which a name begins with `$` is `$dict`, a list of pairs. Rules: docs/columns.md.
+/// A value that JSON has no type for becomes an object whose names begin with `$`. One member: `$bytes` (base64),
+/// `$decimal`, `$float32`, `$objectId`, `$uuid`, and `$float` for infinite and NaN doubles. Two members: `$seconds` and
+/// `$nanoseconds` since 1970; `$class` with `$primaryKey`, or with `$ref`, the object key, if the class has no primary
+/// key. A dictionary with a name that begins with `$` becomes `$dict`, a list of pairs. Rules: docs/columns.md.
 struct MixedText {
     let group: Group
     private var out: [UInt8] = []
 
     init(_ group: Group) { self.group = group }
 
-    /// Calls `body` with the text of a value.
-    mutating func write(_ v: Mixed, _ body: (Bytes) throws(RealmError) -> Void) throws(RealmError) {
+    /// Calls `body` with the JSON text of a value.
+    mutating func write(_ element: Mixed, _ body: (Bytes) throws(RealmError) -> Void) throws(RealmError) {
         out.removeAll(keepingCapacity: true)
         group.startWalk()
-        try value(v, depth: 0)
+        try value(element, depth: 0)
         try out.withBytes(body)
     }
 
@@ -22,14 +22,14 @@ struct MixedText {
 
     private mutating func quoted(_ text: some Sequence<UInt8>) {
         out.append(0x22)
-        for c in text {
-            switch c {
-            case 0x22, 0x5C: out += [0x5C, c]
+        for byte in text {
+            switch byte {
+            case 0x22, 0x5C: out += [0x5C, byte]
             case 0x0A: put("\\n")
             case 0x0D: put("\\r")
             case 0x09: put("\\t")
-            case 0..<0x20: put(c < 0x10 ? "\\u000\(String(c, radix: 16))" : "\\u00\(String(c, radix: 16))")
-            default: out.append(c)
+            case 0..<0x20: put(byte < 0x10 ? "\\u000\(String(byte, radix: 16))" : "\\u00\(String(byte, radix: 16))")
+            default: out.append(byte)
             }
         }
         out.append(0x22)
@@ -41,24 +41,24 @@ struct MixedText {
         put("}")
     }
 
-    private mutating func value(_ v: Mixed, depth: Int) throws(RealmError) {
-        switch v {
+    private mutating func value(_ element: Mixed, depth: Int) throws(RealmError) {
+        switch element {
         case .null, .slot: put("null")
         case .int(let i): put(String(i))
-        case .bool(let b): put(b ? "true" : "false")
-        case .float(let f) where f.isFinite: put("{\"$float32\":\(Double(f))}")
-        case .float(let f): marked("$float32", Self.special(f))
-        case .double(let d) where d.isFinite: put("\(d)")
-        case .double(let d): marked("$float", Self.special(d))
-        case .string(let b): quoted(b)
-        case .binary(let b): marked("$bytes", Crypto.base64(b))
-        case .timestamp(let t): put("{\"$seconds\":\(t.seconds),\"$nanoseconds\":\(t.nanoseconds)}")
-        case .decimal(let d): marked("$decimal", Self.text(d))
-        case .objectId(let o): marked("$objectId", o.description)
-        case .uuid(let u): marked("$uuid", u.description)
-        // Links without their class are in no Mixed value.
+        case .bool(let flag): put(flag ? "true" : "false")
+        case .float(let number) where number.isFinite: put("{\"$float32\":\(Double(number))}")
+        case .float(let number): marked("$float32", Self.special(number))
+        case .double(let number) where number.isFinite: put("\(number)")
+        case .double(let number): marked("$float", Self.special(number))
+        case .string(let text): quoted(text)
+        case .binary(let bytes): marked("$bytes", Crypto.base64(bytes))
+        case .timestamp(let time): put("{\"$seconds\":\(time.seconds),\"$nanoseconds\":\(time.nanoseconds)}")
+        case .decimal(let decimal): marked("$decimal", Self.text(decimal))
+        case .objectId(let id): marked("$objectId", id.description)
+        case .uuid(let id): marked("$uuid", id.description)
+        // A Mixed value never holds a link without a class.
         case .link: put("null")
-        case .typedLink(let t, let k): try link(t, k)
+        case .typedLink(let table, let key): try link(table, key)
         case .list(let root):
             let list = try ElementList(group.store, root: root, kind: .mixed, target: .null)
             try enter(depth)
@@ -101,57 +101,57 @@ struct MixedText {
         return Array(name)
     }
 
-    private mutating func link(_ table: TableKey, _ k: ObjKey) throws(RealmError) {
-        guard !k.isNull, !k.isUnresolved, let t = try group.table(table) else { return put("null") }
+    private mutating func link(_ table: TableKey, _ key: ObjKey) throws(RealmError) {
+        guard !key.isNull, !key.isUnresolved, let owner = try group.table(table) else { return put("null") }
         put("{\"$class\":")
-        quoted((t.className ?? t.name).utf8)
-        if let pk = t.primaryKey, let facts = t.facts(pk), let id = try t.get(k, facts) {
+        quoted((owner.className ?? owner.name).utf8)
+        if let pk = owner.primaryKey, let facts = owner.facts(pk), let id = try owner.get(key, facts) {
             put(",\"$primaryKey\":")
             try value(id, depth: 0)
         } else {
-            put(",\"$ref\":\(k.raw)")
+            put(",\"$ref\":\(key.raw)")
         }
         put("}")
     }
 
-    /// An infinity, or a NaN: the usual one by its sign, others with their bits.
-    private static func special<F: BinaryFloatingPoint>(_ v: F) -> String {
-        let sign = v.sign == .minus ? "-" : ""
-        if !v.isNaN { return sign + "Infinity" }
-        return v.significandBitPattern == F.nan.significandBitPattern
-            ? sign + "NaN" : sign + "NaN:" + String(v.significandBitPattern, radix: 16)
+    /// The text of an infinity or a NaN. The default NaN is written with its sign only, another NaN with its bits.
+    private static func special<F: BinaryFloatingPoint>(_ number: F) -> String {
+        let sign = number.sign == .minus ? "-" : ""
+        if !number.isNaN { return sign + "Infinity" }
+        return number.significandBitPattern == F.nan.significandBitPattern
+            ? sign + "NaN" : sign + "NaN:" + String(number.significandBitPattern, radix: 16)
     }
 
-    /// The digits; the bits where these say more.
-    private static func text(_ d: Decimal128) -> String {
-        let text = d.description
-        if let same = Decimal128(text: text.utf8), same == d { return text }
-        return "bits:" + UUIDValue(high: d.high, low: d.low).description
+    /// The digits, or the bits if the digits do not reproduce the value exactly.
+    private static func text(_ decimal: Decimal128) -> String {
+        let text = decimal.description
+        if let same = Decimal128(text: text.utf8), same == decimal { return text }
+        return "bits:" + UUIDValue(high: decimal.high, low: decimal.low).description
     }
 }
 
 // MARK: Reading
 
 extension JSONValue {
-    /// What a text of `MixedText` says, or any other JSON. An object whose members are no mark is a dictionary.
+    /// Reads a text of `MixedText`, or any other JSON. An object without `$` marks is a dictionary.
     ///
-    /// - Parameter link: the object of a class that has a primary key, or an object key.
+    /// - Parameter link: finds an object by the primary key of its class, or by its object key.
     static func mixed(
-        _ v: JSONValue, _ link: (Name, Mixed, _ isKey: Bool) throws(RealmError) -> Mixed
+        _ json: JSONValue, _ link: (Name, Mixed, _ isKey: Bool) throws(RealmError) -> Mixed
     ) throws(RealmError) -> JSONValue {
-        switch v {
+        switch json {
         case .array(let elements):
             var all: [JSONValue] = []
-            for e in elements { all.append(try mixed(e, link)) }
+            for element in elements { all.append(try mixed(element, link)) }
             return .array(all)
         case .object(let members):
             if let first = members.first, first.name.first == UInt8(ascii: "$"), let value = try marked(members, link) {
                 return value
             }
             var all: [(name: [UInt8], value: JSONValue)] = []
-            for m in members { all.append((m.name, try mixed(m.value, link))) }
+            for member in members { all.append((member.name, try mixed(member.value, link))) }
             return .object(all)
-        default: return v
+        default: return json
         }
     }
 
@@ -164,10 +164,10 @@ extension JSONValue {
             }?.value
         }
         if members.count == 2 {
-            if case .int(let s)? = member("$seconds"), case .int(let n)? = member("$nanoseconds"),
-                let nanoseconds = Int32(exactly: n)
+            if case .int(let seconds)? = member("$seconds"), case .int(let rest)? = member("$nanoseconds"),
+                let nanoseconds = Int32(exactly: rest)
             {
-                return .single(.timestamp(Timestamp(seconds: s, nanoseconds: nanoseconds)))
+                return .single(.timestamp(Timestamp(seconds: seconds, nanoseconds: nanoseconds)))
             }
             if case .string(let name)? = member("$class") {
                 let name = Name(String(decoding: name, as: UTF8.self))
@@ -190,39 +190,39 @@ extension JSONValue {
             return .object(all)
         }
         switch member("$float32") {
-        case .double(let d)?: return .single(.float(Float(d)))
+        case .double(let number)?: return .single(.float(Float(number)))
         case .int(let i)?: return .single(.float(Float(i)))
-        case .string(let s)?: return special(s, Float.self).map { .single(.float($0)) }
+        case .string(let text)?: return special(text, Float.self).map { .single(.float($0)) }
         default: break
         }
-        if case .string(let s)? = member("$float") { return special(s, Double.self).map { .single(.double($0)) } }
-        if case .string(let s)? = member("$decimal") { return decimal(s).map { .single(.decimal($0)) } }
-        if case .string(let s)? = member("$bytes") {
-            return QueryParser.base64(String(decoding: s, as: UTF8.self)).map { .binary($0) }
+        if case .string(let text)? = member("$float") { return special(text, Double.self).map { .single(.double($0)) } }
+        if case .string(let text)? = member("$decimal") { return decimal(text).map { .single(.decimal($0)) } }
+        if case .string(let text)? = member("$bytes") {
+            return QueryParser.base64(String(decoding: text, as: UTF8.self)).map { .binary($0) }
         }
-        if case .string(let s)? = member("$objectId"), let words = words(s, digits: 24),
+        if case .string(let text)? = member("$objectId"), let words = words(text, digits: 24),
             let low = UInt32(exactly: words.low >> 32)
         {
             return .single(.objectId(ObjectId(high: words.high, low: low)))
         }
-        if case .string(let s)? = member("$uuid"), let words = words(s, digits: 32) {
+        if case .string(let text)? = member("$uuid"), let words = words(text, digits: 32) {
             return .single(.uuid(UUIDValue(high: words.high, low: words.low)))
         }
         return nil
     }
 
-    private static func primaryKey(_ v: JSONValue, _ body: (Mixed) throws(RealmError) -> Mixed) throws(RealmError)
+    private static func primaryKey(_ value: JSONValue, _ body: (Mixed) throws(RealmError) -> Mixed) throws(RealmError)
         -> Mixed
     {
-        switch v {
-        case .string(let s): try s.withBytes { (b) throws(RealmError) in try body(.string(b)) }
+        switch value {
+        case .string(let text): try text.withBytes { (b) throws(RealmError) in try body(.string(b)) }
         case .int(let i): try body(.int(i))
-        case .single(let v): try body(v)
+        case .single(let value): try body(value)
         default: try body(.null)
         }
     }
 
-    /// What `MixedText` writes for an infinity or a NaN.
+    /// Reads what `MixedText` writes for an infinity or a NaN.
     private static func special<F: BinaryFloatingPoint>(_ text: [UInt8], _: F.Type) -> F? {
         var rest = text[...]
         let sign: FloatingPointSign = rest.first == UInt8(ascii: "-") ? .minus : .plus
@@ -252,7 +252,7 @@ extension JSONValue {
         return UInt64(String(decoding: digits, as: UTF8.self), radix: 16)
     }
 
-    /// Hexadecimal digits, with hyphens among them, as two words that they fill from the top.
+    /// Hexadecimal digits, possibly with hyphens, as two words filled from the most significant end.
     private static func words(_ text: some Collection<UInt8>, digits: Int) -> (high: UInt64, low: UInt64)? {
         let all = text.filter { $0 != UInt8(ascii: "-") }
         guard all.count == digits, let high = number(all.prefix(16)), let low = number(all.dropFirst(16)) else {

@@ -1,43 +1,46 @@
 extension ResultSet {
-    /// Some rows of results with some of their properties, as the Realm sees them now; inside the Realm's door.
+    /// Reads some properties of some rows of results, as the Realm sees them now. Called inside the entry point of the
+    /// Realm.
     ///
     /// - Parameters:
-    ///   - value: gets row, index of the property, and value: what `Realm.value` gives; null where the object is gone.
-    ///   - object: gets row and key; null where the object is gone.
-    /// - Returns: how many rows there are of those asked for.
-    /// - Throws: 3009 for a property that the class has not, 3001 for a collection, 2007 for results of values.
+    ///   - value: receives row, index of the property, and value as `Realm.value` returns it; null if the object no
+    ///     longer exists.
+    ///   - object: receives row and key; null if the object no longer exists.
+    /// - Returns: the number of requested rows that exist.
+    /// - Throws: 3009 for an unknown property, 3001 for a collection, 2007 for results of values.
     package func fetch(
         _ first: Int, _ count: Int, _ properties: UnsafeBufferPointer<Int64>, value: (Int, Int, Mixed) -> Void,
         object: (Int, TableKey, ObjKey) -> Void
     ) throws(RealmError) -> Int {
         guard let table else { throw RealmError(.illegalOperation, "Results of values have no properties") }
-        let t = try realm.table(table)
-        for key in properties { try realm.checkSingleValue(t, ColKey(key)) }
+        let owner = try realm.table(table)
+        for key in properties { try realm.checkSingleValue(owner, ColKey(key)) }
         if !isWholeTable { try update() }
         let size = try self.count()
         guard first >= 0, first < size else { return 0 }
-        let n = min(count, size - first)
-        for i in 0..<n {
-            let key = isWholeTable ? try t.rows.key(at: first + i) : rows[first + i]
-            guard key.raw >= 0, let row = try t.rows.locate(key) else {
+        let found = min(count, size - first)
+        for i in 0..<found {
+            let key = isWholeTable ? try owner.rows.key(at: first + i) : rows[first + i]
+            guard key.raw >= 0, let row = try owner.rows.locate(key) else {
                 object(i, table, .null)
                 for j in properties.indices { value(i, j, .null) }
                 continue
             }
             object(i, table, key)
-            for (j, property) in properties.enumerated() { value(i, j, try t.value(row, ColKey(property))) }
+            for (j, property) in properties.enumerated() { value(i, j, try owner.value(row, ColKey(property))) }
         }
-        return n
+        return found
     }
 }
 
 extension ResultSet {
-    /// Some rows of results as the Realm sees them now, column by column; inside the Realm's door.
+    /// Exports some rows of results as the Realm sees them now, column by column. Called inside the entry point of the
+    /// Realm.
     ///
     /// - Parameters:
-    ///   - paths: the columns (`ColumnPlan`); nil: all properties that hold values or collections.
-    ///   - schema: room for an `ArrowSchema`, if it is wanted.
-    ///   - array: room for an `ArrowArray`. It has fewer rows than there are where the values of more do not fit.
+    ///   - paths: the columns (`ColumnPlan`); nil for all properties with values or collections.
+    ///   - schema: memory for an `ArrowSchema`, or nil.
+    ///   - array: memory for an `ArrowArray`. It gets fewer rows than requested if the values of more rows do not fit.
     package func exportRows(
         _ first: Int, _ count: Int, _ paths: [Name]?, schema: UnsafeMutableRawPointer?, array: UnsafeMutableRawPointer
     ) throws(RealmError) {
@@ -50,14 +53,14 @@ extension ResultSet {
         let end = next + min(count, size - next)
         try block.prepare(end - next)
         while next < end, !block.isFull {
-            let n = min(end - next, ColumnBlock.mostRows)
+            let some = min(end - next, ColumnBlock.mostRows)
             guard isWholeTable else {
-                next += try block.append(rows[next..<next + n])
+                next += try block.append(rows[next..<next + some])
                 continue
             }
             var keys: [ObjKey] = []
-            keys.reserveCapacity(n)
-            for i in next..<next + n { keys.append(try t.rows.key(at: i)) }
+            keys.reserveCapacity(some)
+            for i in next..<next + some { keys.append(try t.rows.key(at: i)) }
             next += try block.append(keys[...])
         }
         let filled = array.assumingMemoryBound(to: ArrowArray.self)
@@ -71,12 +74,13 @@ extension ResultSet {
 }
 
 extension Table {
-    /// The value of a single-value property in a row; links with their class, those to what is not there yet as null.
+    /// The value of a single-value property in a row. Links carry their class; links to objects that do not exist yet
+    /// are null.
     @inline(__always) fileprivate func value(_ row: ClusterTree.Row, _ column: ColKey) throws(RealmError) -> Mixed {
         switch try rows.get(row: row, column.index) {
-        case .link(let k): return k.isUnresolved ? .null : .typedLink(facts(column)?.oppositeTable ?? .null, k)
-        case .typedLink(_, let k) where k.isUnresolved: return .null
-        case let v: return v
+        case .link(let key): return key.isUnresolved ? .null : .typedLink(facts(column)?.oppositeTable ?? .null, key)
+        case .typedLink(_, let key) where key.isUnresolved: return .null
+        case let value: return value
         }
     }
 }

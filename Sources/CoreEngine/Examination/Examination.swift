@@ -1,17 +1,16 @@
 /// # Examination
 ///
-/// What a file says of itself, and whether it is sound: for those who have a file and do not know what it is, or
-/// whether it can be trusted. Here is also the check of a snapshot that is open.
+/// Reads facts about a file and checks whether it is sound, for users who do not know what a file is or whether they
+/// can trust it. The check of an open snapshot is also here.
 ///
 /// Promise
-/// 1. Nothing is written, locked or made, neither in the file nor beside it.
-/// 2. Damage is an answer, with its place, and never an error: also of a file that cannot be opened at all. An error
-///    says that the file could not be read, so that nothing is known of it.
-/// 3. The time is bounded by the size of the file, whatever it holds.
+/// 1. Nothing is written, locked or created, neither in the file nor beside it.
+/// 2. Damage is a result, with its place, and never an error, even if the file cannot be opened at all. An error means
+///    that the file could not be read and nothing is known about it.
+/// 3. The time is bounded by the size of the file, whatever it contains.
 ///
-/// What a file says of itself: `FileFacts`. Whether a snapshot is sound: `Verifier`, whose findings are `Fault`s. The
-/// same of a file with both slots of its header: `FileCheck`. Whether the version before the newest one is still whole:
-/// `SlotReuse`.
+/// `FileFacts` reads the facts of a file. `Verifier` checks a snapshot and reports `Fault`s. `FileCheck` checks a file,
+/// with both slots of its header. `SlotReuse` decides whether the version before the newest one is still intact.
 ///
 /// May use: Transactions and below.
 enum Examination {}

@@ -2,13 +2,13 @@
 package struct Fault: Sendable {
     /// Numbers of the C API (`crealm_fault_kind_e`).
     package enum Kind: Int32, Sendable {
-        /// A node that is damaged, missing, or of another kind than its place asks for.
+        /// A node that is damaged, missing, or of another kind than expected in its place.
         case node = 1
-        /// Bytes with two owners, or with none.
+        /// Bytes with two owners, or without an owner.
         case space = 2
         /// Counts, offsets or keys of a tree that contradict each other.
         case tree = 3
-        /// Columns that do not fit together.
+        /// Columns that do not match each other.
         case column = 4
         /// A value that its column cannot hold.
         case value = 5
@@ -20,44 +20,44 @@ package struct Fault: Sendable {
         var name: String { ["node", "space", "tree", "column", "value", "link", "index"][Int(rawValue) - 1] }
     }
 
-    /// Where a fault is, as far as it is known.
+    /// The place of a fault, as far as known.
     struct Place {
         var table: Name?
         var property: Name?
         var object: ObjKey?
 
-        /// What of it, where that is no property.
+        /// The part of the table or object, if it is not a property.
         var part: String?
     }
 
     package let kind: Kind
 
-    /// The byte of the file where the node concerned begins; 0 when no single node is.
+    /// Offset in the file of the affected node; 0 if no single node is affected.
     package let offset: Int
 
-    /// Name of the class, or of a table that is none.
+    /// Name of the class, or of a table that is not a class.
     package let table: Name?
     package let property: Name?
     package let object: ObjKey?
 
-    /// The place and what is wrong there, for people.
+    /// The place and the fault, in words.
     package let message: String
 
-    /// Of the file as a whole, or of a place in it that belongs to no class.
+    /// A fault of the whole file, or of a place that belongs to no class.
     static func ofFile(_ what: String, offset: Int = 0) -> Fault {
         Fault(.node, offset == 0 ? what : "\(what) (at byte \(offset))", Place(), offset: offset)
     }
 
-    /// What kept the file from being read.
-    /// - Parameter offset: where, when the error does not know it.
+    /// The fault that prevents reading the file.
+    /// - Parameter offset: the place, if the error contains none.
     static func ofFile(_ error: RealmError, offset: Int) -> Fault {
         Fault(.node, error.message, Place(), offset: error.offset == 0 ? offset : error.offset)
     }
 
-    /// - Parameter what: names the offset itself.
+    /// - Parameter what: already contains the offset.
     fileprivate init(_ kind: Kind, _ what: String, _ place: Place, offset: Int) {
         self.kind = kind
-        // A ref that leads out of the file may be anything.
+        // A ref that leads out of the file may have any value.
         self.offset = max(0, offset)
         (table, property, object) = (place.table, place.property, place.object)
         var text = ""
@@ -73,18 +73,18 @@ package struct Fault: Sendable {
     }
 }
 
-/// The faults of a snapshot: the first ones with their places, and how many there are.
+/// The faults of a snapshot: the first ones with their places, and the total number.
 package struct Faults {
-    /// As many are kept.
+    /// Maximum number of faults in `first`.
     let limit: Int
     package private(set) var first: [Fault] = []
     package private(set) var count = 0
     private var counts: [Fault.Kind: Int] = [:]
 
-    /// Nodes that were reported as such: once each, from wherever they are reached.
+    /// Offsets of nodes already reported. A node is reported once, from wherever it is reached.
     private var nodes: Swift.Set<Int> = []
 
-    /// What was said of damage whose node is not known.
+    /// Messages already reported about damage at an unknown node.
     private var unplaced: Swift.Set<Name> = []
 
     init(limit: Int) { self.limit = limit }
@@ -93,7 +93,7 @@ package struct Faults {
         append(kind, offset == 0 ? what : "\(what) (at byte \(offset))", place, offset)
     }
 
-    /// What reading a node ended with.
+    /// Adds an error that occurred while a node was read.
     mutating func add(_ error: RealmError, _ place: Fault.Place) { append(.node, error.message, place, error.offset) }
 
     private mutating func append(_ kind: Fault.Kind, _ what: String, _ place: Fault.Place, _ offset: Int) {
@@ -105,10 +105,10 @@ package struct Faults {
         if first.count < limit { first.append(Fault(kind, what, place, offset: offset)) }
     }
 
-    /// How many are of one of these kinds.
+    /// Number of faults of these kinds.
     package func count(of kinds: [Fault.Kind]) -> Int { kinds.reduce(0) { $0 + (counts[$1] ?? 0) } }
 
-    /// One line for each fault that was kept, and one for the rest; nil when there is none.
+    /// One line per kept fault, and one for the rest; nil if there are no faults.
     package var report: String? {
         guard count > 0 else { return nil }
         var lines = first.map(\.message)

@@ -1,4 +1,4 @@
-/// What a check found, as JSON.
+/// The result of a check as JSON.
 extension FileCheck {
     package var json: String {
         JSONLine.object([
@@ -9,12 +9,12 @@ extension FileCheck {
         ]).text
     }
 
-    private static func jsonLine(_ f: Fault, _ slot: Int?) -> JSONLine {
+    private static func jsonLine(_ fault: Fault, _ slot: Int?) -> JSONLine {
         .object([
-            ("slot", .number(slot)), ("kind", .text(f.kind.name)), ("offset", .number(UInt64(f.offset))),
-            ("class", .text(f.table?.text)),
-            ("property", .text(f.property?.text)), ("object", .number(f.object.map { Int($0.raw) })),
-            ("message", .text(f.message)),
+            ("slot", .number(slot)), ("kind", .text(fault.kind.name)), ("offset", .number(UInt64(fault.offset))),
+            ("class", .text(fault.table?.text)),
+            ("property", .text(fault.property?.text)), ("object", .number(fault.object.map { Int($0.raw) })),
+            ("message", .text(fault.message)),
         ])
     }
 }
@@ -68,7 +68,7 @@ extension FileFacts.Slot {
     }
 }
 
-/// A JSON value to be written.
+/// A JSON value to write.
 private indirect enum JSONLine {
     case text(String?)
     case number(UInt64)
@@ -77,7 +77,7 @@ private indirect enum JSONLine {
     case array([JSONLine])
     case object([(String, JSONLine)])
 
-    static func number(_ n: Int?) -> JSONLine { n.map { $0 < 0 ? .null : .number(UInt64($0)) } ?? .null }
+    static func number(_ number: Int?) -> JSONLine { number.map { $0 < 0 ? .null : .number(UInt64($0)) } ?? .null }
 
     var text: String {
         var out = JSONText()
@@ -88,8 +88,8 @@ private indirect enum JSONLine {
     private func write(to out: inout JSONText) {
         switch self {
         case .null: out.null()
-        case .bool(let b): out.bool(b)
-        case .number(let n): out.number(n)
+        case .bool(let flag): out.bool(flag)
+        case .number(let number): out.number(number)
         case .text(let text): out.text(text)
         case .array(let elements): out.array(elements) { $1.write(to: &$0) }
         case .object(let members):

@@ -1,30 +1,31 @@
-/// All that can be said against a file, without opening it for use: its header, and each version that a slot of the
-/// header leads to.
+/// All faults of a file that is not opened for use: of its header, and of each version that a slot of the header leads
+/// to.
 ///
-/// Whether a file is sound is decided by its newest version alone: nothing reads the one before it but who asks for
-/// that, and a commit that a crash cut short may have left anything in its slot.
+/// Only the newest version decides whether the file is sound. The version before it is read only on request, and an
+/// interrupted commit may have left anything in its slot.
 package struct FileCheck {
     /// Numbers: `crealm_check_result_e`.
     package enum Result: UInt32, Sendable {
         case sound = 0
         case faulty = 1
-        /// Nothing is known of what is in it: it is encrypted, and the key to it was not given.
+        /// The content is unknown: the file is encrypted and no key was given.
         case unreadable = 2
     }
 
-    /// What was found of a version.
+    /// The result for a version.
     package struct Version: Sendable {
         /// Numbers: `crealm_version_state_e`.
         package enum State: UInt32, Sendable {
             case sound = 1
             case faulty = 2
-            /// Later commits have written over parts of it.
+            /// Later commits overwrote parts of it.
             case reused = 3
         }
 
         package var state = State.sound
 
-        /// Which slot leads to it; nil: none does, but the record of a commit that a crash kept from the header.
+        /// The slot that leads to the version. nil if only the record of a commit leads to it, because a crash kept the
+        /// commit from the header.
         package let slot: Int?
         package let number: UInt64
         package let isNewest: Bool
@@ -34,18 +35,18 @@ package struct FileCheck {
     package private(set) var facts: FileFacts
     package private(set) var result = Result.sound
 
-    /// The newest one first.
+    /// Newest first.
     package private(set) var versions: [Version] = []
 
-    /// Each with the slot whose version it is of; nil: of the file as a whole, or of a version that no slot leads to.
+    /// Each fault with the slot of its version. nil for a fault of the whole file, or of a version without a slot.
     package private(set) var faults: [(fault: Fault, slot: Int?)] = []
     package private(set) var total = 0
     private let limit: Int
 
     /// - Parameters:
-    ///   - limit: as many faults are listed.
-    ///   - isSnapshot: a private copy is checked, of a file that others may be writing.
-    /// - Throws: what keeps the file from being read, and what ended the check.
+    ///   - limit: maximum number of listed faults.
+    ///   - isSnapshot: checks a private copy, because other processes may be writing the file.
+    /// - Throws: errors that prevent reading the file, and the error that stopped the check.
     package init(
         path: String, _ encryption: Encryption?, isSnapshot: Bool, limit: Int, _ interruption: Interruption
     ) throws(RealmError) {
@@ -109,7 +110,7 @@ package struct FileCheck {
         }
     }
 
-    /// nil, and a fault, when it cannot be opened.
+    /// The newest version. If it cannot be opened, adds a fault and returns nil.
     private mutating func newestState(of file: DatabaseFile) throws(RealmError) -> DatabaseFile.State? {
         do throws(RealmError) {
             let newest = try file.newestState(readOnly: true).state
@@ -132,7 +133,7 @@ package struct FileCheck {
         list([proof], of: 1, slot)
     }
 
-    /// - Parameter newest: nil: it is the newest itself.
+    /// - Parameter newest: nil if `state` itself is the newest version.
     private mutating func check(
         _ state: DatabaseFile.State, of file: DatabaseFile, slot: Int?, before newest: DatabaseFile.State?,
         _ interruption: Interruption
@@ -167,12 +168,12 @@ package struct FileCheck {
 }
 
 extension FileCheck {
-    /// Those of the file as a whole count for the newest version.
+    /// Faults of the newest version, including those of the whole file.
     private var newestFaults: Int { versions.reduce(total) { $1.isNewest ? $0 : $0 - $1.faultCount } }
 
     private static func faults(_ count: Int) -> String { count == 1 ? "1 fault" : "\(count) faults" }
 
-    /// For people: a line for each version, and one for each fault.
+    /// Readable text: one line per version and per fault.
     package var report: String {
         var lines: [String] = []
         switch result {

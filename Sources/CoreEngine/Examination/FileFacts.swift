@@ -1,17 +1,17 @@
-/// What a file says of itself: in its first bytes, and behind its key in its header and in the top arrays that the
-/// header leads to.
+/// Facts about a file, from its first bytes and, after decryption, from its header and the top arrays that the header
+/// leads to.
 ///
-/// Nothing is opened for use, and nothing else of the file is read.
+/// The file is not opened for use, and nothing else of it is read.
 package struct FileFacts: Sendable {
     /// Numbers: `crealm_file_kind_e`.
     package enum Kind: UInt32, Sendable {
-        /// Nothing was ever in it.
+        /// The file never had any content.
         case empty = 0
-        /// A Realm file, plain or opened by its key; its top array may be damaged.
+        /// A Realm file, plain or decrypted with its key. Its top array may be damaged.
         case realm = 1
-        /// Encrypted, by all appearances. Without its key nothing else can be told.
+        /// Probably encrypted. Nothing more is known without the key.
         case encrypted = 2
-        /// No Realm file, or one whose first bytes are damaged.
+        /// Not a Realm file, or one whose first bytes are damaged.
         case other = 3
     }
 
@@ -24,30 +24,30 @@ package struct FileFacts: Sendable {
         case realm = 2
     }
 
-    /// What an open makes of it. Numbers: `crealm_file_use_e`.
+    /// How the file can be opened. Numbers: `crealm_file_use_e`.
     package enum Use: UInt32, Sendable {
         case none = 0
-        /// It can be read only.
+        /// For reading only.
         case read = 1
-        /// It can be read as it is; who opens it for writing upgrades it.
+        /// For reading in its present format; opening it for writing upgrades it.
         case upgrade = 2
         case write = 3
     }
 
-    /// One of the two places of the header that lead to a version.
+    /// One of the two slots of the header, each of which leads to a version.
     package struct Slot: Sendable {
         /// Numbers: `crealm_slot_state_e`.
         package enum State: UInt32, Sendable {
-            /// It never led to a version.
+            /// The slot never led to a version.
             case empty = 0
-            /// It leads to a top array.
+            /// The slot leads to a top array.
             case version = 1
-            /// It should lead to one, and there is none.
+            /// The slot should lead to a top array, but there is none.
             case damaged = 2
-            /// All ones: the mark of the streaming form, which a file that was written in one piece keeps until its
+            /// All bits set: the mark of the streaming form. A file that was written in one piece keeps it until its
             /// second commit.
             case streamingMark = 3
-            /// Nothing is known of it: there is no header that could be read.
+            /// Unknown, because the header could not be read.
             case unknown = 4
         }
 
@@ -55,7 +55,7 @@ package struct FileFacts: Sendable {
         package var topRef: UInt64 = 0
         package var format: UInt8 = 0
 
-        /// What follows is the top array's; zeros in any other state.
+        /// This and the following fields come from the top array; zero in any other state.
         package var version: UInt64 = 0
         package var logicalSize = 0
         package var historyType: UInt64 = 0
@@ -64,11 +64,11 @@ package struct FileFacts: Sendable {
         /// What is damaged.
         package var problem: String?
 
-        fileprivate mutating func take(_ s: DatabaseFile.State) {
+        fileprivate mutating func take(_ found: DatabaseFile.State) {
             state = .version
-            topRef = UInt64(s.topRef.offset)
-            (version, logicalSize) = (s.version, s.isStreaming ? s.physicalSize : s.logicalSize)
-            (historyType, historySchemaVersion) = (s.historyType, s.historySchemaVersion)
+            topRef = UInt64(found.topRef.offset)
+            (version, logicalSize) = (found.version, found.isStreaming ? found.physicalSize : found.logicalSize)
+            (historyType, historySchemaVersion) = (found.historyType, found.historySchemaVersion)
         }
     }
 
@@ -76,38 +76,38 @@ package struct FileFacts: Sendable {
     package var kind = Kind.other
     package var form = Form.plain
 
-    /// Of CRealm's encrypted form, which tells it without its key.
+    /// The page cipher; nil for a plain file. CRealm's encrypted form reveals it without the key.
     package var cipher: PageCipher?
     package var wantsPassphrase = false
 
     /// Bytes of the file.
     package var fileSize = 0
 
-    /// Bytes of what is in it, decrypted; 0 while it could not be decrypted.
+    /// Bytes of the decrypted content; 0 if it could not be decrypted.
     package var dataSize = 0
 
-    /// The header selects it; nil while there is no header.
+    /// The slot that the header selects; nil if there is no header.
     package var selectedSlot: Int?
     package var isStreaming = false
     package var slots = [Slot(), Slot()]
 
-    /// The newest version that is there as a whole; the selected slot's, unless the header was never written after the
-    /// last commit.
+    /// The newest complete version. It is that of the selected slot, unless the header was not written after the last
+    /// commit.
     package var newest = Slot()
     package var use = Use.none
 
-    /// Which library wrote files like this.
+    /// The libraries that write such files.
     package var writer: String?
 
-    /// What keeps the file from being used, and the way out, with the path; nil where nothing does.
+    /// Why the file cannot be used, and what to do, with the path; nil if it can be used.
     package var problem: String?
 }
 
 extension FileFacts {
-    /// - Throws: what keeps the file from being read; what it holds is no error.
+    /// - Throws: errors that prevent reading the file. Its content never causes an error.
     package static func read(path given: String, _ encryption: Encryption?) throws(RealmError) -> FileFacts {
         let path = try FileSystem.canonical(given)
-        // Others may commit meanwhile: what was read belongs together when the beginning of the file is what it was.
+        // Other processes may commit meanwhile. The facts are consistent if the beginning of the file did not change.
         for _ in 0..<attempts {
             let before = try Head(path)
             let facts = try read(path, encryption)
@@ -147,7 +147,7 @@ extension FileFacts {
         newest.state = .empty
     }
 
-    /// What the first bytes tell without a key.
+    /// Reads what the first bytes reveal without a key.
     private mutating func recognise(_ head: Head) throws(RealmError) {
         if head.isSealed {
             (kind, form) = (.encrypted, .sealed)
@@ -160,7 +160,7 @@ extension FileFacts {
         }
     }
 
-    /// It could not be opened as far as its header.
+    /// Records that the file could not be opened as far as its header.
     private mutating func refuse(_ error: RealmError, hasKey: Bool) {
         use = .none
         if kind == .encrypted, !hasKey {
@@ -180,7 +180,7 @@ extension FileFacts {
         }
     }
 
-    /// What the file tells that was opened, or a copy of it.
+    /// Reads the facts of an opened file, or of a copy of it.
     mutating func take(_ file: DatabaseFile) throws(RealmError) {
         if let pages = file.pages {
             form = pages.form is SealedForm ? .sealed : .realm
@@ -208,7 +208,7 @@ extension FileFacts {
         }
     }
 
-    /// The newest version counts for what the file can be used for.
+    /// The newest version decides how the file can be used.
     private mutating func take(_ state: DatabaseFile.State, _ file: DatabaseFile) throws(RealmError) {
         newest.format = state.format
         newest.state = .empty
@@ -248,7 +248,7 @@ extension FileFacts {
         return slot
     }
 
-    /// Which releases write a format. Sources: old-formats §1, logical §11, and the release notes of realm-core.
+    /// The releases that write a format. Sources: old-formats §1, logical §11, and the release notes of realm-core.
     private static func writer(format: UInt8, hasRecord: Bool) -> String? {
         if hasRecord { return "CRealm" }
         let core: String? =
@@ -274,7 +274,7 @@ extension FileFacts {
     }
 }
 
-/// The beginning of a file, its size and what it is.
+/// The first two pages of a file, with its size and its identity.
 struct Head: Equatable {
     private static let length = 2 * 4096
     let identity: FileIdentity
@@ -287,8 +287,8 @@ struct Head: Equatable {
         size = try file.size()
         var found = [UInt8](repeating: 0, count: Self.length)
         var count = 0
-        try found.withMutableBytes { (b) throws(RealmError) in
-            if let to = b.baseAddress { count = try file.read(into: to, count: b.count, at: 0) }
+        try found.withMutableBytes { (bytes) throws(RealmError) in
+            if let to = bytes.baseAddress { count = try file.read(into: to, count: bytes.count, at: 0) }
         }
         found.removeLast(found.count - count)
         bytes = found
@@ -302,13 +302,13 @@ struct Head: Equatable {
     }
 
     func keyBlock() throws(RealmError) -> KeyBlock {
-        try bytes.withBytes { (b) throws(RealmError) in
-            try KeyBlock(checking: UnsafeRawBufferPointer(rebasing: b.prefix(4096)))
+        try bytes.withBytes { (bytes) throws(RealmError) in
+            try KeyBlock(checking: UnsafeRawBufferPointer(rebasing: bytes.prefix(4096)))
         }
     }
 
-    /// Whether the first page may be the metadata of Realm's encrypted form: an entry for page 0, and entries that were
-    /// never used are zero. Format: storage §7.3.
+    /// Whether the first page may be the metadata of Realm's encrypted form: there is an entry for page 0, and unused
+    /// entries are zero. Format: storage §7.3.
     var looksLikeRealmForm: Bool {
         guard size >= 8192, size % 4096 == 0, bytes.count == Self.length else { return false }
         let pages = min(64, size / 4096 - 1)
@@ -318,7 +318,7 @@ struct Head: Equatable {
                 hasMac = entry.dropFirst(4).prefix(28).contains { $0 != 0 }
             let isOlderUsed = entry.dropFirst(32).prefix(4).contains { $0 != 0 },
                 hasOlderMac = entry.dropFirst(36).contains { $0 != 0 }
-            // A page that was written has a counter and a MAC; the older half of the first writing is empty.
+            // A written page has a counter and a MAC. The older half of an entry is empty after the first write.
             if i == 0, !isUsed { return false }
             // MACs look like random numbers.
             let macs = Array(entry.dropFirst(4).prefix(28)) + Array(entry.dropFirst(36))

@@ -1,11 +1,11 @@
-/// The version of the header's other slot, the one that is not selected: what the file was before its newest commit.
+/// Opens the version of the unselected slot of the header: the state before the newest commit.
 ///
-/// It is handed out only when it is whole: its slot leads to a top array of an earlier version, nothing shows that a
-/// later commit was written over it (`SlotReuse`), and the check of all of it finds no fault. So a wrong value could
-/// come only of a commit that a crash cut short, which left a node of the very form in the very place of an old one.
+/// It is returned only if it is intact: its slot leads to a top array of an earlier version, nothing shows that a later
+/// commit overwrote it (`SlotReuse`), and a full check finds no fault. A wrong value is then possible only if an
+/// interrupted commit put a node of exactly the same form in the place of an old one.
 extension Database {
-    /// - Parameter isSnapshot: of a private copy, for a file that others may be writing.
-    /// - Throws: 9005 when there is no such version any more.
+    /// - Parameter isSnapshot: opens a private copy, because other processes may be writing the file.
+    /// - Throws: 9005 if this version no longer exists.
     static func openPrevious(
         path: String, isSnapshot: Bool, _ encryption: Encryption?, _ interruption: Interruption
     ) throws(RealmError) -> Database {
@@ -32,12 +32,12 @@ extension Database {
         return database
     }
 
-    /// - Returns: the version, and the newest one as far as it can be read.
+    /// - Returns: the version, and the newest one if it can be read.
     private static func previousState(
         of file: DatabaseFile, _ interruption: Interruption
     ) throws(RealmError) -> (DatabaseFile.State, newest: DatabaseFile.State?) {
         guard try file.dataSize() > 0 else { throw gone(file.path, "the file is empty") }
-        // What the newest version is worth does not matter here.
+        // The newest version may be damaged; only its state is needed.
         let newest = try RealmError.unlessDamaged { () throws(RealmError) in try file.newestState(readOnly: true).state
         }
         let header = try file.readHeader()

@@ -1,13 +1,13 @@
-/// Whether the version before the newest one is still whole.
+/// Decides whether the version before the newest one is still intact.
 ///
-/// What a commit frees is handed out by later commits only (storage §3.4), so that the version before the newest one
-/// normally has all its nodes. It has not where a commit was cut short, where a library reused space too early, or
-/// where the slot is older than that. A proof is a node of the older version that overlaps one of the newer version and
-/// is not the same node: since nodes never change, one was written over the other. What a commit that was cut short
-/// wrote where only the older version had something is not seen here, but by the check of that version.
+/// Space freed by a commit is reused only by later commits (storage §3.4), so the version before the newest one
+/// normally has all its nodes. Exceptions: an interrupted commit, a library that reused space too early, or a slot with
+/// an older version. The proof of an overwrite is a node of the older version that overlaps a different node of the
+/// newer version: nodes never change, so one was written over the other. An interrupted commit may also overwrite
+/// places that only the older version uses. This is not found here, but by the check of that version.
 enum SlotReuse {
     /// - Parameter older, newer: states of the file with top arrays.
-    /// - Returns: where the older version was written over; nil where nothing shows it.
+    /// - Returns: a place where the older version was overwritten; nil if none was found.
     static func proof(
         that older: DatabaseFile.State, isNotWholeBeside newer: DatabaseFile.State, in file: DatabaseFile,
         _ interruption: Interruption
@@ -19,19 +19,21 @@ enum SlotReuse {
         store.move(toFileLimit: end, version: newer.version, top: newer.topRef)
         defer { store.rest() }
         var taken = Tiling(end: end), starts = Tiling(end: end)
-        try walk(store, newer.topRef) { n in
-            // What is damaged in the newer version is told of it.
-            guard starts.take(n.ref.offset, 8) else { return false }
-            _ = taken.take(n.ref.offset, n.size)
+        try walk(store, newer.topRef) { node in
+            // Damage of the newer version is reported for that version.
+            guard starts.take(node.ref.offset, 8) else { return false }
+            _ = taken.take(node.ref.offset, node.size)
             return true
         }
         var proof: Fault?
         var seen = Tiling(end: end)
-        try walk(store, older.topRef) { n in
-            guard proof == nil, !starts.isTaken(at: n.ref.offset), seen.take(n.ref.offset, 8) else { return false }
-            guard taken.isFree(n.ref.offset, n.size) else {
+        try walk(store, older.topRef) { node in
+            guard proof == nil, !starts.isTaken(at: node.ref.offset), seen.take(node.ref.offset, 8) else {
+                return false
+            }
+            guard taken.isFree(node.ref.offset, node.size) else {
                 proof = Fault.ofFile(
-                    "a node of this version lies where version \(newer.version) has another", offset: n.ref.offset)
+                    "a node of this version lies where version \(newer.version) has another", offset: node.ref.offset)
                 return false
             }
             return true
@@ -39,7 +41,7 @@ enum SlotReuse {
         return proof
     }
 
-    /// Shows each node below a ref that can be read; `body` says whether to go on below it.
+    /// Passes each readable node below a ref to `body`, which decides whether the walk continues below the node.
     private static func walk(_ store: NodeStore, _ top: Ref, _ body: (Node) -> Bool) throws(RealmError) {
         var pending = [top]
         var count = 0
@@ -47,11 +49,11 @@ enum SlotReuse {
             count += 1
             try store.test(count)
             if count % forgetAfter == 0 { store.forgetPages() }
-            guard let n = try RealmError.unlessDamaged({ () throws(RealmError) in try store.node(ref) }), body(n),
-                n.hasRefs
+            guard let node = try RealmError.unlessDamaged({ () throws(RealmError) in try store.node(ref) }), body(node),
+                node.hasRefs
             else { continue }
-            for i in 0..<n.count {
-                let slot = try RealmError.unlessDamaged { () throws(RealmError) in try n.slot(i) }
+            for i in 0..<node.count {
+                let slot = try RealmError.unlessDamaged { () throws(RealmError) in try node.slot(i) }
                 if let child = slot?.subtree { pending.append(child) }
             }
         }
@@ -59,8 +61,8 @@ enum SlotReuse {
 
     private static let forgetAfter = 1 << 16
 
-    /// What is wrong with an older version of formats 2 to 9 whose tables have the form of later ones: the upgrade
-    /// wrote over it. nil where that is not what reading it ended with.
+    /// The fault of an older version of formats 2 to 9 whose tables have a later form: an upgrade overwrote it. nil if
+    /// the error has another cause.
     static func byUpgrade(of older: DatabaseFile.State, to newer: DatabaseFile.State?, _ error: RealmError) -> String? {
         guard let newer, error.code == .unsupportedFileFormat, OldFormats.isRead(older.format),
             newer.format > older.format

@@ -1,4 +1,4 @@
-/// Which bytes of a file have an owner, eight at a time.
+/// The bytes of a file that have an owner, in units of eight.
 struct Tiling {
     private var taken: PagedBits
     private let end: Int
@@ -10,18 +10,18 @@ struct Tiling {
 
     func holds(_ at: Int, _ count: Int) -> Bool { at >= Format.headerSize && at <= end && count <= end - at }
 
-    /// Marks bytes inside of the file, a whole number of eights; false when some have an owner already, which keeps
-    /// them.
+    /// Marks a multiple of eight bytes inside the file. Returns false, and marks nothing, if some of them already have
+    /// an owner.
     mutating func take(_ at: Int, _ count: Int) -> Bool {
         guard isFree(at, count) else { return false }
         taken.set(at >> 3, (at + count) >> 3)
         return true
     }
 
-    /// Whether bytes inside of the file have no owner.
+    /// Whether bytes inside the file have no owner.
     func isFree(_ at: Int, _ count: Int) -> Bool { holds(at, count) && !taken.isAnySet(at >> 3, (at + count) >> 3) }
 
-    /// Whether a byte inside of the file has one.
+    /// Whether a byte inside the file has an owner.
     func isTaken(at: Int) -> Bool { holds(at, 8) && taken.isSet(at >> 3) }
 
     func forEachGap(_ body: (_ at: Int, _ count: Int) -> Void) {

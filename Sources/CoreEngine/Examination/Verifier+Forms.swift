@@ -1,11 +1,10 @@
-/// How things are written down: bytes that reading passes over, and parts of a table that must agree.
+/// Checks the stored form: bytes that readers skip, and parts of a table that must agree.
 ///
-/// A reader that is not asked to check takes a text from its offsets and leaves its padding and its end alone. Here
-/// they count.
+/// An ordinary read finds a text by its offsets and ignores its padding and its end. The check includes them.
 extension Verifier {
     // MARK: Tables
 
-    /// What the group says of its tables, and each table of its columns. Format: logical §2, §3.
+    /// Checks what the group stores about its tables, and each table about its columns. Format: logical §2, §3.
     func checkTables() throws(RealmError) {
         guard transaction.old == nil else { return try checkOldTables() }
         let top = transaction.topRef
@@ -17,8 +16,8 @@ extension Verifier {
         for walk in walks { _ = try reading(place(walk.table)) { () throws(RealmError) in try checkTable(walk.table) } }
     }
 
-    private func checkTable(_ t: Table) throws(RealmError) {
-        let here = place(t), top = try store.refsNode(t.topRef)
+    private func checkTable(_ table: Table) throws(RealmError) {
+        let here = place(table), top = try store.refsNode(table.topRef)
         guard (9...14).contains(top.count) else {
             return report(.node, "a table of \(top.count) slots", here, offset: top.ref.offset)
         }
@@ -31,23 +30,23 @@ extension Verifier {
             report(.column, "a spec of another form", here, offset: spec.ref.offset)
         }
         try checkNames(try spec.child(1), here)
-        try checkColumnArrays(t, top)
-        for c in t.columns { try checkColumn(c, t) }
+        try checkColumnArrays(table, top)
+        for column in table.columns { try checkColumn(column, table) }
         try checkCollisions(top, here)
     }
 
-    /// Names are short texts.
+    /// Checks an array of names, which are short texts.
     private func checkNames(_ ref: Ref, _ here: Fault.Place) throws(RealmError) {
-        let n = try store.node(ref)
-        if n.hasRefs || n.widthType != 1 { report(.node, "names of another form", here, offset: ref.offset) }
-        try checkTexts(n, here)
+        let node = try store.node(ref)
+        if node.hasRefs || node.widthType != 1 { report(.node, "names of another form", here, offset: ref.offset) }
+        try checkTexts(node, here)
     }
 
-    /// Those of the columns of sub-tables, too. Format: old-formats §4.2.
+    /// Checks the names of columns, including those of sub-tables. Format: old-formats §4.2.
     private func checkOldNames(_ spec: Ref, _ here: Fault.Place, depth: Int) throws(RealmError) {
-        let n = try store.refsNode(spec)
-        try checkNames(try n.child(1), here)
-        guard depth < OldFormats.maxDepth, n.count > 3, let parts = try n.slot(3).subtree,
+        let node = try store.refsNode(spec)
+        try checkNames(try node.child(1), here)
+        guard depth < OldFormats.maxDepth, node.count > 3, let parts = try node.slot(3).subtree,
             case let specs = try store.refsNode(parts)
         else { return }
         for i in 0..<specs.count {
@@ -55,32 +54,34 @@ extension Verifier {
         }
     }
 
-    /// A column's type and attributes stand in its spec and in its key.
-    private func checkColumn(_ c: Column, _ t: Table) throws(RealmError) {
-        let here = place(t, c), type = Int64(c.key.typeNumber), isOldList = c.specType == 13 && type == 12
-        if c.specType & 0xFFFF != type && !isOldList {
-            report(.column, "type \(c.specType & 0xFFFF) in the spec, \(type) in the key", here)
+    /// Checks a column, whose type and attributes are stored both in the spec and in the column key.
+    private func checkColumn(_ column: Column, _ table: Table) throws(RealmError) {
+        let here = place(table, column), type = Int64(column.key.typeNumber),
+            isOldList = column.specType == 13 && type == 12
+        if column.specType & 0xFFFF != type && !isOldList {
+            report(.column, "type \(column.specType & 0xFFFF) in the spec, \(type) in the key", here)
         }
-        if (c.attributes.rawValue ^ c.key.attributes.rawValue) & 0xFC != 0 {
+        if (column.attributes.rawValue ^ column.key.attributes.rawValue) & 0xFC != 0 {
             report(
-                .column, "attributes \(c.attributes.rawValue) in the spec, \(c.key.attributes.rawValue) in the key",
+                .column,
+                "attributes \(column.attributes.rawValue) in the spec, \(column.key.attributes.rawValue) in the key",
                 here)
         }
-        let isLink = c.type == .link || c.isBacklink
-        if isLink, c.oppositeTable.isNull { report(.column, "links that lead to no class", here) }
-        // Files that were upgraded from format 9 have zeros there.
-        let isBlank = c.oppositeTable.isNull || c.oppositeTable.raw == 0 && c.oppositeColumn.raw == 0
+        let isLink = column.type == .link || column.isBacklink
+        if isLink, column.oppositeTable.isNull { report(.column, "links that lead to no class", here) }
+        // Files upgraded from format 9 have zeros here.
+        let isBlank = column.oppositeTable.isNull || column.oppositeTable.raw == 0 && column.oppositeColumn.raw == 0
         if !isLink, !isBlank { report(.column, "the class of links where there are none", here) }
-        if c.key == t.primaryKey, group.format >= 22, try t.index(of: c.index) == nil {
+        if column.key == table.primaryKey, group.format >= 22, try table.index(of: column.index) == nil {
             report(.index, "a primary key without its index", here)
         }
-        if !c.enumeratedValues.isNull { try checkTexts(try store.node(c.enumeratedValues), here) }
+        if !column.enumeratedValues.isNull { try checkTexts(try store.node(column.enumeratedValues), here) }
     }
 
-    /// Indexes, opposite tables and opposite columns have a place for each column, and nothing in those of columns that
-    /// are gone.
-    private func checkColumnArrays(_ t: Table, _ top: Node) throws(RealmError) {
-        let here = place(t)
+    /// Checks the arrays of indexes, opposite tables and opposite columns: they have an entry for each column, which is
+    /// empty for a removed column.
+    private func checkColumnArrays(_ table: Table, _ top: Node) throws(RealmError) {
+        let here = place(table)
         let indexes = try store.refsNode(try top.child(4)), tables = try store.integers(try top.child(7)),
             columns = try store.integers(try top.child(8))
         if indexes.count != tables.count || tables.count != columns.count {
@@ -88,11 +89,11 @@ extension Verifier {
                 .column, "\(indexes.count) indexes, \(tables.count) and \(columns.count) other ends of columns", here,
                 offset: top.ref.offset)
         }
-        // Keys are read without their upper bits.
+        // Readers ignore the upper bits of these keys.
         for i in 0..<tables.count where tables.get(i) < 0 || tables.get(i) > Int64(TableKey.null.raw) {
             report(.column, "an impossible class at the other end of column \(i)", here, offset: tables.ref.offset)
         }
-        let used = Swift.Set(t.columns.map(\.index))
+        let used = Swift.Set(table.columns.map(\.index))
         for i in 0..<min(indexes.count, tables.count, columns.count) where !used.contains(i) {
             if indexes.get(i) != 0 || tables.get(i) != Int64(TableKey.null.raw) || columns.get(i) != ColKey.null.raw {
                 report(.column, "something in the place of a column that is gone: \(i)", here, offset: top.ref.offset)
@@ -102,9 +103,9 @@ extension Verifier {
 
     private func checkCollisions(_ top: Node, _ here: Fault.Place) throws(RealmError) {
         guard top.count > 10, case let map = try top.child(10), !map.isNull else { return }
-        let n = try store.refsNode(map)
-        let low = try store.integers(try n.child(0)), high = try store.integers(try n.child(1)),
-            keys = try store.integers(try n.child(2))
+        let node = try store.refsNode(map)
+        let low = try store.integers(try node.child(0)), high = try store.integers(try node.child(1)),
+            keys = try store.integers(try node.child(2))
         guard low.count == high.count, low.count == keys.count else {
             return report(.column, "a map of colliding keys of unequal lengths", here, offset: map.offset)
         }
@@ -118,20 +119,20 @@ extension Verifier {
 
     // MARK: Leaves
 
-    /// The form of a leaf that is walked. Its elements are read by others.
+    /// Checks the form of a leaf during a walk. Other functions read its elements.
     func checkForm(_ ref: Ref, _ kind: LeafKind, _ here: Fault.Place) throws(RealmError) {
         switch kind {
         case .string: _ = try reading(here) { () throws(RealmError) in try checkTexts(try store.node(ref), here) }
         case .binary: _ = try reading(here) { () throws(RealmError) in try checkPieces(try store.node(ref), here) }
         case .bool:
-            let n = try reading(here) { () throws(RealmError) in try store.integers(ref) }
-            if let n, (0..<n.count).contains(where: { ![0, 1, 3].contains(n.get($0)) }) {
+            let node = try reading(here) { () throws(RealmError) in try store.integers(ref) }
+            if let node, (0..<node.count).contains(where: { ![0, 1, 3].contains(node.get($0)) }) {
                 report(.value, "a value that is neither true nor false nor null", here, offset: ref.offset)
             }
         case .timestamp:
             let parts = try reading(here) { () throws(RealmError) -> (count: Int, seconds: Ref, nanoseconds: Node) in
-                let n = try store.refsNode(ref)
-                return (n.count, try n.child(0), try store.integers(try n.child(1)))
+                let node = try store.refsNode(ref)
+                return (node.count, try node.child(0), try store.integers(try node.child(1)))
             }
             guard let parts else { return }
             try checkForm(parts.seconds, .nullableInt, here)
@@ -147,14 +148,14 @@ extension Verifier {
         case .objectId: try checkBlocks(ref, 12, here)
         case .uuid: try checkBlocks(ref, 16, here)
         case .nullableInt:
-            let n = try reading(here) { () throws(RealmError) in try store.integers(ref) }
-            if n?.count == 0 {
+            let node = try reading(here) { () throws(RealmError) in try store.integers(ref) }
+            if node?.count == 0 {
                 report(.node, "a leaf without the number that stands for null", here, offset: ref.offset)
             }
         case .mixed:
             let texts = try reading(here) { () throws(RealmError) -> Ref in
-                let n = try store.refsNode(ref)
-                return n.count > 3 ? try n.child(3) : .null
+                let node = try store.refsNode(ref)
+                return node.count > 3 ? try node.child(3) : .null
             }
             if let texts, !texts.isNull { try checkForm(texts, .string, here) }
         default: break
@@ -162,25 +163,30 @@ extension Verifier {
     }
 
     private func checkWidth(_ ref: Ref, _ widths: [Int], _ here: Fault.Place) throws(RealmError) {
-        guard let n = try reading(here, { () throws(RealmError) in try store.node(ref) }),
-            n.hasRefs || n.widthType != 1 || !widths.contains(n.width)
+        guard let node = try reading(here, { () throws(RealmError) in try store.node(ref) }),
+            node.hasRefs || node.widthType != 1 || !widths.contains(node.width)
         else { return }
-        report(.node, "a leaf of numbers of \(n.width) bytes", here, offset: ref.offset)
+        report(.node, "a leaf of numbers of \(node.width) bytes", here, offset: ref.offset)
     }
 
-    /// Eight elements lie behind a byte of flags; the last block may have fewer.
+    /// Checks a leaf of fixed-size values: each block has a byte of flags and eight elements; the last block may have
+    /// fewer.
     private func checkBlocks(_ ref: Ref, _ width: Int, _ here: Fault.Place) throws(RealmError) {
-        guard let n = try reading(here, { () throws(RealmError) in try store.node(ref) }), n.count > 0 else { return }
-        let block = 8 * width + 1, count = (n.count - (n.count + block - 1) / block) / width
-        if n.hasRefs || n.widthType != 1 || n.width != 1 || count * width + (count + 7) / 8 != n.count {
-            report(.node, "a leaf of \(n.count) bytes for values of \(width)", here, offset: ref.offset)
+        guard let node = try reading(here, { () throws(RealmError) in try store.node(ref) }), node.count > 0 else {
+            return
+        }
+        let block = 8 * width + 1, count = (node.count - (node.count + block - 1) / block) / width
+        if node.hasRefs || node.widthType != 1 || node.width != 1 || count * width + (count + 7) / 8 != node.count {
+            report(.node, "a leaf of \(node.count) bytes for values of \(width)", here, offset: ref.offset)
         }
     }
 
-    func checkTexts(_ n: Node, _ here: Fault.Place) throws(RealmError) { report(try LeafForm.texts(store, n), here) }
+    func checkTexts(_ node: Node, _ here: Fault.Place) throws(RealmError) {
+        report(try LeafForm.texts(store, node), here)
+    }
 
-    private func checkPieces(_ n: Node, _ here: Fault.Place) throws(RealmError) {
-        report(try LeafForm.pieces(store, n, endInZero: false), here)
+    private func checkPieces(_ node: Node, _ here: Fault.Place) throws(RealmError) {
+        report(try LeafForm.pieces(store, node, endInZero: false), here)
     }
 
     private func report(_ found: [LeafForm.Fault], _ here: Fault.Place) {
@@ -189,19 +195,20 @@ extension Verifier {
 
     // MARK: Indexes
 
-    /// Chunks of an index are 32 bits wide: searches count on it. Format: logical §9.
+    /// Checks that the chunks of an index are 32 bits wide, as searches require. Format: logical §9.
     func checkIndexForm(_ root: Ref, _ here: Fault.Place) throws(RealmError) {
         var pending = [root], seen: Swift.Set<Int> = []
         while let ref = pending.popLast() {
             guard seen.insert(ref.offset).inserted,
-                let n = try reading(here, { () throws(RealmError) in try store.node(ref) }), n.hasRefs, n.context
+                let node = try reading(here, { () throws(RealmError) in try store.node(ref) }), node.hasRefs,
+                node.context
             else { continue }
-            let keys = try reading(here) { () throws(RealmError) in try store.integers(try n.child(0)) }
+            let keys = try reading(here) { () throws(RealmError) in try store.integers(try node.child(0)) }
             if let keys, keys.width != 32 {
                 report(.index, "chunks of \(keys.width) bits", here, offset: keys.ref.offset)
             }
-            for i in 1..<max(1, n.count) {
-                if let child = try reading(here, { () throws(RealmError) in try n.slot(i) })?.subtree {
+            for i in 1..<max(1, node.count) {
+                if let child = try reading(here, { () throws(RealmError) in try node.slot(i) })?.subtree {
                     pending.append(child)
                 }
             }
@@ -210,7 +217,7 @@ extension Verifier {
 
     // MARK: Formats 2 to 9
 
-    /// What is shown of these is made of their nodes; here the nodes themselves count. Format: old-formats §3 to §6.
+    /// Checks the nodes of the file itself, not the nodes created from them. Format: old-formats §3 to §6.
     private func checkOldTables() throws(RealmError) {
         guard let schema = transaction.old?.schema else { return }
         let fields = try transaction.database.file.topFields(
@@ -221,55 +228,55 @@ extension Verifier {
             _ = try reading(here) { () throws(RealmError) in
                 try checkOldNames(try store.refsNode(table.top).child(0), here, depth: 0)
             }
-            for c in table.columns {
-                let spot = Fault.Place(table: here.table, property: c.form == .backlink ? nil : c.name)
-                _ = try reading(spot) { () throws(RealmError) in try checkOldColumn(c, c.root, spot) }
+            for column in table.columns {
+                let spot = Fault.Place(table: here.table, property: column.form == .backlink ? nil : column.name)
+                _ = try reading(spot) { () throws(RealmError) in try checkOldColumn(column, column.root, spot) }
             }
         }
     }
 
-    private func checkOldColumn(_ c: OldColumn, _ root: Ref, _ here: Fault.Place) throws(RealmError) {
+    private func checkOldColumn(_ definition: OldColumn, _ root: Ref, _ here: Fault.Place) throws(RealmError) {
         guard !root.isNull else { return }
-        var column = c
+        var column = definition
         column.root = root
         let tree = try column.tree(store)
-        if case let n = try store.node(root), !n.isInner {
-            if c.form == .float { try checkWidth(root, [4], here) }
-            if c.form == .double { try checkWidth(root, [8], here) }
+        if case let node = try store.node(root), !node.isInner {
+            if definition.form == .float { try checkWidth(root, [4], here) }
+            if definition.form == .double { try checkWidth(root, [8], here) }
         }
-        if c.form == .timestamp {
+        if definition.form == .timestamp {
             let nanoseconds = OldTree(store, try column.part(store, 1), leafCount: OldLeaf.integerCount)
             if try nanoseconds.count() != tree.count() {
                 report(.node, "seconds and nanoseconds of unequal length", here, offset: root.offset)
             }
         }
-        try tree.visit(0..<(try tree.count())) { (n, rows) throws(RealmError) in
+        try tree.visit(0..<(try tree.count())) { (node, rows) throws(RealmError) in
             try advance(0)
             if rows.count > Format.treeCapacity {
-                report(.tree, "a leaf of \(rows.count) elements", here, offset: n.ref.offset)
+                report(.tree, "a leaf of \(rows.count) elements", here, offset: node.ref.offset)
             }
-            switch c.form {
-            case .string: try checkTexts(n, here)
-            case .binary: try checkPieces(n, here)
-            case .float where n.width != 4, .double where n.width != 8:
-                report(.node, "numbers of \(n.width) bytes", here, offset: n.ref.offset)
+            switch definition.form {
+            case .string: try checkTexts(node, here)
+            case .binary: try checkPieces(node, here)
+            case .float where node.width != 4, .double where node.width != 8:
+                report(.node, "numbers of \(node.width) bytes", here, offset: node.ref.offset)
             case .linkList, .table, .values, .list:
-                for i in rows where n.hasRefs {
-                    if try n.slot(i).isTagged {
-                        report(.node, "a number where a list is expected", here, offset: n.ref.offset)
+                for i in rows where node.hasRefs {
+                    if try node.slot(i).isTagged {
+                        report(.node, "a number where a list is expected", here, offset: node.ref.offset)
                     }
-                    guard c.form == .list, let element = c.elements.first else { continue }
-                    if let list = try n.slot(i).subtree {
+                    guard definition.form == .list, let element = definition.elements.first else { continue }
+                    if let list = try node.slot(i).subtree {
                         try checkOldColumn(element, try store.refsNode(list).child(0), here)
                     }
                 }
             default: break
             }
         }
-        if c.form == .enumerated, !c.values.isNull {
-            var values = c
+        if definition.form == .enumerated, !definition.values.isNull {
+            var values = definition
             values.form = .string
-            try checkOldColumn(values, c.values, here)
+            try checkOldColumn(values, definition.values, here)
         }
     }
 }

@@ -1,19 +1,21 @@
-/// Search indexes beside the values they are made of.
+/// Compares search indexes with the indexed values.
 extension Verifier {
     func checkIndex(_ walk: TableWalk, _ column: Int) throws(RealmError) {
-        let t = walk.table
-        guard let f = t.facts[column], let c = t.column(f.key) else { return }
-        let here = place(t, c)
-        guard let index = try reading(here, { () throws(RealmError) in try t.index(of: column) }), let index else {
+        let table = walk.table
+        guard let facts = table.facts[column], let definition = table.column(facts.key) else { return }
+        let here = place(table, definition)
+        guard let index = try reading(here, { () throws(RealmError) in try table.index(of: column) }), let index else {
             return
         }
         try checkIndexForm(index.root, here)
-        if f.isCollection || f.isFullTextIndexed { return try checkWords(walk, c, index) }
+        if facts.isCollection || facts.isFullTextIndexed { return try checkWords(walk, definition, index) }
         let data = { (key: ObjKey) throws(RealmError) -> IndexData? in
-            if self.unread.contains(ValuePlace(table: t.key, column: f.key, object: key)) { return nil }
-            let value = try self.reading(self.place(t, c, key)) { () throws(RealmError) in try t.rows.get(key, column) }
-            guard case .some(.some(let v)) = value else { return nil }
-            return IndexData(v)
+            if self.unread.contains(ValuePlace(table: table.key, column: facts.key, object: key)) { return nil }
+            let value = try self.reading(self.place(table, definition, key)) { () throws(RealmError) in
+                try table.rows.get(key, column)
+            }
+            guard case .some(.some(let element)) = value else { return nil }
+            return IndexData(element)
         }
         var seen: Swift.Set<ObjKey> = []
         var isWhole = true
@@ -21,10 +23,10 @@ extension Verifier {
             isWhole = false
             _ = try self.reading(here) { () throws(RealmError) in throw error }
         }
-        // Every entry stands under the chunks of its object's value; every object has one entry.
+        // Every entry must be under the chunks of the value of its object, and every object must have one entry.
         try index.forEachEntry(orElse: damaged) { (key, path, head) throws(RealmError) in
             try self.advance(0)
-            let spot = self.place(t, c, key)
+            let spot = self.place(table, definition, key)
             guard walk.contains(key) else {
                 if !walk.isIncomplete { self.report(.index, "the index names an object that does not exist", spot) }
                 return
@@ -36,24 +38,24 @@ extension Verifier {
             } else if let head, head != key, path.count * 4 <= SearchIndex.maxOffset, let other = try data(head),
                 !own.equals(other)
             {
-                // Above the deepest level a list holds one value.
+                // Above the deepest level, a list of objects has one value.
                 self.report(.index, "the object stands in the index among those of another value", spot)
             }
         }
         guard isWhole else { return }
         for key in walk.keys where !seen.contains(key) {
-            report(.index, "the object is missing in the index", place(t, c, key))
+            report(.index, "the object is missing in the index", place(table, definition, key))
         }
     }
 
-    /// Indexes of words: those of full text, and those of lists of strings. An entry is an object under the chunks of
-    /// one of its words.
+    /// Checks indexes of words: full-text indexes, and indexes of lists of strings. An entry is an object under the
+    /// chunks of one of its words.
     ///
-    /// Entries and words are added up for each object, so that they need no memory. Where the sums differ, entries and
-    /// words are compared one by one. What realm-core leaves in an index of lists is no fault: an entry that is there
-    /// twice, or of a word or an object that is gone.
-    private func checkWords(_ walk: TableWalk, _ c: Column, _ index: SearchIndex) throws(RealmError) {
-        let t = walk.table, here = place(t, c), isList = c.isCollection
+    /// To save memory, entries and words are first summed as hash values per object. Only if the sums differ, entries
+    /// and words are compared one by one. In indexes of lists, realm-core leaves duplicate entries and entries of
+    /// removed words or objects; these are not faults.
+    private func checkWords(_ walk: TableWalk, _ column: Column, _ index: SearchIndex) throws(RealmError) {
+        let table = walk.table, here = place(table, column), isList = column.isCollection
         textBytes = 0
         var differences: [ObjKey: Int] = [:]
         var isWhole = true
@@ -63,12 +65,12 @@ extension Verifier {
         }
         try index.forEachWord(orElse: damaged) { (key, path, isFirst) throws(RealmError) in
             if !isFirst && !isList {
-                self.report(.index, "the object stands more than once in the index", self.place(t, c, key))
+                self.report(.index, "the object stands more than once in the index", self.place(table, column, key))
             }
             if isFirst { differences[key, default: 0] &+= path.hashValue }
         }
         for key in walk.keys {
-            guard let words = try words(of: key, walk, c) else {
+            guard let words = try words(of: key, walk, column) else {
                 differences[key] = nil
                 continue
             }
@@ -81,14 +83,14 @@ extension Verifier {
             if differences[key] != nil { entered[key, default: []].insert(path) }
         }
         for key in differences.keys.sorted() {
-            let spot = place(t, c, key)
+            let spot = place(table, column, key)
             guard walk.contains(key) else {
                 if !walk.isIncomplete && !isList {
                     report(.index, "the index names an object that does not exist", spot)
                 }
                 continue
             }
-            guard let words = try words(of: key, walk, c) else { continue }
+            guard let words = try words(of: key, walk, column) else { continue }
             let found = entered[key] ?? []
             if isWhole, !words.isSubset(of: found) {
                 report(.index, "a word of the object is missing in the index", spot)
@@ -99,8 +101,8 @@ extension Verifier {
         }
     }
 
-    /// Counts the bytes of texts whose words are looked for: there are no more than the file has, twice, unless texts
-    /// share them.
+    /// Counts the bytes of texts that are split into words. They are at most twice the bytes of the file, unless texts
+    /// share bytes.
     private func countWords(of text: Bytes) throws(RealmError) {
         try store.test()
         textBytes += text.count
@@ -110,13 +112,13 @@ extension Verifier {
         guard textBytes <= 2 * room else { throw .corrupt("texts that share their bytes") }
     }
 
-    /// Under which chunks an object is to stand; nil where its value could not be read.
-    private func words(of key: ObjKey, _ walk: TableWalk, _ c: Column) throws(RealmError) -> Swift.Set<[Int32]>? {
-        let t = walk.table
-        if unread.contains(ValuePlace(table: t.key, column: c.key, object: key)) { return nil }
-        return try reading(place(t, c, key)) { () throws(RealmError) in
+    /// The chunks of all words of an object; nil if its value could not be read.
+    private func words(of key: ObjKey, _ walk: TableWalk, _ column: Column) throws(RealmError) -> Swift.Set<[Int32]>? {
+        let table = walk.table
+        if unread.contains(ValuePlace(table: table.key, column: column.key, object: key)) { return nil }
+        return try reading(place(table, column, key)) { () throws(RealmError) in
             var words: Swift.Set<[Int32]> = []
-            guard let value = try t.rows.get(key, c.key.index) else { return words }
+            guard let value = try table.rows.get(key, column.key.index) else { return words }
             if case .string(let text) = value { try countWords(of: text) }
             try TableIndexes.forEachWord(of: value, store) { (word) throws(RealmError) in
                 words.insert(SearchIndex.wordPath(word))

@@ -1,34 +1,36 @@
-/// The rows of a table, its values, and the collections in them.
+/// Checks the rows of a table, its values, and the collections in them.
 extension Verifier {
     // MARK: Clusters
 
     func checkRows(_ walk: TableWalk) throws(RealmError) {
-        let t = walk.table
-        let found = try walkCluster(walk, t.rows.root, offset: 0, depth: nil, last: .max)
+        let table = walk.table
+        let found = try walkCluster(walk, table.rows.root, offset: 0, depth: nil, last: .max)
         walk.isIncomplete = found == nil
         for key in walk.keys {
             try advance(0)
-            let row = try reading(place(t, nil, key)) { () throws(RealmError) in try t.rows.locate(key) }
-            if case .some(.none) = row { report(.tree, "the object is not found by its key", place(t, nil, key)) }
+            let row = try reading(place(table, nil, key)) { () throws(RealmError) in try table.rows.locate(key) }
+            if case .some(.none) = row { report(.tree, "the object is not found by its key", place(table, nil, key)) }
         }
     }
 
     /// - Parameters:
     ///   - offset: sum of the offsets on the path.
-    ///   - depth: what the node above asks for.
+    ///   - depth: the depth that the node above requires.
     ///   - last: the largest key that belongs here.
-    /// - Returns: the number of objects; nil where some could not be read.
+    /// - Returns: the number of objects; nil if some could not be read.
     private func walkCluster(_ walk: TableWalk, _ ref: Ref, offset: UInt64, depth: Int?, last: UInt64)
         throws(RealmError) -> Int?
     {
         let here = place(walk.table)
-        guard try enter(ref, here), let n = try reading(here, { () throws(RealmError) in try store.refsNode(ref) })
+        guard try enter(ref, here), let node = try reading(here, { () throws(RealmError) in try store.refsNode(ref) })
         else { return nil }
-        guard n.isInner else {
+        guard node.isInner else {
             if let depth, depth != 0 { report(.tree, "a cluster \(depth) levels too high", here, offset: ref.offset) }
-            return try walkLeaf(walk, n, offset: offset, last: last)
+            return try walkLeaf(walk, node, offset: offset, last: last)
         }
-        guard let inner = try reading(here, { () throws(RealmError) in try ClusterInner(store, n) }) else { return nil }
+        guard let inner = try reading(here, { () throws(RealmError) in try ClusterInner(store, node) }) else {
+            return nil
+        }
         let levels = depth ?? inner.depth
         if levels != inner.depth {
             report(
@@ -53,9 +55,9 @@ extension Verifier {
             let next = i + 1 < inner.count ? inner.offset(i + 1) : 0
             let end = next > first ? offset &+ next &- 1 : last
             let count = try walkCluster(walk, child, offset: offset &+ first, depth: levels - 1, last: min(end, last))
-            if let s = sum, let count { sum = s + count } else { sum = nil }
+            if let known = sum, let count { sum = known + count } else { sum = nil }
         }
-        let total = try reading(here) { () throws(RealmError) in try n.slot(2) }
+        let total = try reading(here) { () throws(RealmError) in try node.slot(2) }
         if let sum, let total, total.number != UInt64(sum) {
             report(
                 .tree, "a cluster node that counts \(total.integer) objects but has \(sum)", here, offset: ref.offset)
@@ -63,44 +65,50 @@ extension Verifier {
         return sum
     }
 
-    private func walkLeaf(_ walk: TableWalk, _ n: Node, offset: UInt64, last: UInt64) throws(RealmError) -> Int? {
+    private func walkLeaf(_ walk: TableWalk, _ node: Node, offset: UInt64, last: UInt64) throws(RealmError) -> Int? {
         let here = place(walk.table)
-        guard let leaf = try reading(here, { () throws(RealmError) in try ClusterLeaf(store, n) }) else { return nil }
+        guard let leaf = try reading(here, { () throws(RealmError) in try ClusterLeaf(store, node) }) else {
+            return nil
+        }
         let first = walk.keys.count
         for row in 0..<leaf.count {
-            let k = leaf.key(row)
-            let key = ObjKey(Int64(bitPattern: offset &+ k))
-            if key.raw < 0 || k > last &- offset {
-                report(.tree, "an object outside of its cluster", place(walk.table, nil, key), offset: n.ref.offset)
+            let localKey = leaf.key(row)
+            let key = ObjKey(Int64(bitPattern: offset &+ localKey))
+            if key.raw < 0 || localKey > last &- offset {
+                report(.tree, "an object outside of its cluster", place(walk.table, nil, key), offset: node.ref.offset)
             }
             if let before = walk.keys.last, !(before < key) {
-                report(.tree, "object keys out of order", place(walk.table, nil, key), offset: n.ref.offset)
+                report(.tree, "object keys out of order", place(walk.table, nil, key), offset: node.ref.offset)
             }
             try walk.keys.add(key)
         }
         let rows = first..<walk.keys.count
         try advance(rows.count)
-        try walk.clusters.add((n.ref, rows))
-        for c in walk.table.columns where c.leafKind != nil { try checkColumn(walk, c, n.ref, rows) }
+        try walk.clusters.add((node.ref, rows))
+        for column in walk.table.columns where column.leafKind != nil { try checkColumn(walk, column, node.ref, rows) }
         return rows.count
     }
 
-    /// A column's leaf in a cluster; nil, and nothing known of its rows, where it cannot be read.
-    func columnLeaf(_ walk: TableWalk, _ c: Column, _ cluster: Ref, _ rows: Range<Int>) throws(RealmError) -> Node? {
-        let here = place(walk.table, c)
+    /// The leaf of a column in a cluster. If it cannot be read, marks its values as unread and returns nil.
+    func columnLeaf(_ walk: TableWalk, _ column: Column, _ cluster: Ref, _ rows: Range<Int>) throws(RealmError) -> Node?
+    {
+        let here = place(walk.table, column)
         let leaf = try reading(here) { () throws(RealmError) -> Node in
-            try store.node(try ClusterLeaf(store, try store.refsNode(cluster)).column(c.index))
+            try store.node(try ClusterLeaf(store, try store.refsNode(cluster)).column(column.index))
         }
         if leaf == nil {
-            for row in rows { try noteUnread(ValuePlace(table: walk.table.key, column: c.key, object: walk.keys[row])) }
+            for row in rows {
+                try noteUnread(ValuePlace(table: walk.table.key, column: column.key, object: walk.keys[row]))
+            }
         }
         return leaf
     }
 
-    private func checkColumn(_ walk: TableWalk, _ c: Column, _ cluster: Ref, _ rows: Range<Int>) throws(RealmError) {
-        let t = walk.table, here = place(t, c)
-        guard let kind = c.leafKind, let leaf = try columnLeaf(walk, c, cluster, rows) else { return }
-        let isEnumerated = !c.enumeratedValues.isNull && !leaf.hasRefs && leaf.widthType == 0
+    private func checkColumn(_ walk: TableWalk, _ column: Column, _ cluster: Ref, _ rows: Range<Int>) throws(RealmError)
+    {
+        let table = walk.table, here = place(table, column)
+        guard let kind = column.leafKind, let leaf = try columnLeaf(walk, column, cluster, rows) else { return }
+        let isEnumerated = !column.enumeratedValues.isNull && !leaf.hasRefs && leaf.widthType == 0
         let count =
             isEnumerated ? leaf.count : try reading(here) { () throws(RealmError) in try kind.count(store, leaf.ref) }
         if let count, count != rows.count {
@@ -108,79 +116,82 @@ extension Verifier {
         }
         if kind == .mixed { try checkPayloads(leaf.ref, here) }
         if !isEnumerated { try checkForm(leaf.ref, kind, here) }
-        if c.isBacklink { return }
+        if column.isBacklink { return }
         for (i, row) in rows.enumerated() {
-            let key = walk.keys[row], spot = place(t, c, key)
+            let key = walk.keys[row], spot = place(table, column, key)
             let value =
                 i < count ?? 0
                 ? try reading(spot) { () throws(RealmError) in
                     if !isEnumerated { return try kind.get(store, leaf.ref, i) }
-                    return try LeafKind.string.get(store, c.enumeratedValues, Int(truncatingIfNeeded: leaf.get(i)))
+                    return try LeafKind.string.get(store, column.enumeratedValues, Int(truncatingIfNeeded: leaf.get(i)))
                 }
                 : nil
-            let origin = ValuePlace(table: t.key, column: c.key, object: key)
+            let origin = ValuePlace(table: table.key, column: column.key, object: key)
             guard let value else {
                 try noteUnread(origin)
                 continue
             }
-            if !(try checkValue(value, c, origin, spot)) { try noteUnread(origin) }
+            if !(try checkValue(value, column, origin, spot)) { try noteUnread(origin) }
         }
     }
 
     // MARK: Values
 
-    /// Whether all of it could be read.
-    private func checkValue(_ v: Mixed, _ c: Column, _ origin: ValuePlace, _ here: Fault.Place) throws(RealmError)
+    /// - Returns: whether the whole value could be read.
+    private func checkValue(_ element: Mixed, _ column: Column, _ origin: ValuePlace, _ here: Fault.Place)
+        throws(RealmError)
         -> Bool
     {
-        guard c.isCollection else {
-            if v.isNull && !c.isNullable && c.type != .typedLink {
+        guard column.isCollection else {
+            if element.isNull && !column.isNullable && column.type != .typedLink {
                 report(.value, "null in a property that takes none", here)
             }
-            return try checkElement(v, c, origin, here, depth: 0)
+            return try checkElement(element, column, origin, here, depth: 0)
         }
-        guard case .slot(let slot) = v else { return true }
+        guard case .slot(let slot) = element else { return true }
         if slot.isTagged { report(.node, "a number where a collection is expected", here) }
         guard let root = slot.subtree else { return true }
-        if c.isDictionary { return try walkDictionary(root, c, c.keyType, origin, here, depth: 0) }
-        guard let kind = c.elementKind else { return true }
-        let isOrdered = c.isSet && group.format >= 24
+        if column.isDictionary { return try walkDictionary(root, column, column.keyType, origin, here, depth: 0) }
+        guard let kind = column.elementKind else { return true }
+        let isOrdered = column.isSet && group.format >= 24
         var before: Mixed?
         if kind == .objKey, transaction.old == nil { try checkUnresolved(root, here) }
-        return try walkTree(root, kind, here) { (v, i) throws(RealmError) in
-            // A set of decimals holds null as a number of its own.
-            if v.isNull && !c.isNullable && c.type != .link {
+        return try walkTree(root, kind, here) { (value, i) throws(RealmError) in
+            // A set of decimals stores null as a number.
+            if value.isNull && !column.isNullable && column.type != .link {
                 self.report(.value, "null at index \(i) of a collection that takes none", here)
             }
-            if isOrdered, let b = before, ElementList.order(kind, b, v) >= 0 {
+            if isOrdered, let earlier = before, ElementList.order(kind, earlier, value) >= 0 {
                 self.report(.value, "a set out of order at index \(i)", here)
             }
-            before = v
-            if !(try self.checkElement(v, c, origin, here, depth: 1)) { try self.noteUnread(origin) }
+            before = value
+            if !(try self.checkElement(value, column, origin, here, depth: 1)) { try self.noteUnread(origin) }
         }
     }
 
-    /// One value, or one element of a collection.
-    private func checkElement(_ v: Mixed, _ c: Column, _ origin: ValuePlace, _ here: Fault.Place, depth: Int)
+    /// Checks a single value, or an element of a collection.
+    private func checkElement(_ element: Mixed, _ column: Column, _ origin: ValuePlace, _ here: Fault.Place, depth: Int)
         throws(RealmError) -> Bool
     {
-        switch v {
-        case .link(let k): try noteLink(c.oppositeTable, k, origin)
-        case .typedLink(let table, let k): try noteLink(table, k, origin)
-        case .timestamp(let t):
-            if t.nanoseconds.magnitude >= 1_000_000_000 || (t.seconds > 0 && t.nanoseconds < 0)
-                || (t.seconds < 0 && t.nanoseconds > 0)
+        switch element {
+        case .link(let key): try noteLink(column.oppositeTable, key, origin)
+        case .typedLink(let table, let key): try noteLink(table, key, origin)
+        case .timestamp(let time):
+            if time.nanoseconds.magnitude >= 1_000_000_000 || (time.seconds > 0 && time.nanoseconds < 0)
+                || (time.seconds < 0 && time.nanoseconds > 0)
             {
-                report(.value, "a timestamp of \(t.seconds) seconds and \(t.nanoseconds) nanoseconds", here)
+                report(.value, "a timestamp of \(time.seconds) seconds and \(time.nanoseconds) nanoseconds", here)
             }
         case .list(let root):
             guard !root.isNull, mayNest(depth, root, here) else { return root.isNull }
-            return try walkTree(root, .mixed, here) { (v, _) throws(RealmError) in
-                if !(try self.checkElement(v, c, origin, here, depth: depth + 1)) { try self.noteUnread(origin) }
+            return try walkTree(root, .mixed, here) { (value, _) throws(RealmError) in
+                if !(try self.checkElement(value, column, origin, here, depth: depth + 1)) {
+                    try self.noteUnread(origin)
+                }
             }
         case .dictionary(let root):
             guard !root.isNull, mayNest(depth, root, here) else { return root.isNull }
-            return try walkDictionary(root, c, .string, origin, here, depth: depth + 1)
+            return try walkDictionary(root, column, .string, origin, here, depth: depth + 1)
         default: break
         }
         return true
@@ -201,13 +212,13 @@ extension Verifier {
         owners[target, default: 0] += 1
     }
 
-    /// A tree of links has a flag that says whether any of them leads to an object that is not there yet.
+    /// Checks the flag of a tree of links: whether a link leads to an object that does not exist yet.
     private func checkUnresolved(_ root: Ref, _ here: Fault.Place) throws(RealmError) {
         let flags = try reading(here) { () throws(RealmError) -> (has: Bool, needs: Bool) in
             var needs = false
             try BPlusTree(store, kind: .objKey, root: root).forEachLeaf { (leaf, _, count) throws(RealmError) in
-                let n = try store.integers(leaf)
-                for i in 0..<n.count where n.get(i) < -1 { needs = true }
+                let node = try store.integers(leaf)
+                for i in 0..<node.count where node.get(i) < -1 { needs = true }
                 return !needs
             }
             return (try store.node(root).context, needs)
@@ -219,7 +230,7 @@ extension Verifier {
 
     // MARK: Trees
 
-    /// Calls `body` for each element that can be read, with its index; whether that were all.
+    /// Calls `body` with each readable element and its index. Returns whether all elements were readable.
     func walkTree(
         _ root: Ref, _ kind: LeafKind, _ here: Fault.Place, leafLimit: Int = Format.treeCapacity,
         _ body: (Mixed, Int) throws(RealmError) -> Void
@@ -228,15 +239,16 @@ extension Verifier {
         return try walkTree(root, kind, here, leafLimit, depth: 0, &first, body) != nil
     }
 
-    /// Number of elements; nil where some could not be read.
+    /// - Returns: the number of elements; nil if some could not be read.
     private func walkTree(
         _ ref: Ref, _ kind: LeafKind, _ here: Fault.Place, _ leafLimit: Int, depth: Int, _ first: inout Int,
         _ body: (Mixed, Int) throws(RealmError) -> Void
     ) throws(RealmError) -> Int? {
-        guard try enter(ref, here), let n = try reading(here, { () throws(RealmError) in try store.node(ref) }) else {
+        guard try enter(ref, here), let node = try reading(here, { () throws(RealmError) in try store.node(ref) })
+        else {
             return nil
         }
-        if !n.isInner {
+        if !node.isInner {
             guard let count = try reading(here, { () throws(RealmError) in try kind.count(store, ref) }) else {
                 return nil
             }
@@ -248,8 +260,8 @@ extension Verifier {
             try checkForm(ref, kind, here)
             var isWhole = true
             for i in 0..<count {
-                if let v = try reading(here, { () throws(RealmError) in try kind.get(store, ref, i) }) {
-                    try body(v, first + i)
+                if let value = try reading(here, { () throws(RealmError) in try kind.get(store, ref, i) }) {
+                    try body(value, first + i)
                 } else {
                     isWhole = false
                 }
@@ -257,15 +269,15 @@ extension Verifier {
             first += count
             return isWhole ? count : nil
         }
-        guard n.count >= 3, depth < Trees.maxDepth else {
+        guard node.count >= 3, depth < Trees.maxDepth else {
             report(.node, "an inner node without children, or too deep", here, offset: ref.offset)
             return nil
         }
         var ends: [Int] = []
         var isWhole = true
         let start = first
-        for i in 1..<n.count - 1 {
-            let child = try reading(here) { () throws(RealmError) in try n.child(i) }
+        for i in 1..<node.count - 1 {
+            let child = try reading(here) { () throws(RealmError) in try node.child(i) }
             if let child, try walkTree(child, kind, here, leafLimit, depth: depth + 1, &first, body) != nil {
                 try ends.add(first - start)
             } else {
@@ -275,10 +287,10 @@ extension Verifier {
         guard isWhole else { return nil }
         let total = first - start
         let stated = try reading(here) { () throws(RealmError) -> (total: UInt64?, ends: [UInt64]) in
-            let per = try n.slot(0), inner = 1..<max(1, ends.count)
-            if let per = per.number { return (try n.slot(n.count - 1).number, inner.map { per &* UInt64($0) }) }
+            let per = try node.slot(0), inner = 1..<max(1, ends.count)
+            if let per = per.number { return (try node.slot(node.count - 1).number, inner.map { per &* UInt64($0) }) }
             let offsets = try store.integers(per.ref)
-            return (try n.slot(n.count - 1).number, (0..<offsets.count).map { offsets.getUnsigned($0) })
+            return (try node.slot(node.count - 1).number, (0..<offsets.count).map { offsets.getUnsigned($0) })
         }
         guard let stated else { return nil }
         if stated.total != UInt64(total) {
@@ -290,17 +302,19 @@ extension Verifier {
         return total
     }
 
-    /// - Parameter depth: 0 for the dictionary of a property, else that of its elements.
+    /// - Parameter depth: 0 for the dictionary of a property, otherwise the depth of its elements.
     private func walkDictionary(
-        _ root: Ref, _ c: Column, _ keyType: ColumnType, _ origin: ValuePlace, _ here: Fault.Place, depth: Int
+        _ root: Ref, _ column: Column, _ keyType: ColumnType, _ origin: ValuePlace, _ here: Fault.Place, depth: Int
     ) throws(RealmError) -> Bool {
-        let element = { (v: Mixed) throws(RealmError) -> Void in
-            if !(try self.checkElement(v, c, origin, here, depth: max(depth, 1))) { try self.noteUnread(origin) }
+        let element = { (value: Mixed) throws(RealmError) -> Void in
+            if !(try self.checkElement(value, column, origin, here, depth: max(depth, 1))) {
+                try self.noteUnread(origin)
+            }
         }
         if group.format < 23 && depth == 0 {
             let whole: Void? = try reading(here) { () throws(RealmError) in
-                let d = try ElementDictionary(store, root: root, keyType: keyType, format: group.format)
-                for i in 0..<d.count { try element(try d.value(i)) }
+                let old = try ElementDictionary(store, root: root, keyType: keyType, format: group.format)
+                for i in 0..<old.count { try element(try old.value(i)) }
                 try checkOldDictionary(root, here, depth: 0)
             }
             return whole != nil
@@ -313,28 +327,28 @@ extension Verifier {
         guard try enter(root, here), let parts else { return false }
         var keys = 0, values = 0
         var before: Bytes?
-        let hasKeys = try walkTree(parts.keys, keyType == .int ? .int : .string, here) { (k, i) throws(RealmError) in
+        let hasKeys = try walkTree(parts.keys, keyType == .int ? .int : .string, here) { (key, i) throws(RealmError) in
             keys += 1
-            guard case .string(let name) = k else {
-                if k.isNull { self.report(.value, "null as key \(i) of a dictionary", here) }
+            guard case .string(let name) = key else {
+                if key.isNull { self.report(.value, "null as key \(i) of a dictionary", here) }
                 return
             }
-            // Before format 24 keys beyond ASCII stood in another order.
-            if let b = before, Mixed.compareBytes(b, name) >= 0, !b.contains(where: { $0 >= 0x80 }),
+            // Before format 24, keys with non-ASCII characters had another order.
+            if let earlier = before, Mixed.compareBytes(earlier, name) >= 0, !earlier.contains(where: { $0 >= 0x80 }),
                 !name.contains(where: { $0 >= 0x80 })
             {
                 self.report(.tree, "keys of a dictionary out of order: key \(i)", here, offset: parts.keys.offset)
             }
             before = name
         }
-        let hasValues = try walkTree(parts.values, .mixed, here) { (v, i) throws(RealmError) in
+        let hasValues = try walkTree(parts.values, .mixed, here) { (value, i) throws(RealmError) in
             values += 1
-            let fits = v.isNull || c.type == .mixed || depth > 0 || v.columnType == c.type
+            let fits = value.isNull || column.type == .mixed || depth > 0 || value.columnType == column.type
             if !fits { self.report(.value, "a value of another type at index \(i) of a dictionary", here) }
-            if v.isNull && !c.isNullable && depth == 0 {
+            if value.isNull && !column.isNullable && depth == 0 {
                 self.report(.value, "null at index \(i) of a collection that takes none", here)
             }
-            try element(v)
+            try element(value)
         }
         if hasKeys && hasValues && keys != values {
             report(.tree, "\(keys) keys and \(values) values in a dictionary", here, offset: root.offset)
@@ -342,16 +356,16 @@ extension Verifier {
         return hasKeys && hasValues
     }
 
-    /// The leaves of a dictionary of formats before 23, which is a tree of clusters. Format: logical §7.
+    /// Checks the leaves of a dictionary of formats before 23, which is a tree of clusters. Format: logical §7.
     private func checkOldDictionary(_ ref: Ref, _ here: Fault.Place, depth: Int) throws(RealmError) {
-        let n = try store.refsNode(ref)
+        let node = try store.refsNode(ref)
         guard depth < Trees.maxDepth else { throw .corrupt("dictionary nested too deeply", at: ref.offset) }
-        guard !n.isInner else {
-            let inner = try ClusterInner(store, n)
+        guard !node.isInner else {
+            let inner = try ClusterInner(store, node)
             for i in 0..<inner.count { try checkOldDictionary(try inner.child(i), here, depth: depth + 1) }
             return
         }
-        let leaf = try ClusterLeaf(store, n), keys = try leaf.column(0), values = try leaf.column(1)
+        let leaf = try ClusterLeaf(store, node), keys = try leaf.column(0), values = try leaf.column(1)
         for (kind, column) in [(LeafKind.string, keys), (.mixed, values)]
         where try kind.count(store, column) != leaf.count {
             report(.tree, "a dictionary with keys and values that do not match", here, offset: column.offset)
@@ -361,7 +375,7 @@ extension Verifier {
         try checkForm(values, .mixed, here)
     }
 
-    /// Each payload of a leaf of Mixed values belongs to one value; nested collections have keys.
+    /// Checks that each payload of a Mixed leaf belongs to one value, and that nested collections have keys.
     private func checkPayloads(_ ref: Ref, _ here: Fault.Place) throws(RealmError) {
         let uses = try reading(here) { () throws(RealmError) in try MixedLeaf.payloadUses(store, ref) }
         guard let uses else { return }
@@ -372,30 +386,31 @@ extension Verifier {
 }
 
 extension MixedLeaf {
-    /// How the values of a leaf use what stands beside them.
-    fileprivate static func payloadUses(_ s: NodeStore, _ ref: Ref) throws(RealmError) -> (
+    /// How the values of a leaf use its payload arrays.
+    fileprivate static func payloadUses(_ store: NodeStore, _ ref: Ref) throws(RealmError) -> (
         shared: Bool, unused: Bool, withoutKey: Bool
     ) {
-        let n = try s.refsNode(ref)
-        let composite = try s.integers(try n.child(0))
+        let node = try store.refsNode(ref)
+        let composite = try store.integers(try node.child(0))
         var uses = (shared: false, unused: false, withoutKey: false)
         var counts = [Int](repeating: 0, count: 5)
-        for slot in 1..<5 where slot < n.count {
-            let payload = try n.child(slot)
+        for slot in 1..<5 where slot < node.count {
+            let payload = try node.child(slot)
             if payload.isNull { continue }
-            counts[slot] = try slot == 3 ? StringLeaf.count(s, payload) : s.node(payload).count / (slot == 2 ? 2 : 1)
+            counts[slot] =
+                try slot == 3 ? StringLeaf.count(store, payload) : store.node(payload).count / (slot == 2 ? 2 : 1)
         }
         try CMemory.expect(counts.max() ?? 0)
         var used = counts.map { [Bool](repeating: false, count: $0) }
         for i in 0..<composite.count {
-            let c = composite.get(i)
-            let slot = Int(c >> 5 & 7), index = Int(c >> 8)
-            guard c != 0, slot > 0 else { continue }
-            // What lies outside is damage that reading the value finds.
+            let word = composite.get(i)
+            let slot = Int(word >> 5 & 7), index = Int(word >> 8)
+            guard word != 0, slot > 0 else { continue }
+            // An index outside the array is damage that is found when the value is read.
             guard slot < used.count, index >= 0, index < used[slot].count else { continue }
             if used[slot][index] { uses.shared = true }
             used[slot][index] = true
-            if slot == 4, try key(s, ref, i) == 0 { uses.withoutKey = true }
+            if slot == 4, try key(store, ref, i) == 0 { uses.withoutKey = true }
         }
         uses.unused = used.contains { $0.contains(false) }
         return uses

@@ -1,38 +1,39 @@
-/// Checks a snapshot as a whole. What it checks, under these numbers:
+/// Checks a whole snapshot. The checks, by number:
 /// 1. Every byte from 24 to the logical end is reachable or free, exactly once (normal form; storage §3.2).
-/// 2. Trees add up: keys ascend and lie where their parents say, counts and offsets agree, every column has a value for
-///    each object.
-/// 3. Every value can be read, and is one that its column can hold; sets and dictionaries are in order.
-/// 4. Every link has exactly one backlink and the reverse; every embedded object has one owner.
-/// 5. Every row is found through each of its search indexes, and indexes hold nothing else.
-/// 6. Tables, specs and leaves are written in the form that the format says, also where a reader does not look.
+/// 2. Trees are consistent: keys ascend and are in the range that their parents state, counts and offsets agree, and
+///    every column has a value for each object.
+/// 3. Every value can be read and is one that its column can hold. Sets and dictionaries are in order.
+/// 4. Every link has exactly one backlink, and every backlink one link. Every embedded object has one owner.
+/// 5. Every row is found through each of its search indexes, and indexes contain nothing else.
+/// 6. Tables, specs and leaves have the stored form that the format requires, even in parts that readers ignore.
 ///
-/// A fault does not end the check: a damaged node is left out with all below it, and what only follows from its absence
-/// is not reported. Each node is walked once, however often it is reached: the time is bounded by the size of the file.
+/// A fault does not end the check: a damaged node is skipped with everything below it, and faults that only follow from
+/// its absence are not reported. Each node is walked once, however often it is reached, so the time is bounded by the
+/// size of the file.
 final class Verifier {
     let transaction: Transaction
     var store: NodeStore { transaction.store }
     var group: Group { transaction.group }
     private(set) var faults: Faults
 
-    /// Roots and nodes of trees that were walked.
+    /// Tree nodes that were walked.
     private var walked: Swift.Set<Int> = []
 
-    /// Links that were found and have not met their backlink yet.
+    /// Links whose backlink was not found yet.
     var links: [LinkEnd: Int] = [:]
 
-    /// Owners of embedded objects.
+    /// Number of owners of each embedded object.
     var owners: [ObjectPlace: Int] = [:]
 
-    /// Values that could not be read: what they link to, or are linked from, is unknown.
+    /// Values that could not be read: their links or backlinks are unknown.
     var unread: Swift.Set<ValuePlace> = []
     private(set) var walks: [TableWalk] = []
 
-    /// Bytes of the texts whose words were looked for in one column, and of the file.
+    /// Bytes of the texts that were split into words in one column, and of the file.
     var textBytes = 0
     var textRoom: Int?
 
-    /// Steps done and to be done: each object is met in its cluster, among the backlinks and in the indexes.
+    /// Finished and total steps. Each object is counted in its cluster, in the backlinks and in the indexes.
     private var steps = (done: 0, total: 0)
     private var walkOf: [TableKey: TableWalk] = [:]
 
@@ -42,14 +43,14 @@ final class Verifier {
 
     struct LinkEnd: Hashable { let target: ObjectPlace, origin: ValuePlace }
 
-    /// What the walk over the rows of a table found.
+    /// The result of the walk over the rows of a table.
     final class TableWalk {
         let table: Table
 
-        /// Keys of its objects, ascending unless that is a fault of its own.
+        /// Keys of the objects, ascending unless a fault was reported.
         var keys: [ObjKey] = []
 
-        /// Its clusters, with the range of their keys.
+        /// The clusters, with the range of their rows.
         var clusters: [(node: Ref, rows: Range<Int>)] = []
 
         /// Some objects could not be read.
@@ -67,21 +68,21 @@ final class Verifier {
         }
     }
 
-    /// - Parameter limit: as many faults are kept with their places.
+    /// - Parameter limit: maximum number of faults kept with their places.
     init(_ transaction: Transaction, limit: Int = 1000) {
         self.transaction = transaction
         faults = Faults(limit: limit)
     }
 
-    /// - Throws: what keeps the file from being checked at all; faults are no errors.
+    /// - Throws: errors that prevent the check; faults are not errors.
     func run() throws(RealmError) -> Faults {
         for i in group.liveIndexes {
             let place = Fault.Place(table: group.name(at: i).after(Tables.classPrefix) ?? group.name(at: i))
-            guard let t = try reading(place, { () throws(RealmError) in try group.table(at: i) }) else { continue }
-            let walk = TableWalk(t)
+            guard let table = try reading(place, { () throws(RealmError) in try group.table(at: i) }) else { continue }
+            let walk = TableWalk(table)
             walks.append(walk)
-            walkOf[t.key] = walk
-            steps.total += Self.rounds * ((try? t.count()) ?? 0)
+            walkOf[table.key] = walk
+            steps.total += Self.rounds * ((try? table.count()) ?? 0)
         }
         try checkTables()
         for walk in walks {
@@ -104,7 +105,7 @@ final class Verifier {
 
     private static let rounds = 3
 
-    /// So many more objects were met in a round: the check may end here.
+    /// Counts processed objects. Throws if the check was interrupted.
     func advance(_ objects: Int) throws(RealmError) {
         steps.done += objects
         try store.test(min(steps.done, steps.total), of: steps.total)
@@ -116,7 +117,7 @@ final class Verifier {
         faults.add(kind, what, place, offset: offset)
     }
 
-    /// What `body` reads; nil, and a fault, where it cannot.
+    /// The result of `body`. If it cannot read its data, adds a fault and returns nil.
     func reading<T>(_ place: Fault.Place, _ body: () throws(RealmError) -> T) throws(RealmError) -> T? {
         do throws(RealmError) { return try body() } catch {
             guard error.code == .invalidDatabase || error.code == .decryptionFailed else { throw error }
@@ -130,7 +131,7 @@ final class Verifier {
         unread.insert(place)
     }
 
-    /// Whether a node of a tree is to be walked: not, and a fault, when it was before.
+    /// Whether to walk a tree node. If it was walked before, adds a fault and returns false.
     func enter(_ ref: Ref, _ place: Fault.Place) throws(RealmError) -> Bool {
         try walked.makeRoom()
         if walked.insert(ref.offset).inserted { return true }
@@ -138,16 +139,18 @@ final class Verifier {
         return false
     }
 
-    func place(_ t: Table, _ c: Column? = nil, _ key: ObjKey? = nil) -> Fault.Place {
-        guard let c, c.isBacklink else { return Fault.Place(table: name(t), property: c?.name, object: key) }
-        return Fault.Place(table: name(t), object: key, part: "backlinks from '\(name(c.oppositeTable))'")
+    func place(_ table: Table, _ column: Column? = nil, _ key: ObjKey? = nil) -> Fault.Place {
+        guard let column, column.isBacklink else {
+            return Fault.Place(table: name(table), property: column?.name, object: key)
+        }
+        return Fault.Place(table: name(table), object: key, part: "backlinks from '\(name(column.oppositeTable))'")
     }
 
-    private func name(_ t: Table) -> Name { t.className ?? t.name }
+    private func name(_ table: Table) -> Name { table.className ?? table.name }
 
     private func name(_ key: TableKey) -> Name { walkOf[key].map { name($0.table) } ?? Name("table \(key.raw)") }
 
-    // MARK: 1
+    // MARK: Space (check 1)
 
     private func checkTiling() throws(RealmError) {
         let nowhere = Fault.Place()
@@ -156,23 +159,23 @@ final class Verifier {
         let fields = try transaction.database.file.topFields(store, top, physicalSize: transaction.logicalSize)
         var space = Tiling(end: fields.logicalSize)
         var pending = [top]
-        while let r = pending.popLast() {
+        while let ref = pending.popLast() {
             try advance(0)
-            guard let n = try reading(nowhere, { () throws(RealmError) in try store.node(r) }) else { continue }
-            guard space.take(r.offset, n.size) else {
-                report(.space, "two owners of one byte", nowhere, offset: r.offset)
+            guard let node = try reading(nowhere, { () throws(RealmError) in try store.node(ref) }) else { continue }
+            guard space.take(ref.offset, node.size) else {
+                report(.space, "two owners of one byte", nowhere, offset: ref.offset)
                 continue
             }
-            if r.offset / Format.sectionSize != (r.offset + n.size - 1) / Format.sectionSize {
-                report(.space, "node across the boundary of two sections", nowhere, offset: r.offset)
+            if ref.offset / Format.sectionSize != (ref.offset + node.size - 1) / Format.sectionSize {
+                report(.space, "node across the boundary of two sections", nowhere, offset: ref.offset)
             }
-            guard n.hasRefs else { continue }
-            for i in 0..<n.count {
-                guard let s = try reading(nowhere, { () throws(RealmError) in try n.slot(i) }) else { continue }
-                if let child = s.subtree { try pending.add(child) }
+            guard node.hasRefs else { continue }
+            for i in 0..<node.count {
+                guard let slot = try reading(nowhere, { () throws(RealmError) in try node.slot(i) }) else { continue }
+                if let child = slot.subtree { try pending.add(child) }
             }
         }
-        if fields.slotCount < 5 { return }  // A copy in streaming form without lists.
+        if fields.slotCount < 5 { return }  // A copy in streaming form has no lists.
         let lists = fields.freeLists
         guard !lists.positions.isNull else {
             return report(.space, "top array without free-space lists", nowhere, offset: top.offset)
@@ -217,50 +220,54 @@ final class Verifier {
         }
     }
 
-    // MARK: 4
+    // MARK: Links (check 4)
 
-    /// Link and backlink columns name each other. Columns of backlinks stay when a Mixed property, or its class, is
-    /// removed by other libraries, with what is in them: nothing reads them again.
-    private func checkColumns(_ t: Table) throws(RealmError) {
-        for c in t.columns where c.type == .link || c.isBacklink {
-            let there = walkOf[c.oppositeTable]?.table.column(c.oppositeColumn)
+    /// Checks that link and backlink columns name each other. When other libraries remove a Mixed property or its
+    /// class, its backlink columns stay with their content; nothing reads them.
+    private func checkColumns(_ table: Table) throws(RealmError) {
+        for column in table.columns where column.type == .link || column.isBacklink {
+            let there = walkOf[column.oppositeTable]?.table.column(column.oppositeColumn)
             guard let opposite = there else {
-                let isKnown = walkOf[c.oppositeTable] != nil || !group.liveIndexes.contains(c.oppositeTable.index)
-                if !c.isBacklink && isKnown {
-                    report(.column, "links without a column of backlinks at their other end", place(t, c))
+                let isKnown =
+                    walkOf[column.oppositeTable] != nil || !group.liveIndexes.contains(column.oppositeTable.index)
+                if !column.isBacklink && isKnown {
+                    report(.column, "links without a column of backlinks at their other end", place(table, column))
                 }
                 continue
             }
-            let matches = c.isBacklink ? opposite.type == .link || opposite.type == .mixed : opposite.isBacklink
-            // A Mixed column feeds many backlink columns and names none of them.
+            let matches = column.isBacklink ? opposite.type == .link || opposite.type == .mixed : opposite.isBacklink
+            // A Mixed column has many backlink columns and names none of them.
             guard matches,
-                opposite.type == .mixed || (opposite.oppositeTable == t.key && opposite.oppositeColumn == c.key)
+                opposite.type == .mixed
+                    || (opposite.oppositeTable == table.key && opposite.oppositeColumn == column.key)
             else {
-                report(.column, "the column at the other end is another's", place(t, c))
+                report(.column, "the column at the other end is another's", place(table, column))
                 continue
             }
         }
     }
 
     private func checkBacklinks(_ walk: TableWalk) throws(RealmError) {
-        let t = walk.table
-        for c in t.columns where c.isBacklink {
-            guard let from = walkOf[c.oppositeTable], let source = from.table.column(c.oppositeColumn) else { continue }
+        let table = walk.table
+        for column in table.columns where column.isBacklink {
+            guard let from = walkOf[column.oppositeTable], let source = from.table.column(column.oppositeColumn) else {
+                continue
+            }
             for cluster in walk.clusters {
-                guard let leaf = try columnLeaf(walk, c, cluster.node, cluster.rows) else { continue }
+                guard let leaf = try columnLeaf(walk, column, cluster.node, cluster.rows) else { continue }
                 try advance(0)
                 for (i, row) in cluster.rows.enumerated() {
-                    let key = walk.keys[row], here = place(t, c, key)
+                    let key = walk.keys[row], here = place(table, column, key)
                     guard let slot = try reading(here, { () throws(RealmError) in try leaf.slot(i) }) else {
-                        try noteUnread(ValuePlace(table: t.key, column: c.key, object: key))
+                        try noteUnread(ValuePlace(table: table.key, column: column.key, object: key))
                         continue
                     }
                     let meet = { (origin: ObjKey) in
                         let end = LinkEnd(
-                            target: ObjectPlace(table: t.key, object: key),
+                            target: ObjectPlace(table: table.key, object: key),
                             origin: ValuePlace(table: from.table.key, column: source.key, object: origin))
-                        if let n = self.links[end] {
-                            self.links[end] = n > 1 ? n - 1 : nil
+                        if let count = self.links[end] {
+                            self.links[end] = count > 1 ? count - 1 : nil
                         } else if !self.unread.contains(end.origin), !(from.isIncomplete && !from.contains(origin)) {
                             self.report(
                                 .link,
@@ -271,10 +278,10 @@ final class Verifier {
                     if let single = slot.number {
                         meet(ObjKey(Int64(bitPattern: single)))
                     } else if let root = slot.subtree {
-                        let whole = try walkTree(root, .int, here, leafLimit: .max) { (v, _) throws(RealmError) in
-                            if case .int(let origin) = v { meet(ObjKey(origin)) }
+                        let whole = try walkTree(root, .int, here, leafLimit: .max) { (value, _) throws(RealmError) in
+                            if case .int(let origin) = value { meet(ObjKey(origin)) }
                         }
-                        if !whole { try noteUnread(ValuePlace(table: t.key, column: c.key, object: key)) }
+                        if !whole { try noteUnread(ValuePlace(table: table.key, column: column.key, object: key)) }
                     }
                 }
             }
@@ -283,7 +290,7 @@ final class Verifier {
 
     private func reportLinksWithoutBacklink() {
         var left: [(place: Fault.Place, what: String)] = []
-        for (end, n) in links {
+        for (end, count) in links {
             let origin = end.origin
             guard let from = walkOf[origin.table] else { continue }
             let here = place(from.table, from.table.column(origin.column), origin.object)
@@ -304,7 +311,7 @@ final class Verifier {
             if let back, unread.contains(ValuePlace(table: to.table.key, column: back.key, object: end.target.object)) {
                 continue
             }
-            left.append((here, "\(n == 1 ? "link" : "\(n) links") without backlink: to \(target)"))
+            left.append((here, "\(count == 1 ? "link" : "\(count) links") without backlink: to \(target)"))
         }
         let order = { (p: Fault.Place) in (p.table ?? "", p.property ?? "", p.object ?? .null) }
         left.sort { (a, b) in
@@ -322,9 +329,9 @@ final class Verifier {
                     ?? false
             }
         for key in walk.keys {
-            let n = owners[ObjectPlace(table: walk.table.key, object: key)] ?? 0
-            if n > 1 || n == 0 && !mayHaveMore {
-                report(.link, "embedded object with \(n) owners", place(walk.table, nil, key))
+            let count = owners[ObjectPlace(table: walk.table.key, object: key)] ?? 0
+            if count > 1 || count == 0 && !mayHaveMore {
+                report(.link, "embedded object with \(count) owners", place(walk.table, nil, key))
             }
         }
     }

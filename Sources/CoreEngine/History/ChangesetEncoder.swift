@@ -1,43 +1,44 @@
 /// Collects the instructions of one transaction. Format: storage §6.4.
 ///
-/// The encoder follows realm-core's rules of what it leaves out: the selected table and collection are named once, and
-/// nothing is said about an object that this transaction created last in its table.
+/// Like realm-core, the encoder omits redundant instructions: the selected table and collection are named once, and
+/// changes of the object that this transaction created last in a table are not logged.
 final class ChangesetEncoder: MutationLog {
     private var memory: HiddenMemory
     private var buffer: UnsafeMutableRawPointer
     private var capacity: Int
 
-    /// Why the log is not complete.
+    /// Why the log is incomplete.
     private var shortage: RealmError?
     private var count = 0
     private var selectedTable: TableKey?
     private var selectedCollection: CollectionPlace? { didSet { plainColumn = .null } }
 
-    /// The selected collection again when it stands in a property and was selected by an insertion; column null
-    /// otherwise.
+    /// A copy of the selected collection, if it is a property and was selected by an insertion; otherwise the column is
+    /// null.
     private var plainTable = TableKey.null
     private var plainObject = ObjKey.null
     private var plainColumn = ColKey.null
 
-    /// The last "set" up to its object, as bytes; good while its table is selected.
+    /// The encoded last "set" instruction, up to its object. Valid while its table is selected.
     private var setTable = TableKey.null
     private var setColumn = ColKey.null
     private var setBytes: (UInt64, UInt64) = (0, 0)
     private var setLength = 0
 
-    /// The object created last in each table (by table index), whose further changes are not logged; −1 for none.
+    /// The object created last in each table, by table index; −1 if there is none. Changes of this object are not
+    /// logged.
     private var newest: [Int64] = []
 
-    /// - Parameter memory: what it begins with; more is taken as needed.
+    /// - Parameter memory: the first buffer; more memory is allocated as needed.
     init(_ memory: HiddenMemory) {
         self.memory = memory
         buffer = memory.base
         capacity = memory.count
     }
 
-    /// The bytes so far; good until the next instruction.
+    /// The bytes so far. Valid until the next instruction.
     ///
-    /// - Throws: when memory was short for some of them.
+    /// - Throws: if memory ran out.
     var bytes: Bytes {
         get throws(RealmError) {
             if let shortage { throw shortage }
@@ -54,15 +55,14 @@ final class ChangesetEncoder: MutationLog {
         newest.removeAll(keepingCapacity: true)
     }
 
-    @inline(__always) private func reserve(_ n: Int) {
-        if count &+ n > capacity { grow(n) }
+    @inline(__always) private func reserve(_ byteCount: Int) {
+        if count &+ byteCount > capacity { grow(byteCount) }
     }
 
-    @inline(never) private func grow(_ n: Int) {
+    @inline(never) private func grow(_ byteCount: Int) {
         let bigger: HiddenMemory
-        do throws(RealmError) { bigger = try HiddenMemory(max(capacity * 2, count + n)) } catch {
-            // Whoever changes something cannot be told here: the commit is. The log starts over, since it is of no use
-            // any more.
+        do throws(RealmError) { bigger = try HiddenMemory(max(capacity * 2, count + byteCount)) } catch {
+            // A mutation cannot report the error, so the commit does. The log is now useless, so it starts over.
             shortage = error
             count = 0
             return
@@ -78,19 +78,21 @@ final class ChangesetEncoder: MutationLog {
         count &+= 1
     }
 
-    /// Seven bits at a time, least significant first; the last byte carries six bits and the sign.
-    @inline(__always) private func put(_ v: Int64) { count = Self.put(v, buffer, at: count) }
+    /// Writes seven bits per byte, least significant first. The last byte has six bits and the sign.
+    @inline(__always) private func put(_ number: Int64) { count = Self.put(number, buffer, at: count) }
 
-    /// - Returns: where the next byte goes.
-    @inline(__always) private static func put(_ v: Int64, _ buffer: UnsafeMutableRawPointer, at start: Int) -> Int {
+    /// - Returns: the offset of the next byte.
+    @inline(__always) private static func put(_ number: Int64, _ buffer: UnsafeMutableRawPointer, at start: Int) -> Int
+    {
         var at = start
-        var m = v < 0 ? UInt64(bitPattern: ~v) : UInt64(v)
-        while m >= 64 {
-            buffer.storeBytes(of: UInt8(truncatingIfNeeded: m) & 0x7F | 0x80, toByteOffset: at, as: UInt8.self)
+        var magnitude = number < 0 ? UInt64(bitPattern: ~number) : UInt64(number)
+        while magnitude >= 64 {
+            buffer.storeBytes(of: UInt8(truncatingIfNeeded: magnitude) & 0x7F | 0x80, toByteOffset: at, as: UInt8.self)
             at &+= 1
-            m >>= 7
+            magnitude >>= 7
         }
-        buffer.storeBytes(of: UInt8(truncatingIfNeeded: m) | (v < 0 ? 0x40 : 0), toByteOffset: at, as: UInt8.self)
+        buffer.storeBytes(
+            of: UInt8(truncatingIfNeeded: magnitude) | (number < 0 ? 0x40 : 0), toByteOffset: at, as: UInt8.self)
         return at &+ 1
     }
 
@@ -106,7 +108,7 @@ final class ChangesetEncoder: MutationLog {
     }
 
     private func select(_ place: CollectionPlace) {
-        if let s = selectedCollection, s == place { return }
+        if let selected = selectedCollection, selected == place { return }
         select(place.table)
         if place.path.isEmpty {
             put(ChangesetCode.selectCollection)
@@ -131,7 +133,7 @@ final class ChangesetEncoder: MutationLog {
         newest[table.index] = object.raw
     }
 
-    /// Instructions on a table as a whole name it themselves, and end what was selected.
+    /// Writes an instruction about a whole table. It contains the table key and ends the current selection.
     private func changeTable(_ code: UInt8, _ table: TableKey) {
         reserve(32)
         put(code)
@@ -141,7 +143,7 @@ final class ChangesetEncoder: MutationLog {
         selectedCollection = nil
     }
 
-    /// An instruction on something in a table.
+    /// Writes an instruction about something in a table.
     private func put(_ code: UInt8, _ table: TableKey, _ key: Int64) {
         reserve(64)
         select(table)
@@ -164,7 +166,7 @@ final class ChangesetEncoder: MutationLog {
         setNewest(table, object)
     }
 
-    /// Nothing is said: embedded objects cannot be observed.
+    /// Not logged: embedded objects cannot be observed.
     override func embeddedCreated(_ table: TableKey, _ object: ObjKey) { setNewest(table, object) }
 
     override func tableErased(_ table: TableKey) { changeTable(ChangesetCode.eraseTable, table) }
@@ -186,7 +188,7 @@ final class ChangesetEncoder: MutationLog {
         if isNewest(table, object) { return }
         reserve(64)
         if column == setColumn && table == setTable && selectedCollection == nil {
-            // The table is selected and the column's bytes are known: most of a bulk update.
+            // The table is selected and the bytes of the column are known: the common case of a bulk update.
             buffer.storeBytes(of: setBytes.0, toByteOffset: count, as: UInt64.self)
             buffer.storeBytes(of: setBytes.1, toByteOffset: count &+ 8, as: UInt64.self)
             count = Self.put(object.raw, buffer, at: count &+ setLength)

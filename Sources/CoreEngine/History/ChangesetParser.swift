@@ -1,18 +1,18 @@
-/// Hears what a changeset says, instruction by instruction.
+/// Receives the content of a changeset, one instruction at a time.
 protocol ChangesetHandler: AnyObject {
     func objectCreated(_ table: TableKey, _ object: ObjKey)
     func objectRemoved(_ table: TableKey, _ object: ObjKey)
     func valueSet(_ table: TableKey, _ object: ObjKey, _ column: ColKey)
 
-    /// The instructions that follow are about this collection; its owner's property counts as set.
+    /// The next instructions concern this collection. The property of its owner counts as set.
     func collectionSelected(_ place: CollectionPlace)
     func collectionChanged(_ change: CollectionChange)
 
-    /// Classes or properties came, went or got other names.
+    /// Classes or properties were added, removed or renamed.
     func schemaChanged()
 }
 
-/// Reads the instructions of one transaction, the work of `ChangesetEncoder` or of realm-core. Format: storage §6.4.
+/// Reads the instructions of one transaction, as written by `ChangesetEncoder` or realm-core. Format: storage §6.4.
 struct ChangesetParser {
     private let bytes: Bytes
     private var at = 0
@@ -21,7 +21,7 @@ struct ChangesetParser {
 
     private init(_ bytes: Bytes) { self.bytes = bytes }
 
-    /// - Throws: 1021 for anything that no writer leaves.
+    /// - Throws: 1021 for anything that no writer produces.
     static func parse(_ bytes: Bytes, _ handler: some ChangesetHandler) throws(RealmError) {
         var parser = ChangesetParser(bytes)
         while parser.at < bytes.count { try parser.instruction(handler) }
@@ -60,7 +60,7 @@ struct ChangesetParser {
         return table
     }
 
-    /// Kind and text of a dictionary key, which the index behind them makes superfluous.
+    /// Skips the type and text of a dictionary key. The index that follows is sufficient.
     private mutating func skipKey() throws(RealmError) {
         _ = try integer()
         let length = try index()
@@ -68,9 +68,9 @@ struct ChangesetParser {
         at += length
     }
 
-    private mutating func change(_ c: CollectionChange, _ handler: some ChangesetHandler) throws(RealmError) {
+    private mutating func change(_ change: CollectionChange, _ handler: some ChangesetHandler) throws(RealmError) {
         guard hasCollection else { throw bad() }
-        handler.collectionChanged(c)
+        handler.collectionChanged(change)
     }
 
     private mutating func instruction(_ handler: some ChangesetHandler) throws(RealmError) {

@@ -1,12 +1,12 @@
 /// # History
 ///
-/// Changesets: what each commit did, in realm-core's instruction bytes, one per version, kept in the file. Format:
-/// storage §6.
+/// The changesets of all recent versions, kept in the file: what each commit did, in realm-core's instruction bytes.
+/// Format: storage §6.
 ///
 /// Promise
-/// 1. Every commit appends exactly one changeset (possibly empty, never null), then drops those that no live reader
+/// 1. Every commit appends exactly one changeset (possibly empty, never null), then removes those that no live reader
 ///    needs.
-/// 2. The bytes are those realm-core emits for the same calls: keys only, never values.
+/// 2. The bytes are those that realm-core writes for the same calls: keys only, never values.
 ///
 /// May use: Tables and below.
 enum History {
@@ -30,15 +30,15 @@ enum History {
         }
     }
 
-    /// While a reader stays on an old version each commit writes the last leaf anew: it stays short.
+    /// While a reader stays on an old version, each commit rewrites the last leaf, so leaves are kept short.
     private static let leafCapacity = 64
 
-    /// Appends the changeset of version `version` and drops those that readers at `oldestLive` and later do not need.
+    /// Appends the changeset of `version` and removes those that readers at `oldestLive` and later do not need.
     /// - Returns: the new root of the history.
     static func append(
         _ store: NodeStore, root: Ref, changeset: Bytes, version: UInt64, oldestLive: UInt64
     ) throws(RealmError) -> Ref {
-        // Entries that take oldestLive to version − 1 stay; with a lone writer that is none.
+        // Keep the entries for versions in (oldestLive, version). Without other readers there are none.
         let wanted = Int(truncatingIfNeeded: min(version - 1 - min(oldestLive, version - 1), UInt64(Int32.max)))
         var tree: BPlusTree
         if wanted > 0 && !root.isNull {
@@ -58,10 +58,10 @@ enum History {
         return tree.root
     }
 
-    /// Lets `handler` hear what the versions after `base`, up to `version`, did, in order.
+    /// Passes the changes of the versions after `base`, up to `version`, to `handler`, in order.
     /// - Parameters:
     ///   - root: the history of `version`.
-    ///   - base: a version that is pinned, so that nobody dropped its successors.
+    ///   - base: a pinned version, so that the changesets after it still exist.
     static func replay(
         _ store: NodeStore, root: Ref, from base: UInt64, to version: UInt64, _ handler: some ChangesetHandler
     ) throws(RealmError) {

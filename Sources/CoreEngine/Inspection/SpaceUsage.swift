@@ -1,25 +1,25 @@
-/// Where the bytes of a snapshot's file are.
+/// Measures how the bytes of the file of a snapshot are used.
 ///
-/// Every node that is reachable counts for one part, so that the parts of a sound file add up to its logical size. A
-/// damaged file, where a node is reached again and again, is an error.
+/// Every reachable node is counted for one part, so the parts of a sound file add up to its logical size. A damaged
+/// file in which nodes are shared causes an error.
 final class SpaceUsage {
-    /// What bytes are for. Numbers: `crealm_space_kind_e`.
+    /// The use of bytes. Numbers: `crealm_space_kind_e`.
     enum Kind: UInt32 {
         /// Values of a property.
         case values = 1
-        /// The objects that link to those of the class.
+        /// Backlinks: the objects that link to those of the class.
         case backlinks
         /// The search index of a property.
         case index
-        /// Keys of the objects of a class, and what leads to them.
+        /// Keys of the objects of a class, and the nodes above its clusters.
         case objects
-        /// Names, columns and other facts of a class, or of all.
+        /// Names, columns and other facts of one class or of all classes.
         case schema
         /// Changes of earlier versions, for observers and for synchronization.
         case history
-        /// Free, and in use by nobody: the next commits write there.
+        /// Free, and not used by any version: the next commits write there.
         case free
-        /// Lists of free space, the header, and what is neither reachable nor free.
+        /// Lists of free space, the header, and bytes that are neither reachable nor free.
         case management
     }
 
@@ -35,12 +35,12 @@ final class SpaceUsage {
     private var parts: [Part] = []
     private var reached = 0
 
-    /// Bytes that nodes can lie in; nil until the first is counted.
+    /// Maximum bytes of all nodes; nil before the first node is counted.
     private var room: Int?
 
     init(_ transaction: Transaction) { self.transaction = transaction }
 
-    /// - Returns: what there is of each part, the largest first, and the size of the file that they share.
+    /// - Returns: the parts, the largest first, and the size of the file.
     func run() throws(RealmError) -> (parts: [Part], size: Int) {
         let usage = try transaction.usage(), size = Int(usage.total)
         guard !transaction.topRef.isNull else { return ([Part(kind: .management, bytes: size)], size) }
@@ -80,17 +80,17 @@ final class SpaceUsage {
         try store.test(reached, of: transaction.logicalSize)
     }
 
-    /// Counts a class: `root` is its array of refs.
-    private func walk(_ t: Table, _ root: Ref) throws(RealmError) {
-        let name = t.className ?? t.name
+    /// Counts a class. `root` is its top array.
+    private func walk(_ table: Table, _ root: Ref) throws(RealmError) {
+        let name = table.className ?? table.name
         var columns: [Int: Int] = [:], stops: [Int: Int] = [:]
         let links = part(.backlinks, name), objects = part(.objects, name)
-        for c in t.columns {
-            columns[c.index] = c.isBacklink ? links : part(.values, name, c.name)
-            guard !c.isBacklink, let index = try t.index(of: c.index) else { continue }
-            stops[index.root.offset] = part(.index, name, c.name)
+        for column in table.columns {
+            columns[column.index] = column.isBacklink ? links : part(.values, name, column.name)
+            guard !column.isBacklink, let index = try table.index(of: column.index) else { continue }
+            stops[index.root.offset] = part(.index, name, column.name)
         }
-        stops[t.rows.root.offset] = objects
+        stops[table.rows.root.offset] = objects
         for (at, owner) in stops {
             if owner == objects {
                 try walkCluster(Ref(at), objects, columns, depth: 0)
@@ -101,28 +101,28 @@ final class SpaceUsage {
         try walk(root, part(.schema, name), except: stops)
     }
 
-    /// The same of a class of an old format, where each column has a tree of its own.
-    private func walk(_ t: OldTable) throws(RealmError) {
-        let name = t.name.after(Tables.classPrefix) ?? t.name
+    /// Counts a class of an old format, in which each column has its own tree.
+    private func walk(_ table: OldTable) throws(RealmError) {
+        let name = table.name.after(Tables.classPrefix) ?? table.name
         let links = part(.backlinks, name)
         var stops: [Int: Int] = [:]
-        for c in t.columns {
-            stops[c.root.offset] = c.form == .backlink ? links : part(.values, name, c.name)
-            if !c.index.isNull { stops[c.index.offset] = part(.index, name, c.name) }
+        for column in table.columns {
+            stops[column.root.offset] = column.form == .backlink ? links : part(.values, name, column.name)
+            if !column.index.isNull { stops[column.index.offset] = part(.index, name, column.name) }
         }
         for (at, owner) in stops { try walk(Ref(at), owner) }
-        try walk(t.top, part(.schema, name), except: stops)
+        try walk(table.top, part(.schema, name), except: stops)
     }
 
     private func walkCluster(_ ref: Ref, _ objects: Int, _ columns: [Int: Int], depth: Int) throws(RealmError) {
         guard depth < Format.maxNodeDepth else { throw .corrupt("cluster tree too deep", at: ref.offset) }
-        let n = try store.refsNode(ref)
-        try count(n.size, objects)
-        for i in 0..<n.count {
-            guard let child = try n.slot(i).subtree else { continue }
+        let node = try store.refsNode(ref)
+        try count(node.size, objects)
+        for i in 0..<node.count {
+            guard let child = try node.slot(i).subtree else { continue }
             if i == 0 {
                 try walk(child, objects)
-            } else if n.isInner {
+            } else if node.isInner {
                 try walkCluster(child, objects, columns, depth: depth + 1)
             } else {
                 try walk(child, columns[i - 1] ?? objects)
@@ -130,22 +130,22 @@ final class SpaceUsage {
         }
     }
 
-    /// Counts all nodes below a ref, but for those that others count.
+    /// Counts all nodes below a ref, except subtrees in `stops`, which are counted elsewhere.
     private func walk(_ ref: Ref, _ part: Int, except stops: [Int: Int] = [:]) throws(RealmError) {
         var pending = [ref]
-        while let r = pending.popLast() {
-            let n = try store.node(r)
-            try count(n.size, part)
-            guard n.hasRefs else { continue }
-            for i in 0..<n.count {
-                if let child = try n.slot(i).subtree, stops[child.offset] == nil { pending.append(child) }
+        while let next = pending.popLast() {
+            let node = try store.node(next)
+            try count(node.size, part)
+            guard node.hasRefs else { continue }
+            for i in 0..<node.count {
+                if let child = try node.slot(i).subtree, stops[child.offset] == nil { pending.append(child) }
             }
         }
     }
 }
 
 extension Realm {
-    /// Where the bytes of the snapshot's file are.
+    /// How the bytes of the file of the snapshot are used.
     package func spaceUsage() throws(RealmError) -> (
         parts: [(kind: UInt32, className: Name?, property: Name?, bytes: Int)], size: Int
     ) {

@@ -1,14 +1,15 @@
-/// The bytes and bits of one element, by the form of its leaf. Format: logical §6; of formats 2 to 9 old-formats §6.
+/// Finds the bytes and bits of one element in a leaf of each form. Format: logical §6; for formats 2 to 9 old-formats
+/// §6.
 extension ValueFinder {
     /// Element `i` of an array of integers.
     mutating func number(
         _ kind: ValueLocation.PartKind, _ role: ValueLocation.Role, _ ref: Ref, _ i: Int, count: Int = 1
     ) throws(RealmError) {
-        let n = try step(role, ref, i)
-        guard i >= 0, i + count <= n.count, n.widthType == 0 else {
+        let node = try step(role, ref, i)
+        guard i >= 0, i + count <= node.count, node.widthType == 0 else {
             throw .corrupt("leaf is too short", at: ref.offset)
         }
-        note(kind, n, bit: i * n.width, bits: count * n.width)
+        note(kind, node, bit: i * node.width, bits: count * node.width)
     }
 
     mutating func element(
@@ -23,84 +24,87 @@ extension ValueFinder {
         case .uuid: try fixed(role, ref, i, width: 16, as: part)
         case .string, .binary: try bytes(role, ref, i, as: part)
         case .timestamp:
-            let n = try step(role, ref, i)
-            try nullable(.part, try n.child(0), i, as: part)
-            try number(part, .part, try n.child(1), i)
+            let node = try step(role, ref, i)
+            try nullable(.part, try node.child(0), i, as: part)
+            try number(part, .part, try node.child(1), i)
         case .mixed: try mixed(role, ref, i, as: part)
         }
     }
 
-    /// Element 0 of the leaf stands for null.
+    /// Element 0 of the leaf is the number that means null.
     mutating func nullable(_ role: ValueLocation.Role, _ ref: Ref, _ i: Int, as part: ValueLocation.PartKind)
         throws(RealmError)
     {
         try number(part, role, ref, i + 1)
-        let n = try store.integers(ref)
-        note(.null, n, bit: 0, bits: n.width)
+        let node = try store.integers(ref)
+        note(.null, node, bit: 0, bits: node.width)
     }
 
     private mutating func wide(_ role: ValueLocation.Role, _ ref: Ref, _ i: Int, as part: ValueLocation.PartKind)
         throws(RealmError)
     {
-        let n = try step(role, ref, i)
-        guard i >= 0, i < n.count else { throw .corrupt("leaf is too short", at: ref.offset) }
-        note(part, n, bit: i * n.width * 8, bits: n.width * 8)
+        let node = try step(role, ref, i)
+        guard i >= 0, i < node.count else { throw .corrupt("leaf is too short", at: ref.offset) }
+        note(part, node, bit: i * node.width * 8, bits: node.width * 8)
     }
 
-    /// Eight elements lie behind a byte of flags.
+    /// Each block has a byte of flags and eight elements.
     private mutating func fixed(
         _ role: ValueLocation.Role, _ ref: Ref, _ i: Int, width: Int, as part: ValueLocation.PartKind
     ) throws(RealmError) {
-        let n = try step(role, ref, i), block = (i >> 3) * (8 * width + 1), at = block + 1 + (i & 7) * width
-        guard i >= 0, at + width <= n.count else { throw .corrupt("leaf is too short", at: ref.offset) }
-        note(part, n, bit: at * 8, bits: width * 8)
-        note(.null, n, bit: block * 8 + (i & 7), bits: 1)
+        let node = try step(role, ref, i), block = (i >> 3) * (8 * width + 1), at = block + 1 + (i & 7) * width
+        guard i >= 0, at + width <= node.count else { throw .corrupt("leaf is too short", at: ref.offset) }
+        note(part, node, bit: at * 8, bits: width * 8)
+        note(.null, node, bit: block * 8 + (i & 7), bits: 1)
     }
 
     private mutating func bytes(_ role: ValueLocation.Role, _ ref: Ref, _ i: Int, as part: ValueLocation.PartKind)
         throws(RealmError)
     {
-        let n = try step(role, ref, i)
-        guard n.hasRefs else { return try short(n, i, as: part) }
-        if n.context {
-            note(.reference, n, bit: i * n.width, bits: n.width)
-            if let blob = try n.slot(i).subtree { try blobs(blob, as: part) }
+        let node = try step(role, ref, i)
+        guard node.hasRefs else { return try short(node, i, as: part) }
+        if node.context {
+            note(.reference, node, bit: i * node.width, bits: node.width)
+            if let blob = try node.slot(i).subtree { try blobs(blob, as: part) }
             return
         }
-        let ends = try step(.part, try n.child(0), i)
+        let ends = try step(.part, try node.child(0), i)
         guard i >= 0, i < ends.count, ends.widthType == 0 else { throw .corrupt("leaf is too short", at: ref.offset) }
         note(.reference, ends, bit: i * ends.width, bits: ends.width)
         let start = i == 0 ? 0 : ends.get(i - 1), end = ends.get(i),
-            blob = try step(.part, try n.child(1), Int(truncatingIfNeeded: start))
+            blob = try step(.part, try node.child(1), Int(truncatingIfNeeded: start))
         guard start >= 0, start <= end, end <= Int64(blob.count) else {
             throw .corrupt("offsets out of order", at: ends.ref.offset)
         }
         if end > start { note(part, blob, bit: Int(start) * 8, bits: Int(end - start) * 8) }
-        if n.count > 2 { try number(.null, .part, try n.child(2), i) }
+        if node.count > 2 { try number(.null, .part, try node.child(2), i) }
     }
 
-    private mutating func short(_ n: Node, _ i: Int, as part: ValueLocation.PartKind) throws(RealmError) {
-        guard n.widthType == 1, i >= 0, i < n.count else { throw .corrupt("leaf is too short", at: n.ref.offset) }
-        guard n.width > 0 else { return note(part, n, bit: 0, bits: 0) }
-        let text = (try StringLeaf.getSmall(n, i))?.count ?? 0
-        note(part, n, bit: i * n.width * 8, bits: text * 8)
-        // The last byte says how many before it are padding, or null.
-        note(.null, n, bit: (i * n.width + n.width - 1) * 8, bits: 8)
+    private mutating func short(_ node: Node, _ i: Int, as part: ValueLocation.PartKind) throws(RealmError) {
+        guard node.widthType == 1, i >= 0, i < node.count else {
+            throw .corrupt("leaf is too short", at: node.ref.offset)
+        }
+        guard node.width > 0 else { return note(part, node, bit: 0, bits: 0) }
+        let text = (try StringLeaf.getSmall(node, i))?.count ?? 0
+        note(part, node, bit: i * node.width * 8, bits: text * 8)
+        // The last byte is the number of padding bytes before it, or the mark of null.
+        note(.null, node, bit: (i * node.width + node.width - 1) * 8, bits: 8)
     }
 
     /// A blob, or the pieces of one.
     private mutating func blobs(_ ref: Ref, as part: ValueLocation.PartKind) throws(RealmError) {
-        let n = try step(.part, ref, -1)
-        guard n.hasRefs else { return note(part, n, bit: 0, bits: n.count * 8) }
-        for i in 0..<n.count {
-            guard let child = try n.slot(i).subtree, case let piece = try step(.part, child, -1), !piece.hasRefs else {
+        let node = try step(.part, ref, -1)
+        guard node.hasRefs else { return note(part, node, bit: 0, bits: node.count * 8) }
+        for i in 0..<node.count {
+            guard let child = try node.slot(i).subtree, case let piece = try step(.part, child, -1), !piece.hasRefs
+            else {
                 continue
             }
             note(part, piece, bit: 0, bits: piece.count * 8)
         }
     }
 
-    /// A word says type and place; the payload is in one of the arrays beside it.
+    /// A word contains the type and the index; the payload is in one of the arrays beside the words.
     private mutating func mixed(_ role: ValueLocation.Role, _ ref: Ref, _ i: Int, as part: ValueLocation.PartKind)
         throws(RealmError)
     {
@@ -123,20 +127,20 @@ extension ValueFinder {
 
     // MARK: Formats 2 to 9
 
-    /// There each column is a tree, and an object is a row of it.
+    /// In these formats each column is a tree, and an object is a row in it.
     mutating func find(
-        in schema: OldSchema, _ tables: Node, _ table: Int, _ c: Column, _ object: ObjKey, _ index: Int?
+        in schema: OldSchema, _ tables: Node, _ table: Int, _ definition: Column, _ object: ObjKey, _ index: Int?
     ) throws(RealmError) {
-        guard table < schema.tables.count, let old = schema.tables[table], c.index < old.columns.count else {
+        guard table < schema.tables.count, let old = schema.tables[table], definition.index < old.columns.count else {
             throw notFound()
         }
-        let column = old.columns[c.index], row = Int(object.raw)
+        let column = old.columns[definition.index], row = Int(object.raw)
         let top = try step(.table, old.top, 1)
-        let columns = try step(.cluster, try top.child(1), slot(of: c.index, in: old))
+        let columns = try step(.cluster, try top.child(1), slot(of: definition.index, in: old))
         switch column.form {
         case .timestamp:
             try tree(
-                .nullableInt, try store.refsNode(try columns.child(slot(of: c.index, in: old))).child(0), row,
+                .nullableInt, try store.refsNode(try columns.child(slot(of: definition.index, in: old))).child(0), row,
                 in: .column)
             try tree(.int, try store.refsNode(column.root).child(1), row, in: .column)
         case .linkList, .list:
@@ -167,14 +171,14 @@ extension ValueFinder {
             .notSupported, "Values of this kind are made of several in this format: they have no place of their own")
     }
 
-    /// The columns array has a slot for each column and one for each index.
+    /// The columns array has one slot per column and one per index.
     private func slot(of column: Int, in table: OldTable) -> Int {
         column + table.columns[..<column].count(where: \.isIndexed)
     }
 
-    private static func kind(_ c: OldColumn) -> LeafKind? {
-        switch c.form {
-        case .int, .bool, .dateTime: c.isNullable ? .nullableInt : .int
+    private static func kind(_ column: OldColumn) -> LeafKind? {
+        switch column.form {
+        case .int, .bool, .dateTime: column.isNullable ? .nullableInt : .int
         case .link: .int
         case .string: .string
         case .binary: .binary

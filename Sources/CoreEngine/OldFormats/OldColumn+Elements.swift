@@ -1,43 +1,43 @@
 extension OldColumn {
-    /// The tree of its elements. Those with two trees (`timestamp`, `mixed`): the first.
-    func tree(_ s: NodeStore) throws(RealmError) -> OldTree {
+    /// The tree of the elements. For columns with several trees (`timestamp`, `mixed`), the first one.
+    func tree(_ store: NodeStore) throws(RealmError) -> OldTree {
         switch form {
         case .int, .bool, .dateTime:
             isNullable
-                ? OldTree(s, root, leafCount: OldLeaf.nullableCount) : OldTree(s, root, leafCount: OldLeaf.integerCount)
-        case .enumerated, .link, .numbers: OldTree(s, root, leafCount: OldLeaf.integerCount)
-        case .string: OldTree(s, root, leafCount: OldLeaf.textCount(s))
-        case .binary: OldTree(s, root, leafCount: OldLeaf.binaryCount(s))
-        case .float: OldTree(s, root, leafCount: OldLeaf.fixedCount(4))
-        case .double: OldTree(s, root, leafCount: OldLeaf.fixedCount(8))
-        case .linkList, .backlink, .list, .values, .table: OldTree(s, root, leafCount: OldLeaf.refCount)
-        case .timestamp: OldTree(s, try part(s, 0), leafCount: OldLeaf.nullableCount)
-        case .mixed: OldTree(s, try part(s, 0), leafCount: OldLeaf.integerCount)
-        // Nobody sees its values.
-        case .hidden: OldTree(s, root)
+                ? OldTree(store, root, leafCount: OldLeaf.nullableCount)
+                : OldTree(store, root, leafCount: OldLeaf.integerCount)
+        case .enumerated, .link, .numbers: OldTree(store, root, leafCount: OldLeaf.integerCount)
+        case .string: OldTree(store, root, leafCount: OldLeaf.textCount(store))
+        case .binary: OldTree(store, root, leafCount: OldLeaf.binaryCount(store))
+        case .float: OldTree(store, root, leafCount: OldLeaf.fixedCount(4))
+        case .double: OldTree(store, root, leafCount: OldLeaf.fixedCount(8))
+        case .linkList, .backlink, .list, .values, .table: OldTree(store, root, leafCount: OldLeaf.refCount)
+        case .timestamp: OldTree(store, try part(store, 0), leafCount: OldLeaf.nullableCount)
+        case .mixed: OldTree(store, try part(store, 0), leafCount: OldLeaf.integerCount)
+        // The values are never shown.
+        case .hidden: OldTree(store, root)
         }
     }
 
     /// One of the trees of a column that has several.
-    func part(_ s: NodeStore, _ i: Int) throws(RealmError) -> Ref {
-        let ref = try s.refsNode(root).child(i)
+    func part(_ store: NodeStore, _ i: Int) throws(RealmError) -> Ref {
+        let ref = try store.refsNode(root).child(i)
         guard !ref.isNull else { throw .corrupt("column that lacks one of its parts", at: root.offset) }
         return ref
     }
 
-    /// The same where it may be missing: it is needed for some values only.
-    func optionalPart(_ s: NodeStore, _ i: Int) throws(RealmError) -> Ref {
-        let n = try s.refsNode(root)
-        return i < n.count ? try n.child(i) : .null
+    /// Like `part`, for a tree that may be missing because only some values need it.
+    func optionalPart(_ store: NodeStore, _ i: Int) throws(RealmError) -> Ref {
+        let node = try store.refsNode(root)
+        return i < node.count ? try node.child(i) : .null
     }
 
-    func count(_ s: NodeStore) throws(RealmError) -> Int { try tree(s).count() }
+    func count(_ store: NodeStore) throws(RealmError) -> Int { try tree(store).count() }
 
-    /// What it takes to make an element of its lists, where a single value counts as one: a row becomes a list, with
-    /// nodes of its own.
+    /// Cost of creating an element of its lists, in units of single values. A row becomes a list with its own nodes.
     var cost: Int { form == .table ? 8 * (elements.count + 1) : 1 }
 
-    /// What its values are called today. Format: old-formats §12.1.
+    /// The type of the values in format 24. Format: old-formats §12.1.
     var type: ColumnType {
         switch form {
         case .int, .hidden, .numbers: .int
@@ -54,7 +54,7 @@ extension OldColumn {
         }
     }
 
-    /// Attributes of its key today.
+    /// The attributes of the column key in format 24.
     var attributes: ColumnAttributes {
         switch form {
         case .link, .mixed: .nullable

@@ -1,57 +1,59 @@
-/// Tables of an old file as tables of format 24: which there are, what their columns are called, their keys. Format:
-/// old-formats §11, §12.
+/// The tables of an old file as tables of format 24: which tables exist, the names of their columns, and the keys.
+/// Format: old-formats §11, §12.
 struct OldSchema {
-    /// By table index; nil for those that are set aside.
+    /// By table index; nil for tables set aside.
     private(set) var tables: [OldTable?] = []
 
-    /// Tables of the file that are none today: that of primary keys, and that of the schema version where it tells
-    /// none. Realm takes every table `metadata` to have a row.
+    /// Tables of the file that do not exist in format 24: the table of primary keys, and the table of the schema
+    /// version if it contains no version. (Realm expects every table `metadata` to have a row.)
     private(set) var setAside: [OldTable] = []
     private var names: [Name] = []
 
-    /// Keys of primary key columns, by table index.
+    /// Index of the primary key column, by table index.
     private var primaryKeys: [Int: Int] = [:]
 
-    /// - Parameter isDamaged: tables that cannot be read are left out, and so are names; columns may be of different
-    ///   lengths.
-    init(_ s: NodeStore, names namesRef: Ref, tables tablesRef: Ref, isDamaged: Bool = false) throws(RealmError) {
+    /// - Parameter isDamaged: unreadable tables and names are skipped, and columns may have different lengths.
+    init(_ store: NodeStore, names namesRef: Ref, tables tablesRef: Ref, isDamaged: Bool = false) throws(RealmError) {
         if isDamaged {
-            try readDamaged(s, namesRef, tablesRef)
+            try readDamaged(store, namesRef, tablesRef)
             return
         }
-        let refs = try s.refsNode(tablesRef), texts = try s.node(namesRef)
+        let refs = try store.refsNode(tablesRef), texts = try store.node(namesRef)
         guard refs.count == texts.count, refs.count <= 0x1_0000 else {
             throw .corrupt("table names and tables do not match", at: namesRef.offset)
         }
-        var rows = 0, budget = ColumnBudget(s)
+        var rows = 0, budget = ColumnBudget(store)
         for i in 0..<refs.count {
-            let name = try s.name(texts, i).bounded(), table = try OldTable(s, name, i, try refs.child(i), &budget)
+            let name = try store.name(texts, i).bounded(),
+                table = try OldTable(store, name, i, try refs.child(i), &budget)
             names.append(name)
             tables.append(table)
             rows += table.count
-            guard table.count >= 0, rows <= OldFormats.mostRows(s.fileSize) else {
+            guard table.count >= 0, rows <= OldFormats.mostRows(store.fileSize) else {
                 throw .corrupt("impossible number of objects", at: tablesRef.offset)
             }
         }
-        for case let table? in tables { try check(table, s) }
-        if let table = take("pk") { try readPrimaryKeys(table, s) }
+        for case let table? in tables { try check(table, store) }
+        if let table = take("pk") { try readPrimaryKeys(table, store) }
         takeEmptyMetadata()
     }
 
-    private mutating func readDamaged(_ s: NodeStore, _ namesRef: Ref, _ tablesRef: Ref) throws(RealmError) {
-        let refs = try s.refsNode(tablesRef), texts = try? s.node(namesRef)
+    private mutating func readDamaged(_ store: NodeStore, _ namesRef: Ref, _ tablesRef: Ref) throws(RealmError) {
+        let refs = try store.refsNode(tablesRef), texts = try? store.node(namesRef)
         guard refs.count <= 0x1_0000 else { throw .corrupt("too many tables", at: tablesRef.offset) }
-        var rows = 0, budget = ColumnBudget(s)
+        var rows = 0, budget = ColumnBudget(store)
         for i in 0..<refs.count {
-            let name = texts.flatMap { try? s.name($0, i).bounded() } ?? Name("class_lost_\(i)")
-            var table = (try? refs.child(i)).flatMap { try? OldTable(s, name, i, $0, &budget, isDamaged: true) }
-            table?.takeCommonLength(s, tables: refs.count)
-            if let t = table, t.count < 0 || rows + t.count > OldFormats.mostRows(s.fileSize) { table = nil }
+            let name = texts.flatMap { try? store.name($0, i).bounded() } ?? Name("class_lost_\(i)")
+            var table = (try? refs.child(i)).flatMap { try? OldTable(store, name, i, $0, &budget, isDamaged: true) }
+            table?.takeCommonLength(store, tables: refs.count)
+            if let found = table, found.count < 0 || rows + found.count > OldFormats.mostRows(store.fileSize) {
+                table = nil
+            }
             rows += table?.count ?? 0
             names.append(name)
             tables.append(table)
         }
-        if let table = take("pk") { try? readPrimaryKeys(table, s) }
+        if let table = take("pk") { try? readPrimaryKeys(table, store) }
         takeEmptyMetadata()
     }
 
@@ -69,14 +71,14 @@ struct OldSchema {
         if !tells { _ = take("metadata") }
     }
 
-    /// All columns have as many rows, and lead to tables that there are.
-    private func check(_ table: OldTable, _ s: NodeStore) throws(RealmError) {
-        for c in table.columns {
-            guard try c.count(s) == table.count else {
-                throw .corrupt("columns of different lengths", at: c.root.offset)
+    /// Checks that all columns have the same number of rows and lead to existing tables.
+    private func check(_ table: OldTable, _ store: NodeStore) throws(RealmError) {
+        for column in table.columns {
+            guard try column.count(store) == table.count else {
+                throw .corrupt("columns of different lengths", at: column.root.offset)
             }
-            if [.link, .linkList, .backlink].contains(c.form), c.table >= tables.count {
-                throw .corrupt("link to a table that is not there", at: c.root.offset)
+            if [.link, .linkList, .backlink].contains(column.form), column.table >= tables.count {
+                throw .corrupt("link to a table that is not there", at: column.root.offset)
             }
         }
     }
@@ -85,33 +87,35 @@ struct OldSchema {
 
     private func tableIndex(_ name: Name) -> Int? { names.firstIndex(of: name) }
 
-    /// Rows of class and property; oldest writers named tables, and numbered columns.
-    private mutating func readPrimaryKeys(_ table: OldTable, _ s: NodeStore) throws(RealmError) {
+    /// Reads rows of class and property. The oldest writers stored table names and column numbers.
+    private mutating func readPrimaryKeys(_ table: OldTable, _ store: NodeStore) throws(RealmError) {
         guard let classes = table.columns.first(where: { $0.name == "pk_table" && $0.form == .string }),
             let properties = table.columns.first(where: { $0.name == "pk_property" })
         else { return }
         for row in 0..<table.count {
-            guard var name = try text(classes, row, s) else { continue }
+            guard var name = try text(classes, row, store) else { continue }
             if tableIndex(Tables.classPrefix + name) == nil, let short = name.after(Tables.classPrefix) { name = short }
             guard let i = tableIndex(Tables.classPrefix + name), primaryKeys[i] == nil, let target = tables[i] else {
                 continue
             }
             var found: Int?
             if properties.form == .int {
-                let number = try properties.tree(s).at(row) { (n, i) throws(RealmError) in n.get(i) }
+                let number = try properties.tree(store).at(row) { (n, i) throws(RealmError) in n.get(i) }
                 found = target.columns.indices.first { $0 == number && target.columns[$0].form != .backlink }
-            } else if let property = try text(properties, row, s), !property.isEmpty {
+            } else if let property = try text(properties, row, store), !property.isEmpty {
                 found = target.columns.firstIndex { $0.name == property && $0.form != .backlink }
             }
-            // Only these can be keys.
+            // Only columns of these types can be primary keys.
             if let found, [.int, .string, .enumerated].contains(target.columns[found].form) { primaryKeys[i] = found }
         }
     }
 
-    private func text(_ c: OldColumn, _ row: Int, _ s: NodeStore) throws(RealmError) -> Name? {
-        guard c.form == .string else { return nil }
-        return try c.tree(s).at(row) { (n, i) throws(RealmError) in
-            try OldLeaf.string(s, n, i, nullable: c.isNullable).map { Name(String(decoding: $0, as: UTF8.self)) }
+    private func text(_ column: OldColumn, _ row: Int, _ store: NodeStore) throws(RealmError) -> Name? {
+        guard column.form == .string else { return nil }
+        return try column.tree(store).at(row) { (node, i) throws(RealmError) in
+            try OldLeaf.string(store, node, i, nullable: column.isNullable).map {
+                Name(String(decoding: $0, as: UTF8.self))
+            }
         }
     }
 
@@ -119,55 +123,58 @@ struct OldSchema {
 
     func key(ofTable i: Int) -> TableKey? { i < tables.count && tables[i] != nil ? TableKey(UInt32(i)) : nil }
 
-    /// Type and attributes are those of today; a plain number carries no tag.
+    /// The key of a column. Type and attributes are those of format 24; a plain integer has no tag.
     private func key(_ table: Int, _ column: Int) -> ColKey? {
-        guard table < tables.count, let t = tables[table], column < t.columns.count, t.columns[column].form != .hidden
+        guard table < tables.count, let owner = tables[table], column < owner.columns.count,
+            owner.columns[column].form != .hidden
         else { return nil }
-        let c = t.columns[column]
-        let isPlain = c.type == .int && c.attributes.isEmpty
-        return ColKey(index: column, type: c.type, attributes: c.attributes, tag: isPlain ? 0 : UInt32(table))
+        let definition = owner.columns[column]
+        let isPlain = definition.type == .int && definition.attributes.isEmpty
+        return ColKey(
+            index: column, type: definition.type, attributes: definition.attributes, tag: isPlain ? 0 : UInt32(table))
     }
 
     // MARK: Nodes
 
-    /// The arrays of names and tables.
-    /// - Parameter rows: the cluster tree of a table.
-    func make(_ s: NodeStore, rows: (OldTable) throws(RealmError) -> Ref) throws(RealmError) -> (
+    /// Creates the arrays of names and tables.
+    /// - Parameter rows: returns the cluster tree of a table.
+    func make(_ store: NodeStore, rows: (OldTable) throws(RealmError) -> Ref) throws(RealmError) -> (
         names: Ref, tables: Ref
     ) {
-        var texts = try s.allocate(NodeHeader(widthType: .multiply, width: 0, count: 0), capacity: 64)
+        var texts = try store.allocate(NodeHeader(widthType: .multiply, width: 0, count: 0), capacity: 64)
         var refs: [RefOrTagged] = []
         for i in tables.indices {
-            try s.setName(&texts, i, tables[i] == nil ? nil : names[i])
+            try store.setName(&texts, i, tables[i] == nil ? nil : names[i])
             refs.append(
-                try tables[i].map { (t) throws(RealmError) in RefOrTagged(try make(s, t, try rows(t))) }
+                try tables[i].map { (t) throws(RealmError) in RefOrTagged(try make(store, t, try rows(t))) }
                     ?? RefOrTagged(tagged: 0))
         }
-        return (texts.ref, try s.makeRefs(refs).ref)
+        return (texts.ref, try store.makeRefs(refs).ref)
     }
 
-    private func make(_ s: NodeStore, _ table: OldTable, _ rows: Ref) throws(RealmError) -> Ref {
+    private func make(_ store: NodeStore, _ table: OldTable, _ rows: Ref) throws(RealmError) -> Ref {
         let i = table.index, count = table.columns.count
         let none = RefOrTagged(.null)
         let opposites = try table.columns.indices.map { (c) throws(RealmError) in try opposite(table, c) }
         let pk = primaryKeys[i].flatMap { key(i, $0) }.map { RefOrTagged(tagged: UInt64($0.raw)) } ?? none
-        return try s.makeRefs([
-            RefOrTagged(try spec(s, table)), none, RefOrTagged(rows), RefOrTagged(tagged: UInt64(i)),
-            RefOrTagged(try s.makeRefs([RefOrTagged](repeating: none, count: count)).ref), RefOrTagged(tagged: 0),
+        return try store.makeRefs([
+            RefOrTagged(try spec(store, table)), none, RefOrTagged(rows), RefOrTagged(tagged: UInt64(i)),
+            RefOrTagged(try store.makeRefs([RefOrTagged](repeating: none, count: count)).ref), RefOrTagged(tagged: 0),
             RefOrTagged(tagged: 0),
-            RefOrTagged(try s.makeIntegers(opposites.map { Int64($0.table.raw) }).ref),
-            RefOrTagged(try s.makeIntegers(opposites.map(\.column.raw)).ref), RefOrTagged(tagged: UInt64(table.count)),
+            RefOrTagged(try store.makeIntegers(opposites.map { Int64($0.table.raw) }).ref),
+            RefOrTagged(try store.makeIntegers(opposites.map(\.column.raw)).ref),
+            RefOrTagged(tagged: UInt64(table.count)),
             none, pk,
             RefOrTagged(tagged: 0), none,
         ]).ref
     }
 
-    private func opposite(_ table: OldTable, _ c: Int) throws(RealmError) -> (table: TableKey, column: ColKey) {
-        let column = table.columns[c]
+    private func opposite(_ table: OldTable, _ index: Int) throws(RealmError) -> (table: TableKey, column: ColKey) {
+        let column = table.columns[index]
         switch column.form {
         case .link, .linkList:
             let back = tables[column.table]?.columns.firstIndex {
-                $0.form == .backlink && $0.table == table.index && $0.column == c
+                $0.form == .backlink && $0.table == table.index && $0.column == index
             }
             return (key(ofTable: column.table) ?? .null, back.flatMap { key(column.table, $0) } ?? .null)
         case .backlink: return (key(ofTable: column.table) ?? .null, key(column.table, column.column) ?? .null)
@@ -175,21 +182,21 @@ struct OldSchema {
         }
     }
 
-    private func spec(_ s: NodeStore, _ table: OldTable) throws(RealmError) -> Ref {
-        var texts = try s.allocate(NodeHeader(widthType: .multiply, width: 0, count: 0), capacity: 64)
+    private func spec(_ store: NodeStore, _ table: OldTable) throws(RealmError) -> Ref {
+        var texts = try store.allocate(NodeHeader(widthType: .multiply, width: 0, count: 0), capacity: 64)
         var types: [Int64] = [], attributes: [Int64] = [], keys: [Int64] = []
-        for (i, c) in table.columns.enumerated() {
+        for (i, column) in table.columns.enumerated() {
             guard let key = key(table.index, i) else { continue }
-            if c.form != .backlink { try s.setName(&texts, texts.count, c.name) }
-            types.append(Int64(c.type.rawValue))
-            let isIndexed = c.isIndexed && primaryKeys[table.index] != i
-            attributes.append(Int64(c.attributes.rawValue | (isIndexed ? ColumnAttributes.indexed.rawValue : 0)))
+            if column.form != .backlink { try store.setName(&texts, texts.count, column.name) }
+            types.append(Int64(column.type.rawValue))
+            let isIndexed = column.isIndexed && primaryKeys[table.index] != i
+            attributes.append(Int64(column.attributes.rawValue | (isIndexed ? ColumnAttributes.indexed.rawValue : 0)))
             keys.append(key.raw)
         }
-        return try s.makeRefs([
-            RefOrTagged(try s.makeIntegers(types).ref), RefOrTagged(texts.ref),
-            RefOrTagged(try s.makeIntegers(attributes).ref), RefOrTagged(.null),
-            RefOrTagged(.null), RefOrTagged(try s.makeIntegers(keys).ref),
+        return try store.makeRefs([
+            RefOrTagged(try store.makeIntegers(types).ref), RefOrTagged(texts.ref),
+            RefOrTagged(try store.makeIntegers(attributes).ref), RefOrTagged(.null),
+            RefOrTagged(.null), RefOrTagged(try store.makeIntegers(keys).ref),
         ]).ref
     }
 }

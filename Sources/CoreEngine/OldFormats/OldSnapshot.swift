@@ -1,20 +1,20 @@
-/// A snapshot of an old file: gives each ref that stands in the nodes it has made the node for it.
+/// A snapshot of an old file. It creates the node for each ref that its created nodes contain.
 ///
-/// The refs of a table's rows are counted off when the file is opened: its clusters, the inner nodes above them, and
-/// for each column a leaf a cluster. Refs of lists are given out when the leaf is made that holds them.
+/// The refs for the rows of all tables are numbered when the file is opened: the clusters, the inner nodes above them,
+/// and one leaf per column and cluster. The refs of lists are allocated when the leaf with these lists is created.
 ///
 /// Invariants
-/// 1. `made[i]` is the slab ref of the node for ref number `i`, 0 while there is none.
-/// 2. A ref keeps its meaning as long as the snapshot lives; the node for it may be made again.
+/// 1. `made[i]` is the slab ref of the node for ref number `i`; 0 if there is none.
+/// 2. The meaning of a ref never changes while the snapshot exists; its node may be created again.
 ///
 /// Thread rule: that of its store.
 package final class OldSnapshot: NodeSource {
-    /// Where the rows of a table have their refs.
+    /// The refs for the rows of a table.
     private struct Rows {
         let table: OldTable
         let first: Int
 
-        /// Nodes of each level, the clusters first.
+        /// Number of nodes per level, the clusters first.
         let levels: [Int]
 
         /// Columns that have leaves.
@@ -24,9 +24,9 @@ package final class OldSnapshot: NodeSource {
         var count: Int { clusters + inner + clusters * columns.count }
     }
 
-    /// Elements of a list that becomes a tree. There may be as many as objects.
+    /// The elements of a list that becomes a tree. There may be as many lists as objects.
     private struct List {
-        /// Number of the column, in `listColumns`.
+        /// Index of the column in `listColumns`.
         let column: Int32
 
         /// The columns array of the sub-table, or the tree of links.
@@ -41,23 +41,23 @@ package final class OldSnapshot: NodeSource {
     private var lists: [List] = []
     private var listColumns = [OldColumn.numbers]
 
-    /// What the lists cost that were given refs since what was made was last forgotten, in elements.
+    /// Total cost, in elements, of the lists that received refs since the last `forget`.
     private var listed = 0
     private var listColumnOfRoot: [Ref: Int32] = [:]
     private var made: [Int] = []
 
-    /// First ref, and number of refs that the tables have.
+    /// Offset of the first ref, and number of refs for the rows of the tables.
     private let firstRef: Int
     private var fixedCount = 0
 
-    /// End of what was made for the schema.
+    /// End of the slab part with the nodes of the schema.
     private var schemaEnd = 0
     package private(set) var names = Ref.null
     package private(set) var tablesRef = Ref.null
 
     /// - Parameters:
-    ///   - oldNames, oldTables: slots 0 and 1 of the file's top array.
-    ///   - isDamaged: what cannot be read of the schema is left out.
+    ///   - oldNames, oldTables: slots 0 and 1 of the top array of the file.
+    ///   - isDamaged: unreadable parts of the schema are skipped.
     init(_ store: NodeStore, names oldNames: Ref, tables oldTables: Ref, isDamaged: Bool = false) throws(RealmError) {
         self.store = store
         firstRef = Format.roundUp(store.fileSize, to: 8)
@@ -81,7 +81,7 @@ package final class OldSnapshot: NodeSource {
         schemaEnd = store.slabEnd
     }
 
-    /// Clusters, then what is above them, up to one.
+    /// Number of clusters, then of the inner nodes per level, up to a single node.
     private static func levels(_ rows: Int) -> [Int] {
         var levels = [max(1, (rows + Format.clusterCapacity - 1) / Format.clusterCapacity)]
         while let last = levels.last, last > 1 {
@@ -124,42 +124,44 @@ package final class OldSnapshot: NodeSource {
             let middle = (low + high + 1) / 2
             if tables[middle].first <= number { low = middle } else { high = middle - 1 }
         }
-        let t = tables[low]
-        var i = number - t.first
-        for (depth, count) in t.levels.enumerated() {
-            if i < count { return depth == 0 ? try makeCluster(t, i) : try makeInner(t, depth, i) }
+        let tableRows = tables[low]
+        var i = number - tableRows.first
+        for (depth, count) in tableRows.levels.enumerated() {
+            if i < count { return depth == 0 ? try makeCluster(tableRows, i) : try makeInner(tableRows, depth, i) }
             i -= count
         }
-        return try translation.leaf(t.table.columns[t.columns[i / t.clusters]], rows(t, i % t.clusters))
+        return try translation.leaf(
+            tableRows.table.columns[tableRows.columns[i / tableRows.clusters]], rows(tableRows, i % tableRows.clusters))
     }
 
-    /// Rows of a cluster.
-    private func rows(_ t: Rows, _ cluster: Int) -> Range<Int> {
+    /// The row numbers of a cluster.
+    private func rows(_ tableRows: Rows, _ cluster: Int) -> Range<Int> {
         let from = cluster * Format.clusterCapacity
-        return from..<min(from + Format.clusterCapacity, t.table.count)
+        return from..<min(from + Format.clusterCapacity, tableRows.table.count)
     }
 
-    private func makeCluster(_ t: Rows, _ cluster: Int) throws(RealmError) -> Ref {
-        var slots = [RefOrTagged](repeating: RefOrTagged(.null), count: t.table.columns.count + 1)
-        slots[0] = RefOrTagged(tagged: rows(t, cluster).count)
-        for (place, column) in t.columns.enumerated() {
-            slots[column + 1] = RefOrTagged(ref(t.first + t.clusters + t.inner + place * t.clusters + cluster))
+    private func makeCluster(_ tableRows: Rows, _ cluster: Int) throws(RealmError) -> Ref {
+        var slots = [RefOrTagged](repeating: RefOrTagged(.null), count: tableRows.table.columns.count + 1)
+        slots[0] = RefOrTagged(tagged: rows(tableRows, cluster).count)
+        for (place, column) in tableRows.columns.enumerated() {
+            slots[column + 1] = RefOrTagged(
+                ref(tableRows.first + tableRows.clusters + tableRows.inner + place * tableRows.clusters + cluster))
         }
         while slots.count > 1, slots[slots.count - 1].isNull { slots.removeLast() }
         return try store.makeRefs(slots).ref
     }
 
-    private func makeInner(_ t: Rows, _ depth: Int, _ i: Int) throws(RealmError) -> Ref {
-        let below = t.first + t.levels[..<(depth - 1)].reduce(0, +)
-        let children = i * Format.clusterCapacity..<min((i + 1) * Format.clusterCapacity, t.levels[depth - 1])
+    private func makeInner(_ tableRows: Rows, _ depth: Int, _ i: Int) throws(RealmError) -> Ref {
+        let below = tableRows.first + tableRows.levels[..<(depth - 1)].reduce(0, +)
+        let children = i * Format.clusterCapacity..<min((i + 1) * Format.clusterCapacity, tableRows.levels[depth - 1])
         var span = Format.clusterCapacity
         for _ in 0..<depth { span *= Format.clusterCapacity }
-        let objects = min((i + 1) * span, t.table.count) - i * span
+        let objects = min((i + 1) * span, tableRows.table.count) - i * span
         let head = [RefOrTagged(.null), RefOrTagged(tagged: depth), RefOrTagged(tagged: objects)]
         return try store.makeRefs(head + children.map { RefOrTagged(ref(below + $0)) }, inner: true).ref
     }
 
-    /// One leaf, or inner nodes whose children begin at multiples of one number.
+    /// Creates one leaf, or an inner node whose children begin at multiples of one number.
     private func makeList(_ list: List) throws(RealmError) -> Ref {
         let count = list.rows.count
         if count <= Format.treeCapacity {
@@ -199,7 +201,8 @@ package final class OldSnapshot: NodeSource {
 
     private func number(of column: OldColumn) -> Int32 {
         if column.form == .numbers { return 0 }
-        // Tables inside Mixed values have columns of their own; those of tables are known by their roots.
+        // Each table inside a Mixed value has its own columns; the columns of other tables are identified by their
+        // roots.
         if !column.root.isNull, let known = listColumnOfRoot[column.root] { return known }
         let new = Int32(truncatingIfNeeded: listColumns.count)
         listColumns.append(column)

@@ -1,13 +1,13 @@
-/// The elements of an old column: a tree whose leaves hold up to 1000. Format: old-formats §5.
+/// The elements of an old column: a tree whose leaves have up to 1000 elements. Format: old-formats §5.
 struct OldTree {
     let store: NodeStore
     let root: Ref
 
-    /// How many elements a leaf has.
+    /// Returns the number of elements of a leaf.
     let leafCount: (Node) throws(RealmError) -> Int
 
-    /// More elements than any file has room for. Numbers of elements are foreign; those below this can be added without
-    /// a thought.
+    /// More elements than any file can have. Counts read from the file and below this limit can be added without
+    /// overflow.
     private static let limit = 1 << 40
 
     /// A tree of integers, or of refs and tagged integers.
@@ -22,11 +22,11 @@ struct OldTree {
     }
 
     func count() throws(RealmError) -> Int {
-        let n = try store.node(root)
-        return n.isInner ? try Inner(store, n).total : try leafCount(n)
+        let node = try store.node(root)
+        return node.isInner ? try Inner(store, node).total : try leafCount(node)
     }
 
-    /// Shows the elements `rows`, in order: leaf by leaf, which of its elements these are.
+    /// Passes the elements `rows` to `body`, in order: each leaf with the range of its elements.
     func visit(_ rows: Range<Int>, _ body: (Node, Range<Int>) throws(RealmError) -> Void) throws(RealmError) {
         guard !rows.isEmpty else { return }
         var seen = 0
@@ -39,14 +39,14 @@ struct OldTree {
         _ body: (Node, Range<Int>) throws(RealmError) -> Void
     ) throws(RealmError) {
         guard depth < OldFormats.maxDepth else { throw .corrupt("column nested too deeply", at: ref.offset) }
-        let n = try store.node(ref)
-        guard n.isInner else {
-            let here = rows.clamped(to: 0..<(try leafCount(n)))
+        let node = try store.node(ref)
+        guard node.isInner else {
+            let here = rows.clamped(to: 0..<(try leafCount(node)))
             guard here.count == rows.count else { throw .corrupt("leaf is too short", at: ref.offset) }
             seen += here.count
-            return try body(n, here)
+            return try body(node, here)
         }
-        let inner = try Inner(store, n)
+        let inner = try Inner(store, node)
         var i = try inner.find(rows.lowerBound)
         var at = rows.lowerBound
         while at < rows.upperBound, i < inner.count {
@@ -61,7 +61,7 @@ struct OldTree {
         }
     }
 
-    /// Shows one element.
+    /// Passes one element to `body`.
     func at<R>(_ row: Int, _ body: (Node, Int) throws(RealmError) -> R) throws(RealmError) -> R {
         var found: R?
         guard row >= 0, row < Self.limit else { throw .corrupt("element that no column has", at: root.offset) }
@@ -70,7 +70,7 @@ struct OldTree {
         return found
     }
 
-    /// An inner node: elements per child or offsets, children, total.
+    /// An inner node: elements per child or offsets, then children, then the total.
     private struct Inner {
         let node: Node
         let total: Int
@@ -78,27 +78,27 @@ struct OldTree {
         private let ends: Node?
         var count: Int { node.count - 2 }
 
-        init(_ s: NodeStore, _ n: Node) throws(RealmError) {
-            node = n
-            guard n.hasRefs, n.count >= 2, n.count <= Format.treeCapacity + 2 else {
-                throw .corrupt("inner node of an impossible size", at: n.ref.offset)
+        init(_ store: NodeStore, _ inner: Node) throws(RealmError) {
+            node = inner
+            guard inner.hasRefs, inner.count >= 2, inner.count <= Format.treeCapacity + 2 else {
+                throw .corrupt("inner node of an impossible size", at: inner.ref.offset)
             }
-            let first = try n.slot(0), last = try n.slot(n.count - 1)
+            let first = try inner.slot(0), last = try inner.slot(inner.count - 1)
             guard let number = last.number, number < OldTree.limit else {
-                throw .corrupt("inner node without its total", at: n.ref.offset)
+                throw .corrupt("inner node without its total", at: inner.ref.offset)
             }
             total = Int(number)
             if let each = first.number {
                 guard each > 0, each < OldTree.limit else {
-                    throw .corrupt("inner node of children without elements", at: n.ref.offset)
+                    throw .corrupt("inner node of children without elements", at: inner.ref.offset)
                 }
                 perChild = Int(each)
                 ends = nil
             } else {
                 perChild = 0
-                let offsets = try s.integers(first.ref)
-                guard offsets.count >= n.count - 3 else {
-                    throw .corrupt("inner node with too few offsets", at: n.ref.offset)
+                let offsets = try store.integers(first.ref)
+                guard offsets.count >= inner.count - 3 else {
+                    throw .corrupt("inner node with too few offsets", at: inner.ref.offset)
                 }
                 ends = offsets
             }
@@ -119,7 +119,7 @@ struct OldTree {
             return from..<to
         }
 
-        /// The child with an element.
+        /// The child that contains an element.
         func find(_ element: Int) throws(RealmError) -> Int {
             guard ends != nil else { return min(element / perChild, max(0, count - 1)) }
             var low = 0, high = count - 1

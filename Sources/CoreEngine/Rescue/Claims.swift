@@ -1,15 +1,15 @@
-/// What each node of the free space was last part of.
+/// Records what each node of the free space was last part of.
 ///
-/// Free space is written again and again: where an old node leads there may be a newer one, or a part of one. So
-/// whoever reads remains goes from new to old and claims each node for its role, by a number that stands for table,
-/// column and objects. A claim fails where another one has bytes of the node, and where they are in use by what lives
-/// in another role.
+/// Free space is overwritten again and again: where an old ref leads, there may now be a newer node or a part of one.
+/// The reader of remains therefore goes from new to old and claims each node for a role, a number that stands for
+/// table, column and objects. A claim fails if another claim has bytes of the node, or if the bytes are in use in
+/// another role.
 struct Claims {
     private var roles: [Int: Int] = [:]
     private var sure: Set<Int> = []
     private var taken: Visited
 
-    /// Free stretches of the file, merged and sorted.
+    /// Free ranges of the file, merged and sorted.
     private let free: [FileChunk]
     private let store: NodeStore
 
@@ -32,37 +32,37 @@ struct Claims {
         return i < free.count && free[i].offset <= at && at + size <= free[i].end
     }
 
-    /// Whether a node is part of something whose table is sure.
+    /// Whether a node has this role and its table is certain.
     func isSure(_ ref: Ref, as role: Int) -> Bool { roles[ref.offset] == role && sure.contains(ref.offset) }
 
-    /// What claimed or noted a node is sure of its table.
+    /// Records that the table of a claimed or noted node is certain.
     mutating func makeSure(_ ref: Ref) { sure.insert(ref.offset) }
 
-    /// Notes what a node in use is part of.
+    /// Records the role of a node in use.
     mutating func note(_ ref: Ref, _ role: Int) { roles[ref.offset] = role }
 
-    /// Takes a node for a role; false when it is, or was since, part of something else.
-    mutating func claim(_ n: Node, _ role: Int) -> Bool {
-        if let known = roles[n.ref.offset] { return known == role }
-        guard isFree(n.ref.offset, n.size), taken.insert(n.ref.offset, n.size) else { return false }
-        roles[n.ref.offset] = role
+    /// Claims a node for a role; false if the node or some of its bytes belong to something else, or are in use.
+    mutating func claim(_ node: Node, _ role: Int) -> Bool {
+        if let known = roles[node.ref.offset] { return known == role }
+        guard isFree(node.ref.offset, node.size), taken.insert(node.ref.offset, node.size) else { return false }
+        roles[node.ref.offset] = role
         return true
     }
 
-    /// The same for a node with all below it.
+    /// Claims a node and everything below it.
     mutating func claimTree(_ ref: Ref, _ role: Int, depth: Int = 0) -> Bool {
-        guard depth < Format.maxNodeDepth, let n = try? store.node(ref) else { return false }
+        guard depth < Format.maxNodeDepth, let node = try? store.node(ref) else { return false }
         if let known = roles[ref.offset] { return known == role }
-        guard claim(n, role) else { return false }
-        guard n.hasRefs else { return true }
-        for i in 0..<n.count {
-            guard let slot = try? n.slot(i) else { return false }
+        guard claim(node, role) else { return false }
+        guard node.hasRefs else { return true }
+        for i in 0..<node.count {
+            guard let slot = try? node.slot(i) else { return false }
             if let child = slot.subtree, !claimTree(child, role, depth: depth + 1) { return false }
         }
         return true
     }
 
-    /// Takes what is no value: of a top array its lists of free space, names, tables and history.
+    /// Claims the parts of a top array that hold no values: lists of free space, names, tables and history.
     mutating func claimHead(_ ref: Ref) {
         guard let top = try? store.refsNode(ref) else { return }
         _ = claim(top, Self.noValue)
@@ -72,14 +72,14 @@ struct Claims {
         let lists = (3...5).compactMap { i in
             i < top.count ? (try? top.child(i)).flatMap { try? store.integers($0) } : nil
         }
-        // Where they do not fit together any more, something was written over them.
+        // Lists of different lengths were partly overwritten.
         if lists.allSatisfy({ $0.count == lists[0].count }) { for list in lists { _ = claim(list, Self.noValue) } }
         if top.count > 8, let history = try? top.child(8), !history.isNull { _ = claimTree(history, Self.noValue) }
     }
 
-    /// The same of a table: its spec, its indexes, and what leads to the clusters.
+    /// Claims the parts of a table that hold no values: its spec, its indexes, and the nodes above the clusters.
     mutating func claimTable(_ ref: Ref, _ inner: [Ref]) {
-        for node in inner { if let n = try? store.node(node) { _ = claim(n, Self.noValue) } }
+        for node in inner { if let found = try? store.node(node) { _ = claim(found, Self.noValue) } }
         guard let top = try? store.refsNode(ref) else { return }
         _ = claim(top, Self.noValue)
         for i in [0, 4, 7, 8, 10] where i < top.count {
@@ -89,17 +89,19 @@ struct Claims {
 
     private static let noValue = 0
 
-    /// Notes what a node in use with all below it is part of.
+    /// Records the role of a node in use and of everything below it.
     mutating func noteTree(_ ref: Ref, _ role: Int, depth: Int = 0) {
-        guard depth < Format.maxNodeDepth, roles[ref.offset] == nil, let n = try? store.node(ref) else { return }
+        guard depth < Format.maxNodeDepth, roles[ref.offset] == nil, let node = try? store.node(ref) else { return }
         note(ref, role)
-        guard n.hasRefs else { return }
-        for i in 0..<n.count { if let child = (try? n.slot(i))?.subtree { noteTree(child, role, depth: depth + 1) } }
+        guard node.hasRefs else { return }
+        for i in 0..<node.count {
+            if let child = (try? node.slot(i))?.subtree { noteTree(child, role, depth: depth + 1) }
+        }
     }
 }
 
 extension Visited {
-    /// Notes all bytes of a node; false, and nothing is noted, when some were before.
+    /// Marks all bytes of a node. If some were marked before, marks nothing and returns false.
     mutating func insert(_ at: Int, _ size: Int) -> Bool {
         for i in stride(from: at, to: at + size, by: 8) where contains(i) { return false }
         for i in stride(from: at, to: at + size, by: 8) { _ = insert(Ref(i)) }

@@ -1,10 +1,10 @@
-/// What the check finds in the version that a root leads to.
+/// Runs the check on the version that a root leads to.
 extension DamagedFile {
-    /// - Returns: how many faults, and how many of them are values that contradict each other: what nobody loses when
-    ///   they are read, and what shows that one of them is wrong. nil where no version can be checked.
+    /// - Returns: the number of faults, and how many of them are contradictions: values that can all be read, but of
+    ///   which at least one must be wrong. nil if no version can be checked.
     func check(_ root: Root, _ interruption: Interruption) throws(RealmError) -> (faults: Int, contradictions: Int)? {
         guard !root.top.isNull else { return nil }
-        // A snapshot of an old format makes nodes, and needs a place of its own for them.
+        // A snapshot of an old format creates nodes, so it needs its own slab.
         let file = OldFormats.isRead(root.format) ? try DatabaseFile(viewing: file, needsSlab: true) : file
         do throws(RealmError) {
             try file.ensureMapped(size)

@@ -1,15 +1,15 @@
-/// A file that may be damaged anywhere, opened to be read, and the roots that lead to its data. Nothing of it is
-/// believed.
+/// A file that may be damaged anywhere, opened read-only, and the roots that lead to its data. Nothing in the file is
+/// trusted.
 ///
 /// Thread rule: one thread at a time.
 final class DamagedFile {
-    /// Where a walk may begin.
+    /// A place where a walk may begin.
     struct Root {
-        /// Names of the report.
+        /// Names in the report.
         enum Origin: String {
-            /// What an ordinary open would read.
+            /// The version that an ordinary open would read.
             case newest
-            /// The other half of the header: the version before.
+            /// The version of the other slot of the header: the version before the newest.
             case previous
             /// A top array that a scan of the file found.
             case scanned
@@ -17,17 +17,17 @@ final class DamagedFile {
 
         let origin: Origin
 
-        /// Null where no top array leads there.
+        /// Null if the root has no top array.
         let top: Ref
         let version: UInt64
         let format: UInt8
 
-        /// Null where it is damaged.
+        /// Null if it is damaged.
         let names: Ref
         let tables: Ref
     }
 
-    /// A root that leads nowhere.
+    /// A root that leads to no data.
     struct BadRoot {
         let origin: Root.Origin
         let top: Ref
@@ -37,15 +37,16 @@ final class DamagedFile {
     let file: DatabaseFile
     let store: NodeStore
 
-    /// Bytes of data, a multiple of eight.
+    /// Bytes of data, rounded down to a multiple of eight.
     let size: Int
     private(set) var roots: [Root] = []
     private(set) var badRoots: [BadRoot] = []
 
-    /// What is read of a file of formats 2 to 9.
+    /// The readable part of a file of formats 2 to 9.
     private(set) var old: OldSnapshot?
 
-    /// - Throws: 2005-like errors when somebody has the file open; errors of the system; a key that opens nothing.
+    /// - Throws: 1007 if the file is open anywhere, errors of the operating system, and errors for a key that does not
+    ///   open the file.
     init(_ path: String, _ encryption: Encryption?, _ interruption: Interruption?) throws(RealmError) {
         let descriptor = try FileDescriptor(path: path, access: .readOnly)
         guard !LockFile.isClaimed(descriptor) else {
@@ -63,7 +64,7 @@ final class DamagedFile {
         findRoots()
     }
 
-    /// How the pages of the file are encrypted; nil for a plain one.
+    /// The encryption of the pages; nil for a plain file.
     private static func form(of file: FileDescriptor, _ encryption: Encryption?) throws(RealmError) -> (any PageForm)? {
         guard let encryption else {
             guard try !isSealed(file) else {
@@ -74,18 +75,18 @@ final class DamagedFile {
         return try isSealed(file) ? try RescuedForm(file, encryption) : try RealmForm(file, encryption)
     }
 
-    /// Whether one of the copies of the key block is where it stands in CRealm's encrypted form.
+    /// Whether a copy of the key block is found where CRealm's encrypted form stores one.
     private static func isSealed(_ file: FileDescriptor) throws(RealmError) -> Bool {
         if try SealedForm.recognises(file) { return true }
         var head: UInt64 = 0
-        return try withUnsafeMutableBytes(of: &head) { (h) throws(RealmError) in
-            guard let start = h.baseAddress else { return false }
-            _ = try file.read(into: start, count: h.count, at: SealedForm.blockSize)
-            return SealedForm.recognises(UnsafeRawBufferPointer(h))
+        return try withUnsafeMutableBytes(of: &head) { (buffer) throws(RealmError) in
+            guard let start = buffer.baseAddress else { return false }
+            _ = try file.read(into: start, count: buffer.count, at: SealedForm.blockSize)
+            return SealedForm.recognises(UnsafeRawBufferPointer(buffer))
         }
     }
 
-    /// The pages of an encrypted file that cannot be decrypted: the first, and how many there are.
+    /// The pages of an encrypted file that cannot be decrypted: the first 1000, and the number of all.
     func damagedPages() throws(RealmError) -> (first: [Int], count: Int) {
         guard let pages = file.pages else { return ([], 0) }
         let memory = try HiddenMemory(pages.pageSize)
@@ -93,7 +94,7 @@ final class DamagedFile {
         return try pages.withForm { (form) throws(RealmError) in
             var first: [Int] = [], count = 0
             for page in 0..<(try form.pageCount) {
-                // What was never written is no loss.
+                // A page that was never written is no loss.
                 guard (try? form.stamp(of: page)) != 0, (try? form.read(page, into: memory.base)) == nil else {
                     continue
                 }
@@ -107,7 +108,7 @@ final class DamagedFile {
     // MARK: Roots
 
     private func findRoots() {
-        // What a writer that died left in the order of an ordinary open, which may be ahead of the header.
+        // The version that an ordinary open would read. After a writer died, it may be newer than the header.
         if let state = try? file.newestState(readOnly: true).state, !state.topRef.isNull {
             add(.newest, state.topRef, state.format)
         }
@@ -124,15 +125,16 @@ final class DamagedFile {
         }
     }
 
-    /// Whether what the header leads to is the newest version: a damaged copy of it may have led to a newer one.
+    /// Whether the header certainly leads to the newest version. If a copy of the header is damaged, that copy may have
+    /// led to a newer version.
     var isHeaderSure: Bool { (file.pages?.form as? RescuedForm)?.isSure ?? !isHeaderEmpty }
 
-    /// The header of a file to which nothing was committed: what the record behind it leads to is the first version, if
-    /// the header was lost.
+    /// Whether the header is that of a file without commits. If the real header was lost, the record behind it leads
+    /// only to the first version.
     private var isHeaderEmpty: Bool { (try? header()).map { $0.topRefs == (0, 0) } ?? false }
 
-    /// The version behind that of the header, where a scan found it; the newest, where the header is that of an empty
-    /// file.
+    /// Adds the version after that of the header, if a scan found it. If the header is that of an empty file, adds the
+    /// newest version that was found instead.
     func addNewer(_ scan: NodeScan) {
         if isHeaderEmpty {
             guard let newest = roots.first, let top = scan.tops.first, top.version > newest.version else { return }
@@ -145,7 +147,7 @@ final class DamagedFile {
         roots.insert(root, at: 0)
     }
 
-    /// What a scan found: the newest arrays of tables that have no top array, if they are newer than those with one.
+    /// Adds what a scan found: top arrays, and the newest arrays of tables without a top array, if these are newer.
     func addScanned(_ scan: NodeScan) {
         let given = roots.count
         addTops(scan.tops)
@@ -154,7 +156,7 @@ final class DamagedFile {
         guard let newest = alone.newest() else { return }
         if let first = roots.dropFirst(given).first, let array = scan.arrays.first(where: { $0.ref == first.tables }) {
             guard newest.isNewer(than: array) else { return }
-            // Where more than a commit lies between them, the nodes of the older one may have been written over.
+            // If more than one commit lies between them, nodes of the older one may have been overwritten.
             if !newest.mayFollow(array) { roots.removeSubrange(given...) }
         }
         let before = alone.filter { $0.ref != newest.ref && newest.isNewer(than: $0) && newest.mayFollow($0) }.newest()
@@ -164,8 +166,8 @@ final class DamagedFile {
         roots.insert(contentsOf: found, at: given)
     }
 
-    /// Top arrays that a scan found: the newest, and the one before, over which the newest wrote nothing. Older ones
-    /// may lead to nodes that were written over since.
+    /// Adds the newest top array that a scan found and the one before it, whose nodes the newest version did not
+    /// overwrite. Nodes of older versions may have been overwritten.
     private func addTops(_ tops: [NodeScan.Top]) {
         var newest: UInt64?
         for top in tops.prefix(16) {
@@ -176,7 +178,7 @@ final class DamagedFile {
         }
     }
 
-    /// Of the file as a whole, as far as the header says.
+    /// The format of the whole file, as stated by the header.
     var format: UInt8 {
         guard let header = try? header(), header.hasMnemonic else {
             return roots.first?.format ?? Format.currentVersion
@@ -185,7 +187,7 @@ final class DamagedFile {
         return Format.isReadable(format) ? format : Format.currentVersion
     }
 
-    /// What the first root calls free, sorted; nil where that cannot be read.
+    /// The free space according to the first root, sorted; nil if it cannot be read.
     func freeSpace() -> [FileChunk]? {
         guard let root = roots.first, !root.top.isNull, let top = try? store.refsNode(root.top),
             let at = try? top.child(3),
@@ -206,7 +208,7 @@ final class DamagedFile {
         return chunks
     }
 
-    /// The same, with what lies behind the end of the data.
+    /// The free space, and the bytes behind the end of the data.
     func unusedSpace() -> [FileChunk] {
         var chunks = freeSpace() ?? []
         guard let top = roots.first?.top, let end = (try? store.refsNode(top))?.logicalEnd, end < size else {
@@ -232,10 +234,11 @@ final class DamagedFile {
         return Ref(Int(truncatingIfNeeded: (store.base + at).loadUnaligned(as: UInt64.self).littleEndian))
     }
 
-    /// Takes a top array into the roots, if it leads anywhere, as the least trusted so far.
+    /// Adds a top array as the least trusted root, or to `badRoots` if it leads to no data.
     func add(_ origin: Root.Origin, _ top: Ref, _ format: UInt8) {
         guard !roots.contains(where: { $0.top == top }), !badRoots.contains(where: { $0.top == top }) else { return }
-        // Only one snapshot of an old format is read, and none behind one of a new format: that upgraded it.
+        // A snapshot of an old format is read only as the first root: behind a root of a new format, the file was
+        // upgraded.
         if OldFormats.isRead(format), !roots.isEmpty { return }
         do throws(RealmError) {
             var root = try Self.root(store, origin, top, format)
@@ -255,22 +258,22 @@ final class DamagedFile {
         }
     }
 
-    /// What a top array says, as far as it is needed.
+    /// Reads the fields of a top array that a root needs.
     static func root(_ store: NodeStore, _ origin: Root.Origin, _ top: Ref, _ format: UInt8) throws(RealmError) -> Root
     {
-        let n = try store.refsNode(top)
-        guard !n.isInner, [3, 5, 7, 9, 10, 11, 12].contains(n.count) else {
+        let node = try store.refsNode(top)
+        guard !node.isInner, [3, 5, 7, 9, 10, 11, 12].contains(node.count) else {
             throw .corrupt("not a top array", at: top.offset)
         }
-        let version = n.count > 6 ? (try? n.slot(6))?.number ?? 1 : 1
+        let version = node.count > 6 ? (try? node.slot(6))?.number ?? 1 : 1
         let known = Format.isReadable(format) ? format : Format.currentVersion
         return Root(
-            origin: origin, top: top, version: version, format: known, names: (try? n.child(0)) ?? .null,
-            tables: try n.child(1))
+            origin: origin, top: top, version: version, format: known, names: (try? node.child(0)) ?? .null,
+            tables: try node.child(1))
     }
 }
 
 extension Node {
-    /// Of a top array: where the data end.
+    /// The end of the data, for a top array.
     fileprivate var logicalEnd: Int? { (try? slot(2))?.number.flatMap { Int(exactly: $0) } }
 }

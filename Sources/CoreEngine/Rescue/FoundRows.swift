@@ -1,12 +1,11 @@
-/// The objects of a table as one root has them: clusters that can be read, and ranges of keys of which nothing is
-/// known.
+/// The objects of a table according to one root: readable clusters, and ranges of keys of which nothing is known.
 ///
-/// Invariant: `leaves` are sorted by their keys, and no two of them overlap; none of their keys is in `unknown`.
+/// Invariant: `leaves` are sorted by their keys and do not overlap. None of their keys is in `unknown`.
 final class FoundRows {
     struct Leaf {
         let ref: Ref
 
-        /// Added to its keys.
+        /// Added to the keys that the leaf stores.
         let offset: UInt64
         let first: UInt64
         let last: UInt64
@@ -18,7 +17,7 @@ final class FoundRows {
     private(set) var leaves: [Leaf] = []
     private(set) var unknown: [ClosedRange<UInt64>] = []
 
-    /// Objects that the nodes above lost clusters count; nil where that is not known of all.
+    /// Number of lost objects according to the nodes above lost clusters; nil if it is not known for all of them.
     private(set) var lostCount: Int? = 0
     private var visited: Visited
     private let known: Set<Int>
@@ -33,21 +32,21 @@ final class FoundRows {
     private var opened: [Ref?] = []
     private var isOpened: [Bool] = []
 
-    /// - Parameter known: nodes that are left out with all below them.
+    /// - Parameter known: nodes to skip, with everything below them.
     init(_ store: NodeStore, _ table: FoundTable, except known: Set<Int> = []) {
         self.store = store
         self.table = table
         self.known = known
         visited = Visited(known.isEmpty ? store.fileSize : 0)
         walk(table.rows, offset: 0, low: 0, high: UInt64(Int64.max), depth: nil)
-        // The walk is over.
+        // The walk is over, so its memory is freed.
         visited = Visited(0)
         opened = [Ref?](repeating: nil, count: (table.columns.map(\.index).max() ?? -1) + 1)
         isOpened = [Bool](repeating: false, count: opened.count)
     }
 
-    /// Those of some clusters that have the columns of the table, and a value in each for each object. Where they
-    /// belong is not known: keys are as they stand in each of them.
+    /// Takes those of `clusters` that have the columns of the table, with a value in each column for each object. Their
+    /// position in the tree is unknown, so the keys are used as stored.
     init(_ store: NodeStore, _ table: FoundTable, among clusters: [Ref]) {
         self.store = store
         self.table = table
@@ -56,10 +55,10 @@ final class FoundRows {
         opened = [Ref?](repeating: nil, count: (table.columns.map(\.index).max() ?? -1) + 1)
         isOpened = [Bool](repeating: false, count: opened.count)
         for ref in clusters {
-            // A cluster of one column has the shape of many other nodes.
-            guard table.columns.count > 1, let n = try? store.refsNode(ref), n.count > opened.count,
-                let leaf = try? ClusterLeaf(store, n),
-                (opened.count + 1..<n.count).allSatisfy({ (try? n.slot($0))?.isNull ?? false })
+            // A cluster of one column looks like many other nodes.
+            guard table.columns.count > 1, let node = try? store.refsNode(ref), node.count > opened.count,
+                let leaf = try? ClusterLeaf(store, node),
+                (opened.count + 1..<node.count).allSatisfy({ (try? node.slot($0))?.isNull ?? false })
             else { continue }
             guard take(leaf, 0, 0, .max) else { continue }
             if !hasAllColumns(leaves.count - 1) { leaves.removeLast() }
@@ -80,25 +79,26 @@ final class FoundRows {
     }
 
     /// - Parameters:
-    ///   - low, high: keys that belong here.
-    ///   - depth: levels below, as the node above says.
+    ///   - low, high: range of the keys that belong here.
+    ///   - depth: number of levels below, according to the node above.
     private func walk(_ ref: Ref, offset: UInt64, low: UInt64, high: UInt64, depth: Int?) {
         if known.contains(ref.offset) { return }
-        guard !ref.isNull, visited.insert(ref), let n = try? store.refsNode(ref) else { return lose(low, high) }
-        guard n.isInner else {
-            guard depth ?? 0 == 0, let leaf = try? ClusterLeaf(store, n), take(leaf, offset, low, high) else {
+        guard !ref.isNull, visited.insert(ref), let node = try? store.refsNode(ref) else { return lose(low, high) }
+        guard node.isInner else {
+            guard depth ?? 0 == 0, let leaf = try? ClusterLeaf(store, node), take(leaf, offset, low, high) else {
                 return lose(low, high)
             }
             return
         }
-        guard let inner = try? ClusterInner(store, n), depth ?? inner.depth == inner.depth, inner.depth > 0 else {
+        guard let inner = try? ClusterInner(store, node), depth ?? inner.depth == inner.depth, inner.depth > 0 else {
             return lose(low, high)
         }
         self.inner.append(ref)
         let total = (try? inner.objects()).flatMap { store.admits($0, perByte: 32) ? Int($0) : nil }
         let before = objects, lostBefore = unknown.count
         for i in 0..<inner.count {
-            // Where a child lies follows from its offset; one that contradicts its neighbours is not believed.
+            // The keys of a child begin at its offset. If offsets are out of order, the rest of the node is not
+            // trusted.
             let first = inner.offset(i), next = i + 1 < inner.count ? inner.offset(i + 1) : 0
             let from = offset &+ first, to = i + 1 < inner.count ? offset &+ next &- 1 : high
             guard i > 0 || first == 0, from >= low, from <= to, to <= high, i + 1 == inner.count || next > first else {
@@ -107,11 +107,12 @@ final class FoundRows {
             }
             walk((try? inner.child(i)) ?? .null, offset: from, low: from, high: to, depth: inner.depth - 1)
         }
-        // What the node counts, less what was found below it, is lost. The root has the last word.
+        // Objects that the node counts but that were not found below it are lost. The count of the root is set last and
+        // overrides those of deeper nodes.
         if unknown.count > lostBefore, let total { lostCount = max(0, total - (objects - before)) }
     }
 
-    /// Whether the keys of a cluster are in order, and belong where it is.
+    /// Adds a cluster if its keys are in order and in the expected range; otherwise false.
     private func take(_ leaf: ClusterLeaf, _ offset: UInt64, _ low: UInt64, _ high: UInt64) -> Bool {
         guard leaf.count > 0 else { return true }
         var before: UInt64?
@@ -128,18 +129,18 @@ final class FoundRows {
 
     // MARK: Reading
 
-    /// Opens a leaf for the calls that follow; false when it cannot be read.
+    /// Opens a leaf for the next calls; false if it cannot be read.
     @discardableResult
     private func enter(_ i: Int) -> Bool {
         if open == i { return true }
-        guard i < leaves.count, let n = try? store.refsNode(leaves[i].ref), let leaf = try? ClusterLeaf(store, n),
+        guard i < leaves.count, let node = try? store.refsNode(leaves[i].ref), let leaf = try? ClusterLeaf(store, node),
             leaf.count == leaves[i].count
         else {
             open = -1
             return false
         }
         (open, cluster) = (i, leaf)
-        for c in isOpened.indices { isOpened[c] = false }
+        for index in isOpened.indices { isOpened[index] = false }
         return true
     }
 
@@ -147,13 +148,13 @@ final class FoundRows {
         enter(leaf) && row < cluster.count ? leaves[leaf].offset &+ cluster.key(row) : nil
     }
 
-    /// The first row of a leaf whose key is not below `key`.
+    /// The first row of a leaf whose key is at least `key`.
     func position(_ leaf: Int, _ key: UInt64) -> Int {
         guard enter(leaf), key > leaves[leaf].offset else { return 0 }
         return cluster.position(key &- leaves[leaf].offset)
     }
 
-    /// The first leaf with keys at or behind `key`.
+    /// The first leaf with a key of at least `key`.
     func firstLeaf(from key: UInt64) -> Int {
         var low = 0, high = leaves.count
         while low < high {
@@ -170,48 +171,48 @@ final class FoundRows {
     }
 
     /// The leaf of a column, if it has a value for every object.
-    private func column(_ c: Column) -> Ref? {
-        guard c.index < opened.count else { return nil }
-        if !isOpened[c.index] {
-            isOpened[c.index] = true
-            opened[c.index] = try? wholeColumn(c)
+    private func column(_ column: Column) -> Ref? {
+        guard column.index < opened.count else { return nil }
+        if !isOpened[column.index] {
+            isOpened[column.index] = true
+            opened[column.index] = try? wholeColumn(column)
         }
-        return opened[c.index]
+        return opened[column.index]
     }
 
-    private func wholeColumn(_ c: Column) throws(RealmError) -> Ref? {
-        guard let kind = c.leafKind else { return nil }
-        let ref = try cluster.column(c.index)
-        if isEnumerated(c), case let n = try store.node(ref), !n.hasRefs, n.widthType == 0 {
-            return n.count == cluster.count ? ref : nil
+    private func wholeColumn(_ column: Column) throws(RealmError) -> Ref? {
+        guard let kind = column.leafKind else { return nil }
+        let ref = try cluster.column(column.index)
+        if isEnumerated(column), case let node = try store.node(ref), !node.hasRefs, node.widthType == 0 {
+            return node.count == cluster.count ? ref : nil
         }
         return try kind.count(store, ref) == cluster.count ? ref : nil
     }
 
-    /// Whether a cluster should have a leaf of a column, be it readable or not.
-    func hasLeaf(_ c: Column, _ leaf: Int) -> Bool { enter(leaf) && c.leafKind != nil }
+    /// Whether a cluster should have a leaf for a column, readable or not.
+    func hasLeaf(_ column: Column, _ leaf: Int) -> Bool { enter(leaf) && column.leafKind != nil }
 
-    private func isEnumerated(_ c: Column) -> Bool {
-        c.type == .string && !c.isCollection && !c.enumeratedValues.isNull
+    private func isEnumerated(_ column: Column) -> Bool {
+        column.type == .string && !column.isCollection && !column.enumeratedValues.isNull
     }
 
-    /// The array of keys of a leaf, if it has one, and the column's leaf.
+    /// The array of keys of a leaf, if there is one, and a function that returns the leaf of a column.
     func nodes(_ leaf: Int) -> (keys: Node?, column: (Column) -> Ref?) {
         guard enter(leaf) else { return (nil, { _ in nil }) }
         return (cluster.keys, { [unowned self] in self.column($0) })
     }
 
-    /// The value as it stands in the column's leaf; nil where that is damaged.
-    func value(_ leaf: Int, _ row: Int, _ c: Column) -> Mixed? {
-        guard enter(leaf), let ref = column(c), let kind = c.leafKind else { return nil }
-        if isEnumerated(c), let n = try? store.node(ref), !n.hasRefs, n.widthType == 0 {
-            let i = row < n.count ? n.get(row) : -1
+    /// The value stored in the leaf of the column; nil if it is damaged.
+    func value(_ leaf: Int, _ row: Int, _ definition: Column) -> Mixed? {
+        guard enter(leaf), let ref = column(definition), let kind = definition.leafKind else { return nil }
+        if isEnumerated(definition), let node = try? store.node(ref), !node.hasRefs, node.widthType == 0 {
+            let i = row < node.count ? node.get(row) : -1
             guard i >= 0, i < 1 << 24 else { return nil }
-            return try? LeafKind.string.get(store, c.enumeratedValues, Int(i))
+            return try? LeafKind.string.get(store, definition.enumeratedValues, Int(i))
         }
-        // Reading takes any number for true.
-        if kind == .bool, let n = try? store.integers(ref), row < n.count,
-            ![0, 1, c.isNullable ? 3 : 0].contains(n.get(row))
+        // `LeafKind.get` reads any other number as true.
+        if kind == .bool, let node = try? store.integers(ref), row < node.count,
+            ![0, 1, definition.isNullable ? 3 : 0].contains(node.get(row))
         {
             return nil
         }

@@ -1,13 +1,13 @@
-/// What one root says of a table: as much of it as can be read.
+/// A table according to one root, as far as it can be read.
 struct FoundTable {
     let key: TableKey
 
-    /// nil where the array of names is damaged.
+    /// nil if the array of names is damaged.
     var name: Name?
     let top: Ref
     let format: UInt8
 
-    /// Public and backlink columns; the names of lost ones are made up.
+    /// Public and backlink columns. Lost names are replaced by generated ones.
     var columns: [Column]
     var hasNames: Bool
     let rows: Ref
@@ -15,16 +15,16 @@ struct FoundTable {
     let kind: Table.Kind
     let sequence: UInt64
 
-    /// One more with each commit that changed the table.
+    /// Incremented by each commit that changes the table.
     let contentVersion: UInt64
 
-    /// Whether each column that the table ever had is there.
+    /// Whether every column that the table ever had still exists.
     let hasEveryColumn: Bool
 
-    /// Indexes of columns with a search index.
+    /// Indexes of the columns that have a search index.
     let indexed: Set<Int>
 
-    /// - Throws: when keys of columns, or all of it, cannot be read.
+    /// - Throws: if the keys of the columns, or the whole table, cannot be read.
     init(_ store: NodeStore, _ ref: Ref, index: Int, name: Name?, format: UInt8) throws(RealmError) {
         let top = try TableTop(store, ref)
         self.top = ref
@@ -42,7 +42,7 @@ struct FoundTable {
         indexed = Self.indexed(store, top, columns)
     }
 
-    /// A table of which nothing is left but that others link to it.
+    /// A lost table, known only from links to it.
     init(lost key: TableKey, name: Name?) {
         (self.key, self.name) = (key, name)
         (top, rows, format) = (.null, .null, Format.currentVersion)
@@ -53,24 +53,25 @@ struct FoundTable {
     private static func indexed(_ store: NodeStore, _ top: TableTop, _ columns: [Column]) -> Set<Int> {
         var found = Set(columns.filter { !$0.attributes.isDisjoint(with: [.indexed, .fullTextIndexed]) }.map(\.index))
         guard let ref = try? top.indexes, let roots = try? store.refsNode(ref) else { return found }
-        for c in columns where c.index < roots.count {
-            if let root = try? roots.child(c.index), !root.isNull { found.insert(c.index) }
+        for column in columns where column.index < roots.count {
+            if let root = try? roots.child(column.index), !root.isNull { found.insert(column.index) }
         }
         return found
     }
 
-    /// The columns of a spec. Their keys say what they are, and must be there; the rest may be lost.
-    private static func columns(_ s: NodeStore, _ top: TableTop) throws(RealmError) -> ([Column], hasNames: Bool) {
+    /// Reads the columns of a spec. The column keys contain their types and must be readable; everything else may be
+    /// lost.
+    private static func columns(_ store: NodeStore, _ top: TableTop) throws(RealmError) -> ([Column], hasNames: Bool) {
         let place = try top.spec
-        if let whole = try? TableSpec(s, place) { return (whole.columns, true) }
-        let spec = try s.refsNode(place.spec)
+        if let whole = try? TableSpec(store, place) { return (whole.columns, true) }
+        let spec = try store.refsNode(place.spec)
         guard spec.count >= 6 else { throw .corrupt("table spec of an impossible size", at: place.spec.offset) }
-        let keys = try s.integers(try spec.child(5))
+        let keys = try store.integers(try spec.child(5))
         guard keys.count <= 0x1_0000 else { throw .corrupt("too many columns", at: keys.ref.offset) }
-        let parts = [spec.integers(s, 0, keys.count), spec.integers(s, 2, keys.count)]
-        let names = (try? spec.child(1)).flatMap { try? s.node($0) }
-        let tables = place.oppositeTables.isNull ? nil : try? s.integers(place.oppositeTables)
-        let opposites = place.oppositeColumns.isNull ? nil : try? s.integers(place.oppositeColumns)
+        let parts = [spec.integers(store, 0, keys.count), spec.integers(store, 2, keys.count)]
+        let names = (try? spec.child(1)).flatMap { try? store.node($0) }
+        let tables = place.oppositeTables.isNull ? nil : try? store.integers(place.oppositeTables)
+        let opposites = place.oppositeColumns.isNull ? nil : try? store.integers(place.oppositeColumns)
         var columns: [Column] = [], used: Set<Int> = [], hasNames = true
         for i in 0..<keys.count {
             let key = ColKey(keys.get(i))
@@ -81,25 +82,27 @@ struct FoundTable {
             }
             var name: Name = ""
             if type != .backlink {
-                if let names, let text = try? s.name(names, i), !text.isEmpty {
+                if let names, let text = try? store.name(names, i), !text.isEmpty {
                     name = text
                 } else {
                     (name, hasNames) = (Name("lost_\(i)"), false)
                 }
             }
-            var c = Column(
+            var column = Column(
                 key: key, type: type == .linkList ? .link : type,
                 attributes: ColumnAttributes(
                     rawValue: Int(truncatingIfNeeded: parts[1]?.get(i) ?? Int64(key.attributes.rawValue)) & 0x1FF),
                 name: name,
                 specType: parts[0]?.get(i) ?? Int64(type.rawValue)
                     | (key.attributes.contains(.dictionary) ? 2 << 16 : 0))
-            if c.isDictionary, c.specType >> 16 == 0 { c.keyType = .int }
-            if let tables, c.index < tables.count {
-                c.oppositeTable = TableKey(UInt32(truncatingIfNeeded: tables.get(c.index)) & 0x7FFF_FFFF)
+            if column.isDictionary, column.specType >> 16 == 0 { column.keyType = .int }
+            if let tables, column.index < tables.count {
+                column.oppositeTable = TableKey(UInt32(truncatingIfNeeded: tables.get(column.index)) & 0x7FFF_FFFF)
             }
-            if let opposites, c.index < opposites.count { c.oppositeColumn = ColKey(opposites.get(c.index)) }
-            columns.append(c)
+            if let opposites, column.index < opposites.count {
+                column.oppositeColumn = ColKey(opposites.get(column.index))
+            }
+            columns.append(column)
         }
         return (columns, hasNames)
     }
@@ -108,7 +111,7 @@ struct FoundTable {
 
     func column(_ key: ColKey) -> Column? { columns.first { $0.key == key } }
 
-    /// Takes over what is lost here and known elsewhere of the same columns.
+    /// Fills in lost names and link targets from another description of the same columns.
     mutating func complete(from other: FoundTable) {
         if name == nil { name = other.name }
         let needsNames = !hasNames && other.hasNames
@@ -124,29 +127,29 @@ struct FoundTable {
 }
 
 extension Node {
-    /// An array of `count` integers in a slot of refs; nil where it is damaged.
-    fileprivate func integers(_ s: NodeStore, _ slot: Int, _ count: Int) -> Node? {
-        guard let ref = try? child(slot), let n = try? s.integers(ref), n.count == count else { return nil }
-        return n
+    /// An array of `count` integers in a slot of refs; nil if it is damaged.
+    fileprivate func integers(_ store: NodeStore, _ slot: Int, _ count: Int) -> Node? {
+        guard let ref = try? child(slot), let node = try? store.integers(ref), node.count == count else { return nil }
+        return node
     }
 }
 
-/// What one root says of all tables.
+/// All tables according to one root.
 struct FoundGroup {
-    /// Whether no table, and no column of one, was ever removed: the place of a table that was keeps a number, which
-    /// the next one there has in its key.
+    /// Whether no table and no column was ever removed. After a table is removed, the key of the next table in its
+    /// place contains a larger number.
     var hasNothingRemoved: Bool {
         reason == nil
             && states.allSatisfy {
-                if case .table(let t) = $0 { t.key.raw >> 16 == 0 && t.hasEveryColumn } else { false }
+                if case .table(let table) = $0 { table.key.raw >> 16 == 0 && table.hasEveryColumn } else { false }
             }
     }
 
-    /// What is known of a place for a table.
+    /// What is known about the place of a table.
     enum State {
-        /// Nothing.
+        /// Nothing is known.
         case unknown
-        /// There is no table.
+        /// The place is empty.
         case none
         case lost(Name?, reason: String)
         case table(FoundTable)
@@ -154,7 +157,7 @@ struct FoundGroup {
 
     private var states: [State] = []
 
-    /// Why there are no tables.
+    /// Why no tables could be read.
     private(set) var reason: String?
     var count: Int { states.count }
 
@@ -184,8 +187,8 @@ struct FoundGroup {
         } catch { return .lost(name, reason: error.message) }
     }
 
-    /// Takes over names that are lost here and that a scan found. Only the first table in a place had no other name
-    /// there.
+    /// Takes lost names from a scan. This is safe only for the first table in a place: later tables may have other
+    /// names.
     mutating func takeNames(_ scan: NodeScan) {
         for i in states.indices {
             switch states[i] {

@@ -1,6 +1,6 @@
-/// The objects of a table over all roots: for each range of keys those of the first root that can say which there are.
+/// The objects of a table, merged from all roots: each range of keys comes from the first root that knows its objects.
 final class MergedRows {
-    /// Some rows of a leaf, in the order of their keys.
+    /// Some rows of a leaf, in key order.
     struct Piece {
         let root: Int
         let leaf: Int
@@ -14,21 +14,21 @@ final class MergedRows {
         let key: ObjKey
     }
 
-    /// By root; nil where one has nothing of the table.
+    /// One per root; nil for a root without the table.
     let sources: [FoundRows?]
     private(set) var pieces: [Piece] = []
 
-    /// Ranges of keys of which no root says anything.
+    /// Ranges of keys that no root knows.
     private(set) var unknown: [ClosedRange<UInt64>] = []
     var objects: Int { pieces.reduce(0) { $0 + $1.rows.count } }
 
-    /// Objects of roots that are not the first with the table.
+    /// Number of objects from other roots than the first one with the table.
     var older: Int { pieces.reduce(0) { $0 + ($1.root == first ? 0 : $1.rows.count) } }
 
     /// The first root that has the table.
     let first: Int
 
-    /// Objects that are known to have been there, and are nowhere; nil: not known.
+    /// Number of objects that are known to have existed and were not found; nil if unknown.
     var lost: Int? {
         guard !unknown.isEmpty else { return 0 }
         guard first < sources.count, let own = sources[first], let count = own.lostCount else { return nil }
@@ -47,7 +47,7 @@ final class MergedRows {
             return
         }
         guard let source = sources[root] else { return collect(range, from: root + 1) }
-        // Leaves and unknown ranges do not overlap: taken in the order of their keys.
+        // Leaves and unknown ranges do not overlap, so both are processed in key order.
         var holes = source.unknown.filter { $0.overlaps(range) }.sorted { $0.lowerBound < $1.lowerBound }[...]
         var i = source.firstLeaf(from: range.lowerBound)
         while i < source.leaves.count || !holes.isEmpty {
@@ -69,7 +69,7 @@ final class MergedRows {
         }
     }
 
-    /// Calls `body` for each object of the clusters that no root leads to. The keys are none.
+    /// Calls `body` for each object of the clusters that no root leads to, with a null key.
     func eachStray(_ body: (Place) throws(RealmError) -> Void) throws(RealmError) {
         guard let strays else { return }
         for (i, leaf) in strays.leaves.enumerated() {
@@ -77,7 +77,7 @@ final class MergedRows {
         }
     }
 
-    /// Calls `body` for each object; ascending in each piece.
+    /// Calls `body` for each object, in key order within each piece.
     func eachObject(_ body: (Place) throws(RealmError) -> Void) throws(RealmError) {
         for piece in pieces {
             guard let source = sources[piece.root] else { continue }
@@ -88,52 +88,54 @@ final class MergedRows {
         }
     }
 
-    /// The object with a key.
+    /// Finds the object with a key.
     func place(of key: ObjKey) -> Place? {
-        let k = UInt64(bitPattern: key.raw)
+        let raw = UInt64(bitPattern: key.raw)
         guard key.raw >= 0 else { return nil }
         for (root, source) in sources.enumerated() {
             guard let source else { continue }
-            if let at = source.find(k) { return Place(root: root, leaf: at.leaf, row: at.row, key: key) }
-            if !source.unknown.contains(where: { $0.contains(k) }) { return nil }
+            if let at = source.find(raw) { return Place(root: root, leaf: at.leaf, row: at.row, key: key) }
+            if !source.unknown.contains(where: { $0.contains(raw) }) { return nil }
         }
         return nil
     }
 
-    /// A value, with the column as its root has it.
+    /// A value, with the column as described by its root.
     struct Found {
         let value: Mixed
         let column: Column
 
-        /// Of the root that has it.
+        /// Format of the root that has the value.
         let format: UInt8
 
-        /// Not of the root that has the object.
+        /// The value comes from another root than the object.
         let isOlder: Bool
     }
 
-    /// Clusters that no root leads to; their places have a root behind all others.
+    /// Clusters that no root leads to. Their places have a root number behind all others.
     var strays: FoundRows?
 
-    /// What the first root that can says of a property; nil: it is lost.
+    /// The value of a property from the first root that can read it; nil if it is lost.
     func value(_ place: Place, _ key: ColKey) -> Found? {
         guard place.root < sources.count else {
-            guard let strays, let c = strays.table.column(key), let v = strays.value(place.leaf, place.row, c) else {
+            guard let strays, let column = strays.table.column(key),
+                let value = strays.value(place.leaf, place.row, column)
+            else {
                 return nil
             }
-            return Found(value: v, column: c, format: strays.table.format, isOlder: false)
+            return Found(value: value, column: column, format: strays.table.format, isOlder: false)
         }
-        if let source = sources[place.root], let c = source.table.column(key),
-            let v = source.value(place.leaf, place.row, c)
+        if let source = sources[place.root], let column = source.table.column(key),
+            let value = source.value(place.leaf, place.row, column)
         {
-            return Found(value: v, column: c, format: source.table.format, isOlder: false)
+            return Found(value: value, column: column, format: source.table.format, isOlder: false)
         }
         for root in place.root + 1..<max(sources.count, place.root + 1) {
-            guard let source = sources[root], let c = source.table.column(key),
+            guard let source = sources[root], let column = source.table.column(key),
                 let at = source.find(UInt64(bitPattern: place.key.raw)),
-                let v = source.value(at.leaf, at.row, c)
+                let value = source.value(at.leaf, at.row, column)
             else { continue }
-            return Found(value: v, column: c, format: source.table.format, isOlder: true)
+            return Found(value: value, column: column, format: source.table.format, isOlder: true)
         }
         return nil
     }

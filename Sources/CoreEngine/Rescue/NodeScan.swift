@@ -1,7 +1,8 @@
-/// Nodes that are found by their shape, wherever they lie: top arrays, top arrays of tables, and clusters.
+/// Nodes found by their shape, anywhere in the file: top arrays, top arrays of tables, and clusters.
 ///
-/// A node of the file begins with the bytes `AAAA`, at a multiple of eight. What looks like one may be a part of
-/// something else, as of a binary that holds another file: so the nodes that it leads to must look right, too.
+/// A node of the file begins with the bytes `AAAA`, at a multiple of eight. Something that looks like a node may be
+/// part of other data, such as a binary that contains another file. The nodes that it refers to are therefore checked
+/// too.
 struct NodeScan {
     struct Top {
         let ref: Ref
@@ -13,28 +14,28 @@ struct NodeScan {
         let key: TableKey
         let contentVersion: UInt64
 
-        /// - Returns: nil for a node that is no top array of a table.
-        init?(_ store: NodeStore, _ n: Node) {
-            guard n.count >= 9, n.count <= 16, !n.isInner, let spec = try? n.child(0),
-                let raw = (try? n.slot(3))?.number, raw <= 0x7FFF_FFFF,
+        /// - Returns: nil if the node is not the top array of a table.
+        init?(_ store: NodeStore, _ node: Node) {
+            guard node.count >= 9, node.count <= 16, !node.isInner, let spec = try? node.child(0),
+                let raw = (try? node.slot(3))?.number, raw <= 0x7FFF_FFFF,
                 let parts = try? store.refsNode(spec), parts.count == 6, !parts.isInner, let keys = try? parts.child(5),
                 (try? store.integers(keys)) != nil
             else { return nil }
-            (ref, key, contentVersion) = (n.ref, TableKey(UInt32(raw)), (try? n.slot(6))?.number ?? 0)
+            (ref, key, contentVersion) = (node.ref, TableKey(UInt32(raw)), (try? node.slot(6))?.number ?? 0)
         }
     }
 
     private(set) var tops: [Top] = []
 
-    /// What has the form of a top array, whatever became of the nodes below.
+    /// Nodes with the form of a top array, whatever is in the nodes below.
     private(set) var heads: [Top] = []
     private(set) var tables: [TableTop] = []
     private(set) var arrays: [TableArray] = []
 
-    /// Arrays that look like those of the names of tables, the longest there are.
+    /// The longest arrays that look like the names of tables.
     private var names: [Node] = []
 
-    /// What may be clusters with objects in them.
+    /// Nodes that may be clusters with objects.
     private(set) var clusters: [Ref] = []
     private let store: NodeStore
 
@@ -52,47 +53,50 @@ struct NodeScan {
     }
 
     private mutating func look(_ ref: Ref, _ header: NodeHeader) {
-        guard !header.isInner, header.count >= 1, let n = try? store.refsNode(ref) else { return }
-        if let array = TableArray(store, n) { arrays.append(array) }
-        if let leaf = try? ClusterLeaf(store, n), leaf.count > 0, (try? n.child(1)) != nil { clusters.append(ref) }
-        guard header.count >= 3, header.count <= 16, let first = try? n.child(0), !first.isNull,
-            let third = try? n.slot(2), !third.isNull
+        guard !header.isInner, header.count >= 1, let node = try? store.refsNode(ref) else { return }
+        if let array = TableArray(store, node) { arrays.append(array) }
+        if let leaf = try? ClusterLeaf(store, node), leaf.count > 0, (try? node.child(1)) != nil {
+            clusters.append(ref)
+        }
+        guard header.count >= 3, header.count <= 16, let first = try? node.child(0), !first.isNull,
+            let third = try? node.slot(2), !third.isNull
         else {
             return
         }
-        if third.isTagged { lookForTop(n) } else if let table = TableTop(store, n) { tables.append(table) }
+        if third.isTagged { lookForTop(node) } else if let table = TableTop(store, node) { tables.append(table) }
     }
 
-    private mutating func lookForTop(_ n: Node) {
-        guard [3, 5, 7, 9, 10, 11, 12].contains(n.count), let names = try? n.child(0), let tables = try? n.child(1)
+    private mutating func lookForTop(_ node: Node) {
+        guard [3, 5, 7, 9, 10, 11, 12].contains(node.count), let names = try? node.child(0),
+            let tables = try? node.child(1)
         else { return }
-        let version = n.count > 6 ? (try? n.slot(6))?.number ?? 0 : 1
-        heads.append(Top(ref: n.ref, version: version))
+        let version = node.count > 6 ? (try? node.slot(6))?.number ?? 0 : 1
+        heads.append(Top(ref: node.ref, version: version))
         guard let texts = try? store.node(names), texts.widthType == 1, !texts.hasRefs,
             let refs = try? store.refsNode(tables),
-            refs.count == texts.count, (3..<min(6, n.count)).allSatisfy({ (try? n.child($0)) != nil })
+            refs.count == texts.count, (3..<min(6, node.count)).allSatisfy({ (try? node.child($0)) != nil })
         else { return }
-        tops.append(Top(ref: n.ref, version: version))
+        tops.append(Top(ref: node.ref, version: version))
     }
 
     private mutating func lookForNames(_ ref: Ref) {
-        guard let n = try? store.node(ref), n.count > 0, n.count <= 0x1_0000 else { return }
-        for i in 0..<n.count {
-            guard let name = try? store.name(n, i),
+        guard let node = try? store.node(ref), node.count > 0, node.count <= 0x1_0000 else { return }
+        for i in 0..<node.count {
+            guard let name = try? store.name(node, i),
                 name.isEmpty || name.hasPrefix(Tables.classPrefix) || [Tables.metadata, "pk"].contains(name)
             else {
                 return
             }
         }
         let longest = names.first?.count ?? 0
-        if n.count > longest { names = [n] } else if n.count == longest { names.append(n) }
+        if node.count > longest { names = [node] } else if node.count == longest { names.append(node) }
     }
 
-    /// The name of the table in a place; nil where several were found.
+    /// The name of the table in a place; nil if different names were found.
     func name(_ index: Int) -> Name? {
         var found: Name?
-        for n in names {
-            guard index < n.count, let name = try? store.name(n, index), !name.isEmpty else { continue }
+        for array in names {
+            guard index < array.count, let name = try? store.name(array, index), !name.isEmpty else { continue }
             if let found, found != name { return nil }
             found = name
         }
@@ -109,11 +113,11 @@ extension DamagedFile {
             let end = min(size, (at / step + 1) * step)
             try store.test(at, of: size)
             if file.pages == nil, case let data = file.file.nextData(from: at), data >= end {
-                // A hole holds nothing.
+                // A hole in a sparse file contains no nodes.
                 at = min(data, size)
                 continue
             }
-            // A page that cannot be read holds nothing; a node that goes on there is found out when it is read.
+            // A page that cannot be read contains no nodes. A node that continues into it fails when it is read.
             if (try? store.makeReadable(at, end - at)) != nil {
                 while at + 8 <= end {
                     let word = (store.base + at).load(as: UInt64.self).littleEndian
@@ -129,7 +133,7 @@ extension DamagedFile {
 }
 
 extension FoundGroup {
-    /// The tables that a scan found: of each the newest that can be read.
+    /// The tables found by a scan, each in its newest readable state.
     init(_ store: NodeStore, _ scan: NodeScan, format: UInt8) {
         self.init()
         let end = (scan.tables.map(\.key.index).max() ?? -1) + 1
@@ -142,10 +146,10 @@ extension FoundGroup {
         }
     }
 
-    /// An older version with the tables of which a scan found a newer state.
-    /// - Parameter isLast: the newest version is the one behind it. Then only what is one step ahead is taken, where
-    ///   there is one such state only.
-    /// - Returns: nil where there are none.
+    /// The tables of an older version, replaced by newer states that a scan found.
+    /// - Parameter isLast: the newest version directly follows `older`. Then a newer state is used only if it is one
+    ///   commit ahead and the only such state.
+    /// - Returns: nil if there are no newer states.
     init?(_ newest: FoundGroup, behind older: FoundGroup, _ scan: NodeScan, isLast: Bool) {
         self.init()
         var isNewer = false

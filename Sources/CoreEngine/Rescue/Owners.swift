@@ -1,14 +1,14 @@
-/// A property of an object, by the keys that they have in the damaged file.
+/// A property of an object, by the keys in the damaged file.
 struct Origin: Hashable {
     let table: TableKey
     let column: ColKey
     let object: ObjKey
 }
 
-/// Which property each embedded object belongs to.
+/// Determines the property that owns each embedded object.
 ///
-/// A link and its backlink are two witnesses. Where both can be read and contradict each other the link counts only if
-/// nothing else names an owner; where the link is lost and was the property's only value, the backlink stands for it.
+/// A link and its backlink are two independent records. If both are readable and contradict each other, the link is
+/// used only if nothing else names an owner. If a single link is lost, the backlink replaces it.
 final class Owners {
     private struct Owned: Hashable { let table: TableKey, object: ObjKey }
     private let store: NodeStore
@@ -16,7 +16,7 @@ final class Owners {
     private var owners: [Owned: Origin] = [:]
     private var byOrigin: [Origin: ObjKey] = [:]
 
-    /// Links that backlinks contradict.
+    /// Links that are contradicted by backlinks.
     private var doubted: [Owned: [Origin]] = [:]
     private var visited: Visited
 
@@ -24,8 +24,10 @@ final class Owners {
         store = source.store
         self.tables = tables
         visited = Visited(source.size)
-        for t in tables.values.sorted(by: { $0.found.key.raw < $1.found.key.raw }) { try takeLinks(of: t) }
-        for t in tables.values where t.table.isEmbedded { try takeBacklinks(of: t) }
+        for salvaged in tables.values.sorted(by: { $0.found.key.raw < $1.found.key.raw }) {
+            try takeLinks(of: salvaged)
+        }
+        for salvaged in tables.values where salvaged.table.isEmbedded { try takeBacklinks(of: salvaged) }
         for (owned, origins) in doubted where owners[owned] == nil && origins.count == 1 { owners[owned] = origins[0] }
         doubted = [:]
         visited = Visited(0)
@@ -36,17 +38,19 @@ final class Owners {
     /// The embedded object of a property whose link is lost.
     func object(of origin: Origin) -> ObjKey? { byOrigin[origin] }
 
-    private func takeLinks(of t: SalvagedTable) throws(RealmError) {
-        let links = t.columns.filter { c in
-            c.from.type == .link && (tables[t.target(of: c.from)]?.table.isEmbedded ?? false)
+    private func takeLinks(of salvaged: SalvagedTable) throws(RealmError) {
+        let links = salvaged.columns.filter { column in
+            column.from.type == .link && (tables[salvaged.target(of: column.from)]?.table.isEmbedded ?? false)
         }
         guard !links.isEmpty else { return }
-        try t.rows.eachObject { (place) throws(RealmError) in
+        try salvaged.rows.eachObject { (place) throws(RealmError) in
             try store.test()
-            for c in links {
-                guard let found = t.rows.value(place, c.from.key) else { continue }
-                let origin = Origin(table: t.found.key, column: c.from.key, object: place.key)
-                eachLink(found.value, found.column) { self.claim(t.target(of: c.from), $0, c.from, origin) }
+            for column in links {
+                guard let found = salvaged.rows.value(place, column.from.key) else { continue }
+                let origin = Origin(table: salvaged.found.key, column: column.from.key, object: place.key)
+                eachLink(found.value, found.column) {
+                    self.claim(salvaged.target(of: column.from), $0, column.from, origin)
+                }
             }
         }
     }
@@ -61,19 +65,21 @@ final class Owners {
         if owners[owned] == nil || witness != nil { owners[owned] = origin }
     }
 
-    /// Objects without an owner so far: what their backlinks say of single links that are lost.
-    private func takeBacklinks(of t: SalvagedTable) throws(RealmError) {
-        let backs = t.found.columns.filter(\.isBacklink)
-        try t.rows.eachObject { (place) throws(RealmError) in
-            let owned = Owned(table: t.found.key, object: place.key)
+    /// For objects without an owner so far: uses the backlinks of single links that are lost.
+    private func takeBacklinks(of salvaged: SalvagedTable) throws(RealmError) {
+        let backs = salvaged.found.columns.filter(\.isBacklink)
+        try salvaged.rows.eachObject { (place) throws(RealmError) in
+            let owned = Owned(table: salvaged.found.key, object: place.key)
             guard owners[owned] == nil else { return }
-            for b in backs {
-                guard let from = tables[b.oppositeTable], let c = from.found.column(b.oppositeColumn), !c.isCollection,
-                    c.type == .link,
-                    let origin = origins(t.found.key, place.key, b.key)?.first, let there = from.rows.place(of: origin),
-                    from.rows.value(there, c.key) == nil
+            for backlinks in backs {
+                guard let from = tables[backlinks.oppositeTable],
+                    let column = from.found.column(backlinks.oppositeColumn), !column.isCollection,
+                    column.type == .link,
+                    let origin = origins(salvaged.found.key, place.key, backlinks.key)?.first,
+                    let there = from.rows.place(of: origin),
+                    from.rows.value(there, column.key) == nil
                 else { continue }
-                let of = Origin(table: b.oppositeTable, column: c.key, object: origin)
+                let of = Origin(table: backlinks.oppositeTable, column: column.key, object: origin)
                 guard byOrigin[of] == nil else { continue }
                 owners[owned] = of
                 byOrigin[of] = place.key
@@ -82,9 +88,10 @@ final class Owners {
         }
     }
 
-    /// Who links to an object, as its backlinks say; nil where they cannot be read.
+    /// The objects that link to an object, according to its backlinks; nil if these cannot be read.
     private func origins(_ table: TableKey, _ key: ObjKey, _ column: ColKey) -> [ObjKey]? {
-        guard let t = tables[table], let place = t.rows.place(of: key), let found = t.rows.value(place, column),
+        guard let salvaged = tables[table], let place = salvaged.rows.place(of: key),
+            let found = salvaged.rows.value(place, column),
             !found.isOlder,
             case .slot(let slot) = found.value
         else { return nil }
@@ -93,21 +100,23 @@ final class Owners {
         var seen = Visited(0), keys: [ObjKey] = []
         let tree = FoundTree(store, .int, root, &seen)
         guard !tree.isBroken, tree.lost == 0 else { return nil }
-        try? tree.eachElement { (_, v) throws(RealmError) in if case .int(let k)? = v { keys.append(ObjKey(k)) } }
+        try? tree.eachElement { (_, value) throws(RealmError) in
+            if case .int(let number)? = value { keys.append(ObjKey(number)) }
+        }
         return keys
     }
 
-    private func eachLink(_ v: Mixed, _ c: Column, _ body: (ObjKey) -> Void) {
-        switch v {
-        case .link(let k), .typedLink(_, let k): body(k)
+    private func eachLink(_ value: Mixed, _ column: Column, _ body: (ObjKey) -> Void) {
+        switch value {
+        case .link(let key), .typedLink(_, let key): body(key)
         case .slot(let slot):
             guard let root = slot.subtree else { return }
-            if c.isDictionary {
+            if column.isDictionary {
                 guard visited.insert(root), let top = try? store.refsNode(root), let values = try? top.child(1) else {
                     return
                 }
                 eachElement(FoundTree(store, .mixed, values, &visited), body)
-            } else if let kind = c.elementKind {
+            } else if let kind = column.elementKind {
                 eachElement(FoundTree(store, kind, root, &visited), body)
             }
         default: break
@@ -115,9 +124,9 @@ final class Owners {
     }
 
     private func eachElement(_ tree: FoundTree, _ body: (ObjKey) -> Void) {
-        try? tree.eachElement { (_, v) throws(RealmError) in
-            switch v {
-            case .link(let k), .typedLink(_, let k): body(k)
+        try? tree.eachElement { (_, value) throws(RealmError) in
+            switch value {
+            case .link(let key), .typedLink(_, let key): body(key)
             default: break
             }
         }

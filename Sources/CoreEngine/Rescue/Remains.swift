@@ -1,19 +1,18 @@
-/// What lies in the free space of a file: objects that were deleted, and former values of objects. Nothing of it is
-/// proven but what the version before the newest still has; nothing of it is of an object that lives, unless it says
-/// so.
+/// Deleted objects and former values of objects that are still in the free space of a file. Only what the version
+/// before the newest still has is proven. An entry concerns an existing object only if it says so.
 ///
-/// The way goes from new to old: the newest version, the one before, top arrays of older ones, tables without a top
-/// array, and last clusters to which nothing leads. Each node is claimed on the way (`Claims`), so that what was
-/// written over since is not taken for what it was.
+/// The order is from new to old: the newest version, the one before, top arrays of older versions, tables without a top
+/// array, and finally clusters that nothing leads to. Each node is claimed on the way (`Claims`), so that new
+/// data are not mistaken for the old data that they replaced.
 package final class Remains {
-    /// Where an older state of a table was found.
+    /// An older state of a table.
     private struct State {
         let table: FoundTable
 
-        /// The newest version that had it; nil: unknown.
+        /// The newest version with this state; nil if unknown.
         let version: UInt64?
 
-        /// The version before the newest: its nodes are whole.
+        /// The state belongs to the version before the newest, whose nodes are intact.
         let isProven: Bool
     }
 
@@ -25,8 +24,8 @@ package final class Remains {
     private var tables: [TableKey: RemainingTable] = [:]
     private var found = JSONText()
 
-    /// What remains in a file, as JSON: an array of objects (docs/salvage.md). Of the configuration, path and key
-    /// count, and the function that is told how far it is.
+    /// Returns the remains in a file as JSON: an array of objects (docs/salvage.md). Uses the path, the key and the
+    /// progress function of the configuration.
     package static func run(_ configuration: RealmConfiguration) throws(RealmError) -> String {
         try configuration.check()
         let interruption = configuration.makeInterruption()
@@ -76,11 +75,11 @@ package final class Remains {
 
     private func olderStates() -> [State] {
         var states: [State] = [], seen: Set<Int> = []
-        for i in 0..<live.count { if case .table(let t) = live.state(i) { seen.insert(t.top.offset) } }
+        for i in 0..<live.count { if case .table(let table) = live.state(i) { seen.insert(table.top.offset) } }
         func add(_ group: FoundGroup, _ version: UInt64?, isProven: Bool) {
             for i in 0..<group.count {
-                guard case .table(let t) = group.state(i), seen.insert(t.top.offset).inserted else { continue }
-                states.append(State(table: t, version: version, isProven: isProven))
+                guard case .table(let table) = group.state(i), seen.insert(table.top.offset).inserted else { continue }
+                states.append(State(table: table, version: version, isProven: isProven))
             }
         }
         let newest = source.roots[0]
@@ -93,29 +92,31 @@ package final class Remains {
         }
         for top in scan.tables.sorted(by: { $0.contentVersion > $1.contentVersion })
         where seen.insert(top.ref.offset).inserted {
-            guard let t = try? FoundTable(source.store, top.ref, index: top.key.index, name: nil, format: source.format)
+            guard
+                let table = try? FoundTable(
+                    source.store, top.ref, index: top.key.index, name: nil, format: source.format)
             else { continue }
-            states.append(State(table: t, version: nil, isProven: false))
+            states.append(State(table: table, version: nil, isProven: false))
         }
         return states
     }
 
-    /// Reads what lives, and notes its nodes.
+    /// Reads the existing objects and records their nodes.
     private func readLive(_ states: [State]) throws(RealmError) {
         for i in 0..<live.count {
-            guard case .table(let t) = live.state(i) else { continue }
-            tables[t.key] = RemainingTable(t, FoundRows(source.store, t))
+            guard case .table(let table) = live.state(i) else { continue }
+            tables[table.key] = RemainingTable(table, FoundRows(source.store, table))
         }
-        // Tables that were removed, under the last name that is known.
+        // Removed tables get the last name that is known.
         for state in states where tables[state.table.key] == nil || tables[state.table.key]?.name == nil {
-            if let t = tables[state.table.key] {
-                t.name = state.table.name
+            if let table = tables[state.table.key] {
+                table.name = state.table.name
             } else {
                 tables[state.table.key] = RemainingTable(state.table, nil)
             }
         }
-        for (key, t) in tables {
-            guard let rows = t.live else { continue }
+        for (key, table) in tables {
+            guard let rows = table.live else { continue }
             known[key] = Set(rows.inner.map(\.offset) + rows.leaves.map(\.ref.offset))
             for i in rows.leaves.indices {
                 try source.store.test(i, of: rows.leaves.count)
@@ -140,7 +141,7 @@ package final class Remains {
         }
     }
 
-    /// - Parameter isOfTable: whose the cluster is follows from more than its shape.
+    /// - Parameter isOfTable: the table of the cluster is known from more than its shape.
     private func read(
         _ rows: FoundRows, _ leaf: Int, _ version: UInt64?, _ isProven: Bool, isPlaced: Bool, isOfTable: Bool = true,
         _ out: inout JSONText
@@ -156,7 +157,7 @@ package final class Remains {
                 kind: .unplaced, table: table.name.map { ($0.after(Tables.classPrefix) ?? $0).text }, version: version,
                 isProven: isProven,
                 ref: rows.leaves[leaf].ref)
-            // Where one value was written over, and nothing stands for the others, they may be of something else.
+            // If one value was overwritten and nothing confirms the others, all of them may belong to something else.
             if isSure && (isProven || reader.isWitnessed || values.fields.allSatisfy({ $0.json != nil })) {
                 guard let (kind, key) = table.classify(values, isPlaced: isPlaced, name) else { continue }
                 (found.kind, found.key) = (kind, key)
@@ -168,12 +169,12 @@ package final class Remains {
         }
     }
 
-    /// What is told of an object besides its values.
+    /// What is reported about an object besides its values.
     private struct Finding {
         var kind: RemainingTable.Kind
         var table: String?
 
-        /// The class whose columns the values were read by, where it is not known to be theirs.
+        /// The class whose columns were used to read the values, if it is not certain that they belong to it.
         var resembles: String?
         var key: ObjKey?
         var version: UInt64?
@@ -182,38 +183,38 @@ package final class Remains {
     }
 
     private func write(_ found: Finding, _ values: RowReader.Values, _ out: inout JSONText) {
-        out.object { o in
-            o.field("kind") { $0.text(found.kind.rawValue) }
-            o.field("class") { $0.text(found.table) }
-            o.field("key") { $0.number(found.key?.raw) }
-            o.field("version") { $0.number(found.version.map { Int64(bitPattern: $0) }) }
-            o.field("proven") { $0.bool(found.isProven) }
-            o.field("resembles") { $0.text(found.resembles) }
-            o.field("offset") { $0.number(Int64(found.ref.offset)) }
-            o.field("bytes") { $0.number(Int64((try? source.store.node(found.ref))?.size ?? 0)) }
-            o.field("values") { v in
-                v.object { v in
+        out.object { object in
+            object.field("kind") { $0.text(found.kind.rawValue) }
+            object.field("class") { $0.text(found.table) }
+            object.field("key") { $0.number(found.key?.raw) }
+            object.field("version") { $0.number(found.version.map { Int64(bitPattern: $0) }) }
+            object.field("proven") { $0.bool(found.isProven) }
+            object.field("resembles") { $0.text(found.resembles) }
+            object.field("offset") { $0.number(Int64(found.ref.offset)) }
+            object.field("bytes") { $0.number(Int64((try? source.store.node(found.ref))?.size ?? 0)) }
+            object.field("values") { field in
+                field.object { members in
                     for value in values.fields {
-                        if let text = value.json { v.field(value.name.text) { $0.raw(text) } }
+                        if let text = value.json { members.field(value.name.text) { $0.raw(text) } }
                     }
                 }
             }
-            o.field("lost") { $0.array(values.fields.filter { $0.json == nil }) { $0.text($1.name.text) } }
+            object.field("lost") { $0.array(values.fields.filter { $0.json == nil }) { $0.text($1.name.text) } }
         }
     }
 
-    /// Clusters to which nothing leads, of the one table that they fit.
+    /// Reads clusters that nothing leads to and that fit exactly one table.
     private func readStrays(_ out: inout JSONText) throws(RealmError) {
         let reached = known.values.reduce(into: Set<Int>()) { $0.formUnion($1) }
         let kinds = tables.values.sorted { $0.table.key.raw < $1.table.key.raw }
         for ref in scan.clusters where !reached.contains(ref.offset) {
             try source.store.test()
-            guard let n = try? source.store.node(ref), claims.isFree(ref.offset, n.size) else { continue }
-            let fitting = kinds.filter { n.count > $0.width && !$0.table.columns.isEmpty }.map {
+            guard let node = try? source.store.node(ref), claims.isFree(ref.offset, node.size) else { continue }
+            let fitting = kinds.filter { node.count > $0.width && !$0.table.columns.isEmpty }.map {
                 FoundRows(source.store, $0.table, among: [ref])
             }
             let fits = fitting.filter { !$0.leaves.isEmpty }
-            // What fits two tables is of neither.
+            // A cluster that fits two tables is assigned to neither.
             guard fits.count == 1, let table = tables[fits[0].table.key] else { continue }
             read(fits[0], 0, nil, false, isPlaced: table.hasOneCluster, isOfTable: live.hasNothingRemoved, &out)
         }

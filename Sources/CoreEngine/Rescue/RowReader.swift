@@ -1,21 +1,24 @@
-/// The objects of one cluster as remains: which of its values can still be believed.
+/// Reads the objects of one cluster as remains, and decides which of their values can be trusted.
 ///
-/// A column's leaf counts when it, with all that only it has, is claimed for these objects; a collection, or a text
-/// that has a node of its own, when that is claimed for its object.
+/// The leaf of a column is trusted if the leaf and the nodes that only it refers to can be claimed for these objects. A
+/// collection, or a text with its own node, is trusted if its nodes can be claimed for its object.
 ///
-/// Whose the objects are is as sure as the way to their cluster. It is *proven* in the version before the newest;
-/// *witnessed* where a leaf of a column is also that of a cluster of the table that is known already, with the same
-/// keys; and *contradicted* where a leaf was written over, is none of its column, or holds a value that the column
-/// cannot hold: then the rest may be of something else, too. What of a contradicted cluster has no witness is lost, or,
-/// where nothing has, of no known table.
+/// How certain the table of the objects is depends on the way to their cluster:
+/// - *proven*: the cluster is in the version before the newest.
+/// - *witnessed*: the leaf of a column also belongs to a known cluster of the table with the same keys.
+/// - *contradicted*: a leaf was overwritten, is not a leaf of its column, or holds a value that the column cannot hold.
+///   The other leaves may then belong to something else, too.
+///
+/// In a contradicted cluster, a value without a witness is lost. A contradicted cluster without any witness belongs to
+/// no known table.
 final class RowReader {
-    /// The values of an object, in the order of the columns.
+    /// The values of an object, in column order.
     struct Values {
         struct Field {
             let column: ColKey
             let name: Name
 
-            /// As JSON; nil: lost.
+            /// As JSON; nil if the value is lost.
             let json: [UInt8]?
         }
 
@@ -30,11 +33,11 @@ final class RowReader {
     private let column: (Column) -> Ref?
     private let keysRole: Int
 
-    /// By column index; nil: cannot be believed.
+    /// Whether the leaf of a column, by its index, can be trusted; nil means no.
     private var believed: [Int: Bool] = [:]
     private let isProven: Bool
 
-    /// Columns whose leaves are those of a cluster that is known.
+    /// Columns whose leaves belong to a known cluster.
     private var witnesses: Set<Int> = []
     var isWitnessed: Bool { !witnesses.isEmpty }
     private(set) var isContradicted = false
@@ -61,132 +64,144 @@ final class RowReader {
         return hasher.finalize()
     }
 
-    /// Whether the elements of a column's leaf are subtrees, one for each object that has any.
-    private func hasSubtrees(_ c: Column, _ n: Node) -> Bool {
-        c.leafKind == .slot || n.hasRefs && n.context && (c.leafKind == .string || c.leafKind == .binary)
+    /// Whether the elements of a column leaf are subtrees, one for each object that has a value.
+    private func hasSubtrees(_ column: Column, _ node: Node) -> Bool {
+        column.leafKind == .slot
+            || node.hasRefs && node.context && (column.leafKind == .string || column.leafKind == .binary)
     }
 
     // MARK: Claims
 
-    /// Notes the nodes of a cluster that lives.
+    /// Records the nodes of an existing cluster.
     func note(_ claims: inout Claims) {
         claims.note(rows.leaves[leaf].ref, role(.cluster, 0, rows.leaves[leaf].ref.offset))
         if let keys { claims.note(keys.ref, role(.keys)) }
-        for c in rows.table.columns {
-            guard let ref = column(c), let n = try? store.node(ref) else { continue }
+        for definition in rows.table.columns {
+            guard let ref = column(definition), let node = try? store.node(ref) else { continue }
             claims.makeSure(ref)
-            if hasSubtrees(c, n) {
-                claims.note(ref, role(.column, c.index, keysRole))
+            if hasSubtrees(definition, node) {
+                claims.note(ref, role(.column, definition.index, keysRole))
             } else {
-                claims.noteTree(ref, role(.column, c.index, keysRole))
+                claims.noteTree(ref, role(.column, definition.index, keysRole))
             }
         }
     }
 
-    /// Claims a cluster, and the leaves of its columns as far as they can be had; false when the cluster cannot.
+    /// Claims a cluster, and as many leaves of its columns as possible; false if the cluster cannot be claimed.
     func claim(_ claims: inout Claims, _ name: @escaping (TableKey) -> Name?) -> Bool {
-        guard let n = try? store.node(rows.leaves[leaf].ref), claims.claim(n, role(.cluster, 0, n.ref.offset)) else {
+        guard let node = try? store.node(rows.leaves[leaf].ref), claims.claim(node, role(.cluster, 0, node.ref.offset))
+        else {
             return false
         }
         if let keys, !claims.claim(keys, role(.keys)) { return false }
-        for c in rows.table.columns {
-            guard let ref = column(c), let n = try? store.node(ref) else {
-                if rows.hasLeaf(c, leaf) { isContradicted = true }
+        for definition in rows.table.columns {
+            guard let ref = column(definition), let node = try? store.node(ref) else {
+                if rows.hasLeaf(definition, leaf) { isContradicted = true }
                 continue
             }
-            let mine = role(.column, c.index, keysRole)
-            if n.count > 0, claims.isSure(ref, as: mine) { witnesses.insert(c.index) }
-            let isOwn = hasSubtrees(c, n) ? claims.claim(n, mine) : claims.claimTree(ref, mine)
-            believed[c.index] = isOwn && (isProven || !contradicts(c, n, name))
-            if believed[c.index] == false { isContradicted = true }
+            let mine = role(.column, definition.index, keysRole)
+            if node.count > 0, claims.isSure(ref, as: mine) { witnesses.insert(definition.index) }
+            let isOwn = hasSubtrees(definition, node) ? claims.claim(node, mine) : claims.claimTree(ref, mine)
+            believed[definition.index] = isOwn && (isProven || !contradicts(definition, node, name))
+            if believed[definition.index] == false { isContradicted = true }
         }
-        // A witness stands for the table and for its own leaf, not for others in a place that was written to since.
+        // A witness confirms the table and its own leaf, but not other leaves in an overwritten place.
         if isContradicted, isWitnessed, !isProven {
-            for c in believed.keys where !witnesses.contains(c) { believed[c] = false }
+            for index in believed.keys where !witnesses.contains(index) { believed[index] = false }
         }
         return true
     }
 
-    /// Makes the leaves witnesses for older clusters that have them, too.
+    /// Makes the leaves witnesses for older clusters that share them.
     func makeSure(_ claims: inout Claims) {
-        for c in rows.table.columns where believed[c.index] ?? false { if let ref = column(c) { claims.makeSure(ref) } }
+        for definition in rows.table.columns where believed[definition.index] ?? false {
+            if let ref = column(definition) { claims.makeSure(ref) }
+        }
     }
 
-    /// Whether a leaf holds what its column cannot. What hangs on it is looked at when it is read.
-    private func contradicts(_ c: Column, _ n: Node, _ name: @escaping (TableKey) -> Name?) -> Bool {
-        if c.isBacklink { return false }
-        if hasSubtrees(c, n) { return c.shape != nil && (0..<n.count).contains { (try? n.slot($0))?.isTagged ?? true } }
-        if c.leafKind == .string, !LeafForm.areTexts(store, n.ref) { return true }
+    /// Whether a leaf holds something that its column cannot hold. Subtrees are checked when they are read.
+    private func contradicts(_ column: Column, _ node: Node, _ name: @escaping (TableKey) -> Name?) -> Bool {
+        if column.isBacklink { return false }
+        if hasSubtrees(column, node) {
+            return column.shape != nil && (0..<node.count).contains { (try? node.slot($0))?.isTagged ?? true }
+        }
+        if column.leafKind == .string, !LeafForm.areTexts(store, node.ref) { return true }
         return (0..<rows.leaves[leaf].count).contains { row in
-            rows.value(leaf, row, c).flatMap { Self.text($0, c, store, name, isStrict: true) } == nil
+            rows.value(leaf, row, column).flatMap { Self.text($0, column, store, name, isStrict: true) } == nil
         }
     }
 
     // MARK: Values
 
     /// - Parameters:
-    ///   - isPlaced: the keys are those of the objects.
-    ///   - live: what lives of the table.
+    ///   - isPlaced: the stored keys are the object keys.
+    ///   - live: the existing objects of the table.
     func values(
         _ row: Int, isPlaced: Bool, _ live: FoundRows?, _ claims: inout Claims, _ name: @escaping (TableKey) -> Name?
     ) -> Values {
         let key = rows.key(leaf, row).map { ObjKey(Int64(bitPattern: $0)) } ?? .null
         var values = Values(key: key)
-        for c in rows.table.publicColumns {
+        for definition in rows.table.publicColumns {
             var text: [UInt8]?
-            if believed[c.index] ?? false, let ref = column(c), let n = try? store.node(ref),
-                let v = rows.value(leaf, row, c)
+            if believed[definition.index] ?? false, let ref = column(definition), let node = try? store.node(ref),
+                let value = rows.value(leaf, row, definition)
             {
-                let mine = !hasSubtrees(c, n) || mayRead(n, row, c, key, isPlaced ? live : nil, &claims)
-                if mine { text = Self.text(v, c, store, name, isStrict: !isProven) }
+                let mine =
+                    !hasSubtrees(definition, node)
+                    || mayRead(node, row, definition, key, isPlaced ? live : nil, &claims)
+                if mine { text = Self.text(value, definition, store, name, isStrict: !isProven) }
             }
-            values.fields.append(Values.Field(column: c.key, name: c.name, json: text))
+            values.fields.append(Values.Field(column: definition.key, name: definition.name, json: text))
         }
         return values
     }
 
-    /// - Parameter isStrict: nil also for what the column cannot hold.
+    /// - Parameter isStrict: also returns nil for a value that the column cannot hold.
     static func text(
-        _ v: Mixed, _ c: Column, _ store: NodeStore, _ name: @escaping (TableKey) -> Name?, isStrict: Bool = false
+        _ value: Mixed, _ column: Column, _ store: NodeStore, _ name: @escaping (TableKey) -> Name?,
+        isStrict: Bool = false
     ) -> [UInt8]? {
         var writer = ValueText(store, name: name), out = JSONText()
         writer.isStrict = isStrict
-        writer.write(v, c, &out)
+        writer.write(value, column, &out)
         return writer.isBroken ? nil : out.bytes
     }
 
-    /// Whether the subtree of an object's value is still its own: in free space, or also of the object as it lives.
-    private func mayRead(_ n: Node, _ row: Int, _ c: Column, _ key: ObjKey, _ live: FoundRows?, _ claims: inout Claims)
+    /// Whether the subtree of a value still belongs to its object: it is free space that can be claimed, or the
+    /// existing object has the same subtree.
+    private func mayRead(
+        _ node: Node, _ row: Int, _ column: Column, _ key: ObjKey, _ live: FoundRows?, _ claims: inout Claims
+    )
         -> Bool
     {
-        guard let slot = try? n.slot(row), let child = slot.subtree else { return true }
-        if let live, let at = live.find(UInt64(bitPattern: key.raw)), let there = live.table.column(c.key),
+        guard let slot = try? node.slot(row), let child = slot.subtree else { return true }
+        if let live, let at = live.find(UInt64(bitPattern: key.raw)), let there = live.table.column(column.key),
             let ref = live.nodes(at.leaf).column(there),
             let leaf = try? store.node(ref), (try? leaf.slot(at.row)) == slot
         {
             return true
         }
-        if !isProven, c.leafKind == .string, (try? LeafForm.endsInZero(store, child)) != true { return false }
-        return claims.claimTree(child, role(.value, c.index, Int(truncatingIfNeeded: key.raw)))
+        if !isProven, column.leafKind == .string, (try? LeafForm.endsInZero(store, child)) != true { return false }
+        return claims.claimTree(child, role(.value, column.index, Int(truncatingIfNeeded: key.raw)))
     }
 }
 
-/// A table of which something may remain: what lives of it, and what was found.
+/// A table that may have remains: its existing objects, and what was found.
 final class RemainingTable {
-    /// Names of the report.
+    /// Names in the report.
     enum Kind: String {
-        /// An object that is no more, as it was last.
+        /// The last values of an object that no longer exists.
         case deleted
-        /// Earlier values of an object, which may live.
+        /// Earlier values of an object, which may still exist.
         case former
-        /// Values of an object, nobody knows which.
+        /// Values of an unknown object.
         case unplaced
     }
 
     let table: FoundTable
     var name: Name?
 
-    /// nil for a table that was removed.
+    /// nil for a removed table.
     let live: FoundRows?
     private var deleted: [ObjKey: RowReader.Values] = [:]
     private var states: [ObjKey: Set<Int>] = [:]
@@ -199,13 +214,13 @@ final class RemainingTable {
         name = table.name
     }
 
-    /// The highest column index and one.
+    /// The highest column index plus one.
     var width: Int { (table.columns.map(\.index).max() ?? -1) + 1 }
 
-    /// There were never more objects than one cluster holds: it begins at 0.
+    /// The table never had more objects than fit in one cluster, so the cluster begins at key 0.
     var hasOneCluster: Bool { table.sequence > 0 && table.sequence <= Format.clusterCapacity }
 
-    /// What found values are, and whose; nil when they tell nothing new.
+    /// The kind and the object of found values; nil if they contain nothing new.
     func classify(_ values: RowReader.Values, isPlaced: Bool, _ name: @escaping (TableKey) -> Name?) -> (Kind, ObjKey?)?
     {
         guard values.fields.contains(where: { $0.json != nil }) else { return nil }
@@ -223,7 +238,7 @@ final class RemainingTable {
         return (.unplaced, nil)
     }
 
-    /// Whether values that may be of this table, or of another one with such columns, tell anything new.
+    /// Whether values that may belong to this table, or to another one with such columns, contain anything new.
     func isNew(_ values: RowReader.Values, _ name: @escaping (TableKey) -> Name?) -> Bool {
         guard values.fields.contains(where: { $0.json != nil }), !liveHashes(name).contains(values.hash) else {
             return false
@@ -244,7 +259,7 @@ final class RemainingTable {
         return .former
     }
 
-    /// Whether all that is known of both is the same.
+    /// Whether two sets of values are equal as far as both are known.
     private func agree(_ a: RowReader.Values, _ b: RowReader.Values) -> Bool {
         b.fields.allSatisfy { field in
             guard let text = field.json, let other = a.fields.first(where: { $0.column == field.column })?.json else {
@@ -254,7 +269,7 @@ final class RemainingTable {
         }
     }
 
-    // MARK: What lives
+    // MARK: Existing objects
 
     private func present(_ key: ObjKey, _ name: @escaping (TableKey) -> Name?) -> RowReader.Values? {
         guard let live, let at = live.find(UInt64(bitPattern: key.raw)) else { return nil }
@@ -265,9 +280,9 @@ final class RemainingTable {
         _ live: FoundRows, _ leaf: Int, _ row: Int, _ key: ObjKey, _ name: @escaping (TableKey) -> Name?
     ) -> RowReader.Values {
         var values = RowReader.Values(key: key)
-        for c in live.table.publicColumns {
-            let text = live.value(leaf, row, c).flatMap { RowReader.text($0, c, live.store, name) }
-            values.fields.append(RowReader.Values.Field(column: c.key, name: c.name, json: text))
+        for column in live.table.publicColumns {
+            let text = live.value(leaf, row, column).flatMap { RowReader.text($0, column, live.store, name) }
+            values.fields.append(RowReader.Values.Field(column: column.key, name: column.name, json: text))
         }
         return values
     }

@@ -1,22 +1,22 @@
-/// Makes a new file of everything that a damaged one still holds.
+/// Creates a new file with everything that a damaged file still holds.
 package final class Salvage {
     private let source: DamagedFile
 
-    /// What each root says of the tables, the most trusted first; those of a scan have no root in the file.
+    /// The tables according to each root, the most trusted first. Tables found by a scan have no root in the file.
     private var groups: [FoundGroup] = []
     private var origins: [SalvageReport.Root] = []
 
-    /// What a scan of all of the file found; nil while none was needed.
+    /// The result of a scan of the whole file; nil if no scan was needed so far.
     private var scan: NodeScan?
     private var tables: [SalvagedTable] = []
     private var byKey: [TableKey: SalvagedTable] = [:]
     private var report = SalvageReport()
 
-    /// Names of tables that are lost, by their index.
+    /// Names of lost tables, by table index.
     private var lostNames: [Int: Name] = [:]
 
-    /// Reads the file of one configuration and writes that of the other, which must not exist. Of the first, path and
-    /// key count, and the function that is told how far it is; of the second, path, key and page cipher.
+    /// Reads the file of `from` and writes the file of `to`, which must not exist. Uses the path, the key and the
+    /// progress function of `from`, and the path, the key and the page cipher of `to`.
     package static func run(
         _ from: RealmConfiguration, to: RealmConfiguration, interruption: Interruption? = nil
     ) throws(RealmError) -> SalvageReport {
@@ -57,7 +57,7 @@ package final class Salvage {
     private func scanFile() throws(RealmError) {
         guard !OldFormats.isRead(source.format) else { return }
         let found = try NodeScan(source)
-        // Where a root leads to the tables, other tops are of older versions.
+        // If a root leads to tables, other top arrays belong to older versions.
         if groups.allSatisfy({ $0.reason != nil }) {
             source.addScanned(found)
         } else if !source.isHeaderSure {
@@ -69,8 +69,8 @@ package final class Salvage {
         let first = groups.firstIndex { $0.reason == nil } ?? groups.count
         let all = FoundGroup(source.store, found, format: source.format)
         if first < groups.count, source.roots[first].origin != .newest {
-            // Behind the version before there is one more, or the header would not name it: what is one step ahead is
-            // of it. Behind what a scan found there may be many.
+            // A root of origin `previous` has exactly one newer version, else the header would not name it: a table
+            // that is one commit ahead belongs to that version. A scanned root may have many newer versions.
             let isLast = source.roots[first].origin == .previous
             if let newer = FoundGroup(all, behind: groups[first], found, isLast: isLast) { insert(newer, at: first) }
         }
@@ -95,8 +95,8 @@ package final class Salvage {
 
     // MARK: Writing
 
-    /// Puts the objects together in a write transaction that is never committed, and writes what that sees to a new
-    /// file.
+    /// Builds the objects in a write transaction that is never committed, and writes the state that this transaction
+    /// sees to a new file.
     private func write(_ out: String, _ encryption: Encryption?, _ interruption: Interruption) throws(RealmError) {
         let own = "\(Platform.processId)", scratch = FileSystem.temporary(out, Self.scratchSuffix + own)
         Self.removeAbandoned(out, except: own)
@@ -104,7 +104,7 @@ package final class Salvage {
         let database = try Database.open(path: scratch, access: .readWrite(create: true), durability: .memoryOnly)
         let transaction = try Transaction(database)
         defer { transaction.close() }
-        // The first commit makes the history that a file needs.
+        // The first commit creates the history that a file needs.
         _ = try transaction.beginWrite()
         try transaction.commit()
         transaction.interruption = interruption
@@ -120,8 +120,8 @@ package final class Salvage {
 
     private static let scratchSuffix = ".tmp_salvage_"
 
-    /// Removes what processes that died left of their attempts at the same new file: named by the process, and no
-    /// session has the lock file.
+    /// Removes scratch files that dead processes left while writing the same new file: the name contains a process
+    /// number, and no session holds the lock file.
     private static func removeAbandoned(_ out: String, except own: String) {
         FileSystem.removeAbandoned(FileSystem.temporary(out, scratchSuffix), lock: ".lock") { process in
             !process.isEmpty && process != own && process.utf8.allSatisfy { $0 >= 0x30 && $0 <= 0x39 }
@@ -132,41 +132,45 @@ package final class Salvage {
         try makeTables(group)
         try makeLostTargets(group)
         try findStrays()
-        for t in tables { t.addColumns(byKey) }
+        for salvaged in tables { salvaged.addColumns(byKey) }
         let owners = try Owners(source, byKey)
-        for t in tables {
-            try t.makeObjects(group) { key in !t.table.isEmbedded || owners.owner(of: t.found.key, key) != nil }
+        for salvaged in tables {
+            try salvaged.makeObjects(group) { key in
+                !salvaged.table.isEmbedded || owners.owner(of: salvaged.found.key, key) != nil
+            }
         }
         let copy = ValueCopy(source, group, byKey.mapValues(\.table), owners)
-        for t in tables { try t.copyValues(copy) }
-        for t in tables { try t.addIndexes() }
+        for salvaged in tables { try salvaged.copyValues(copy) }
+        for salvaged in tables { try salvaged.addIndexes() }
         try dropUselessMetadata(group)
     }
 
-    /// Without its column or its object the table of the schema's version says nothing, and realm-core does not open a
-    /// file that has it.
+    /// Removes the table of the schema version if its column or its object is missing: the table is then useless, and
+    /// realm-core does not open a file with it.
     private func dropUselessMetadata(_ group: Group) throws(RealmError) {
-        guard let t = try group.table(named: Tables.metadata), try group.readSchemaVersion() == ObjectStore.notVersioned
+        guard let table = try group.table(named: Tables.metadata),
+            try group.readSchemaVersion() == ObjectStore.notVersioned
         else { return }
-        try group.removeTable(t)
+        try group.removeTable(table)
     }
 
     // MARK: Tables
 
-    /// Every table of the first root that knows of it: where a root says that there is none, later roots are not asked.
+    /// Creates each table from the first root that knows its place. If a root says that the place is empty, later roots
+    /// are ignored.
     private func makeTables(_ group: Group) throws(RealmError) {
         let end = groups.reduce(0) { max($0, $1.count) }
         for index in 0..<end {
             var reason: String?, name: Name?
-            search: for (r, g) in groups.enumerated() {
-                switch g.state(index) {
+            search: for (root, rootGroup) in groups.enumerated() {
+                switch rootGroup.state(index) {
                 case .unknown: continue
                 case .none: break search
                 case .lost(let lostName, let why):
                     reason = reason ?? why
                     name = name ?? lostName
                 case .table(let found):
-                    try add(found, from: r, name, group)
+                    try add(found, from: root, name, group)
                     reason = nil
                     break search
                 }
@@ -176,14 +180,15 @@ package final class Salvage {
         }
     }
 
-    /// Classes that are lost, and linked to: the properties with these links stay, and so the classes do, without
-    /// objects.
+    /// Creates lost classes that have links to them, without objects, so that the properties with these links can be
+    /// kept.
     private func makeLostTargets(_ group: Group) throws(RealmError) {
-        for t in tables {
-            for c in t.found.publicColumns
-            where c.type == .link && !c.oppositeTable.isNull && byKey[c.oppositeTable] == nil {
+        for salvaged in tables {
+            for column in salvaged.found.publicColumns
+            where column.type == .link && !column.oppositeTable.isNull && byKey[column.oppositeTable] == nil {
                 try add(
-                    FoundTable(lost: c.oppositeTable, name: lostNames[c.oppositeTable.index]), from: groups.count, nil,
+                    FoundTable(lost: column.oppositeTable, name: lostNames[column.oppositeTable.index]),
+                    from: groups.count, nil,
                     group)
             }
         }
@@ -192,7 +197,7 @@ package final class Salvage {
     private func add(_ found: FoundTable, from root: Int, _ name: Name?, _ group: Group) throws(RealmError) {
         var found = found
         if found.name == nil { found.name = name }
-        for g in groups { if let other = g.table(found.key) { found.complete(from: other) } }
+        for rootGroup in groups { if let other = rootGroup.table(found.key) { found.complete(from: other) } }
         if let name = found.name, let restored = className(of: found, name) {
             (found.name, found.hasNames) = (restored, false)
         }
@@ -202,16 +207,16 @@ package final class Salvage {
         let sources =
             root == groups.count
             ? []
-            : groups.enumerated().map { (i, g) in
-                i < root ? nil : g.table(found.key).map { FoundRows(source.store, $0) }
+            : groups.enumerated().map { (i, rootGroup) in
+                i < root ? nil : rootGroup.table(found.key).map { FoundRows(source.store, $0) }
             }
         let salvaged = SalvagedTable(found, MergedRows(sources), table)
         tables.append(salvaged)
         byKey[found.key] = salvaged
     }
 
-    /// The name of a class whose prefix is damaged: a part of that is left, or a class has links to it. Without the
-    /// prefix nobody would see it.
+    /// The name of a class whose prefix is damaged: part of the prefix is left, or a class has links to it. Without the
+    /// prefix, the class would be invisible.
     private func className(of found: FoundTable, _ name: Name) -> Name? {
         let prefix = Tables.classPrefix, length = prefix.utf8.count
         guard !name.hasPrefix(prefix) else { return nil }
@@ -223,17 +228,17 @@ package final class Salvage {
             ? prefix + name : nil
     }
 
-    // MARK: Clusters without a way to them
+    // MARK: Unreachable clusters
 
-    /// Clusters of tables that lost some of theirs. What lies in free space is of an older version, and what fits two
-    /// tables is of neither.
+    /// Finds clusters of tables that lost some of theirs. Clusters in free space belong to an older version, and a
+    /// cluster that fits two tables is assigned to neither.
     private func findStrays() throws(RealmError) {
         let incomplete = tables.filter { !$0.rows.unknown.isEmpty && !$0.found.columns.isEmpty }
         guard !incomplete.isEmpty, !OldFormats.isRead(source.format), let free = source.freeSpace() else { return }
         if scan == nil { scan = try NodeScan(source) }
         var known: Set<Int> = []
-        for t in tables {
-            for case let rows? in t.rows.sources { for leaf in rows.leaves { known.insert(leaf.ref.offset) } }
+        for salvaged in tables {
+            for case let rows? in salvaged.rows.sources { for leaf in rows.leaves { known.insert(leaf.ref.offset) } }
         }
         let strays = (scan?.clusters ?? []).filter { ref in
             guard !known.contains(ref.offset) else { return false }
@@ -242,10 +247,10 @@ package final class Salvage {
         }
         let candidates = incomplete.map { FoundRows(source.store, $0.found, among: strays) }
         var owners: [Int: Int] = [:]
-        for c in candidates { for leaf in c.leaves { owners[leaf.ref.offset, default: 0] += 1 } }
-        for (t, c) in zip(incomplete, candidates) {
-            let own = c.leaves.map(\.ref).filter { owners[$0.offset] == 1 }
-            if !own.isEmpty { t.rows.strays = FoundRows(source.store, t.found, among: own) }
+        for candidate in candidates { for leaf in candidate.leaves { owners[leaf.ref.offset, default: 0] += 1 } }
+        for (salvaged, candidate) in zip(incomplete, candidates) {
+            let own = candidate.leaves.map(\.ref).filter { owners[$0.offset] == 1 }
+            if !own.isEmpty { salvaged.rows.strays = FoundRows(source.store, salvaged.found, among: own) }
         }
     }
 
@@ -254,10 +259,10 @@ package final class Salvage {
     private func finishReport() {
         report.format = source.roots.first?.format ?? source.format
         report.version = source.roots.first?.version ?? 0
-        for t in tables {
-            if t.table.className != nil {
-                report.classes.append(t.report)
-            } else if !t.report.isWhole {
+        for salvaged in tables {
+            if salvaged.table.className != nil {
+                report.classes.append(salvaged.report)
+            } else if !salvaged.report.isWhole {
                 report.otherTablesAreWhole = false
             }
         }

@@ -1,22 +1,22 @@
 /// What salvage found and lost, by class and property.
 package struct SalvageReport {
-    /// What became of the values of a property.
+    /// The losses of a property.
     struct Property {
         let name: Name
 
-        /// Values that are lost: the property has its default, or null.
+        /// Lost values: the property has its default, or null.
         var lost = 0
 
-        /// Values of an older version of the file than the object is of.
+        /// Values from an older version of the file than their object.
         var older = 0
 
         /// Links whose objects are lost: they are null, or left out of their collection.
         var links = 0
 
-        /// Elements of collections that are lost; at least so many.
+        /// Minimum number of lost elements of collections.
         var elements = 0
 
-        /// Texts that are not UTF-8. They are kept as they are.
+        /// Texts that are not UTF-8; kept unchanged.
         var texts = 0
 
         init(_ name: Name) { self.name = name }
@@ -29,20 +29,20 @@ package struct SalvageReport {
         /// Objects in the new file.
         var objects = 0
 
-        /// Those of them that stand in the class beside it, because they cannot stand in it.
+        /// Objects stored in an additional class, because they cannot be stored in their own.
         var apart = 0
 
-        /// Those of them that the newest version of the file no longer names.
+        /// Objects read from an older version of the file, because the newest one is damaged there.
         var older = 0
 
-        /// Those of them that a scan found without the way to them: their keys are new.
+        /// Objects found by a scan, without a way to them: their keys are new.
         var found = 0
 
-        /// Objects that are known to be lost; nil: some are, nobody knows how many.
+        /// Number of objects known to be lost; nil if some are lost but their number is unknown.
         var lost: Int? = 0
         var properties: [Property] = []
 
-        /// Its name, or names of properties, are as they were; else damaged or made up.
+        /// The names of the class and its properties are the original ones; otherwise some are damaged or generated.
         var hasNames = true
 
         var isWhole: Bool {
@@ -55,7 +55,7 @@ package struct SalvageReport {
         let top: Int
         let version: UInt64
 
-        /// nil: it was used.
+        /// nil if the root was used.
         let reason: String?
     }
 
@@ -64,20 +64,20 @@ package struct SalvageReport {
     var roots: [Root] = []
     var classes: [Class] = []
 
-    /// The same of tables that are no class of the user: the one with the version of the schema.
+    /// Whether the other tables lost nothing. The only other table is that of the schema version.
     var otherTablesAreWhole = true
 
-    /// Classes of which nothing but the name, or not even that, is left.
+    /// Classes of which at most the name is left.
     var lostClasses: [(name: Name?, reason: String)] = []
 
-    /// What the check finds in the newest version found; nil: it could not be checked.
+    /// Result of the check of the newest version found; nil if it could not be checked.
     var check: (faults: Int, contradictions: Int)?
 
-    /// Pages of an encrypted file that do not authenticate.
+    /// Pages of an encrypted file that fail authentication.
     var pages: [Int] = []
     var pageCount = 0
 
-    /// Whether the new file has all that the newest version had, and nothing in that speaks against it.
+    /// Whether the new file has everything of the newest version, and that version has no faults.
     var isWhole: Bool {
         guard let first = roots.first, first.origin == DamagedFile.Root.Origin.newest.rawValue, first.reason == nil
         else { return false }
@@ -85,27 +85,27 @@ package struct SalvageReport {
             && otherTablesAreWhole
     }
 
-    /// The same as JSON.
+    /// The report as JSON.
     package var json: String {
         var out = JSONText()
-        out.object { o in
-            o.field("whole") { $0.bool(isWhole) }
-            o.field("format") { $0.number(Int64(format)) }
-            o.field("version") { $0.number(Int64(bitPattern: version)) }
-            o.field("roots") { $0.array(roots) { $0.write($1) } }
-            o.field("faults") { $0.number(check.map { Int64($0.faults) }) }
-            o.field("contradictions") { $0.number(check.map { Int64($0.contradictions) }) }
-            o.field("damaged_pages") { $0.array(pages) { $0.number(Int64($1)) } }
-            o.field("damaged_page_count") { $0.number(Int64(pageCount)) }
-            o.field("lost_classes") { a in
-                a.array(lostClasses) { out, lost in
-                    out.object { o in
-                        o.field("name") { $0.text(lost.name?.text) }
-                        o.field("reason") { $0.text(lost.reason) }
+        out.object { members in
+            members.field("whole") { $0.bool(isWhole) }
+            members.field("format") { $0.number(Int64(format)) }
+            members.field("version") { $0.number(Int64(bitPattern: version)) }
+            members.field("roots") { $0.array(roots) { $0.write($1) } }
+            members.field("faults") { $0.number(check.map { Int64($0.faults) }) }
+            members.field("contradictions") { $0.number(check.map { Int64($0.contradictions) }) }
+            members.field("damaged_pages") { $0.array(pages) { $0.number(Int64($1)) } }
+            members.field("damaged_page_count") { $0.number(Int64(pageCount)) }
+            members.field("lost_classes") { array in
+                array.array(lostClasses) { out, lost in
+                    out.object { object in
+                        object.field("name") { $0.text(lost.name?.text) }
+                        object.field("reason") { $0.text(lost.reason) }
                     }
                 }
             }
-            o.field("classes") { $0.array(classes) { $0.write($1) } }
+            members.field("classes") { $0.array(classes) { $0.write($1) } }
         }
         return out.text
     }
@@ -113,35 +113,35 @@ package struct SalvageReport {
 
 extension JSONText {
     fileprivate mutating func write(_ root: SalvageReport.Root) {
-        object { o in
-            o.field("origin") { $0.text(root.origin) }
-            o.field("top") { $0.number(Int64(root.top)) }
-            o.field("version") { $0.number(Int64(bitPattern: root.version)) }
-            o.field("reason") { $0.text(root.reason) }
+        object { object in
+            object.field("origin") { $0.text(root.origin) }
+            object.field("top") { $0.number(Int64(root.top)) }
+            object.field("version") { $0.number(Int64(bitPattern: root.version)) }
+            object.field("reason") { $0.text(root.reason) }
         }
     }
 
-    fileprivate mutating func write(_ c: SalvageReport.Class) {
-        object { o in
-            o.field("name") { $0.text(c.name.text) }
-            o.field("objects") { $0.number(Int64(c.objects)) }
-            o.field("apart") { $0.number(Int64(c.apart)) }
-            o.field("older") { $0.number(Int64(c.older)) }
-            o.field("found") { $0.number(Int64(c.found)) }
-            o.field("lost") { $0.number(c.lost.map { Int64($0) }) }
-            o.field("names_known") { $0.bool(c.hasNames) }
-            o.field("properties") { $0.array(c.properties) { $0.write($1) } }
+    fileprivate mutating func write(_ entry: SalvageReport.Class) {
+        object { object in
+            object.field("name") { $0.text(entry.name.text) }
+            object.field("objects") { $0.number(Int64(entry.objects)) }
+            object.field("apart") { $0.number(Int64(entry.apart)) }
+            object.field("older") { $0.number(Int64(entry.older)) }
+            object.field("found") { $0.number(Int64(entry.found)) }
+            object.field("lost") { $0.number(entry.lost.map { Int64($0) }) }
+            object.field("names_known") { $0.bool(entry.hasNames) }
+            object.field("properties") { $0.array(entry.properties) { $0.write($1) } }
         }
     }
 
-    private mutating func write(_ p: SalvageReport.Property) {
-        object { o in
-            o.field("name") { $0.text(p.name.text) }
-            o.field("lost") { $0.number(Int64(p.lost)) }
-            o.field("older") { $0.number(Int64(p.older)) }
-            o.field("lost_links") { $0.number(Int64(p.links)) }
-            o.field("lost_elements") { $0.number(Int64(p.elements)) }
-            o.field("not_utf8") { $0.number(Int64(p.texts)) }
+    private mutating func write(_ property: SalvageReport.Property) {
+        object { object in
+            object.field("name") { $0.text(property.name.text) }
+            object.field("lost") { $0.number(Int64(property.lost)) }
+            object.field("older") { $0.number(Int64(property.older)) }
+            object.field("lost_links") { $0.number(Int64(property.links)) }
+            object.field("lost_elements") { $0.number(Int64(property.elements)) }
+            object.field("not_utf8") { $0.number(Int64(property.texts)) }
         }
     }
 }

@@ -1,26 +1,26 @@
-/// A table on its way from a damaged file into a new one.
+/// A table that is copied from a damaged file into a new one.
 final class SalvagedTable {
-    /// As the first root that has it describes it, completed from others.
+    /// The description by the first root that has the table, completed from other roots.
     let found: FoundTable
     let rows: MergedRows
 
-    /// Where it goes.
+    /// The new table.
     let table: Table
 
-    /// Objects that cannot stand in `table`: made when there is one.
+    /// The table for objects that cannot be stored in `table`; created for the first such object.
     private(set) var apart: Table?
 
     /// Objects for `apart`, with their keys there.
     private(set) var placedApart: [(place: MergedRows.Place, key: ObjKey)] = []
 
-    /// Objects that were found without their keys, with new ones.
+    /// Objects found without their keys, with new keys.
     private var placedStrays: [(place: MergedRows.Place, key: ObjKey)] = []
 
-    /// Columns by the key that they have in the file.
+    /// Columns of the file, with their keys in the new table and the index of their losses in the report.
     private(set) var columns: [(from: Column, to: ColKey, losses: Int)] = []
     private(set) var report: SalvageReport.Class
 
-    /// Where links lead, by their columns.
+    /// Target tables of link columns, as keys in the file.
     private var targets: [ColKey: TableKey] = [:]
 
     init(_ found: FoundTable, _ rows: MergedRows, _ table: Table) {
@@ -35,43 +35,44 @@ final class SalvagedTable {
 
     /// - Parameter tables: the new table of each table of the file.
     func addColumns(_ tables: [TableKey: SalvagedTable]) {
-        for c in found.publicColumns {
-            var loss = SalvageReport.Property(c.name)
-            let opposite = opposite(of: c, tables), target = c.type == .link ? tables[opposite]?.table : nil
-            if target != nil { targets[c.key] = opposite }
+        for column in found.publicColumns {
+            var loss = SalvageReport.Property(column.name)
+            let opposite = opposite(of: column, tables), target = column.type == .link ? tables[opposite]?.table : nil
+            if target != nil { targets[column.key] = opposite }
             do throws(RealmError) {
-                let key = try table.addColumn(freeName(name(of: c)), c.type, Self.form(c), target: target)
-                columns.append((c, key, report.properties.count))
+                let key = try table.addColumn(
+                    freeName(name(of: column)), column.type, Self.form(column), target: target)
+                columns.append((column, key, report.properties.count))
             } catch {
-                // Without its other end a link is nothing.
+                // A link column without its target table cannot be created.
                 loss.lost = rows.objects
             }
             report.properties.append(loss)
         }
     }
 
-    private static func form(_ c: Column) -> ColumnAttributes {
-        var form = c.key.attributes.intersection([.nullable, .list, .set, .dictionary])
-        if c.isList { form.insert(.list) }
+    private static func form(_ column: Column) -> ColumnAttributes {
+        var form = column.key.attributes.intersection([.nullable, .list, .set, .dictionary])
+        if column.isList { form.insert(.list) }
         return form
     }
 
-    /// The class that a link leads to; where that is lost, the one that has its backlinks.
-    private func opposite(of c: Column, _ tables: [TableKey: SalvagedTable]) -> TableKey {
-        if tables[c.oppositeTable] != nil { return c.oppositeTable }
+    /// The target class of a link; if it is lost, the class with the backlinks of this link.
+    private func opposite(of column: Column, _ tables: [TableKey: SalvagedTable]) -> TableKey {
+        if tables[column.oppositeTable] != nil { return column.oppositeTable }
         let back = tables.first {
             $0.value.found.columns.contains {
-                $0.isBacklink && $0.oppositeTable == found.key && $0.oppositeColumn == c.key
+                $0.isBacklink && $0.oppositeTable == found.key && $0.oppositeColumn == column.key
             }
         }
         return back?.key ?? .null
     }
 
-    func target(of c: Column) -> TableKey { targets[c.key] ?? .null }
+    func target(of column: Column) -> TableKey { targets[column.key] ?? .null }
 
-    /// The table of the schema's version has but one column, which is not found under another name.
-    private func name(of c: Column) -> Name {
-        table.name == Tables.metadata && c.type == .int && !c.isCollection ? "version" : c.name
+    /// The table of the schema version has only this column, and readers look for it under this name.
+    private func name(of column: Column) -> Name {
+        table.name == Tables.metadata && column.type == .int && !column.isCollection ? "version" : column.name
     }
 
     private func freeName(_ name: Name) -> Name {
@@ -83,23 +84,23 @@ final class SalvagedTable {
 
     // MARK: Objects
 
-    /// Makes the objects, without values but for the primary key.
-    /// - Parameter mayStand: whether an object has a place in its class.
+    /// Creates the objects, with no values except the primary key.
+    /// - Parameter mayStand: whether an object may be stored in its class.
     func makeObjects(_ group: Group, mayStand: (ObjKey) -> Bool) throws(RealmError) {
         let from = found.primaryKey
         let key = from.flatMap { pk in columns.first { $0.from.key == pk }?.to }
         if let key { try table.setPrimaryKey(key) }
         var last = ObjKey.null
-        // The most trusted come first, so that of two objects with one primary key it is theirs.
+        // The most trusted root comes first, so that its object wins if two have the same primary key.
         for root in rows.sources.indices {
             try rows.eachObject(ofRoot: root) { (place) throws(RealmError) in
                 try table.store.test()
                 var value: Mixed?
                 if let from, key != nil {
-                    guard let v = rows.value(place, from)?.value, isGoodKey(v) else {
+                    guard let element = rows.value(place, from)?.value, isGoodKey(element) else {
                         return try putApart(place, group)
                     }
-                    value = v
+                    value = element
                 }
                 guard mayStand(place.key), try table.restore(place.key, primaryKey: value) else {
                     return try putApart(place, group)
@@ -114,12 +115,13 @@ final class SalvagedTable {
         report.lost = rows.lost.map { max(0, $0 - (rows.strays?.objects ?? 0)) }
     }
 
-    /// An object whose key is lost with the way to it: it has a place in its class where the primary key says which it
-    /// is.
+    /// Adds an object that was found without its key. It stays in its class if a primary key identifies it.
     private func takeStray(_ place: MergedRows.Place, _ group: Group) throws(RealmError) {
         report.found += 1
-        if table.primaryKey != nil, let from = found.primaryKey, let v = rows.value(place, from)?.value, isGoodKey(v) {
-            let (key, isNew) = try table.createObject(primaryKey: v)
+        if table.primaryKey != nil, let from = found.primaryKey, let value = rows.value(place, from)?.value,
+            isGoodKey(value)
+        {
+            let (key, isNew) = try table.createObject(primaryKey: value)
             if isNew {
                 placedStrays.append((place, key))
                 report.objects += 1
@@ -129,9 +131,9 @@ final class SalvagedTable {
         try putApart(place, group)
     }
 
-    private func isGoodKey(_ v: Mixed) -> Bool {
+    private func isGoodKey(_ value: Mixed) -> Bool {
         guard let pk = table.primaryKey, let facts = table.facts(pk) else { return false }
-        return Table.matches(v, facts)
+        return Table.matches(value, facts)
     }
 
     private func putApart(_ place: MergedRows.Place, _ group: Group) throws(RealmError) {
@@ -149,8 +151,8 @@ final class SalvagedTable {
             number += 1
         }
         let new = try group.addTable(name)
-        for (i, c) in columns.enumerated() {
-            guard let there = table.column(c.to) else { continue }
+        for (i, column) in columns.enumerated() {
+            guard let there = table.column(column.to) else { continue }
             let target = there.type == .link ? try group.table(there.oppositeTable) : nil
             try new.addColumn(there.name, there.type, Self.form(columns[i].from), target: target)
         }
@@ -180,7 +182,7 @@ final class SalvagedTable {
     private struct Spot: Hashable {
         let root: Int, leaf: Int, row: Int
 
-        init(_ p: MergedRows.Place) { (root, leaf, row) = (p.root, p.leaf, p.row) }
+        init(_ place: MergedRows.Place) { (root, leaf, row) = (place.root, place.leaf, place.row) }
     }
 
     private func isApart(_ place: MergedRows.Place) -> Bool {
@@ -188,13 +190,15 @@ final class SalvagedTable {
     }
 
     private func copyObject(_ place: MergedRows.Place, to: Table, _ key: ObjKey, _ copy: ValueCopy) throws(RealmError) {
-        for c in columns {
-            let there = to === table ? c.to : to.column(named: table.column(c.to)?.name ?? "")?.key
+        for column in columns {
+            let there = to === table ? column.to : to.column(named: table.column(column.to)?.name ?? "")?.key
             guard let there, let facts = to.facts(there) else { continue }
             if facts.isPrimaryKey { continue }
-            let origin = Origin(table: found.key, column: c.from.key, object: place.key)
+            let origin = Origin(table: found.key, column: column.from.key, object: place.key)
             let goal = ValueCopy.Goal(table: to, object: key, facts: facts, origin: origin)
-            try copy.copy(rows.value(place, c.from.key), target(of: c.from), to: goal, &report.properties[c.losses])
+            try copy.copy(
+                rows.value(place, column.from.key), target(of: column.from), to: goal, &report.properties[column.losses]
+            )
         }
     }
 
@@ -202,13 +206,13 @@ final class SalvagedTable {
 
     func addIndexes() throws(RealmError) {
         for (from, to, _) in columns {
-            guard let c = table.column(to), c.isIndexable else { continue }
+            guard let column = table.column(to), column.isIndexable else { continue }
             var asked = from.attributes.intersection([.indexed, .fullTextIndexed])
-            // Only texts have an index of words, and only those without another one.
-            if c.type != .string || asked.contains(.indexed) { asked.remove(.fullTextIndexed) }
+            // Only string columns can have a full-text index, and only instead of an ordinary one.
+            if column.type != .string || asked.contains(.indexed) { asked.remove(.fullTextIndexed) }
             if !asked.isEmpty { table.setIndexAttribute(to, asked) }
             guard to != table.primaryKey, found.indexed.contains(from.index) else { continue }
-            try table.addIndex(c.index, fullText: asked.contains(.fullTextIndexed))
+            try table.addIndex(column.index, fullText: asked.contains(.fullTextIndexed))
         }
     }
 }
@@ -221,7 +225,7 @@ extension Column {
 }
 
 extension MergedRows {
-    /// Calls `body` for each object that one root gives.
+    /// Calls `body` for each object that comes from one root.
     func eachObject(ofRoot root: Int, _ body: (Place) throws(RealmError) -> Void) throws(RealmError) {
         guard let source = sources[root] else { return }
         for piece in pieces where piece.root == root {
@@ -234,8 +238,7 @@ extension MergedRows {
 }
 
 extension Table {
-    /// An object with the key that it had elsewhere; false when there is one with this key, or with its primary key,
-    /// already.
+    /// Creates an object with a given key; false if an object with this key, or with its primary key, already exists.
     func restore(_ key: ObjKey, primaryKey value: Mixed?) throws(RealmError) -> Bool {
         guard key.raw >= 0, try !rows.contains(key) else { return false }
         let pk = primaryKey
@@ -246,15 +249,16 @@ extension Table {
         return true
     }
 
-    /// The next objects get keys behind `last`, and no sequence number below `stated`.
+    /// Makes sure that new objects get keys after `last`, and sequence numbers of at least `stated`.
     func continueKeys(behind last: ObjKey, _ stated: UInt64) {
         let stated = stated < 1 << 40 ? stated : 0
         guard !last.isNull else {
             state.sequence = max(state.sequence, stated)
             return
         }
-        // Without a primary key the second byte of a key is that of the file, and no part of the number.
-        let k = UInt64(bitPattern: last.raw), number = primaryKey != nil ? k : k & 0xFF | k >> 8 & 0xFFFF_FF00
+        // Without a primary key, the second byte of an object key identifies the file and is not part of the sequence
+        // number.
+        let raw = UInt64(bitPattern: last.raw), number = primaryKey != nil ? raw : raw & 0xFF | raw >> 8 & 0xFFFF_FF00
         state.sequence = max(state.sequence, stated, number < 1 << 40 ? number &+ 1 : 0)
     }
 }

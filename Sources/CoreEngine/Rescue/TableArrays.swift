@@ -1,16 +1,16 @@
-/// How old a state of the table in one place is, among all that ever were in that place. Format: logical §1, §2.
+/// The age of a table state, compared with all tables that were ever in the same place. Format: logical §1, §2.
 struct TableAge: Comparable {
-    /// One more for each table that was removed from there.
+    /// Incremented for each table removed from the place.
     let tag: UInt32
 
-    /// One more with each commit that changed the table; 0 where there is none.
+    /// Incremented by each commit that changes the table; 0 if there is no table.
     let version: UInt64
 
     init(_ table: FoundTable) { (tag, version) = (table.key.raw >> 16, table.contentVersion) }
 
     init(_ top: NodeScan.TableTop) { (tag, version) = (top.key.raw >> 16, top.contentVersion) }
 
-    /// A place without a table keeps the tag of the next one.
+    /// An empty place stores the tag of the next table.
     init(vacant tag: UInt64) { (self.tag, version) = (UInt32(truncatingIfNeeded: tag), 0) }
 
     static func < (a: TableAge, b: TableAge) -> Bool { (a.tag, a.version) < (b.tag, b.version) }
@@ -21,19 +21,20 @@ struct TableAge: Comparable {
     }
 }
 
-/// An array of table tops that a scan found: all tables of one version, be its top array lost or not.
+/// An array of table tops found by a scan: all tables of one version, with or without its top array.
 struct TableArray {
     let ref: Ref
 
-    /// By place; nil where the table's top cannot be read.
+    /// One per place; nil if the top array of the table cannot be read.
     let ages: [TableAge?]
 
-    /// - Returns: nil for what cannot be one: a table in another's place, or hardly any table.
-    init?(_ store: NodeStore, _ n: Node) {
-        guard n.count > 0, n.count <= 0x1_0000 else { return nil }
+    /// - Returns: nil if the node cannot be such an array: a table is in the wrong place, or too few tables are
+    ///   readable.
+    init?(_ store: NodeStore, _ node: Node) {
+        guard node.count > 0, node.count <= 0x1_0000 else { return nil }
         var ages: [TableAge?] = [], found = 0, others = 0
-        for i in 0..<n.count {
-            guard let slot = try? n.slot(i), !slot.isNull else { return nil }
+        for i in 0..<node.count {
+            guard let slot = try? node.slot(i), !slot.isNull else { return nil }
             if let tag = slot.number {
                 guard tag <= 0x7FFF else { return nil }
                 ages.append(TableAge(vacant: tag))
@@ -48,15 +49,15 @@ struct TableArray {
             }
         }
         guard found > 0 else { return nil }
-        (ref, self.ages) = (n.ref, ages)
+        (ref, self.ages) = (node.ref, ages)
     }
 
-    /// Whether one of its tables is newer than the other array's.
+    /// Whether any table is newer than the same table of the other array.
     func isNewer(than other: TableArray) -> Bool {
         zip(ages, other.ages).contains { if let a = $0, let b = $1 { a > b } else { false } }
     }
 
-    /// Whether it may be of the version behind that of the other one.
+    /// Whether this array may belong to the version directly after that of the other array.
     func mayFollow(_ other: TableArray) -> Bool {
         ages.count >= other.ages.count
             && zip(ages, other.ages).allSatisfy { if let a = $0, let b = $1 { a.follows(b) } else { true } }
@@ -64,7 +65,7 @@ struct TableArray {
 }
 
 extension [TableArray] {
-    /// The one with the most tables of which no newer state was found.
+    /// The array with the most tables of which no newer state was found.
     func newest() -> TableArray? {
         var last: [TableAge] = []
         for array in self {

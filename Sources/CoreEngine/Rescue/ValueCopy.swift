@@ -1,6 +1,6 @@
-/// Brings values of a damaged file into a new one, and counts what of them is lost.
+/// Copies values of a damaged file into a new one, and counts the losses.
 ///
-/// Every node of a collection is read as part of one value; every embedded object gets one owner.
+/// Every node of a collection is read as part of one value, and every embedded object gets one owner.
 final class ValueCopy {
     let source: DamagedFile
     let target: Group
@@ -21,46 +21,47 @@ final class ValueCopy {
 
     private var store: NodeStore { source.store }
 
-    /// Where a value goes.
+    /// The destination of a value.
     struct Goal {
         let table: Table
         let object: ObjKey
         let facts: ColumnFacts
 
-        /// Whose property it was.
+        /// The property of the damaged file that has the value.
         let origin: Origin
 
-        /// Format of the root that the value is of.
+        /// Format of the root that has the value.
         var format = Format.currentVersion
     }
 
     // MARK: Values
 
-    /// Sets a property. What cannot be set leaves its default.
+    /// Sets a property. A value that cannot be set leaves the default.
     /// - Parameters:
-    ///   - found: nil where the value is lost.
-    ///   - table: where links lead.
+    ///   - found: nil if the value is lost.
+    ///   - table: the target table of links.
     func copy(
         _ found: MergedRows.Found?, _ table: TableKey, to goal: Goal, _ loss: inout SalvageReport.Property
     ) throws(RealmError) {
         guard let found else {
-            guard let embedded = owners.object(of: goal.origin), let v = try link(table, embedded, goal, &loss) else {
+            guard let embedded = owners.object(of: goal.origin), let value = try link(table, embedded, goal, &loss)
+            else {
                 loss.lost += 1
                 return
             }
-            _ = try goal.table.set(goal.object, goal.facts, v)
+            _ = try goal.table.set(goal.object, goal.facts, value)
             return
         }
         if found.isOlder { loss.older += 1 }
         var goal = goal
         goal.format = found.format
-        var c = found.column
-        if c.type == .link { c.oppositeTable = table }
-        guard let shape = c.shape else {
-            guard let v = try single(found.value, c, goal, &loss) else { return }
-            _ = try goal.table.set(goal.object, goal.facts, v)
+        var column = found.column
+        if column.type == .link { column.oppositeTable = table }
+        guard let shape = column.shape else {
+            guard let value = try single(found.value, column, goal, &loss) else { return }
+            _ = try goal.table.set(goal.object, goal.facts, value)
             try fill(
-                found.value, CollectionPath(table: goal.table.key, object: goal.object, column: goal.facts.key), c,
+                found.value, CollectionPath(table: goal.table.key, object: goal.object, column: goal.facts.key), column,
                 goal, &loss, depth: 0)
             return
         }
@@ -70,111 +71,123 @@ final class ValueCopy {
         }
         guard let root = slot.subtree else { return }
         let path = CollectionPath(table: goal.table.key, object: goal.object, column: goal.facts.key)
-        if shape == .dictionary { return try dictionary(root, path, c, found.column.keyType, goal, &loss, depth: 0) }
-        guard let kind = c.elementKind else { return }
-        try elements(FoundTree(store, kind, root, &visited), path, shape, c, goal, &loss, depth: 0)
+        if shape == .dictionary {
+            return try dictionary(root, path, column, found.column.keyType, goal, &loss, depth: 0)
+        }
+        guard let kind = column.elementKind else { return }
+        try elements(FoundTree(store, kind, root, &visited), path, shape, column, goal, &loss, depth: 0)
     }
 
-    /// A value that stands alone as the new file has it; nil where the default is to stay.
-    private func single(_ v: Mixed, _ c: Column, _ goal: Goal, _ loss: inout SalvageReport.Property) throws(RealmError)
+    /// Translates a single value for the new file; nil if the default stays.
+    private func single(_ value: Mixed, _ column: Column, _ goal: Goal, _ loss: inout SalvageReport.Property)
+        throws(RealmError)
         -> Mixed?
     {
-        if v.isNull {
+        if value.isNull {
             if !goal.facts.isNullable { loss.lost += 1 }
             return nil
         }
-        return try translated(v, c, goal, &loss)
+        return try translated(value, column, goal, &loss)
     }
 
-    /// An element or value as the new file has it: collections empty. nil: a link that leads nowhere, or what no
-    /// property can hold.
-    private func translated(_ v: Mixed, _ c: Column, _ goal: Goal, _ loss: inout SalvageReport.Property)
+    /// Translates an element or value for the new file. Collections become empty ones. nil for a link without an
+    /// object, and for a value that no property can hold.
+    private func translated(_ value: Mixed, _ column: Column, _ goal: Goal, _ loss: inout SalvageReport.Property)
         throws(RealmError) -> Mixed?
     {
-        switch v {
-        case .link(let k): return try link(c.oppositeTable, k, goal, &loss)
-        case .typedLink(let t, let k): return try link(t, k, goal, &loss)
-        case .list: return c.type == .mixed ? .emptyList : nil
-        case .dictionary: return c.type == .mixed ? .emptyDictionary : nil
-        case .string(let b):
-            if !isUTF8(b) { loss.texts += 1 }
-            return try checked(v, goal, &loss)
-        case .timestamp(let t) where !t.isValid:
+        switch value {
+        case .link(let key): return try link(column.oppositeTable, key, goal, &loss)
+        case .typedLink(let table, let key): return try link(table, key, goal, &loss)
+        case .list: return column.type == .mixed ? .emptyList : nil
+        case .dictionary: return column.type == .mixed ? .emptyDictionary : nil
+        case .string(let text):
+            if !isUTF8(text) { loss.texts += 1 }
+            return try checked(value, goal, &loss)
+        case .timestamp(let time) where !time.isValid:
             loss.lost += 1
             return nil
-        default: return try checked(v, goal, &loss)
+        default: return try checked(value, goal, &loss)
         }
     }
 
-    private func checked(_ v: Mixed, _ goal: Goal, _ loss: inout SalvageReport.Property) throws(RealmError) -> Mixed? {
-        if v.isNull || Table.matches(v, goal.facts) { return v }
+    private func checked(_ value: Mixed, _ goal: Goal, _ loss: inout SalvageReport.Property) throws(RealmError)
+        -> Mixed?
+    {
+        if value.isNull || Table.matches(value, goal.facts) { return value }
         loss.lost += 1
         return nil
     }
 
-    /// A link, if its object is in the new file and may be linked to.
-    private func link(_ table: TableKey, _ k: ObjKey, _ goal: Goal, _ loss: inout SalvageReport.Property)
+    /// The link in the new file, if its object exists there and may be linked to.
+    private func link(_ table: TableKey, _ key: ObjKey, _ goal: Goal, _ loss: inout SalvageReport.Property)
         throws(RealmError) -> Mixed?
     {
-        if k.isNull || k.isUnresolved { return nil }
-        if let t = tables[table], try t.isValid(k), try isFree(t, table, k, goal) { return .typedLink(t.key, k) }
+        if key.isNull || key.isUnresolved { return nil }
+        if let owner = tables[table], try owner.isValid(key), try isFree(owner, table, key, goal) {
+            return .typedLink(owner.key, key)
+        }
         loss.links += 1
         return nil
     }
 
-    /// Whether a property may link to an object: an embedded one has one owner, and no Mixed value is one.
-    private func isFree(_ t: Table, _ key: TableKey, _ k: ObjKey, _ goal: Goal) throws(RealmError) -> Bool {
-        guard t.kind != .asymmetric, goal.facts.type != .link || t.key == goal.facts.oppositeTable else { return false }
-        guard t.isEmbedded else { return true }
-        guard goal.facts.type == .link, owners.owner(of: key, k) == goal.origin else { return false }
-        return try t.backlinkCount(k) == 0
+    /// Whether a property may link to an object: an embedded object has one owner, which is never a Mixed value.
+    private func isFree(_ table: Table, _ key: TableKey, _ object: ObjKey, _ goal: Goal) throws(RealmError) -> Bool {
+        guard table.kind != .asymmetric, goal.facts.type != .link || table.key == goal.facts.oppositeTable else {
+            return false
+        }
+        guard table.isEmbedded else { return true }
+        guard goal.facts.type == .link, owners.owner(of: key, object) == goal.origin else { return false }
+        return try table.backlinkCount(object) == 0
     }
 
     // MARK: Collections
 
     private func elements(
-        _ tree: FoundTree, _ path: CollectionPath, _ shape: CollectionShape, _ c: Column, _ goal: Goal,
+        _ tree: FoundTree, _ path: CollectionPath, _ shape: CollectionShape, _ column: Column, _ goal: Goal,
         _ loss: inout SalvageReport.Property,
         depth: Int
     ) throws(RealmError) {
         loss.elements += tree.lost + (tree.isBroken ? 1 : 0)
         var nested: [(key: Int64, value: Mixed)] = []
         var counted = loss
-        try goal.table.edit(path, as: shape) { (e) throws(RealmError) in
+        try goal.table.edit(path, as: shape) { (editor) throws(RealmError) in
             var at = 0
-            try tree.eachElement { (_, v) throws(RealmError) in
-                guard let v, let new = try self.element(v, c, goal, &counted) else {
-                    if v == nil { counted.elements += 1 }
+            try tree.eachElement { (_, value) throws(RealmError) in
+                guard let value, let new = try self.element(value, column, goal, &counted) else {
+                    if value == nil { counted.elements += 1 }
                     return
                 }
                 if shape == .set {
-                    _ = try e.insertUnique(new)
+                    _ = try editor.insertUnique(new)
                     return
                 }
-                try e.insert(at, new)
-                if v.isNestedCollection { nested.append((try e.nestedKey(at), v)) }
+                try editor.insert(at, new)
+                if value.isNestedCollection { nested.append((try editor.nestedKey(at), value)) }
                 at += 1
             }
         }
         loss = counted
-        for (key, value) in nested { try fill(value, path.appending(.salt(key)), c, goal, &loss, depth: depth + 1) }
+        for (key, value) in nested {
+            try fill(value, path.appending(.salt(key)), column, goal, &loss, depth: depth + 1)
+        }
     }
 
-    private func element(_ v: Mixed, _ c: Column, _ goal: Goal, _ loss: inout SalvageReport.Property) throws(RealmError)
+    private func element(_ value: Mixed, _ column: Column, _ goal: Goal, _ loss: inout SalvageReport.Property)
+        throws(RealmError)
         -> Mixed?
     {
-        if v.isNull {
+        if value.isNull {
             if goal.facts.isNullable, goal.facts.type != .link { return .null }
             loss.elements += 1
             return nil
         }
-        if case .decimal = v, goal.facts.type == .decimal { return v }
-        guard let new = try translated(v, c, goal, &loss) else { return c.type == .mixed ? .null : nil }
+        if case .decimal = value, goal.facts.type == .decimal { return value }
+        guard let new = try translated(value, column, goal, &loss) else { return column.type == .mixed ? .null : nil }
         return new
     }
 
     private func dictionary(
-        _ root: Ref, _ path: CollectionPath, _ c: Column, _ keyType: ColumnType, _ goal: Goal,
+        _ root: Ref, _ path: CollectionPath, _ column: Column, _ keyType: ColumnType, _ goal: Goal,
         _ loss: inout SalvageReport.Property, depth: Int
     ) throws(RealmError) {
         guard keyType == .string else {
@@ -188,11 +201,11 @@ final class ValueCopy {
                 return
             }
             for i in 0..<old.count {
-                if case .string(let name)? = try? old.key(i), let v = try? old.value(i) {
-                    entries.append((Array(name), v))
+                if case .string(let name)? = try? old.key(i), let value = try? old.value(i) {
+                    entries.append((Array(name), value))
                 }
             }
-            return try put(entries, path, c, goal, &loss, depth: depth)
+            return try put(entries, path, column, goal, &loss, depth: depth)
         }
         guard visited.insert(root), let top = try? store.refsNode(root), !top.isInner, let keyRoot = try? top.child(0)
         else {
@@ -203,57 +216,58 @@ final class ValueCopy {
         let values = (try? top.child(1)).map { FoundTree(store, .mixed, $0, &visited) }
         loss.elements += keys.lost + (keys.isBroken ? 1 : 0)
         let isAligned = !keys.isBroken && !(values?.isBroken ?? true) && keys.total == values?.total
-        try keys.eachElement { (i, k) throws(RealmError) in
-            guard case .string(let name)? = k, isAligned, let v = values?.value(at: i) else {
+        try keys.eachElement { (i, key) throws(RealmError) in
+            guard case .string(let name)? = key, isAligned, let value = values?.value(at: i) else {
                 loss.elements += 1
                 return
             }
-            entries.append((Array(name), v))
+            entries.append((Array(name), value))
         }
-        try put(entries, path, c, goal, &loss, depth: depth)
+        try put(entries, path, column, goal, &loss, depth: depth)
     }
 
     private func put(
-        _ entries: [(name: [UInt8], value: Mixed)], _ path: CollectionPath, _ c: Column, _ goal: Goal,
+        _ entries: [(name: [UInt8], value: Mixed)], _ path: CollectionPath, _ column: Column, _ goal: Goal,
         _ loss: inout SalvageReport.Property,
         depth: Int
     ) throws(RealmError) {
         var counted = loss
-        try goal.table.edit(path, as: .dictionary) { (e) throws(RealmError) in
-            for (name, v) in entries {
+        try goal.table.edit(path, as: .dictionary) { (editor) throws(RealmError) in
+            for (name, value) in entries {
                 let new: Mixed?
-                if v.isNull {
+                if value.isNull {
                     new = goal.facts.isNullable ? .null : nil
                 } else {
-                    new = try self.translated(v, c, goal, &counted)
+                    new = try self.translated(value, column, goal, &counted)
                 }
                 guard let new = new ?? (goal.facts.isNullable ? .null : nil) else {
                     counted.elements += 1
                     continue
                 }
-                _ = try name.withBytes { (b) throws(RealmError) in try e.setValue(new, for: b) }
+                _ = try name.withBytes { (b) throws(RealmError) in try editor.setValue(new, for: b) }
             }
         }
         loss = counted
-        for (name, v) in entries where v.isNestedCollection {
-            try fill(v, path.appending(.name(name)), c, goal, &loss, depth: depth + 1)
+        for (name, value) in entries where value.isNestedCollection {
+            try fill(value, path.appending(.name(name)), column, goal, &loss, depth: depth + 1)
         }
     }
 
-    /// Fills the empty collection at `path` with the elements of a nested one; does nothing for other values.
+    /// Fills the empty collection at `path` with the elements of a nested one. Does nothing for other values.
     private func fill(
-        _ v: Mixed, _ path: CollectionPath, _ c: Column, _ goal: Goal, _ loss: inout SalvageReport.Property, depth: Int
+        _ value: Mixed, _ path: CollectionPath, _ column: Column, _ goal: Goal, _ loss: inout SalvageReport.Property,
+        depth: Int
     ) throws(RealmError) {
-        guard v.isNestedCollection, c.type == .mixed else { return }
+        guard value.isNestedCollection, column.type == .mixed else { return }
         guard depth < Table.maxNesting else {
             loss.elements += 1
             return
         }
-        switch v {
+        switch value {
         case .list(let root) where !root.isNull:
-            try elements(FoundTree(store, .mixed, root, &visited), path, .list, c, goal, &loss, depth: depth)
+            try elements(FoundTree(store, .mixed, root, &visited), path, .list, column, goal, &loss, depth: depth)
         case .dictionary(let root) where !root.isNull:
-            try dictionary(root, path, c, .string, goal, &loss, depth: depth + 1)
+            try dictionary(root, path, column, .string, goal, &loss, depth: depth + 1)
         default: break
         }
     }

@@ -1,21 +1,21 @@
 /// Writes values of a file as JSON, as far as they can be read.
 ///
-/// What JSON lacks stands in an object with one member: `$binary` (base64), `$timestamp` (seconds, nanoseconds),
-/// `$decimal`, `$oid`, `$uuid`, `$double` (`nan`, `inf`), `$link` (class, object key), `$dictionary`.
+/// A value that JSON has no type for becomes an object with one member: `$binary` (base64), `$timestamp` (seconds,
+/// nanoseconds), `$decimal`, `$oid`, `$uuid`, `$double` (`nan`, `inf`), `$link` (class, object key), `$dictionary`.
 struct ValueText {
     let store: NodeStore
 
-    /// Names of classes.
+    /// Returns the name of a class.
     let name: (TableKey) -> Name?
 
-    /// Whether a subtree may be read as part of the value at hand.
+    /// Whether a subtree may be read as part of the current value.
     var mayRead: (Ref) -> Bool = { _ in true }
 
-    /// A value that the column cannot hold is lost: null where there is none, text that is not UTF-8 or not written as
-    /// such.
+    /// Treats values that the column cannot hold as lost: null in a non-nullable column, and text that is not UTF-8 or
+    /// not stored in the form of a text.
     var isStrict = false
 
-    /// Something of the last value is lost.
+    /// Part of the last value is lost.
     private(set) var isBroken = false
 
     init(_ store: NodeStore, name: @escaping (TableKey) -> Name?) {
@@ -23,15 +23,15 @@ struct ValueText {
         self.name = name
     }
 
-    /// - Parameter c: the column, as the root of the value has it.
-    mutating func write(_ v: Mixed, _ c: Column, _ out: inout JSONText) {
+    /// - Parameter column: the column, as described by the root of the value.
+    mutating func write(_ element: Mixed, _ column: Column, _ out: inout JSONText) {
         isBroken = false
         var visited = Visited(0)
-        if let shape = c.shape {
-            guard case .slot(let slot) = v, !slot.isTagged else { return lose(&out) }
-            return collection(slot.subtree ?? .null, shape, c.elementKind, c, &out, &visited, depth: 0)
+        if let shape = column.shape {
+            guard case .slot(let slot) = element, !slot.isTagged else { return lose(&out) }
+            return collection(slot.subtree ?? .null, shape, column.elementKind, column, &out, &visited, depth: 0)
         }
-        value(v, c, &out, &visited, depth: 0)
+        value(element, column, &out, &visited, depth: 0)
     }
 
     private mutating func lose(_ out: inout JSONText) {
@@ -39,56 +39,62 @@ struct ValueText {
         out.null()
     }
 
-    private mutating func value(_ v: Mixed, _ c: Column, _ out: inout JSONText, _ visited: inout Visited, depth: Int) {
-        switch v {
-        case .null where isStrict && !(c.isNullable || c.type == .mixed || c.type == .link): lose(&out)
-        case .string(let b) where isStrict && !isUTF8(b): lose(&out)
-        case .timestamp(let t) where isStrict && !t.isValid: lose(&out)
+    private mutating func value(
+        _ value: Mixed, _ column: Column, _ out: inout JSONText, _ visited: inout Visited, depth: Int
+    ) {
+        switch value {
+        case .null where isStrict && !(column.isNullable || column.type == .mixed || column.type == .link): lose(&out)
+        case .string(let text) where isStrict && !isUTF8(text): lose(&out)
+        case .timestamp(let time) where isStrict && !time.isValid: lose(&out)
         case .null: out.null()
         case .int(let i): out.number(i)
-        case .bool(let b): out.bool(b)
-        case .float(let f): number(Double(f), "\(f)", &out)
-        case .double(let d): number(d, "\(d)", &out)
-        case .string(let b): out.text(b)
-        case .binary(let b): out.typed("$binary", Crypto.base64(b))
-        case .timestamp(let t):
-            out.object { o in
-                o.field("$timestamp") { $0.array([t.seconds, Int64(t.nanoseconds)]) { $0.number($1) } }
+        case .bool(let flag): out.bool(flag)
+        case .float(let float): number(Double(float), "\(float)", &out)
+        case .double(let double): number(double, "\(double)", &out)
+        case .string(let text): out.text(text)
+        case .binary(let bytes): out.typed("$binary", Crypto.base64(bytes))
+        case .timestamp(let time):
+            out.object { object in
+                object.field("$timestamp") { $0.array([time.seconds, Int64(time.nanoseconds)]) { $0.number($1) } }
             }
-        case .decimal(let d): out.typed("$decimal", d.description)
+        case .decimal(let decimal): out.typed("$decimal", decimal.description)
         case .objectId(let id): out.typed("$oid", id.description)
         case .uuid(let id): out.typed("$uuid", id.description)
-        case .link(let k): link(c.oppositeTable, k, &out)
-        case .typedLink(let t, let k): link(t, k, &out)
-        case .list(let root): collection(root, .list, .mixed, c, &out, &visited, depth: depth + 1)
-        case .dictionary(let root): collection(root, .dictionary, .mixed, c, &out, &visited, depth: depth + 1)
+        case .link(let key): link(column.oppositeTable, key, &out)
+        case .typedLink(let table, let key): link(table, key, &out)
+        case .list(let root): collection(root, .list, .mixed, column, &out, &visited, depth: depth + 1)
+        case .dictionary(let root): collection(root, .dictionary, .mixed, column, &out, &visited, depth: depth + 1)
         case .slot: lose(&out)
         }
     }
 
-    private func number(_ d: Double, _ text: String, _ out: inout JSONText) {
-        if d.isFinite { out.raw(text) } else { out.typed("$double", d.isNaN ? "nan" : d < 0 ? "-inf" : "inf") }
+    private func number(_ number: Double, _ text: String, _ out: inout JSONText) {
+        if number.isFinite {
+            out.raw(text)
+        } else {
+            out.typed("$double", number.isNaN ? "nan" : number < 0 ? "-inf" : "inf")
+        }
     }
 
-    private func link(_ table: TableKey, _ k: ObjKey, _ out: inout JSONText) {
-        if k.isNull || k.isUnresolved { return out.null() }
+    private func link(_ table: TableKey, _ key: ObjKey, _ out: inout JSONText) {
+        if key.isNull || key.isUnresolved { return out.null() }
         let text = name(table).map { $0.after(Tables.classPrefix) ?? $0 }
-        out.object { o in
-            o.field("$link") { a in
-                a.array { a in
-                    a.text(text?.text)
-                    a.number(k.raw)
+        out.object { object in
+            object.field("$link") { field in
+                field.array { array in
+                    array.text(text?.text)
+                    array.number(key.raw)
                 }
             }
         }
     }
 
     private mutating func collection(
-        _ root: Ref, _ shape: CollectionShape, _ kind: LeafKind?, _ c: Column, _ out: inout JSONText,
+        _ root: Ref, _ shape: CollectionShape, _ kind: LeafKind?, _ column: Column, _ out: inout JSONText,
         _ visited: inout Visited, depth: Int
     ) {
         guard let kind, depth < Table.maxNesting, root.isNull || depth > 0 || mayRead(root) else { return lose(&out) }
-        if shape == .dictionary { return dictionary(root, c, &out, &visited, depth: depth) }
+        if shape == .dictionary { return dictionary(root, column, &out, &visited, depth: depth) }
         var elements: [Mixed] = []
         if !root.isNull {
             let tree = FoundTree(store, kind, root, &visited)
@@ -96,38 +102,44 @@ struct ValueText {
             if isStrict, kind == .string, !tree.leaves.allSatisfy({ LeafForm.areTexts(store, $0.ref) }) {
                 isBroken = true
             }
-            try? tree.eachElement { (_, v) throws(RealmError) in if let v { elements.append(v) } }
+            try? tree.eachElement { (_, value) throws(RealmError) in if let value { elements.append(value) } }
             if elements.count < tree.total { isBroken = true }
-            // A node without elements has the form of many others: it does not say that this list was empty.
+            // An empty node looks like many other nodes, so it does not prove that the list was empty.
             if isStrict, elements.isEmpty { isBroken = true }
         }
-        out.array { a in for v in elements { self.value(v, c, &a, &visited, depth: depth) } }
+        out.array { a in for value in elements { self.value(value, column, &a, &visited, depth: depth) } }
     }
 
     private mutating func dictionary(
-        _ root: Ref, _ c: Column, _ out: inout JSONText, _ visited: inout Visited, depth: Int
+        _ root: Ref, _ column: Column, _ out: inout JSONText, _ visited: inout Visited, depth: Int
     ) {
         var entries: [(Bytes, Mixed)] = []
         if !root.isNull {
-            guard visited.insert(root), let top = try? store.refsNode(root), !top.isInner, let k = try? top.child(0),
-                let v = try? top.child(1)
+            guard visited.insert(root), let top = try? store.refsNode(root), !top.isInner,
+                let keyRoot = try? top.child(0),
+                let valueRoot = try? top.child(1)
             else {
                 return lose(&out)
             }
-            let keys = FoundTree(store, .string, k, &visited), values = FoundTree(store, .mixed, v, &visited)
+            let keys = FoundTree(store, .string, keyRoot, &visited),
+                values = FoundTree(store, .mixed, valueRoot, &visited)
             if keys.lost + values.lost > 0 || keys.isBroken || values.isBroken || keys.total != values.total {
                 return lose(&out)
             }
             try? keys.eachElement { (i, name) throws(RealmError) in
-                if case .string(let name)? = name, let v = values.value(at: i) { entries.append((name, v)) }
+                if case .string(let name)? = name, let value = values.value(at: i) {
+                    entries.append((name, value))
+                }
             }
             if entries.count < keys.total { isBroken = true }
         }
-        out.object { o in
-            o.field("$dictionary") { d in
-                d.object { d in
-                    for (name, v) in entries {
-                        d.field(String(decoding: name, as: UTF8.self)) { self.value(v, c, &$0, &visited, depth: depth) }
+        out.object { object in
+            object.field("$dictionary") { field in
+                field.object { dictionary in
+                    for (name, value) in entries {
+                        dictionary.field(String(decoding: name, as: UTF8.self)) {
+                            self.value(value, column, &$0, &visited, depth: depth)
+                        }
                     }
                 }
             }
@@ -140,6 +152,8 @@ extension JSONText {
 }
 
 extension LeafForm {
-    /// Whether all texts of a leaf are written as texts are.
-    static func areTexts(_ s: NodeStore, _ ref: Ref) -> Bool { (try? texts(s, try s.node(ref)).isEmpty) ?? false }
+    /// Whether all texts of a leaf are stored in the form of texts.
+    static func areTexts(_ store: NodeStore, _ ref: Ref) -> Bool {
+        (try? texts(store, try store.node(ref)).isEmpty) ?? false
+    }
 }

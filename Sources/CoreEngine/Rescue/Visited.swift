@@ -1,9 +1,10 @@
-/// Which nodes a walk has met: a bit for eight bytes of the file, so that each node is read as part of one thing.
+/// The nodes that a walk has visited: one bit per eight bytes of the file. Each node is thereby read as part of one
+/// thing only.
 struct Visited {
     private var bits: PagedBits
     private let end: Int
 
-    /// Nodes that the file does not hold, of an old format.
+    /// Nodes of an old format that are created in memory, outside the file.
     private var others: Set<Int> = []
 
     init(_ size: Int) {
@@ -11,7 +12,7 @@ struct Visited {
         bits = PagedBits(size)
     }
 
-    /// Notes a node; false when it was met before.
+    /// Records a node; false if it was visited before.
     mutating func insert(_ ref: Ref) -> Bool {
         let at = ref.offset
         guard at >= 0, at < end else { return others.insert(at).inserted }
