@@ -28,9 +28,9 @@ struct ChangeBuilder {
 
     mutating func apply(_ change: CollectionChange) {
         switch change {
-        case .insert(let i): insert(i)
-        case .set(let i): modifications.add(i)
-        case .erase(let i): erase(i)
+        case .insert(let index): insert(index)
+        case .set(let index): modifications.add(index)
+        case .erase(let index): erase(index)
         case .move(let from, let to): move(from, to)
         case .clear(let size): clear(size)
         }
@@ -39,7 +39,7 @@ struct ChangeBuilder {
     private mutating func insert(_ i: Int) {
         modifications.shiftForInsert(at: i)
         insertions.insert(at: i)
-        for m in moves.indices where moves[m].to >= i { moves[m].to += 1 }
+        for index in moves.indices where moves[index].to >= i { moves[index].to += 1 }
         isCleared = false
     }
 
@@ -47,7 +47,7 @@ struct ChangeBuilder {
         modifications.erase(at: i)
         if let old = insertions.eraseOrUnshift(i) { _ = deletions.addShifted(old) }
         moves.removeAll { $0.to == i }
-        for m in moves.indices where moves[m].to > i { moves[m].to -= 1 }
+        for index in moves.indices where moves[index].to > i { moves[index].to -= 1 }
     }
 
     mutating func clear(_ size: Int) {
@@ -58,14 +58,14 @@ struct ChangeBuilder {
     private mutating func move(_ from: Int, _ to: Int) {
         guard from != to else { return }
         var moved: Int?
-        for m in moves.indices {
-            let at = moves[m].to
+        for index in moves.indices {
+            let at = moves[index].to
             if at == from {
-                moved = m
+                moved = index
             } else if from > at, at >= to {
-                moves[m].to += 1
+                moves[index].to += 1
             } else if from < at, at <= to {
-                moves[m].to -= 1
+                moves[index].to -= 1
             }
         }
         if let moved {
@@ -104,21 +104,21 @@ struct ChangeBuilder {
     ///   - after: in the new one.
     func limited(to limit: Int, before: Int, after: Int) -> ChangeBuilder {
         if before <= limit, after <= limit { return self }
-        var b = ChangeBuilder(
+        var visible = ChangeBuilder(
             deletions: deletions.below(limit), insertions: insertions.below(limit), isDeleted: isDeleted)
         // Elements in both collections keep their order: these many are in sight.
-        let keptBefore = min(before, limit) - b.deletions.count, keptAfter = min(after, limit) - b.insertions.count
-        b.modifications = modifications.below(limit)
+        let keptBefore = min(before, limit) - visible.deletions.count, keptAfter = min(after, limit) - visible.insertions.count
+        visible.modifications = modifications.below(limit)
         if keptAfter > keptBefore {
             let coming = insertions.gaps(keptBefore..<keptAfter)
-            b.insertions = b.insertions.union(coming)
-            b.modifications = b.modifications.subtracting(coming)
+            visible.insertions = visible.insertions.union(coming)
+            visible.modifications = visible.modifications.subtracting(coming)
         } else {
-            b.deletions = b.deletions.union(deletions.gaps(keptAfter..<keptBefore))
+            visible.deletions = visible.deletions.union(deletions.gaps(keptAfter..<keptBefore))
         }
-        b.moves = moves.filter { $0.from < limit && $0.to < limit }
-        b.isCleared = isCleared && !b.deletions.isEmpty
-        return b
+        visible.moves = moves.filter { $0.from < limit && $0.to < limit }
+        visible.isCleared = isCleared && !visible.deletions.isEmpty
+        return visible
     }
 
     // MARK: Merging
@@ -130,33 +130,33 @@ struct ChangeBuilder {
             self = later
             return
         }
-        var b = later
+        var next = later
         var kept: [Move] = []
-        for var m in moves {
-            if let i = b.moves.firstIndex(where: { $0.from == m.to }) {
-                if modifications.contains(m.to) { b.modifications.add(b.moves[i].to) }
-                m.to = b.moves[i].to
-                b.moves.remove(at: i)
-            } else if b.deletions.contains(m.to) {
+        for var move in moves {
+            if let index = next.moves.firstIndex(where: { $0.from == move.to }) {
+                if modifications.contains(move.to) { next.modifications.add(next.moves[index].to) }
+                move.to = next.moves[index].to
+                next.moves.remove(at: index)
+            } else if next.deletions.contains(move.to) {
                 continue
             } else {
-                m.to = b.insertions.shift(b.deletions.unshift(m.to))
+                move.to = next.insertions.shift(next.deletions.unshift(move.to))
             }
-            kept.append(m)
+            kept.append(move)
         }
         moves = kept
-        b.moves.removeAll { insertions.contains($0.from) }
-        for m in b.moves where modifications.contains(m.from) { b.modifications.add(m.to) }
-        for m in b.moves { moves.append(Move(from: deletions.shift(insertions.unshift(m.from)), to: m.to)) }
-        deletions.addShifted(by: insertions, b.deletions)
-        insertions.erase(at: b.deletions)
-        insertions.insert(at: b.insertions)
+        next.moves.removeAll { insertions.contains($0.from) }
+        for move in next.moves where modifications.contains(move.from) { next.modifications.add(move.to) }
+        for move in next.moves { moves.append(Move(from: deletions.shift(insertions.unshift(move.from)), to: move.to)) }
+        deletions.addShifted(by: insertions, next.deletions)
+        insertions.erase(at: next.deletions)
+        insertions.insert(at: next.insertions)
         dropIdleMoves()
-        modifications.erase(at: b.deletions)
-        modifications.shiftForInsert(at: b.insertions)
-        modifications = modifications.union(b.modifications)
-        isDeleted = isDeleted || b.isDeleted
-        isCleared = b.isCleared
+        modifications.erase(at: next.deletions)
+        modifications.shiftForInsert(at: next.insertions)
+        modifications = modifications.union(next.modifications)
+        isDeleted = isDeleted || next.isDeleted
+        isCleared = next.isCleared
     }
 }
 

@@ -49,7 +49,7 @@ struct FollowedRows {
         }
         old.sort { $0.place < $1.place }
         let wasAt = list.indices(of: old.map(\.place)), before = list.count
-        for o in old.reversed() { list.remove(at: o.place) }
+        for removed in old.reversed() { list.remove(at: removed.place) }
 
         var new: [RowOrder.Row] = [], places: [RowList.Place] = []
         do throws(RealmError) {
@@ -71,8 +71,8 @@ struct FollowedRows {
 
     private mutating func putBack(_ rows: [ObjKey], at indices: [Int]) {
         var rest = list.keys()[...], all: [ObjKey] = []
-        for (row, i) in zip(rows, indices) {
-            let between = i - all.count
+        for (row, index) in zip(rows, indices) {
+            let between = index - all.count
             all += rest.prefix(between) + [row]
             rest = rest.dropFirst(between)
         }
@@ -99,29 +99,29 @@ struct FollowedRows {
                 gone.append(index)
             }
         }
-        var b = ChangeBuilder(
+        var builder = ChangeBuilder(
             deletions: IndexSet(ascending: gone),
             insertions: IndexSet(ascending: shownNew.map(\.index).filter { !stays.contains($0) }),
             modifications: IndexSet(ascending: modified.sorted()))
         // Of the rows that were not touched these many are shown, before and now.
         let keptBefore = endBefore - shownOld.count, kept = end - shownNew.count
         if kept > keptBefore {
-            b.insertions = b.insertions.union(IndexSet(ascending: new.map(\.index)).gaps(keptBefore..<kept))
+            builder.insertions = builder.insertions.union(IndexSet(ascending: new.map(\.index)).gaps(keptBefore..<kept))
         }
         if keptBefore > kept {
-            b.deletions = b.deletions.union(IndexSet(ascending: old.map(\.index)).gaps(kept..<keptBefore))
+            builder.deletions = builder.deletions.union(IndexSet(ascending: old.map(\.index)).gaps(kept..<keptBefore))
         }
-        if keys.isEmpty || runs.isEmpty { return b }
+        if keys.isEmpty || runs.isEmpty { return builder }
         // Between touched rows, the others stand side by side in both lists.
         let both = min(keptBefore, kept)
         let oldCuts = shownOld.enumerated().map { $1.index - $0 }, newCuts = shownNew.enumerated().map { $1.index - $0 }
         let cuts = Set([0, both] + (oldCuts + newCuts).filter { $0 < both }).sorted()
-        var o = 0, n = 0
+        var oldTouched = 0, n = 0
         for (start, next) in zip(cuts, cuts.dropFirst()) {
-            while o < oldCuts.count, oldCuts[o] <= start { o += 1 }
+            while oldTouched < oldCuts.count, oldCuts[oldTouched] <= start { oldTouched += 1 }
             while n < newCuts.count, newCuts[n] <= start { n += 1 }
-            runs.append(RowDifference.Run(old: start + o, new: start + n, count: next - start, modified: 0))
+            runs.append(RowDifference.Run(old: start + oldTouched, new: start + n, count: next - start, modified: 0))
         }
-        return RowDifference(b, runs).result
+        return RowDifference(builder, runs).result
     }
 }

@@ -4,10 +4,10 @@ package struct IndexSet: Equatable {
 
     package init() {}
 
-    init(_ ranges: [Range<Int>]) { for r in ranges where !r.isEmpty { append(r) } }
+    init(_ ranges: [Range<Int>]) { for range in ranges where !range.isEmpty { append(range) } }
 
     /// - Parameter indices: ascending.
-    init(ascending indices: [Int]) { for i in indices { append(i..<i + 1) } }
+    init(ascending indices: [Int]) { for index in indices { append(index..<index + 1) } }
 
     package var isEmpty: Bool { ranges.isEmpty }
     package var count: Int { ranges.reduce(0) { $0 + $1.count } }
@@ -19,18 +19,18 @@ package struct IndexSet: Equatable {
     private func place(_ i: Int) -> Int { ranges.place { $0.upperBound <= i } }
 
     package func contains(_ i: Int) -> Bool {
-        let p = place(i)
-        return p < ranges.count && ranges[p].lowerBound <= i
+        let rangeIndex = place(i)
+        return rangeIndex < ranges.count && ranges[rangeIndex].lowerBound <= i
     }
 
     /// Number of members below `i`.
     func countBelow(_ i: Int) -> Int {
-        var n = 0
-        for r in ranges {
-            if r.lowerBound >= i { break }
-            n += min(r.upperBound, i) - r.lowerBound
+        var below = 0
+        for range in ranges {
+            if range.lowerBound >= i { break }
+            below += min(range.upperBound, i) - range.lowerBound
         }
-        return n
+        return below
     }
 
     /// A range at or behind the end of all.
@@ -46,16 +46,16 @@ package struct IndexSet: Equatable {
 
     mutating func add(_ i: Int) {
         if let last = ranges.last, i < last.upperBound {
-            let p = place(i)
-            if ranges[p].lowerBound <= i { return }
-            let joinsBefore = p > 0 && ranges[p - 1].upperBound == i, joinsAfter = ranges[p].lowerBound == i + 1
+            let rangeIndex = place(i)
+            if ranges[rangeIndex].lowerBound <= i { return }
+            let joinsBefore = rangeIndex > 0 && ranges[rangeIndex - 1].upperBound == i, joinsAfter = ranges[rangeIndex].lowerBound == i + 1
             switch (joinsBefore, joinsAfter) {
             case (true, true):
-                ranges[p - 1] = ranges[p - 1].lowerBound..<ranges[p].upperBound
-                ranges.remove(at: p)
-            case (true, false): ranges[p - 1] = ranges[p - 1].lowerBound..<i + 1
-            case (false, true): ranges[p] = i..<ranges[p].upperBound
-            case (false, false): ranges.insert(i..<i + 1, at: p)
+                ranges[rangeIndex - 1] = ranges[rangeIndex - 1].lowerBound..<ranges[rangeIndex].upperBound
+                ranges.remove(at: rangeIndex)
+            case (true, false): ranges[rangeIndex - 1] = ranges[rangeIndex - 1].lowerBound..<i + 1
+            case (false, true): ranges[rangeIndex] = i..<ranges[rangeIndex].upperBound
+            case (false, false): ranges.insert(i..<i + 1, at: rangeIndex)
             }
         } else {
             append(i..<i + 1)
@@ -63,23 +63,23 @@ package struct IndexSet: Equatable {
     }
 
     mutating func remove(_ i: Int) {
-        let p = place(i)
-        guard p < ranges.count, ranges[p].lowerBound <= i else { return }
-        let r = ranges[p]
-        let parts = [r.lowerBound..<i, i + 1..<r.upperBound].filter { !$0.isEmpty }
-        ranges.replaceSubrange(p...p, with: parts)
+        let rangeIndex = place(i)
+        guard rangeIndex < ranges.count, ranges[rangeIndex].lowerBound <= i else { return }
+        let range = ranges[rangeIndex]
+        let parts = [range.lowerBound..<i, i + 1..<range.upperBound].filter { !$0.isEmpty }
+        ranges.replaceSubrange(rangeIndex...rangeIndex, with: parts)
     }
 
     func union(_ other: IndexSet) -> IndexSet {
         var all = IndexSet()
-        var a = ranges[...], b = other.ranges[...]
-        while let x = a.first ?? b.first {
-            if let y = b.first, a.isEmpty || y.lowerBound < x.lowerBound {
-                all.append(y)
+        var left = ranges[...], b = other.ranges[...]
+        while let next = left.first ?? b.first {
+            if let otherNext = b.first, left.isEmpty || otherNext.lowerBound < next.lowerBound {
+                all.append(otherNext)
                 b.removeFirst()
             } else {
-                all.append(x)
-                a.removeFirst()
+                all.append(next)
+                left.removeFirst()
             }
         }
         return all
@@ -88,15 +88,15 @@ package struct IndexSet: Equatable {
     func subtracting(_ other: IndexSet) -> IndexSet {
         var left = IndexSet()
         var from = other.ranges[...]
-        for r in ranges {
-            var low = r.lowerBound
-            while let o = from.first, o.lowerBound < r.upperBound {
-                if o.lowerBound > low { left.append(low..<o.lowerBound) }
-                low = max(low, o.upperBound)
-                if o.upperBound > r.upperBound { break }
+        for range in ranges {
+            var low = range.lowerBound
+            while let removed = from.first, removed.lowerBound < range.upperBound {
+                if removed.lowerBound > low { left.append(low..<removed.lowerBound) }
+                low = max(low, removed.upperBound)
+                if removed.upperBound > range.upperBound { break }
                 from.removeFirst()
             }
-            if low < r.upperBound { left.append(low..<r.upperBound) }
+            if low < range.upperBound { left.append(low..<range.upperBound) }
         }
         return left
     }
@@ -110,11 +110,11 @@ package struct IndexSet: Equatable {
     func gaps(_ places: Range<Int>) -> IndexSet {
         var found = IndexSet()
         var start = 0, before = 0
-        for r in ranges + [Int.max..<Int.max] where before < places.upperBound {
-            let next = before + (r.lowerBound - start)
+        for range in ranges + [Int.max..<Int.max] where before < places.upperBound {
+            let next = before + (range.lowerBound - start)
             let part = places.clamped(to: before..<next)
             if !part.isEmpty { found.append(start + part.lowerBound - before..<start + part.upperBound - before) }
-            (start, before) = (r.upperBound, next)
+            (start, before) = (range.upperBound, next)
         }
         return found
     }
@@ -123,18 +123,18 @@ package struct IndexSet: Equatable {
 
     /// `n` elements come before index `i`; they are members, or not.
     private mutating func makeRoom(_ i: Int, _ n: Int, asMembers: Bool) {
-        var p = place(i)
-        if p < ranges.count, ranges[p].lowerBound < i {
-            let r = ranges[p]
-            ranges[p] = r.lowerBound..<i
-            ranges.insert(i..<r.upperBound, at: p + 1)
-            p += 1
+        var rangeIndex = place(i)
+        if rangeIndex < ranges.count, ranges[rangeIndex].lowerBound < i {
+            let range = ranges[rangeIndex]
+            ranges[rangeIndex] = range.lowerBound..<i
+            ranges.insert(i..<range.upperBound, at: rangeIndex + 1)
+            rangeIndex += 1
         }
-        for q in p..<ranges.count { ranges[q] = ranges[q].lowerBound + n..<ranges[q].upperBound + n }
-        guard asMembers else { return join(at: p) }
-        ranges.insert(i..<i + n, at: p)
-        join(at: p + 1)
-        join(at: p)
+        for index in rangeIndex..<ranges.count { ranges[index] = ranges[index].lowerBound + n..<ranges[index].upperBound + n }
+        guard asMembers else { return join(at: rangeIndex) }
+        ranges.insert(i..<i + n, at: rangeIndex)
+        join(at: rangeIndex + 1)
+        join(at: rangeIndex)
     }
 
     /// Joins the range at place `p` with the one before when they touch.
@@ -149,19 +149,19 @@ package struct IndexSet: Equatable {
     mutating func shiftForInsert(at i: Int, count n: Int = 1) { makeRoom(i, n, asMembers: false) }
 
     /// - Parameter places: final indices of the new elements.
-    mutating func insert(at places: IndexSet) { for r in places.ranges { insert(at: r.lowerBound, count: r.count) } }
+    mutating func insert(at places: IndexSet) { for range in places.ranges { insert(at: range.lowerBound, count: range.count) } }
 
     mutating func shiftForInsert(at places: IndexSet) {
-        for r in places.ranges { shiftForInsert(at: r.lowerBound, count: r.count) }
+        for range in places.ranges { shiftForInsert(at: range.lowerBound, count: range.count) }
     }
 
     mutating func erase(at i: Int, count n: Int = 1) {
         var kept = IndexSet()
-        let p = place(i)
-        if p == ranges.count { return }
-        kept.ranges = Array(ranges[..<p])
-        for r in ranges[p...] {
-            for part in [r.clamped(to: Int.min..<i), r.clamped(to: i + n..<Int.max)] where !part.isEmpty {
+        let rangeIndex = place(i)
+        if rangeIndex == ranges.count { return }
+        kept.ranges = Array(ranges[..<rangeIndex])
+        for range in ranges[rangeIndex...] {
+            for part in [range.clamped(to: Int.min..<i), range.clamped(to: i + n..<Int.max)] where !part.isEmpty {
                 kept.append(part.lowerBound >= i + n ? part.lowerBound - n..<part.upperBound - n : part)
             }
         }
@@ -174,12 +174,12 @@ package struct IndexSet: Equatable {
         var kept = IndexSet()
         var gone = places.ranges[...]
         var shift = 0
-        for r in subtracting(places).ranges {
-            while let g = gone.first, g.lowerBound <= r.lowerBound {
-                shift += g.count
+        for range in subtracting(places).ranges {
+            while let erased = gone.first, erased.lowerBound <= range.lowerBound {
+                shift += erased.count
                 gone.removeFirst()
             }
-            kept.append(r.lowerBound - shift..<r.upperBound - shift)
+            kept.append(range.lowerBound - shift..<range.upperBound - shift)
         }
         self = kept
     }
@@ -189,9 +189,9 @@ package struct IndexSet: Equatable {
     /// The index that an element has among all, from the one it has among those that are no members.
     func shift(_ i: Int) -> Int {
         var i = i
-        for r in ranges {
-            if r.lowerBound > i { break }
-            i += r.count
+        for range in ranges {
+            if range.lowerBound > i { break }
+            i += range.count
         }
         return i
     }
@@ -209,7 +209,7 @@ package struct IndexSet: Equatable {
     /// was inserted.
     mutating func addShifted(by inserted: IndexSet, _ values: IndexSet) {
         var all = self
-        for v in values.subtracting(inserted).indices { all.add(shift(inserted.unshift(v))) }
+        for value in values.subtracting(inserted).indices { all.add(shift(inserted.unshift(value))) }
         self = all
     }
 

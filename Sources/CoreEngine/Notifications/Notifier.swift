@@ -108,24 +108,24 @@ package class Notifier {
 
         var isEmpty: Bool {
             switch self {
-            case .object(let c): c.isEmpty
-            case .rows(let b), .dictionary(let b, _): b.isEmpty
+            case .object(let changes): changes.isEmpty
+            case .rows(let builder), .dictionary(let builder, _): builder.isEmpty
             }
         }
 
         /// Adds what happened after it.
         mutating func merge(_ later: Pending) {
             switch (self, later) {
-            case (.object(var c), .object(let more)):
-                c.isDeleted = c.isDeleted || more.isDeleted
-                c.properties = c.isDeleted ? [] : c.properties + more.properties.filter { !c.properties.contains($0) }
-                self = .object(c)
-            case (.rows(var b), .rows(let more)):
-                b.merge(more)
-                self = .rows(b)
-            case (.dictionary(var b, let before), .dictionary(let more, _)) where !b.isEmpty:
-                b.merge(more)
-                self = .dictionary(b, before: before)
+            case (.object(var changes), .object(let more)):
+                changes.isDeleted = changes.isDeleted || more.isDeleted
+                changes.properties = changes.isDeleted ? [] : changes.properties + more.properties.filter { !changes.properties.contains($0) }
+                self = .object(changes)
+            case (.rows(var builder), .rows(let more)):
+                builder.merge(more)
+                self = .rows(builder)
+            case (.dictionary(var builder, let before), .dictionary(let more, _)) where !builder.isEmpty:
+                builder.merge(more)
+                self = .dictionary(builder, before: before)
             default: self = later
             }
         }
@@ -184,19 +184,19 @@ package class Notifier {
     /// Calls one, unless another one before it had it called: then what came since is for the next time.
     package func deliver(_ due: Due) {
         let found = callbacks.with { c -> Callback? in
-            guard let i = c.all.firstIndex(where: { $0.id == due.id }), c.all[i].isDue, c.all[i].calls == due.calls
+            guard let index = c.all.firstIndex(where: { $0.id == due.id }), c.all[index].isDue, c.all[index].calls == due.calls
             else { return nil }
-            let before = c.all[i]
-            c.all[i].isNew = false
-            c.all[i].pending = nothing
-            c.all[i].told = version
-            c.all[i].calls &+= 1
-            c.all[i].isRunning = true
+            let before = c.all[index]
+            c.all[index].isNew = false
+            c.all[index].pending = nothing
+            c.all[index].told = version
+            c.all[index].calls &+= 1
+            c.all[index].isRunning = true
             return before
         }
         guard let found else { return }
         found.call(changeSet(found.pending), min(found.told, version)...version)
-        callbacks.with { c in if let i = c.all.firstIndex(where: { $0.id == due.id }) { c.all[i].isRunning = false } }
+        callbacks.with { c in if let index = c.all.firstIndex(where: { $0.id == due.id }) { c.all[index].isRunning = false } }
     }
 
     // MARK: What a kind of handle says
@@ -210,9 +210,9 @@ package class Notifier {
 
     fileprivate func changeSet(_ p: Pending) -> ChangeSet {
         switch p {
-        case .object(let c): return .object(c)
-        case .rows(let b): return .collection(CollectionChanges(b))
-        case .dictionary(let b, let before): return .dictionary(names(b, before))
+        case .object(let changes): return .object(changes)
+        case .rows(let builder): return .collection(CollectionChanges(builder))
+        case .dictionary(let builder, let before): return .dictionary(names(builder, before))
         }
     }
 
@@ -253,8 +253,8 @@ extension Transaction {
             if ours.isEmpty { continue }
             let changes = TransactionChanges()
             var trackers: [CollectionTracker?] = []
-            for n in ours {
-                let tracker = n.isOver ? nil : n.tracker
+            for notifier in ours {
+                let tracker = notifier.isOver ? nil : notifier.tracker
                 if let tracker { changes.track(tracker) }
                 trackers.append(tracker)
             }
@@ -264,7 +264,7 @@ extension Transaction {
             let pass = NotificationPass(
                 group: group, changes: changes, changed: ChangedObjects(group, changes), version: version,
                 before: before)
-            for (n, tracker) in zip(ours, trackers) { try n.take(pass, tracker, silent[ObjectIdentifier(n)] ?? []) }
+            for (notifier, tracker) in zip(ours, trackers) { try notifier.take(pass, tracker, silent[ObjectIdentifier(notifier)] ?? []) }
         }
     }
 }
@@ -284,19 +284,19 @@ package final class ObjectNotifier: Notifier {
     override var nothing: Pending { .object(ObjectChanges()) }
 
     override func changes(in pass: NotificationPass, _ tracker: CollectionTracker?) throws(RealmError) -> Pending {
-        var c = ObjectChanges()
+        var changes = ObjectChanges()
         if pass.changes.isDeleted(table, object) {
-            c.isDeleted = true
+            changes.isDeleted = true
             isOver = true
-            return .object(c)
+            return .object(changes)
         }
         let view = view
-        if view.isPlain { c.properties = pass.changes.tables[table]?.modified[object] ?? [] }
-        for p in view.paths {
-            guard let first = p.steps.first, !c.properties.contains(first.column) else { continue }
-            if try pass.changed.keys(along: p).contains(object) { c.properties.append(first.column) }
+        if view.isPlain { changes.properties = pass.changes.tables[table]?.modified[object] ?? [] }
+        for path in view.paths {
+            guard let first = path.steps.first, !changes.properties.contains(first.column) else { continue }
+            if try pass.changed.keys(along: path).contains(object) { changes.properties.append(first.column) }
         }
-        return .object(c)
+        return .object(changes)
     }
 }
 
@@ -330,17 +330,17 @@ package final class CollectionNotifier: Notifier {
         self.kind = kind
         self.limit = limit
         guard let content = try group.collection(path), let place = try group.place(of: path),
-            let f = try group.table(path.table)?.facts(path.column)
+            let facts = try group.table(path.table)?.facts(path.column)
         else {
             throw RealmError(.staleAccessor, "Access to a collection that is gone")
         }
         self.place = place
-        target = f.type == .link && path.steps.isEmpty ? f.oppositeTable : nil
+        target = facts.type == .link && path.steps.isEmpty ? facts.oppositeTable : nil
         switch content {
-        case .list(let l): (isDictionary, count) = (false, l.count)
-        case .dictionary(let d):
-            (isDictionary, count) = (true, d.count)
-            if kind == .dictionary { keys = try d.allNames() }
+        case .list(let list): (isDictionary, count) = (false, list.count)
+        case .dictionary(let dictionary):
+            (isDictionary, count) = (true, dictionary.count)
+            if kind == .dictionary { keys = try dictionary.allNames() }
         }
         super.init(snapshot.version)
     }
@@ -354,13 +354,13 @@ package final class CollectionNotifier: Notifier {
     override func changes(in pass: NotificationPass, _ tracker: CollectionTracker?) throws(RealmError) -> Pending {
         guard let tracker else { return nothing }
         let before = keys, old = count
-        var b = tracker.builder
-        if tracker.isOwnerGone ? true : try !update(&b, tracker, pass) {
-            b = ChangeBuilder(deletions: IndexSet([0..<count]), isDeleted: true)
+        var builder = tracker.builder
+        if tracker.isOwnerGone ? true : try !update(&builder, tracker, pass) {
+            builder = ChangeBuilder(deletions: IndexSet([0..<count]), isDeleted: true)
             isOver = true
         }
         return kind == .dictionary
-            ? .dictionary(b, before: before) : .rows(b.limited(to: limit, before: old, after: isOver ? 0 : count))
+            ? .dictionary(builder, before: before) : .rows(builder.limited(to: limit, before: old, after: isOver ? 0 : count))
     }
 
     /// - Returns: false when the collection is no more.
@@ -372,17 +372,17 @@ package final class CollectionNotifier: Notifier {
         }
         let new: Int
         switch content {
-        case .list(let l):
+        case .list(let list):
             if isDictionary { return false }
-            new = l.count
-            for key in tracker.nested { if let i = try l.index(ofNested: key) { b.modifications.add(i) } }
-        case .dictionary(let d):
+            new = list.count
+            for key in tracker.nested { if let index = try list.index(ofNested: key) { b.modifications.add(index) } }
+        case .dictionary(let dictionary):
             guard isDictionary else { return false }
-            new = d.count
+            new = dictionary.count
             if !tracker.nested.isEmpty {
-                for i in 0..<new where tracker.nested.contains(try d.nestedKey(i)) { b.modifications.add(i) }
+                for i in 0..<new where tracker.nested.contains(try dictionary.nestedKey(i)) { b.modifications.add(i) }
             }
-            if kind == .dictionary, !b.isEmpty { keys = try d.allNames() }
+            if kind == .dictionary, !b.isEmpty { keys = try dictionary.allNames() }
         }
         if let target {
             let changed = try pass.changed.keys(of: target, view)
@@ -390,31 +390,31 @@ package final class CollectionNotifier: Notifier {
                 for i in 0..<new {
                     let element: Mixed
                     switch content {
-                    case .list(let l): element = try l.get(i)
-                    case .dictionary(let d): element = try d.value(i)
+                    case .list(let list): element = try list.get(i)
+                    case .dictionary(let dictionary): element = try dictionary.value(i)
                     }
-                    if case .typedLink(_, let k) = element, changed.contains(k) { b.modifications.add(i) }
+                    if case .typedLink(_, let key) = element, changed.contains(key) { b.modifications.add(i) }
                 }
             }
         }
         if count + b.insertions.count - b.deletions.count != new {
             // The history does not lead there, as when a Mixed value was replaced by a new collection.
             b = ChangeBuilder(deletions: IndexSet([0..<count]), insertions: IndexSet([0..<new]))
-            if kind == .dictionary, case .dictionary(let d) = content { keys = try d.allNames() }
+            if kind == .dictionary, case .dictionary(let dictionary) = content { keys = try dictionary.allNames() }
         }
         count = new
         return true
     }
 
     override fileprivate func names(_ b: ChangeBuilder, _ before: [[UInt8]]) -> DictionaryChanges {
-        let c = CollectionChanges(b)
+        let changes = CollectionChanges(b)
         func names(_ set: IndexSet, _ all: [[UInt8]]) -> [[UInt8]] {
             set.indices.compactMap { $0 < all.count ? all[$0] : nil }
         }
         return DictionaryChanges(
-            deletions: names(c.deletions, before), insertions: names(c.insertions, keys),
-            modifications: names(c.modificationsAfter, keys),
-            isCleared: c.isCleared, isDeleted: c.isDeleted)
+            deletions: names(changes.deletions, before), insertions: names(changes.insertions, keys),
+            modifications: names(changes.modificationsAfter, keys),
+            isCleared: changes.isCleared, isDeleted: changes.isDeleted)
     }
 }
 

@@ -57,7 +57,7 @@ package final class ResultsNotifier: Notifier {
     }
 
     private func found(_ group: Group) throws(RealmError) -> Rows {
-        guard let window, let t = try group.table(table), !t.isEmbedded, try canFollow(group) else {
+        guard let window, let classTable = try group.table(table), !classTable.isEmbedded, try canFollow(group) else {
             return .listed(try source.rows(group, query))
         }
         if query.isAll, window.keys.isEmpty { return .whole }
@@ -71,9 +71,9 @@ package final class ResultsNotifier: Notifier {
         guard reads.isComplete else { return false }
         for path in reads.paths {
             for step in path.steps where step.isBacklink {
-                guard let b = try group.table(step.table)?.facts(step.column),
-                    let origin = try group.table(b.oppositeTable), !origin.isEmbedded,
-                    let link = origin.facts(b.oppositeColumn), link.type == .link
+                guard let backlink = try group.table(step.table)?.facts(step.column),
+                    let origin = try group.table(backlink.oppositeTable), !origin.isEmbedded,
+                    let link = origin.facts(backlink.oppositeColumn), link.type == .link
                 else { return false }
             }
         }
@@ -85,10 +85,10 @@ package final class ResultsNotifier: Notifier {
         if pass.changes.tables.isEmpty { return false }
         guard reads.isComplete else { return true }
         let involved = reads.tables.union([table]).union(source.owner.map { [$0] } ?? [])
-        for t in involved {
-            if pass.changes.tables[t] != nil { return true }
+        for involvedTable in involved {
+            if pass.changes.tables[involvedTable] != nil { return true }
             // Of new embedded objects nothing is heard.
-            if let known = try pass.group.table(t), known.isEmbedded { return true }
+            if let known = try pass.group.table(involvedTable), known.isEmbedded { return true }
         }
         return false
     }
@@ -117,16 +117,16 @@ package final class ResultsNotifier: Notifier {
     private func whole(_ group: Group, _ own: TransactionChanges.Objects, _ changed: Set<ObjKey>) throws(RealmError)
         -> ChangeBuilder
     {
-        guard let t = try group.table(table), let window else { return ChangeBuilder() }
-        var b = ChangeBuilder()
+        guard let classTable = try group.table(table), let window else { return ChangeBuilder() }
+        var builder = ChangeBuilder()
         let inserted = own.inserted.sorted()
-        for k in inserted { b.insertions.add(try t.rows.rank(of: k)) }
+        for key in inserted { builder.insertions.add(try classTable.rows.rank(of: key)) }
         // What an object's index was, from where it would stand now.
-        for (i, k) in own.deleted.sorted().enumerated() {
-            b.deletions.add(try t.rows.rank(of: k) - inserted.place { $0 < k } + i)
+        for (earlier, key) in own.deleted.sorted().enumerated() {
+            builder.deletions.add(try classTable.rows.rank(of: key) - inserted.place { $0 < key } + earlier)
         }
-        for k in changed.subtracting(own.inserted).sorted() { b.modifications.add(try t.rows.rank(of: k)) }
-        let count = try t.count()
-        return b.limited(to: window.limit, before: count + own.deleted.count - own.inserted.count, after: count)
+        for key in changed.subtracting(own.inserted).sorted() { builder.modifications.add(try classTable.rows.rank(of: key)) }
+        let count = try classTable.count()
+        return builder.limited(to: window.limit, before: count + own.deleted.count - own.inserted.count, after: count)
     }
 }

@@ -41,14 +41,14 @@ struct RowDifference {
         let hasRepeated = waiting.values.contains { $0.count > 1 }
         var inserted: [Int] = [], modified: [Int] = [], pairs: [Run] = []
         var isPaired = [Bool](repeating: false, count: before.count)
-        for (i, key) in after.enumerated() {
-            if let o = waiting[key]?.popLast() {
-                isPaired[o] = true
+        for (index, key) in after.enumerated() {
+            if let old = waiting[key]?.popLast() {
+                isPaired[old] = true
                 let isModified = isChanged(key)
-                pairs.append(Run(old: o, new: i, count: 1, modified: isModified ? 1 : 0))
-                if isModified { modified.append(i) }
+                pairs.append(Run(old: old, new: index, count: 1, modified: isModified ? 1 : 0))
+                if isModified { modified.append(index) }
             } else {
-                inserted.append(i)
+                inserted.append(index)
             }
         }
         result.deletions = IndexSet(ascending: before.indices.filter { !isPaired[$0] })
@@ -107,20 +107,20 @@ struct RowDifference {
         var open = [(a, b)]
         // Those that end at the run before, and at this one, in the order of their places.
         var before: [Stretch] = [], ending: [Stretch] = []
-        while let (a, b) = open.popLast() {
-            guard !a.isEmpty, !b.isEmpty else { continue }
+        while let (oldPart, newPart) = open.popLast() {
+            guard !oldPart.isEmpty, !newPart.isEmpty else { continue }
             var best = Stretch(), bestEnd = 0
             before.removeAll(keepingCapacity: true)
             // What was found by the last step is the same before and after, be there a longer one or not.
-            matching: for i in a {
+            matching: for run in oldPart {
                 guard steps < mostSteps else { break }
                 steps += 1
                 ending.removeAll(keepingCapacity: true)
-                var place = firstPlace[i], next = 0
-                while place >= 0, place < b.upperBound {
+                var place = firstPlace[run], next = 0
+                while place >= 0, place < newPart.upperBound {
                     guard steps < mostSteps else { break matching }
                     steps += 1
-                    if place >= b.lowerBound {
+                    if place >= newPart.lowerBound {
                         while next < before.count, before[next].place < place - 1 {
                             steps += 1
                             next += 1
@@ -128,11 +128,11 @@ struct RowDifference {
                         var stretch = next < before.count && before[next].place == place - 1 ? before[next] : Stretch()
                         stretch.place = place
                         stretch.runs += 1
-                        stretch.rows += runs[i].count
-                        stretch.modified += runs[i].modified
+                        stretch.rows += runs[run].count
+                        stretch.modified += runs[run].modified
                         ending.append(stretch)
                         if stretch.rows > best.rows || (stretch.rows == best.rows && stretch.modified < best.modified) {
-                            (best, bestEnd) = (stretch, i + 1)
+                            (best, bestEnd) = (stretch, run + 1)
                         }
                     }
                     place = nextPlace[place]
@@ -142,8 +142,8 @@ struct RowDifference {
             guard best.rows > 0 else { continue }
             let start = bestEnd - best.runs, place = best.place + 1 - best.runs
             for i in 0..<best.runs { (staysOld[start + i], staysNew[place + i]) = (true, true) }
-            open.append((bestEnd..<a.upperBound, place + best.runs..<b.upperBound))
-            open.append((a.lowerBound..<start, b.lowerBound..<place))
+            open.append((bestEnd..<oldPart.upperBound, place + best.runs..<newPart.upperBound))
+            open.append((oldPart.lowerBound..<start, newPart.lowerBound..<place))
         }
     }
 }

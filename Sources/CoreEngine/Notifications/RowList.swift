@@ -33,7 +33,7 @@ struct RowList {
     func keys(_ limit: Int = .max) -> [ObjKey] {
         var all: [ObjKey] = []
         all.reserveCapacity(min(count, limit))
-        for p in pieces where all.count < limit { all += p.prefix(limit - all.count) }
+        for piece in pieces where all.count < limit { all += piece.prefix(limit - all.count) }
         return all
     }
 
@@ -75,21 +75,21 @@ struct RowList {
             (pieces, lengths, lasts) = ([[key]], [1], [key])
             return
         }
-        var p = place
+        var target = place
         // What came behind it may have cut its piece.
-        while p.offset > lengths[p.piece], p.piece + 1 < pieces.count {
-            p = Place(piece: p.piece + 1, offset: p.offset - lengths[p.piece])
+        while target.offset > lengths[target.piece], target.piece + 1 < pieces.count {
+            target = Place(piece: target.piece + 1, offset: target.offset - lengths[target.piece])
         }
-        pieces[p.piece].insert(key, at: p.offset)
-        if pieces[p.piece].count > Self.most {
-            let half = pieces[p.piece].count / 2
-            let rest = Array(pieces[p.piece][half...])
-            pieces[p.piece].removeSubrange(half...)
-            pieces.insert(rest, at: p.piece + 1)
-            lengths.insert(rest.count, at: p.piece + 1)
-            lasts.insert(rest[rest.count - 1], at: p.piece + 1)
+        pieces[target.piece].insert(key, at: target.offset)
+        if pieces[target.piece].count > Self.most {
+            let half = pieces[target.piece].count / 2
+            let rest = Array(pieces[target.piece][half...])
+            pieces[target.piece].removeSubrange(half...)
+            pieces.insert(rest, at: target.piece + 1)
+            lengths.insert(rest.count, at: target.piece + 1)
+            lasts.insert(rest[rest.count - 1], at: target.piece + 1)
         }
-        note(p.piece)
+        note(target.piece)
     }
 
     /// Takes out the row at a place.

@@ -10,7 +10,7 @@ package enum RowSource {
     var owner: TableKey? {
         switch self {
         case .table: nil
-        case .backlinks(let t, _, _, _): t
+        case .backlinks(let table, _, _, _): table
         case .collection(let path), .keys(let path): path.table
         }
     }
@@ -19,20 +19,20 @@ package enum RowSource {
     func objects(_ group: Group) throws(RealmError) -> [ObjKey]? {
         switch self {
         case .table: return nil
-        case .backlinks(let t, let k, let from, let column):
-            guard let target = try group.table(t), try target.isValid(k) else { return [] }
-            for case let b? in target.facts
-            where b.type == .backlink && b.oppositeTable == from && b.oppositeColumn == column {
-                return try target.backlinks(k, b.key).allKeys()
+        case .backlinks(let targetTable, let targetKey, let from, let column):
+            guard let target = try group.table(targetTable), try target.isValid(targetKey) else { return [] }
+            for case let backlink? in target.facts
+            where backlink.type == .backlink && backlink.oppositeTable == from && backlink.oppositeColumn == column {
+                return try target.backlinks(targetKey, backlink.key).allKeys()
             }
             return []
         case .collection(let path):
             var keys: [ObjKey] = []
             switch try group.collection(path) {
-            case .list(let l)?: for i in 0..<l.count { if case .typedLink(_, let k) = try l.get(i) { try keys.add(k) } }
-            case .dictionary(let d)?:
-                for i in 0..<d.count {
-                    if case .typedLink(_, let k) = try d.value(i) { try keys.add(k) } else { try keys.add(.null) }
+            case .list(let list)?: for i in 0..<list.count { if case .typedLink(_, let targetKey) = try list.get(i) { try keys.add(targetKey) } }
+            case .dictionary(let dictionary)?:
+                for i in 0..<dictionary.count {
+                    if case .typedLink(_, let targetKey) = try dictionary.value(i) { try keys.add(targetKey) } else { try keys.add(.null) }
                 }
             case nil: break
             }
@@ -56,7 +56,7 @@ package enum RowSource {
 extension Group {
     /// The collection at a path; nil when it is no more, or its owner.
     func collection(_ path: CollectionPath) throws(RealmError) -> CollectionContent? {
-        guard let t = try table(path.table), try t.isValid(path.object) else { return nil }
+        guard let ownerTable = try table(path.table), try ownerTable.isValid(path.object) else { return nil }
         return try resolve(path)
     }
 }

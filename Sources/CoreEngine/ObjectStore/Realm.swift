@@ -116,16 +116,16 @@ public final class Realm: RealmOpening {
 
     private static func names(_ schema: Schema) -> QueryNames {
         var names = QueryNames()
-        for c in schema.classes where !c.key.isNull {
+        for objectClass in schema.classes where !objectClass.key.isNull {
             var aliases: [Name: QueryNames.Alias] = [:]
-            for p in c.properties where !p.publicName.isEmpty { aliases[p.publicName] = .property(p.name) }
-            for p in c.computedProperties {
-                aliases[p.name] = .links(className: p.linkTarget, property: p.linkOrigin)
-                if !p.publicName.isEmpty {
-                    aliases[p.publicName] = .links(className: p.linkTarget, property: p.linkOrigin)
+            for property in objectClass.properties where !property.publicName.isEmpty { aliases[property.publicName] = .property(property.name) }
+            for property in objectClass.computedProperties {
+                aliases[property.name] = .links(className: property.linkTarget, property: property.linkOrigin)
+                if !property.publicName.isEmpty {
+                    aliases[property.publicName] = .links(className: property.linkTarget, property: property.linkOrigin)
                 }
             }
-            if !aliases.isEmpty { names.aliases[c.key] = aliases }
+            if !aliases.isEmpty { names.aliases[objectClass.key] = aliases }
         }
         return names
     }
@@ -310,25 +310,25 @@ public final class Realm: RealmOpening {
             FileSystem.exists(path)
         else { return false }
         if try Database.needsFormatUpgrade(path: path, encryption: try c.encryption()) { return true }
-        let t = try Transaction(try openDatabase(c, path))
-        defer { t.close() }
-        try t.beginRead()
+        let transaction = try Transaction(try openDatabase(c, path))
+        defer { transaction.close() }
+        try transaction.beginRead()
         return c.schemaMode.resets(
-            SchemaChange.between(try t.group.readSchema(), wanted), from: try t.group.readSchemaVersion(),
+            SchemaChange.between(try transaction.group.readSchema(), wanted), from: try transaction.group.readSchemaVersion(),
             to: c.schemaVersion)
     }
 
     /// A dynamic view of the version that `realm` is about to migrate from.
     init(before realm: Realm) throws(RealmError) {
-        var c = realm.configuration
-        c.schema = nil
-        c.schemaVersion = .max
-        c.schemaMode = .readOnly
-        c.isCached = false
-        c.initialize = nil
-        c.migrate = nil
-        c.progress = nil
-        facts = Lock(initial: Facts(configuration: c))
+        var configuration = realm.configuration
+        configuration.schema = nil
+        configuration.schemaVersion = .max
+        configuration.schemaMode = .readOnly
+        configuration.isCached = false
+        configuration.initialize = nil
+        configuration.migrate = nil
+        configuration.progress = nil
+        facts = Lock(initial: Facts(configuration: configuration))
         binding = Lock(initial: Binding(scheduler: realm.home))
         thread = Atomic(realm.thread.load(ordering: .relaxed))
         sureThread = Atomic(realm.sureThread.load(ordering: .relaxed))
@@ -347,15 +347,15 @@ public final class Realm: RealmOpening {
 
     /// A frozen view of a version that `realm` knows.
     init(freezing realm: Realm, _ pin: Pin) throws(RealmError) {
-        var c = realm.configuration
-        c.initialize = nil
-        c.migrate = nil
-        c.shouldCompact = nil
-        c.progress = nil
+        var configuration = realm.configuration
+        configuration.initialize = nil
+        configuration.migrate = nil
+        configuration.shouldCompact = nil
+        configuration.progress = nil
         let scheduler = FrozenScheduler(pin.version)
-        c.home = scheduler
+        configuration.home = scheduler
         binding = Lock(initial: Binding(scheduler: scheduler))
-        facts = Lock(initial: Facts(configuration: c, schema: realm.schema, schemaVersion: realm.schemaVersion))
+        facts = Lock(initial: Facts(configuration: configuration, schema: realm.schema, schemaVersion: realm.schemaVersion))
         thread = Atomic(0)
         sureThread = Atomic(0)
         threadCheck = nil
@@ -422,14 +422,14 @@ public final class Realm: RealmOpening {
 
     /// The schema version stored in the file of a configuration.
     public static func persistedSchemaVersion(_ configuration: RealmConfiguration) throws(RealmError) -> UInt64 {
-        var c = configuration
-        c.schema = nil
-        c.isCached = false
-        c.initialize = nil
-        c.migrate = nil
-        c.shouldCompact = nil
-        c.notifiesAutomatically = false
-        let realm = try Realm(opening: c)
+        var plain = configuration
+        plain.schema = nil
+        plain.isCached = false
+        plain.initialize = nil
+        plain.migrate = nil
+        plain.shouldCompact = nil
+        plain.notifiesAutomatically = false
+        let realm = try Realm(opening: plain)
         defer { realm.close() }
         return realm.schemaVersion
     }

@@ -5,8 +5,8 @@
 
 extension Realm {
     fileprivate func elements(of path: CollectionPath) throws(RealmError) -> ElementList {
-        guard case .list(let l)? = try collection(path) else { throw invalidated() }
-        return l
+        guard case .list(let list)? = try collection(path) else { throw invalidated() }
+        return list
     }
 
     @inline(__always) fileprivate func element(_ i: Int, of path: CollectionPath) throws(RealmError) -> RealmValue {
@@ -80,10 +80,10 @@ public struct RealmList: LiveCollection {
     /// The object that an element leads to; nil when it leads to none.
     public func object(_ i: Int) throws(RealmError) -> RealmObject? {
         guard
-            case .typedLink(let t, let k) = try realm.inside(
+            case .typedLink(let table, let key) = try realm.inside(
                 .collection, { () throws(RealmError) in try content().get(i) })
         else { return nil }
-        return RealmObject(realm: realm, table: t, key: k)
+        return RealmObject(realm: realm, table: table, key: key)
     }
 
     /// First index of an equal value.
@@ -149,19 +149,19 @@ public struct RealmList: LiveCollection {
     /// Puts these elements in place of all there are.
     public func replace(with elements: [RealmValue]) throws(RealmError) {
         try removeAll()
-        for (i, v) in elements.enumerated() { try insert(v, at: i) }
+        for (i, value) in elements.enumerated() { try insert(value, at: i) }
     }
 
     /// A new embedded object before element `i`.
     public func insertEmbedded(at i: Int) throws(RealmError) -> RealmObject {
-        let (t, k) = try realm.inside(.collection, do: try realm.insertNewObject(at: i, in: path))
-        return RealmObject(realm: realm, table: t, key: k)
+        let (table, key) = try realm.inside(.collection, do: try realm.insertNewObject(at: i, in: path))
+        return RealmObject(realm: realm, table: table, key: key)
     }
 
     /// A new embedded object in place of element `i`.
     public func setEmbedded(at i: Int) throws(RealmError) -> RealmObject {
-        let (t, k) = try realm.inside(.collection, do: try realm.setNewObject(at: i, in: path))
-        return RealmObject(realm: realm, table: t, key: k)
+        let (table, key) = try realm.inside(.collection, do: try realm.setNewObject(at: i, in: path))
+        return RealmObject(realm: realm, table: table, key: key)
     }
 
     // MARK: Collections inside lists of Mixed values
@@ -246,10 +246,10 @@ public struct RealmSet: LiveCollection {
     /// - Returns: whether the value is new, and where it stands.
     @discardableResult
     public func insert(_ value: RealmValue) throws(RealmError) -> (inserted: Bool, index: Int) {
-        let (i, new) = try value.withMixed { (m) throws(RealmError) in
+        let (index, new) = try value.withMixed { (m) throws(RealmError) in
             try realm.inside(.collection, do: try realm.insertIntoSet(m, path))
         }
-        return (new, i)
+        return (new, index)
     }
 
     /// - Returns: whether the value was there.
@@ -279,8 +279,8 @@ public struct RealmDictionary: LiveCollection {
     let path: CollectionPath
 
     private func content() throws(RealmError) -> ElementDictionary {
-        guard case .dictionary(let d)? = try realm.collection(path) else { throw realm.invalidated() }
-        return d
+        guard case .dictionary(let dictionary)? = try realm.collection(path) else { throw realm.invalidated() }
+        return dictionary
     }
 
     /// Whether the dictionary still exists.
@@ -305,9 +305,9 @@ public struct RealmDictionary: LiveCollection {
     /// The elements of this moment, copied: those in `bounds`, or all of them.
     public func elements(in bounds: Range<Int>?) throws(RealmError) -> [RealmValue.Entry] {
         try realm.inside(.collection) { () throws(RealmError) in
-            let d = try content(), group = try realm.reading().group
+            let dictionary = try content(), group = try realm.reading().group
             var all: [RealmValue.Entry] = []
-            for i in try Range.checked(bounds, count: d.count) { all.append(try entry(i, of: d, group)) }
+            for i in try Range.checked(bounds, count: dictionary.count) { all.append(try entry(i, of: dictionary, group)) }
             return all
         }
     }
@@ -324,15 +324,15 @@ public struct RealmDictionary: LiveCollection {
 
     private func index(_ key: Name) throws(RealmError) -> Int? {
         try realm.inside(.collection) { () throws(RealmError) in
-            let d = try content()
-            return try Array(key.utf8).withBytes { (b) throws(RealmError) in try d.find(b) }
+            let dictionary = try content()
+            return try Array(key.utf8).withBytes { (b) throws(RealmError) in try dictionary.find(b) }
         }
     }
 
     /// The value of a key, copied; nil when the key is absent.
     public func get(_ key: Name) throws(RealmError) -> RealmValue? {
-        guard let i = try index(key) else { return nil }
-        return try entry(i).value
+        guard let position = try index(key) else { return nil }
+        return try entry(position).value
     }
 
     /// The value of a key, copied; nil when the key is absent. Errors go to `Misuse`.
@@ -345,8 +345,8 @@ public struct RealmDictionary: LiveCollection {
 
     /// The object that a key leads to; nil when it leads to none, or is absent.
     public func object(_ key: Name) throws(RealmError) -> RealmObject? {
-        guard let i = try index(key), case .link(let t, let k) = try entry(i).value else { return nil }
-        return RealmObject(realm: realm, table: t, key: k)
+        guard let position = try index(key), case .link(let table, let key) = try entry(position).value else { return nil }
+        return RealmObject(realm: realm, table: table, key: key)
     }
 
     // MARK: Changing; inside a write transaction
@@ -382,15 +382,15 @@ public struct RealmDictionary: LiveCollection {
     /// Puts these entries in place of all there are.
     public func replace(with entries: [RealmValue.Entry]) throws(RealmError) {
         try removeAll()
-        for e in entries { try set(e.value, for: e.key) }
+        for entry in entries { try set(entry.value, for: entry.key) }
     }
 
     /// A new embedded object under a key.
     public func setEmbedded(for key: Name) throws(RealmError) -> RealmObject {
-        let (t, k) = try Array(key.utf8).withBytes { (name) throws(RealmError) in
+        let (table, k) = try Array(key.utf8).withBytes { (name) throws(RealmError) in
             try realm.inside(.collection, do: try realm.setNewObject(forKey: name, in: path))
         }
-        return RealmObject(realm: realm, table: t, key: k)
+        return RealmObject(realm: realm, table: table, key: k)
     }
 
     // MARK: Collections inside dictionaries of Mixed values

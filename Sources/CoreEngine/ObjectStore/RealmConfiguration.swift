@@ -195,11 +195,11 @@ public struct RealmConfiguration: Sendable {
             }
             return nil
         }
-        var e = Encryption(secret)
-        e.cipher = pageCipher
-        e.cost = passphraseCost
-        e.memory = pageMemory
-        return e
+        var encryption = Encryption(secret)
+        encryption.cipher = pageCipher
+        encryption.cost = passphraseCost
+        encryption.memory = pageMemory
+        return encryption
     }
 
     /// Whether a Realm opened with it shares nothing with others of the file.
@@ -208,10 +208,10 @@ public struct RealmConfiguration: Sendable {
     /// As a Realm opened with it has it.
     var asOpened: RealmConfiguration {
         guard isApart else { return self }
-        var c = self
-        c.schemaMode = .immutable
-        c.isCached = false
-        return c
+        var opened = self
+        opened.schemaMode = .immutable
+        opened.isCached = false
+        return opened
     }
 
     /// Combinations refused before any file access. Rules: live-objects §2.1.

@@ -28,8 +28,8 @@ extension RealmValue: RealmConvertible {
 
 extension RealmConvertible where Self: FixedWidthInteger {
     public init?(realmValue: RealmValue) {
-        guard case .int(let v) = realmValue else { return nil }
-        self.init(exactly: v)
+        guard case .int(let value) = realmValue else { return nil }
+        self.init(exactly: value)
     }
 
     public var realmValue: RealmValue { .int(Int64(clamping: self)) }
@@ -47,8 +47,8 @@ extension Int64: RealmConvertible {}
 
 extension Bool: RealmConvertible {
     public init?(realmValue: RealmValue) {
-        guard case .bool(let v) = realmValue else { return nil }
-        self = v
+        guard case .bool(let value) = realmValue else { return nil }
+        self = value
     }
 
     public var realmValue: RealmValue { .bool(self) }
@@ -56,8 +56,8 @@ extension Bool: RealmConvertible {
 
 extension String: RealmConvertible {
     public init?(realmValue: RealmValue) {
-        guard case .string(let v) = realmValue else { return nil }
-        self = v
+        guard case .string(let value) = realmValue else { return nil }
+        self = value
     }
 
     public var realmValue: RealmValue { .string(self) }
@@ -65,8 +65,8 @@ extension String: RealmConvertible {
 
 extension Name: RealmConvertible {
     public init?(realmValue: RealmValue) {
-        guard case .string(let v) = realmValue else { return nil }
-        self.init(v)
+        guard case .string(let value) = realmValue else { return nil }
+        self.init(value)
     }
 
     public var realmValue: RealmValue { .string(text) }
@@ -74,8 +74,8 @@ extension Name: RealmConvertible {
 
 extension Float: RealmConvertible {
     public init?(realmValue: RealmValue) {
-        guard case .float(let v) = realmValue else { return nil }
-        self = v
+        guard case .float(let value) = realmValue else { return nil }
+        self = value
     }
 
     public var realmValue: RealmValue { .float(self) }
@@ -85,8 +85,8 @@ extension Double: RealmConvertible {
     /// Of a `Float`, too, which fits.
     public init?(realmValue: RealmValue) {
         switch realmValue {
-        case .double(let v): self = v
-        case .float(let v): self = Double(v)
+        case .double(let value): self = value
+        case .float(let value): self = Double(value)
         default: return nil
         }
     }
@@ -96,8 +96,8 @@ extension Double: RealmConvertible {
 
 extension Timestamp: RealmConvertible {
     public init?(realmValue: RealmValue) {
-        guard case .date(let v) = realmValue else { return nil }
-        self = v
+        guard case .date(let value) = realmValue else { return nil }
+        self = value
     }
 
     public var realmValue: RealmValue { .date(self) }
@@ -105,8 +105,8 @@ extension Timestamp: RealmConvertible {
 
 extension Decimal128: RealmConvertible {
     public init?(realmValue: RealmValue) {
-        guard case .decimal(let v) = realmValue else { return nil }
-        self = v
+        guard case .decimal(let value) = realmValue else { return nil }
+        self = value
     }
 
     public var realmValue: RealmValue { .decimal(self) }
@@ -114,8 +114,8 @@ extension Decimal128: RealmConvertible {
 
 extension ObjectId: RealmConvertible {
     public init?(realmValue: RealmValue) {
-        guard case .objectId(let v) = realmValue else { return nil }
-        self = v
+        guard case .objectId(let value) = realmValue else { return nil }
+        self = value
     }
 
     public var realmValue: RealmValue { .objectId(self) }
@@ -123,8 +123,8 @@ extension ObjectId: RealmConvertible {
 
 extension UUIDValue: RealmConvertible {
     public init?(realmValue: RealmValue) {
-        guard case .uuid(let v) = realmValue else { return nil }
-        self = v
+        guard case .uuid(let value) = realmValue else { return nil }
+        self = value
     }
 
     public var realmValue: RealmValue { .uuid(self) }
@@ -137,8 +137,8 @@ extension Optional: RealmConvertible where Wrapped: RealmConvertible {
             self = Wrapped?.none
             return
         }
-        guard let v = Wrapped(realmValue: realmValue) else { return nil }
-        self = v
+        guard let wrapped = Wrapped(realmValue: realmValue) else { return nil }
+        self = wrapped
     }
 
     public var realmValue: RealmValue { self?.realmValue ?? .null }
@@ -150,8 +150,8 @@ extension Array: RealmConvertible where Element: RealmConvertible {
         guard case .list(let all) = realmValue else { return nil }
         self = []
         reserveCapacity(all.count)
-        for v in all {
-            guard let element = Element(realmValue: v) else { return nil }
+        for stored in all {
+            guard let element = Element(realmValue: stored) else { return nil }
             append(element)
         }
     }
@@ -164,9 +164,9 @@ extension Dictionary: RealmConvertible where Key == Name, Value: RealmConvertibl
     public init?(realmValue: RealmValue) {
         guard case .dictionary(let all) = realmValue else { return nil }
         self = [:]
-        for e in all {
-            guard let value = Value(realmValue: e.value) else { return nil }
-            self[e.key] = value
+        for entry in all {
+            guard let value = Value(realmValue: entry.value) else { return nil }
+            self[entry.key] = value
         }
     }
 

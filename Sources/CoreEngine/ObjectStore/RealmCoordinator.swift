@@ -50,15 +50,15 @@ enum RealmCoordinator {
     static func cached(_ c: RealmConfiguration, _ path: Name) throws(RealmError) -> Realm? {
         try check(c, path)
         let scheduler: any EngineScheduler = c.home ?? ThreadScheduler.current
-        for r in open(path).compactMap(\.cached) {
-            guard !r.isClosed, r.scheduler.isSame(as: scheduler.original), r.schemaVersion != ObjectStore.notVersioned
+        for realm in open(path).compactMap(\.cached) {
+            guard !realm.isClosed, realm.scheduler.isSame(as: scheduler.original), realm.schemaVersion != ObjectStore.notVersioned
             else { continue }
-            if let wanted = c.schema, wanted != r.configuration.schema {
+            if let wanted = c.schema, wanted != realm.configuration.schema {
                 throw RealmError(
                     .mismatchedConfig,
                     "Realm at path '\(c.path)' already opened on current thread with different schema.")
             }
-            return r
+            return realm
         }
         return nil
     }
@@ -71,10 +71,10 @@ enum RealmCoordinator {
 
     /// The cached instance of the same file for a scheduler, where `r` is one that is cached.
     static func cached(for r: Realm, _ scheduler: any Scheduler) throws(RealmError) -> Realm? {
-        var c = r.configuration
-        guard c.isCached, !r.isFrozen else { return nil }
-        c.scheduler = scheduler
-        return try cached(c, Name(r.path))
+        var configuration = r.configuration
+        guard configuration.isCached, !r.isFrozen else { return nil }
+        configuration.scheduler = scheduler
+        return try cached(configuration, Name(r.path))
     }
 
     static func register(_ r: Realm) {
@@ -106,16 +106,16 @@ enum RealmCoordinator {
     static func update(_ r: Realm) {
         let id = ObjectIdentifier(r), version = r.schemaVersion, configuration = r.configuration
         instances.with { all in
-            guard let i = all.firstIndex(where: { $0.id == id }) else { return }
-            all[i].schemaVersion = version
-            all[i].configuration = configuration
+            guard let index = all.firstIndex(where: { $0.id == id }) else { return }
+            all[index].schemaVersion = version
+            all[index].configuration = configuration
         }
     }
 
     static func unregister(_ r: Realm) {
         let id = ObjectIdentifier(r)
         instances.with { all in
-            if let i = all.firstIndex(where: { $0.id == id }) { all.remove(at: i) }
+            if let index = all.firstIndex(where: { $0.id == id }) { all.remove(at: index) }
         }
     }
 }

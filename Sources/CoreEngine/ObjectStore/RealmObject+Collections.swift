@@ -33,8 +33,8 @@ extension RealmObject {
 
     /// A new embedded object in a link property, in place of one that is there.
     public func setEmbedded(_ name: Name) throws(RealmError) -> RealmObject {
-        let (t, k) = try realm.inside(.object, do: try realm.setNewObject(table, key, try property(name).key))
-        return RealmObject(realm: realm, table: t, key: k)
+        let (newTable, newKey) = try realm.inside(.object, do: try realm.setNewObject(table, key, try property(name).key))
+        return RealmObject(realm: realm, table: newTable, key: newKey)
     }
 
     /// The object that an embedded object belongs to.
@@ -59,9 +59,9 @@ extension RealmObject {
         switch (p.collection, value) {
         case (.list, .list(let elements)): try list(of: p).replace(with: elements)
         case (.set, .list(let elements)):
-            let s = RealmSet(realm: realm, path: path)
-            try s.removeAll()
-            for v in elements { try s.insert(v) }
+            let set = RealmSet(realm: realm, path: path)
+            try set.removeAll()
+            for element in elements { try set.insert(element) }
         case (.dictionary, .dictionary(let entries)): try dictionary(of: p).replace(with: entries)
         case (.none, .list(let elements)):
             try realm.inside(.object, do: try realm.setCollection(.list, table, key, p.key))
@@ -83,34 +83,34 @@ extension RealmObject {
     }
 
     private func expand(_ depth: Int, _ way: inout [RealmObject]) throws(RealmError) -> RealmValue {
-        guard let i = realm.schema.index(of: table) else {
+        guard let classIndex = realm.schema.index(of: table) else {
             throw RealmError(.noSuchTable, "The class is not in the schema")
         }
         way.append(self)
         defer { way.removeLast() }
         var entries: [RealmValue.Entry] = []
-        for p in realm.schema.classes[i].properties {
-            entries.append(RealmValue.Entry(key: p.name, value: try expand(try get(p.name), depth, &way)))
+        for property in realm.schema.classes[classIndex].properties {
+            entries.append(RealmValue.Entry(key: property.name, value: try expand(try get(property.name), depth, &way)))
         }
         return .dictionary(entries)
     }
 
     private func expand(_ v: RealmValue, _ depth: Int, _ way: inout [RealmObject]) throws(RealmError) -> RealmValue {
         switch v {
-        case .link(let t, let k):
-            let o = RealmObject(realm: realm, table: t, key: k)
-            let isEmbedded = try realm.inside(.object, do: try realm.isEmbedded(t))
-            guard depth > 0 || isEmbedded, !way.contains(o), way.count < Table.maxNesting,
-                realm.schema.index(of: t) != nil
+        case .link(let targetTable, let targetKey):
+            let target = RealmObject(realm: realm, table: targetTable, key: targetKey)
+            let isEmbedded = try realm.inside(.object, do: try realm.isEmbedded(targetTable))
+            guard depth > 0 || isEmbedded, !way.contains(target), way.count < Table.maxNesting,
+                realm.schema.index(of: targetTable) != nil
             else { return v }
-            return try o.expand(isEmbedded ? depth : depth - 1, &way)
+            return try target.expand(isEmbedded ? depth : depth - 1, &way)
         case .list(let elements):
             var all: [RealmValue] = []
-            for e in elements { all.append(try expand(e, depth, &way)) }
+            for element in elements { all.append(try expand(element, depth, &way)) }
             return .list(all)
         case .dictionary(let entries):
             var all: [RealmValue.Entry] = []
-            for e in entries { all.append(RealmValue.Entry(key: e.key, value: try expand(e.value, depth, &way))) }
+            for entry in entries { all.append(RealmValue.Entry(key: entry.key, value: try expand(entry.value, depth, &way))) }
             return .dictionary(all)
         default: return v
         }

@@ -44,10 +44,10 @@ public struct RealmObject: Hashable {
     public var className: Name { realm.schema.index(of: table).map { realm.schema.classes[$0].name } ?? "" }
 
     func property(_ name: Name) throws(RealmError) -> Property {
-        guard let p = realm.property(name, of: table) else {
+        guard let property = realm.property(name, of: table) else {
             throw RealmError(.invalidProperty, "Class '\(className)' has no property '\(name)'")
         }
-        return p
+        return property
     }
 
     /// The value of a property, copied: collections come as arrays and entries.
@@ -102,8 +102,8 @@ public struct RealmObject: Hashable {
 
     /// The object a property links to.
     public func object(_ name: Name) throws(RealmError) -> RealmObject? {
-        guard case .link(let t, let k) = try get(name) else { return nil }
-        return RealmObject(realm: realm, table: t, key: k)
+        guard case .link(let table, let key) = try get(name) else { return nil }
+        return RealmObject(realm: realm, table: table, key: key)
     }
 
     /// As `get`, for reading where nothing can be thrown: errors go to `Misuse`.
@@ -126,26 +126,26 @@ public struct RealmObject: Hashable {
 
 extension Realm {
     private func classKey(_ name: Name) throws(RealmError) -> TableKey {
-        guard let c = schema[name] else { throw RealmError(.noSuchTable, "The schema has no class '\(name)'") }
-        return c.key
+        guard let objectClass = schema[name] else { throw RealmError(.noSuchTable, "The schema has no class '\(name)'") }
+        return objectClass.key
     }
 
     /// All objects of a class, in key order, live.
     public func objects(_ className: Name) throws(RealmError) -> Results {
         try inside { () throws(RealmError) in
-            let t = try classKey(className)
-            return Results(try ResultSet(self, .table(t)), t)
+            let table = try classKey(className)
+            return Results(try ResultSet(self, .table(table)), table)
         }
     }
 
     /// The object with a primary key, nil when there is none.
     public func object(_ className: Name, primaryKey: RealmValue) throws(RealmError) -> RealmObject? {
-        let t = try classKey(className)
+        let table = try classKey(className)
         let found = try inside { () throws(RealmError) in
-            try primaryKey.withMixed { (m) throws(RealmError) in try find(t, primaryKey: m) }
+            try primaryKey.withMixed { (m) throws(RealmError) in try find(table, primaryKey: m) }
         }
         guard let key = found else { return nil }
-        return RealmObject(realm: self, table: t, key: key)
+        return RealmObject(realm: self, table: table, key: key)
     }
 
     /// A new object with the given values, or an error that leaves nothing behind; inside a write transaction.
@@ -165,11 +165,11 @@ extension Realm {
         _ className: Name, primaryKey: RealmValue? = nil, update: Bool = false, _ values: [Name: RealmValue] = [:]
     ) throws(RealmError) -> RealmObject {
         try inside { () throws(RealmError) in
-            guard let c = schema[className] else {
+            guard let objectClass = schema[className] else {
                 throw RealmError(.noSuchTable, "The schema has no class '\(className)'")
             }
             var writer = ValueWriter(self, updates: update)
-            return try writer.create(c, primaryKey, values)
+            return try writer.create(objectClass, primaryKey, values)
         }
     }
 }

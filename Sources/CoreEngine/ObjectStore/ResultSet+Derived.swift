@@ -9,8 +9,8 @@ extension ResultSet {
     }
 
     package func filtered(_ other: ObjectQuery) throws(RealmError) -> ResultSet {
-        let t = try objects("filtered")
-        guard other.bound.table == t else {
+        let table = try objects("filtered")
+        guard other.bound.table == table else {
             throw RealmError(.invalidArgument, "The query is on another class than the results")
         }
         return try filtered(other.bound, query.orderings)
@@ -30,12 +30,12 @@ extension ResultSet {
     func filtered(_ text: String, _ arguments: [QueryArgument], reachingFurther: Bool = false) throws(RealmError)
         -> ResultSet
     {
-        let t = try objects("filtered")
+        let table = try objects("filtered")
         var names = realm.queryNames
         names.reachFurther = reachingFurther
-        let other = try BoundQuery.parse(text, try realm.reading().group, t, names, arguments)
+        let other = try BoundQuery.parse(text, try realm.reading().group, table, names, arguments)
         var orderings = query.orderings
-        for o in other.orderings { Ordering.append(o, to: &orderings) }
+        for ordering in other.orderings { Ordering.append(ordering, to: &orderings) }
         return try filtered(other, orderings)
     }
 
@@ -57,9 +57,9 @@ extension ResultSet {
     }
 
     private func ordered(_ o: OrderingSyntax, _ what: String) throws(RealmError) -> ResultSet {
-        let t = try objects(what)
+        let tableKey = try objects(what)
         let group = try realm.reading().group
-        guard let table = try group.table(t) else { throw stale() }
+        guard let table = try group.table(tableKey) else { throw stale() }
         // Stored names only.
         let bound = try Binder(group, QueryNames(), [], ConstantArena()).ordering(o, table)
         return ResultSet(self, query.appending(bound))
@@ -76,9 +76,9 @@ extension ResultSet {
             var values: [Mixed] = []
             var paths: [Int: CollectionPath] = [:]
             for i in 0..<(try count()) {
-                let v = try value(i)
-                try values.add(v)
-                switch v {
+                let element = try value(i)
+                try values.add(element)
+                switch element {
                 case .list, .dictionary: paths[i] = try nestedPath(i)
                 default: continue
                 }

@@ -49,8 +49,8 @@ package final class ResultSet: @unchecked Sendable {
         search = realm.isFrozen ? Lock(initial: false) : nil
         self.source = source
         switch source {
-        case .table(let t): table = t
-        case .backlinks(_, _, let t, _): table = t
+        case .table(let key): table = key
+        case .backlinks(_, _, let key, _): table = key
         case .collection(let path): table = try realm.linkTarget(path)
         case .keys: table = nil
         }
@@ -94,7 +94,7 @@ package final class ResultSet: @unchecked Sendable {
         valueOrderings = []
         ofDictionary = other.ofDictionary
         var kept: [Mixed] = []
-        for v in values { kept.append(arena.keep(v)) }
+        for value in values { kept.append(arena.keep(value)) }
         fixedValues = kept
         fixedPaths = paths
         self.rows = rows
@@ -171,21 +171,21 @@ package final class ResultSet: @unchecked Sendable {
     func content() throws(RealmError) -> CollectionContent {
         let path: CollectionPath
         switch source {
-        case .collection(let p), .keys(let p): path = p
+        case .collection(let collectionPath), .keys(let collectionPath): path = collectionPath
         default: throw stale()
         }
-        guard realm.isValid(path.table, path.object), let c = try realm.collection(path) else { throw stale() }
-        switch c {
+        guard realm.isValid(path.table, path.object), let found = try realm.collection(path) else { throw stale() }
+        switch found {
         case .list where ofDictionary == true, .dictionary where ofDictionary == false: throw stale()
-        default: return c
+        default: return found
         }
     }
 
     package func count() throws(RealmError) -> Int {
         if isFixed { return table == nil ? fixedValues.count : rows.count }
         guard let table else {
-            let n = try content().count
-            guard !valueOrderings.isEmpty else { return min(n, valueLimit) }
+            let size = try content().count
+            guard !valueOrderings.isEmpty else { return min(size, valueLimit) }
             try update()
             return min(places.count, valueLimit)
         }
@@ -212,18 +212,18 @@ package final class ResultSet: @unchecked Sendable {
 
     /// Key of the object at an index.
     @inline(__always) package func object(_ i: Int) throws(RealmError) -> (TableKey, ObjKey) {
-        if case .table(let t) = source, isWholeTable {
-            return (t, try realm.objectKey(t, at: i))
+        if case .table(let wholeTable) = source, isWholeTable {
+            return (wholeTable, try realm.objectKey(wholeTable, at: i))
         }
         return try otherObject(i)
     }
 
     private func otherObject(_ i: Int) throws(RealmError) -> (TableKey, ObjKey) {
         guard let table else {
-            guard case .typedLink(let t, let k) = try value(i) else {
+            guard case .typedLink(let target, let key) = try value(i) else {
                 throw RealmError(.indexOutOfBounds, "Row \(i) is no object")
             }
-            return (t, k)
+            return (target, key)
         }
         try update()
         guard i >= 0, i < rows.count else { throw outOfRange(i, rows.count) }
@@ -235,8 +235,8 @@ package final class ResultSet: @unchecked Sendable {
     package func value(_ i: Int) throws(RealmError) -> Mixed {
         if let table {
             if isWholeTable {
-                let (t, k) = try object(i)
-                return .typedLink(t, k)
+                let (objectTable, key) = try object(i)
+                return .typedLink(objectTable, key)
             }
             try update()
             guard i >= 0, i < rows.count else { throw outOfRange(i, rows.count) }
@@ -247,8 +247,8 @@ package final class ResultSet: @unchecked Sendable {
             guard i >= 0, i < fixedValues.count else { throw outOfRange(i, fixedValues.count) }
             return fixedValues[i]
         }
-        let n = try count()
-        guard i >= 0, i < n else { throw outOfRange(i, n) }
+        let size = try count()
+        guard i >= 0, i < size else { throw outOfRange(i, size) }
         return try value(place(i), in: try content())
     }
 
@@ -257,9 +257,9 @@ package final class ResultSet: @unchecked Sendable {
 
     func value(_ i: Int, in content: CollectionContent) throws(RealmError) -> Mixed {
         switch (content, source) {
-        case (.list(let l), _): try l.get(i)
-        case (.dictionary(let d), .keys): try d.key(i)
-        case (.dictionary(let d), _): try d.value(i)
+        case (.list(let list), _): try list.get(i)
+        case (.dictionary(let dictionary), .keys): try dictionary.key(i)
+        case (.dictionary(let dictionary), _): try dictionary.value(i)
         }
     }
 
@@ -277,9 +277,9 @@ package final class ResultSet: @unchecked Sendable {
         if isFixed { return fixedPaths[i] }
         let i = place(i)
         switch try content() {
-        case .list(let l): return path.appending(.salt(try l.nestedKey(i)))
-        case .dictionary(let d):
-            guard case .string(let name) = try d.key(i) else { return nil }
+        case .list(let list): return path.appending(.salt(try list.nestedKey(i)))
+        case .dictionary(let dictionary):
+            guard case .string(let name) = try dictionary.key(i) else { return nil }
             return path.appending(.name(Array(name)))
         }
     }
@@ -287,14 +287,14 @@ package final class ResultSet: @unchecked Sendable {
     /// Index of an object or value, nil when it is no row.
     package func find(_ v: Mixed) throws(RealmError) -> Int? {
         if let table {
-            guard case .typedLink(let t, let k) = v else { return nil }
-            guard t == table else { return nil }
+            guard case .typedLink(let target, let key) = v else { return nil }
+            guard target == table else { return nil }
             if isWholeTable {
-                guard realm.isValid(t, k) else { return nil }
-                return try realm.objectIndex(t, k)
+                guard realm.isValid(target, key) else { return nil }
+                return try realm.objectIndex(target, key)
             }
             try update()
-            return rows.firstIndex(of: k)
+            return rows.firstIndex(of: key)
         }
         if case .collection(let path) = source, !v.isNull, case let type = try realm.elementType(path), type != .mixed,
             type != ValueType(v)

@@ -35,8 +35,8 @@ public struct Results: LiveCollection {
     ///
     /// - Throws: 3017 when the index is out of range, or a dictionary has no object there; errors of the query.
     public func object(at i: Int) throws(RealmError) -> RealmObject {
-        let (t, k) = try realm.inside(.results) { () throws(RealmError) in try found.object(i) }
-        return RealmObject(realm: realm, table: t, key: k)
+        let (table, key) = try realm.inside(.results) { () throws(RealmError) in try found.object(i) }
+        return RealmObject(realm: realm, table: table, key: key)
     }
 
     /// Number of objects, or the error that `count` cannot throw: 3000 for TEXT without a word to search for, 3013 for
@@ -151,9 +151,9 @@ public struct Results: LiveCollection {
     // MARK: Aggregates
 
     private func aggregate(_ kind: AggregateKind, _ name: Name) throws(RealmError) -> RealmValue {
-        let p = try RealmObject(realm: realm, table: table, key: .null).property(name)
+        let property = try RealmObject(realm: realm, table: table, key: .null).property(name)
         return try realm.inside(.results) { () throws(RealmError) in
-            try realm.reading().group.copy(try found.aggregate(kind, p.key).value)
+            try realm.reading().group.copy(try found.aggregate(kind, property.key).value)
         }
     }
 
@@ -187,13 +187,13 @@ extension ResultSet {
         // Bound queries keep what they need of the arguments.
         let arena = ConstantArena()
         var all: [QueryArgument] = []
-        for a in arguments {
-            guard case .list(let elements) = a else {
-                all.append(.value(try arena.keep(a)))
+        for argument in arguments {
+            guard case .list(let elements) = argument else {
+                all.append(.value(try arena.keep(argument)))
                 continue
             }
             var values: [Mixed] = []
-            for e in elements { values.append(try arena.keep(e)) }
+            for element in elements { values.append(try arena.keep(element)) }
             all.append(.list(values))
         }
         defer { withExtendedLifetime(arena) {} }

@@ -189,7 +189,7 @@ public final class ThreadScheduler: EngineScheduler, @unchecked Sendable {
     public static var current: ThreadScheduler {
         all.with { all in
             let me = Platform.threadId
-            if let known = all[me], known.generation == ForkGuard.generation, let s = known.scheduler { return s }
+            if let known = all[me], known.generation == ForkGuard.generation, let scheduler = known.scheduler { return scheduler }
             all = all.filter { $0.value.scheduler != nil }
             let new = ThreadScheduler()
             all[me] = Entry(scheduler: new)
@@ -208,7 +208,7 @@ public final class ThreadScheduler: EngineScheduler, @unchecked Sendable {
             defer { p.residents = [:] }
             return (p.work.take(), p.residents)
         }
-        for r in residents.values { r.realm?.threadEnds(self) }
+        for resident in residents.values { resident.realm?.threadEnds(self) }
         withExtendedLifetime(work) {}
     }
 
@@ -247,8 +247,8 @@ public final class ThreadScheduler: EngineScheduler, @unchecked Sendable {
             p.isAttended = true
             return Array(p.residents.values)
         }
-        for r in residents {
-            guard let realm = r.realm else { continue }
+        for resident in residents {
+            guard let realm = resident.realm else { continue }
             let known = WeakRealm(realm)
             if isOnThread {
                 realm.schedulerIsAttended()
@@ -293,7 +293,7 @@ public final class ThreadScheduler: EngineScheduler, @unchecked Sendable {
             p.wake?.drain()
             return p.work.take()
         }
-        for w in work { w() }
+        for run in work { run() }
         return !work.isEmpty
     }
 }

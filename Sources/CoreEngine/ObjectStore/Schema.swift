@@ -176,11 +176,11 @@ public struct Schema: Sendable, Equatable {
 
     /// A property of a class, without copies of those that it is compared with.
     package func property(_ name: Name, of table: TableKey) -> Property? {
-        guard let c = index(of: table) else { return nil }
-        for i in classes[c].properties.indices where classes[c].properties[i].name == name {
-            return classes[c].properties[i]
+        guard let classIndex = index(of: table) else { return nil }
+        for i in classes[classIndex].properties.indices where classes[classIndex].properties[i].name == name {
+            return classes[classIndex].properties[i]
         }
-        return classes[c].computedProperties.first { $0.name == name }
+        return classes[classIndex].computedProperties.first { $0.name == name }
     }
 
     package func index(of key: TableKey) -> Int? { key.isNull ? nil : classes.firstIndex { $0.key == key } }
@@ -205,14 +205,14 @@ extension Schema {
         for (a, b) in zip(classes, classes.dropFirst()) where a.name == b.name {
             problems.append("Type '\(a.name)' appears more than once in the schema.")
         }
-        for c in classes { check(c, mode, &problems) }
+        for objectClass in classes { check(objectClass, mode, &problems) }
         if problems.isEmpty {
             checkEmbeddedCycles(&problems)
             if mode.contains(.rejectEmbeddedOrphans) {
                 let reachable = reachableEmbedded()
-                for c in classes where c.kind == .embedded && !reachable.contains(c.name) {
+                for objectClass in classes where objectClass.kind == .embedded && !reachable.contains(objectClass.name) {
                     problems.append(
-                        "Embedded object '\(c.name)' is unreachable by any link path from top level objects.")
+                        "Embedded object '\(objectClass.name)' is unreachable by any link path from top level objects.")
                 }
             }
         }
@@ -242,21 +242,21 @@ extension Schema {
         for name in Self.repeated(names) {
             problems.append("Property '\(name)' appears more than once in the schema for type '\(c.name)'.")
         }
-        for p in all where !p.publicName.isEmpty {
-            let at = names.place { $0 < p.publicName }
-            guard at < names.count, names[at] == p.publicName else { continue }
+        for property in all where !property.publicName.isEmpty {
+            let at = names.place { $0 < property.publicName }
+            guard at < names.count, names[at] == property.publicName else { continue }
             problems.append(
-                "Property '\(c.name).\(p.name)' has an alias '\(p.publicName)' that conflicts with a property of the same name."
+                "Property '\(c.name).\(property.name)' has an alias '\(property.publicName)' that conflicts with a property of the same name."
             )
         }
         var primary: Name?
-        for p in c.properties {
-            check(p, in: c, &primary, &problems)
-            if p.isComputed {
-                problems.append("Linking Objects property '\(c.name).\(p.name)' cannot be a stored property.")
+        for property in c.properties {
+            check(property, in: c, &primary, &problems)
+            if property.isComputed {
+                problems.append("Linking Objects property '\(c.name).\(property.name)' cannot be a stored property.")
             }
         }
-        for p in c.computedProperties { check(p, in: c, &primary, &problems) }
+        for property in c.computedProperties { check(property, in: c, &primary, &problems) }
         if !c.primaryKey.isEmpty {
             if c.kind == .embedded {
                 problems.append("Embedded object type '\(c.name)' cannot have a primary key.")
@@ -388,9 +388,9 @@ extension Schema {
     func reachableEmbedded() -> Swift.Set<Name> {
         var found = Swift.Set<Name>()
         var pending = classes.filter { $0.kind != .embedded }
-        while let c = pending.popLast() {
-            for p in c.properties where p.type == .object {
-                if let t = self[p.linkTarget], t.kind == .embedded, found.insert(t.name).inserted { pending.append(t) }
+        while let objectClass = pending.popLast() {
+            for property in objectClass.properties where property.type == .object {
+                if let target = self[property.linkTarget], target.kind == .embedded, found.insert(target.name).inserted { pending.append(target) }
             }
         }
         return found
@@ -410,10 +410,10 @@ private struct EmbeddedGraph {
         links = schema.classes.map { c in
             guard c.kind == .embedded else { return [] }
             return c.properties.indices.compactMap { i in
-                guard c.properties[i].type == .object, let t = schema.index(named: c.properties[i].linkTarget),
-                    schema.classes[t].kind == .embedded
+                guard c.properties[i].type == .object, let target = schema.index(named: c.properties[i].linkTarget),
+                    schema.classes[target].kind == .embedded
                 else { return nil }
-                return (i, t)
+                return (i, target)
             }
         }
     }
@@ -451,7 +451,7 @@ private struct EmbeddedGraph {
                 guard lowest[at] == order[at] else { continue }
                 let place = open.lastIndex(of: at) ?? 0
                 let component = open[place...]
-                for i in component { isOpen[i] = false }
+                for member in component { isOpen[member] = false }
                 if component.count > 1 || links[at].contains(where: { $0.target == at }) { found += component }
                 open.removeSubrange(place...)
             }

@@ -17,68 +17,68 @@ enum SchemaChange {
     /// One line for messages.
     var text: String {
         switch self {
-        case .addClass(let c): "Class '\(c.name)' has been added."
-        case .addInitialProperties(let c): "Properties of class '\(c.name)' have been added."
-        case .removeProperty(let c, let p): "Property '\(c.name).\(p.name)' has been removed."
-        case .changeType(let c, let a, let b):
-            "Property '\(c.name).\(a.name)' has been changed from '\(a.typeText)' to '\(b.typeText)'."
-        case .makeNullable(let c, let p): "Property '\(c.name).\(p.name)' has been made optional."
-        case .makeRequired(let c, let p): "Property '\(c.name).\(p.name)' has been made required."
-        case .addIndex(let c, let p, let fullText):
-            "Property '\(c.name).\(p.name)' has been made \(fullText ? "fulltext-" : "")indexed."
-        case .removeIndex(let c, let p, let fullText):
-            "Property '\(c.name).\(p.name)' has been made un\(fullText ? "fulltext-" : "")indexed."
-        case .addProperty(let c, let p): "Property '\(c.name).\(p.name)' has been added."
-        case .changePrimaryKey(let c, let from, let to):
+        case .addClass(let objectClass): "Class '\(objectClass.name)' has been added."
+        case .addInitialProperties(let objectClass): "Properties of class '\(objectClass.name)' have been added."
+        case .removeProperty(let objectClass, let property): "Property '\(objectClass.name).\(property.name)' has been removed."
+        case .changeType(let objectClass, let old, let new):
+            "Property '\(objectClass.name).\(old.name)' has been changed from '\(old.typeText)' to '\(new.typeText)'."
+        case .makeNullable(let objectClass, let property): "Property '\(objectClass.name).\(property.name)' has been made optional."
+        case .makeRequired(let objectClass, let property): "Property '\(objectClass.name).\(property.name)' has been made required."
+        case .addIndex(let objectClass, let property, let fullText):
+            "Property '\(objectClass.name).\(property.name)' has been made \(fullText ? "fulltext-" : "")indexed."
+        case .removeIndex(let objectClass, let property, let fullText):
+            "Property '\(objectClass.name).\(property.name)' has been made un\(fullText ? "fulltext-" : "")indexed."
+        case .addProperty(let objectClass, let property): "Property '\(objectClass.name).\(property.name)' has been added."
+        case .changePrimaryKey(let objectClass, let from, let to):
             from.isEmpty
-                ? "Primary Key for class '\(c.name)' has been added."
+                ? "Primary Key for class '\(objectClass.name)' has been added."
                 : (to.isEmpty
-                    ? "Primary Key for class '\(c.name)' has been removed."
-                    : "Primary Key for class '\(c.name)' has changed from '\(from)' to '\(to)'.")
-        case .changeKind(let c, let from, let to): "Class '\(c.name)' has been changed from \(from.text) to \(to.text)."
-        case .removeClass(let c): "Class '\(c.name)' has been removed."
+                    ? "Primary Key for class '\(objectClass.name)' has been removed."
+                    : "Primary Key for class '\(objectClass.name)' has changed from '\(from)' to '\(to)'.")
+        case .changeKind(let objectClass, let from, let to): "Class '\(objectClass.name)' has been changed from \(from.text) to \(to.text)."
+        case .removeClass(let objectClass): "Class '\(objectClass.name)' has been removed."
         }
     }
 
     static func between(_ file: Schema, _ target: Schema) -> [SchemaChange] {
         var changes: [SchemaChange] = []
-        for c in target.classes where file[c.name] == nil { changes.append(.addClass(c)) }
-        for c in target.classes {
-            guard let old = file[c.name] else {
-                changes.append(.addInitialProperties(c))
+        for objectClass in target.classes where file[objectClass.name] == nil { changes.append(.addClass(objectClass)) }
+        for objectClass in target.classes {
+            guard let old = file[objectClass.name] else {
+                changes.append(.addInitialProperties(objectClass))
                 continue
             }
             for p in old.properties {
-                guard let q = c.properties.first(where: { $0.name == p.name }) else {
-                    changes.append(.removeProperty(c, p))
+                guard let new = objectClass.properties.first(where: { $0.name == p.name }) else {
+                    changes.append(.removeProperty(objectClass, p))
                     continue
                 }
-                if !p.sameType(as: q) {
-                    changes.append(.changeType(c, from: p, to: q))
+                if !p.sameType(as: new) {
+                    changes.append(.changeType(objectClass, from: p, to: new))
                     continue
                 }
-                if p.isNullable != q.isNullable {
-                    changes.append(q.isNullable ? .makeNullable(c, q) : .makeRequired(c, q))
+                if p.isNullable != new.isNullable {
+                    changes.append(new.isNullable ? .makeNullable(objectClass, new) : .makeRequired(objectClass, new))
                 }
                 // A primary key column reads back as indexed; losing or gaining the key counts as an index change.
-                if p.needsIndex != q.needsIndex {
+                if p.needsIndex != new.needsIndex {
                     changes.append(
-                        q.needsIndex ? .addIndex(c, q, fullText: false) : .removeIndex(c, q, fullText: false))
+                        new.needsIndex ? .addIndex(objectClass, new, fullText: false) : .removeIndex(objectClass, new, fullText: false))
                 }
-                if p.isFullTextIndexed != q.isFullTextIndexed {
+                if p.isFullTextIndexed != new.isFullTextIndexed {
                     changes.append(
-                        q.isFullTextIndexed ? .addIndex(c, q, fullText: true) : .removeIndex(c, q, fullText: true))
+                        new.isFullTextIndexed ? .addIndex(objectClass, new, fullText: true) : .removeIndex(objectClass, new, fullText: true))
                 }
             }
-            for q in c.properties where !old.properties.contains(where: { $0.name == q.name }) {
-                changes.append(.addProperty(c, q))
+            for added in objectClass.properties where !old.properties.contains(where: { $0.name == added.name }) {
+                changes.append(.addProperty(objectClass, added))
             }
-            if old.primaryKey != c.primaryKey {
-                changes.append(.changePrimaryKey(c, from: old.primaryKey, to: c.primaryKey))
+            if old.primaryKey != objectClass.primaryKey {
+                changes.append(.changePrimaryKey(objectClass, from: old.primaryKey, to: objectClass.primaryKey))
             }
         }
-        for c in target.classes {
-            if let old = file[c.name], old.kind != c.kind { changes.append(.changeKind(c, from: old.kind, to: c.kind)) }
+        for objectClass in target.classes {
+            if let old = file[objectClass.name], old.kind != objectClass.kind { changes.append(.changeKind(objectClass, from: old.kind, to: objectClass.kind)) }
         }
         return changes
     }

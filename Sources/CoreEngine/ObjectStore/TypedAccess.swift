@@ -8,11 +8,11 @@ extension Realm {
         guard enterQuickly() else {
             return try inside(.object) { () throws(RealmError) in try value(table, object, column) }
         }
-        guard let v = opened(table, column, { $0.rows.openedValue(object, column.index) }) else {
+        guard let value = opened(table, column, { $0.rows.openedValue(object, column.index) }) else {
             return try readClosed(table, object, column)
         }
         if !leaveQuickly() { try verifyWhole() }
-        return v
+        return value
     }
 
     /// The rest of it, between `enterQuickly` and here, where the leaf is not open.
@@ -24,26 +24,26 @@ extension Realm {
 
     /// The integer in a property; nil when it holds none.
     package func readInteger(_ table: TableKey, _ object: ObjKey, _ column: ColKey) throws(RealmError) -> Int64? {
-        if let v = glance(table, column, { $0.rows.openedInteger(object, column.index) }) { return v }
+        if let integer = glance(table, column, { $0.rows.openedInteger(object, column.index) }) { return integer }
         return try inside(.object) { () throws(RealmError) in
-            if case .int(let v) = try value(table, object, column) { v } else { nil }
+            if case .int(let integer) = try value(table, object, column) { integer } else { nil }
         }
     }
 
     /// The number in a property; nil when it holds none.
     package func readDouble(_ table: TableKey, _ object: ObjKey, _ column: ColKey) throws(RealmError) -> Double? {
-        if let v = glance(table, column, { $0.rows.openedDouble(object, column.index) }) { return v }
+        if let number = glance(table, column, { $0.rows.openedDouble(object, column.index) }) { return number }
         return try inside(.object) { () throws(RealmError) in
-            if case .double(let v) = try value(table, object, column) { v } else { nil }
+            if case .double(let number) = try value(table, object, column) { number } else { nil }
         }
     }
 
     /// A text, copied; nil when the property holds none.
     package func readText(_ table: TableKey, _ object: ObjKey, _ column: ColKey) throws(RealmError) -> String? {
-        if let v = glance(
+        if let text = glance(
             table, column, { $0.rows.openedText(object, column.index).map { String(decoding: $0, as: UTF8.self) } })
         {
-            return v
+            return text
         }
         return try inside(.object) { () throws(RealmError) in
             guard case .string(let bytes) = try value(table, object, column) else { return nil }
@@ -57,7 +57,7 @@ extension Realm {
             switch try value(table, object, column) {
             case .list: .list([])
             case .dictionary: .dictionary([])
-            case let v: try reading().group.copy(v)
+            case let single: try reading().group.copy(single)
             }
         }
     }
@@ -72,9 +72,9 @@ extension Realm {
 
     @inline(__always) private func opened<R>(_ table: TableKey, _ column: ColKey, _ body: (Table) -> R?) -> R? {
         guard transaction.stage == .reading || transaction.stage == .writing,
-            let t = Unmanaged.passUnretained(transaction.group)._withUnsafeGuaranteedRef({ $0.openTable(table) })
+            let openTable = Unmanaged.passUnretained(transaction.group)._withUnsafeGuaranteedRef({ $0.openTable(table) })
         else { return nil }
-        return t._withUnsafeGuaranteedRef { $0.isColumn(column) ? body($0) : nil }
+        return openTable._withUnsafeGuaranteedRef { $0.isColumn(column) ? body($0) : nil }
     }
 
     /// Stores a value; inside a write transaction.

@@ -36,9 +36,9 @@ struct ValueWriter {
 
     /// The value of a property, in place of the one it has.
     mutating func set(_ value: RealmValue, _ p: Property, of object: RealmObject) throws(RealmError) {
-        let t = try realm.writableTable(object.table, object.key)
-        guard try t.isValid(object.key) else { throw realm.invalidated() }
-        try check(value, for: p, try realm.facts(t, p.key), t, 0)
+        let table = try realm.writableTable(object.table, object.key)
+        guard try table.isValid(object.key) else { throw realm.invalidated() }
+        try check(value, for: p, try realm.facts(table, p.key), table, 0)
         try orNothing { (w) throws(RealmError) in try w.write(value, p, object) }
     }
 
@@ -68,13 +68,13 @@ struct ValueWriter {
         guard level < Table.maxNesting else {
             throw RealmError(.limitExceeded, "Objects nest at most \(Table.maxNesting) deep")
         }
-        let t = try realm.table(c.key)
+        let table = try realm.table(c.key)
         for (name, value) in values where name != c.primaryKey {
-            guard let p = c.property(named: name) else {
+            guard let property = c.property(named: name) else {
                 throw RealmError(.invalidProperty, "Class '\(c.name)' has no property '\(name)'")
             }
-            guard !p.isComputed else { throw RealmError(.readOnlyProperty, "Property '\(c.name).\(name)' is computed") }
-            try check(value, for: p, try realm.facts(t, p.key), t, level)
+            guard !property.isComputed else { throw RealmError(.readOnlyProperty, "Property '\(c.name).\(name)' is computed") }
+            try check(value, for: property, try realm.facts(table, property.key), table, level)
         }
     }
 
@@ -87,12 +87,12 @@ struct ValueWriter {
             guard p.type == .mixed else { throw wrongType(p) }
             try checkNested(value, c, t, 0)
         case (.none, _): try value.withMixed { (m) throws(RealmError) in try t.check(m, for: c) }
-        case (.list, .list(let all)): for v in all { try checkElement(v, .list, p, c, t, level) }
-        case (.set, .list(let all)): for v in all { try checkElement(v, .set, p, c, t, level) }
+        case (.list, .list(let all)): for element in all { try checkElement(element, .list, p, c, t, level) }
+        case (.set, .list(let all)): for element in all { try checkElement(element, .set, p, c, t, level) }
         case (.dictionary, .dictionary(let entries)):
-            for e in entries {
-                try checkKey(e.key)
-                try checkElement(e.value, .dictionary, p, c, t, level)
+            for entry in entries {
+                try checkKey(entry.key)
+                try checkElement(entry.value, .dictionary, p, c, t, level)
             }
         default: throw wrongType(p)
         }
@@ -120,11 +120,11 @@ struct ValueWriter {
                 .limitExceeded, "Max nesting level reached: collections nest at most \(Table.maxNesting) deep")
         }
         switch value {
-        case .list(let all): for v in all { try checkNested(v, c, t, level + 1) }
+        case .list(let all): for element in all { try checkNested(element, c, t, level + 1) }
         case .dictionary(let entries):
-            for e in entries {
-                try checkKey(e.key)
-                try checkNested(e.value, c, t, level + 1)
+            for entry in entries {
+                try checkKey(entry.key)
+                try checkNested(entry.value, c, t, level + 1)
             }
         default: try value.withMixed { (m) throws(RealmError) in try t.checkElement(m, of: c, .list, level: 0) }
         }
@@ -136,29 +136,29 @@ struct ValueWriter {
 
     /// A dictionary that stands for an object.
     private func checkObject(_ entries: [RealmValue.Entry], _ p: Property, _ level: Int) throws(RealmError) {
-        let c = try target(p), values = Self.values(entries)
-        try check(values, of: c, level + 1)
-        guard !c.primaryKey.isEmpty else { return }
-        guard let key = values[c.primaryKey] else {
-            throw RealmError(.missingPrimaryKey, "Class '\(c.name)' has a primary key: a value for it is needed")
+        let targetClass = try target(p), values = Self.values(entries)
+        try check(values, of: targetClass, level + 1)
+        guard !targetClass.primaryKey.isEmpty else { return }
+        guard let key = values[targetClass.primaryKey] else {
+            throw RealmError(.missingPrimaryKey, "Class '\(targetClass.name)' has a primary key: a value for it is needed")
         }
-        let t = try realm.table(c.key)
+        let table = try realm.table(targetClass.key)
         let isThere = try key.withMixed { (m) throws(RealmError) in
-            if let facts = t.primaryKey.flatMap({ t.facts($0) }) { try t.check(m, for: facts) }
-            return try t.find(primaryKey: m) != nil
+            if let facts = table.primaryKey.flatMap({ table.facts($0) }) { try table.check(m, for: facts) }
+            return try table.find(primaryKey: m) != nil
         }
         guard updates || !isThere else {
             throw RealmError(
                 .objectAlreadyExists,
-                "Attempting to create an object of type '\(c.name)' with an existing primary key value")
+                "Attempting to create an object of type '\(targetClass.name)' with an existing primary key value")
         }
     }
 
     private func target(_ p: Property) throws(RealmError) -> ObjectSchema {
-        guard let c = realm.schema[p.linkTarget] else {
+        guard let targetClass = realm.schema[p.linkTarget] else {
             throw RealmError(.noSuchTable, "The schema has no class '\(p.linkTarget)'")
         }
-        return c
+        return targetClass
     }
 
     private static func values(_ entries: [RealmValue.Entry]) -> [Name: RealmValue] {
@@ -195,40 +195,40 @@ struct ValueWriter {
         throws(RealmError)
     {
         guard !values.isEmpty else { return }
-        for p in c.properties where p.name != c.primaryKey {
-            if let value = values[p.name] { try write(value, p, object) }
+        for property in c.properties where property.name != c.primaryKey {
+            if let value = values[property.name] { try write(value, property, object) }
         }
     }
 
     private mutating func write(_ value: RealmValue, _ p: Property, _ object: RealmObject) throws(RealmError) {
         switch (p.type, p.collection, value) {
         case (.object, .none, .dictionary(let entries)):
-            let c = try target(p)
-            if c.kind == .embedded { return try fill(try object.setEmbedded(p.name), c, Self.values(entries)) }
-            try object.setValue(try makeNested(c, entries).link, p)
+            let targetClass = try target(p)
+            if targetClass.kind == .embedded { return try fill(try object.setEmbedded(p.name), targetClass, Self.values(entries)) }
+            try object.setValue(try makeNested(targetClass, entries).link, p)
         case (.object, .list, .list(let all)):
             let list = object.list(of: p)
             try list.removeAll()
-            for (i, v) in all.enumerated() {
-                try write(v, p) { () throws(RealmError) in
-                    try list.insertEmbedded(at: i)
-                } link: { (v) throws(RealmError) in
-                    try list.insert(v, at: i)
+            for (index, element) in all.enumerated() {
+                try write(element, p) { () throws(RealmError) in
+                    try list.insertEmbedded(at: index)
+                } link: { (element) throws(RealmError) in
+                    try list.insert(element, at: index)
                 }
             }
         case (.object, .dictionary, .dictionary(let all)):
             let dictionary = object.dictionary(of: p)
             try dictionary.removeAll()
-            for e in all {
-                try write(e.value, p) { () throws(RealmError) in
-                    try dictionary.setEmbedded(for: e.key)
+            for entry in all {
+                try write(entry.value, p) { () throws(RealmError) in
+                    try dictionary.setEmbedded(for: entry.key)
                 } link: { (v) throws(RealmError) in
-                    try dictionary.set(v, for: e.key)
+                    try dictionary.set(v, for: entry.key)
                 }
             }
         case (.object, .set, .list(let all)):
             var links: [RealmValue] = []
-            for v in all { links.append(try linked(v, p)) }
+            for element in all { links.append(try linked(element, p)) }
             try object.replace(p, with: .list(links))
         case (_, _, .list), (_, _, .dictionary): try object.replace(p, with: value)
         default: try object.setValue(value, p)
@@ -240,8 +240,8 @@ struct ValueWriter {
         _ value: RealmValue, _ p: Property, embed: () throws(RealmError) -> RealmObject,
         link: (RealmValue) throws(RealmError) -> Void
     ) throws(RealmError) {
-        if case .dictionary(let entries) = value, case let c = try target(p), c.kind == .embedded {
-            return try fill(try embed(), c, Self.values(entries))
+        if case .dictionary(let entries) = value, case let targetClass = try target(p), targetClass.kind == .embedded {
+            return try fill(try embed(), targetClass, Self.values(entries))
         }
         try link(try linked(value, p))
     }
