@@ -36,18 +36,18 @@ struct ChangeBuilder {
         }
     }
 
-    private mutating func insert(_ i: Int) {
-        modifications.shiftForInsert(at: i)
-        insertions.insert(at: i)
-        for index in moves.indices where moves[index].to >= i { moves[index].to += 1 }
+    private mutating func insert(_ index: Int) {
+        modifications.shiftForInsert(at: index)
+        insertions.insert(at: index)
+        for moveIndex in moves.indices where moves[moveIndex].to >= index { moves[moveIndex].to += 1 }
         isCleared = false
     }
 
-    private mutating func erase(_ i: Int) {
-        modifications.erase(at: i)
-        if let old = insertions.eraseOrUnshift(i) { _ = deletions.addShifted(old) }
-        moves.removeAll { $0.to == i }
-        for index in moves.indices where moves[index].to > i { moves[index].to -= 1 }
+    private mutating func erase(_ index: Int) {
+        modifications.erase(at: index)
+        if let old = insertions.eraseOrUnshift(index) { _ = deletions.addShifted(old) }
+        moves.removeAll { $0.to == index }
+        for moveIndex in moves.indices where moves[moveIndex].to > index { moves[moveIndex].to -= 1 }
     }
 
     mutating func clear(_ size: Int) {
@@ -58,14 +58,14 @@ struct ChangeBuilder {
     private mutating func move(_ from: Int, _ to: Int) {
         guard from != to else { return }
         var moved: Int?
-        for index in moves.indices {
-            let at = moves[index].to
+        for moveIndex in moves.indices {
+            let at = moves[moveIndex].to
             if at == from {
-                moved = index
+                moved = moveIndex
             } else if from > at, at >= to {
-                moves[index].to += 1
+                moves[moveIndex].to += 1
             } else if from < at, at <= to {
-                moves[index].to -= 1
+                moves[moveIndex].to -= 1
             }
         }
         if let moved {
@@ -87,10 +87,10 @@ struct ChangeBuilder {
 
     /// A move that ended where it began is none.
     private mutating func dropIdleMoves() {
-        moves = moves.filter { m in
-            guard deletions.unshift(m.from) == insertions.unshift(m.to) else { return true }
-            deletions.remove(m.from)
-            insertions.remove(m.to)
+        moves = moves.filter { move in
+            guard deletions.unshift(move.from) == insertions.unshift(move.to) else { return true }
+            deletions.remove(move.from)
+            insertions.remove(move.to)
             return false
         }
     }
@@ -107,7 +107,8 @@ struct ChangeBuilder {
         var visible = ChangeBuilder(
             deletions: deletions.below(limit), insertions: insertions.below(limit), isDeleted: isDeleted)
         // Elements in both collections keep their order: these many are in sight.
-        let keptBefore = min(before, limit) - visible.deletions.count, keptAfter = min(after, limit) - visible.insertions.count
+        let keptBefore = min(before, limit) - visible.deletions.count,
+            keptAfter = min(after, limit) - visible.insertions.count
         visible.modifications = modifications.below(limit)
         if keptAfter > keptBefore {
             let coming = insertions.gaps(keptBefore..<keptAfter)
@@ -173,16 +174,16 @@ package struct CollectionChanges {
     package let isCleared: Bool
     package let isDeleted: Bool
 
-    init(_ b: ChangeBuilder) {
-        deletions = b.deletions
-        insertions = b.insertions
-        modificationsAfter = b.modifications.subtracting(b.insertions)
-        var before = b.modifications
-        before.erase(at: b.insertions)
-        before.shiftForInsert(at: b.deletions)
+    init(_ builder: ChangeBuilder) {
+        deletions = builder.deletions
+        insertions = builder.insertions
+        modificationsAfter = builder.modifications.subtracting(builder.insertions)
+        var before = builder.modifications
+        before.erase(at: builder.insertions)
+        before.shiftForInsert(at: builder.deletions)
         modifications = before
-        moves = b.moves.map { ($0.from, $0.to) }
-        isCleared = b.isCleared
-        isDeleted = b.isDeleted
+        moves = builder.moves.map { ($0.from, $0.to) }
+        isCleared = builder.isCleared
+        isDeleted = builder.isDeleted
     }
 }

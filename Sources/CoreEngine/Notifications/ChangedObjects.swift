@@ -55,7 +55,8 @@ final class ChangedObjects {
             for (table, keys) in level {
                 for backlink in try backlinkColumns(of: table) {
                     // Objects too far from the root would not lead there in what is left.
-                    guard let distance = distances[backlink.oppositeTable], distance + done <= Notifications.depth else {
+                    guard let distance = distances[backlink.oppositeTable], distance + done <= Notifications.depth
+                    else {
                         continue
                     }
                     for origin in try links.origins(of: keys, table, backlink) ?? []
@@ -73,7 +74,9 @@ final class ChangedObjects {
     /// Classes that links lead to from a class, and the fewest links on the way.
     private func distances(from root: TableKey) throws(RealmError) -> [TableKey: Int] {
         var targets: [TableKey: Set<TableKey>] = [:]
-        for (table, columns) in try allBacklinks() { for backlink in columns { targets[backlink.oppositeTable, default: []].insert(table) } }
+        for (table, columns) in try allBacklinks() {
+            for backlink in columns { targets[backlink.oppositeTable, default: []].insert(table) }
+        }
         var found = [root: 0]
         var level: Set<TableKey> = [root]
         for distance in 1...Notifications.depth {
@@ -105,7 +108,9 @@ final class ChangedObjects {
     private func changed(at step: KeyPath.Step) throws(RealmError) -> Set<ObjKey> {
         if step.isBacklink {
             guard let backlink = try group.table(step.table)?.facts(step.column) else { return [] }
-            return try links.targets(of: changed(backlink.oppositeTable, backlink.oppositeColumn), backlink.oppositeTable, backlink.oppositeColumn)
+            return try links.targets(
+                of: changed(backlink.oppositeTable, backlink.oppositeColumn), backlink.oppositeTable,
+                backlink.oppositeColumn)
                 ?? []
         }
         return changed(step.table, step.column)
@@ -142,13 +147,14 @@ final class ChangedObjects {
     }
 
     /// Objects at which what a step reads was changed. Who links to an object is changed in the object that links.
-    private func read(_ step: KeyPath.Step, _ walk: LinkWalk, _ isBefore: Bool, _ most: Int) throws(RealmError) -> Set<
-        ObjKey
-    >? {
+    private func read(
+        _ step: KeyPath.Step, _ walk: LinkWalk, _ isBefore: Bool, _ most: Int
+    ) throws(RealmError) -> Set<ObjKey>? {
         guard step.isBacklink else { return modified(step.table, step.column) }
         guard let backlink = try walk.group.table(step.table)?.facts(step.column) else { return [] }
         let origins = changes.tables[backlink.oppositeTable] ?? TransactionChanges.Objects()
-        let keys = modified(backlink.oppositeTable, backlink.oppositeColumn).union(isBefore ? origins.deleted : origins.inserted)
+        let keys = modified(backlink.oppositeTable, backlink.oppositeColumn).union(
+            isBefore ? origins.deleted : origins.inserted)
         return try walk.targets(of: keys, backlink.oppositeTable, backlink.oppositeColumn, most: most)
     }
 

@@ -116,11 +116,12 @@ struct FollowedRows {
         let both = min(keptBefore, kept)
         let oldCuts = shownOld.enumerated().map { $1.index - $0 }, newCuts = shownNew.enumerated().map { $1.index - $0 }
         let cuts = Set([0, both] + (oldCuts + newCuts).filter { $0 < both }).sorted()
-        var oldTouched = 0, n = 0
+        var oldTouched = 0, newTouched = 0
         for (start, next) in zip(cuts, cuts.dropFirst()) {
             while oldTouched < oldCuts.count, oldCuts[oldTouched] <= start { oldTouched += 1 }
-            while n < newCuts.count, newCuts[n] <= start { n += 1 }
-            runs.append(RowDifference.Run(old: start + oldTouched, new: start + n, count: next - start, modified: 0))
+            while newTouched < newCuts.count, newCuts[newTouched] <= start { newTouched += 1 }
+            runs.append(
+                RowDifference.Run(old: start + oldTouched, new: start + newTouched, count: next - start, modified: 0))
         }
         return RowDifference(builder, runs).result
     }

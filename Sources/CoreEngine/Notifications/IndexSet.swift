@@ -16,67 +16,68 @@ package struct IndexSet: Equatable {
     package var indices: [Int] { ranges.flatMap { Array($0) } }
 
     /// Place of the first range that ends behind `i`.
-    private func place(_ i: Int) -> Int { ranges.place { $0.upperBound <= i } }
+    private func place(_ index: Int) -> Int { ranges.place { $0.upperBound <= index } }
 
-    package func contains(_ i: Int) -> Bool {
-        let rangeIndex = place(i)
-        return rangeIndex < ranges.count && ranges[rangeIndex].lowerBound <= i
+    package func contains(_ index: Int) -> Bool {
+        let rangeIndex = place(index)
+        return rangeIndex < ranges.count && ranges[rangeIndex].lowerBound <= index
     }
 
     /// Number of members below `i`.
-    func countBelow(_ i: Int) -> Int {
+    func countBelow(_ index: Int) -> Int {
         var below = 0
         for range in ranges {
-            if range.lowerBound >= i { break }
-            below += min(range.upperBound, i) - range.lowerBound
+            if range.lowerBound >= index { break }
+            below += min(range.upperBound, index) - range.lowerBound
         }
         return below
     }
 
     /// A range at or behind the end of all.
-    private mutating func append(_ r: Range<Int>) {
-        if let last = ranges.last, last.upperBound >= r.lowerBound {
-            ranges[ranges.count - 1] = last.lowerBound..<max(last.upperBound, r.upperBound)
+    private mutating func append(_ range: Range<Int>) {
+        if let last = ranges.last, last.upperBound >= range.lowerBound {
+            ranges[ranges.count - 1] = last.lowerBound..<max(last.upperBound, range.upperBound)
         } else {
-            ranges.append(r)
+            ranges.append(range)
         }
     }
 
     // MARK: Without shifting
 
-    mutating func add(_ i: Int) {
-        if let last = ranges.last, i < last.upperBound {
-            let rangeIndex = place(i)
-            if ranges[rangeIndex].lowerBound <= i { return }
-            let joinsBefore = rangeIndex > 0 && ranges[rangeIndex - 1].upperBound == i, joinsAfter = ranges[rangeIndex].lowerBound == i + 1
+    mutating func add(_ index: Int) {
+        if let last = ranges.last, index < last.upperBound {
+            let rangeIndex = place(index)
+            if ranges[rangeIndex].lowerBound <= index { return }
+            let joinsBefore = rangeIndex > 0 && ranges[rangeIndex - 1].upperBound == index,
+                joinsAfter = ranges[rangeIndex].lowerBound == index + 1
             switch (joinsBefore, joinsAfter) {
             case (true, true):
                 ranges[rangeIndex - 1] = ranges[rangeIndex - 1].lowerBound..<ranges[rangeIndex].upperBound
                 ranges.remove(at: rangeIndex)
-            case (true, false): ranges[rangeIndex - 1] = ranges[rangeIndex - 1].lowerBound..<i + 1
-            case (false, true): ranges[rangeIndex] = i..<ranges[rangeIndex].upperBound
-            case (false, false): ranges.insert(i..<i + 1, at: rangeIndex)
+            case (true, false): ranges[rangeIndex - 1] = ranges[rangeIndex - 1].lowerBound..<index + 1
+            case (false, true): ranges[rangeIndex] = index..<ranges[rangeIndex].upperBound
+            case (false, false): ranges.insert(index..<index + 1, at: rangeIndex)
             }
         } else {
-            append(i..<i + 1)
+            append(index..<index + 1)
         }
     }
 
-    mutating func remove(_ i: Int) {
-        let rangeIndex = place(i)
-        guard rangeIndex < ranges.count, ranges[rangeIndex].lowerBound <= i else { return }
+    mutating func remove(_ index: Int) {
+        let rangeIndex = place(index)
+        guard rangeIndex < ranges.count, ranges[rangeIndex].lowerBound <= index else { return }
         let range = ranges[rangeIndex]
-        let parts = [range.lowerBound..<i, i + 1..<range.upperBound].filter { !$0.isEmpty }
+        let parts = [range.lowerBound..<index, index + 1..<range.upperBound].filter { !$0.isEmpty }
         ranges.replaceSubrange(rangeIndex...rangeIndex, with: parts)
     }
 
     func union(_ other: IndexSet) -> IndexSet {
         var all = IndexSet()
-        var left = ranges[...], b = other.ranges[...]
-        while let next = left.first ?? b.first {
-            if let otherNext = b.first, left.isEmpty || otherNext.lowerBound < next.lowerBound {
+        var left = ranges[...], right = other.ranges[...]
+        while let next = left.first ?? right.first {
+            if let otherNext = right.first, left.isEmpty || otherNext.lowerBound < next.lowerBound {
                 all.append(otherNext)
-                b.removeFirst()
+                right.removeFirst()
             } else {
                 all.append(next)
                 left.removeFirst()
@@ -122,47 +123,54 @@ package struct IndexSet: Equatable {
     // MARK: Elements come and go
 
     /// `n` elements come before index `i`; they are members, or not.
-    private mutating func makeRoom(_ i: Int, _ n: Int, asMembers: Bool) {
-        var rangeIndex = place(i)
-        if rangeIndex < ranges.count, ranges[rangeIndex].lowerBound < i {
+    private mutating func makeRoom(_ index: Int, _ count: Int, asMembers: Bool) {
+        var rangeIndex = place(index)
+        if rangeIndex < ranges.count, ranges[rangeIndex].lowerBound < index {
             let range = ranges[rangeIndex]
-            ranges[rangeIndex] = range.lowerBound..<i
-            ranges.insert(i..<range.upperBound, at: rangeIndex + 1)
+            ranges[rangeIndex] = range.lowerBound..<index
+            ranges.insert(index..<range.upperBound, at: rangeIndex + 1)
             rangeIndex += 1
         }
-        for index in rangeIndex..<ranges.count { ranges[index] = ranges[index].lowerBound + n..<ranges[index].upperBound + n }
+        for following in rangeIndex..<ranges.count {
+            ranges[following] = ranges[following].lowerBound + count..<ranges[following].upperBound + count
+        }
         guard asMembers else { return join(at: rangeIndex) }
-        ranges.insert(i..<i + n, at: rangeIndex)
+        ranges.insert(index..<index + count, at: rangeIndex)
         join(at: rangeIndex + 1)
         join(at: rangeIndex)
     }
 
     /// Joins the range at place `p` with the one before when they touch.
-    private mutating func join(at p: Int) {
-        guard p > 0, p < ranges.count, ranges[p - 1].upperBound == ranges[p].lowerBound else { return }
-        ranges[p - 1] = ranges[p - 1].lowerBound..<ranges[p].upperBound
-        ranges.remove(at: p)
+    private mutating func join(at rangeIndex: Int) {
+        guard rangeIndex > 0, rangeIndex < ranges.count,
+            ranges[rangeIndex - 1].upperBound == ranges[rangeIndex].lowerBound
+        else { return }
+        ranges[rangeIndex - 1] = ranges[rangeIndex - 1].lowerBound..<ranges[rangeIndex].upperBound
+        ranges.remove(at: rangeIndex)
     }
 
-    mutating func insert(at i: Int, count n: Int = 1) { makeRoom(i, n, asMembers: true) }
+    mutating func insert(at index: Int, count: Int = 1) { makeRoom(index, count, asMembers: true) }
 
-    mutating func shiftForInsert(at i: Int, count n: Int = 1) { makeRoom(i, n, asMembers: false) }
+    mutating func shiftForInsert(at index: Int, count: Int = 1) { makeRoom(index, count, asMembers: false) }
 
     /// - Parameter places: final indices of the new elements.
-    mutating func insert(at places: IndexSet) { for range in places.ranges { insert(at: range.lowerBound, count: range.count) } }
+    mutating func insert(at places: IndexSet) {
+        for range in places.ranges { insert(at: range.lowerBound, count: range.count) }
+    }
 
     mutating func shiftForInsert(at places: IndexSet) {
         for range in places.ranges { shiftForInsert(at: range.lowerBound, count: range.count) }
     }
 
-    mutating func erase(at i: Int, count n: Int = 1) {
+    mutating func erase(at index: Int, count: Int = 1) {
         var kept = IndexSet()
-        let rangeIndex = place(i)
+        let rangeIndex = place(index)
         if rangeIndex == ranges.count { return }
         kept.ranges = Array(ranges[..<rangeIndex])
         for range in ranges[rangeIndex...] {
-            for part in [range.clamped(to: Int.min..<i), range.clamped(to: i + n..<Int.max)] where !part.isEmpty {
-                kept.append(part.lowerBound >= i + n ? part.lowerBound - n..<part.upperBound - n : part)
+            for part in [range.clamped(to: Int.min..<index), range.clamped(to: index + count..<Int.max)]
+            where !part.isEmpty {
+                kept.append(part.lowerBound >= index + count ? part.lowerBound - count..<part.upperBound - count : part)
             }
         }
         self = kept
@@ -187,22 +195,22 @@ package struct IndexSet: Equatable {
     // MARK: Between a collection and the same one without the members
 
     /// The index that an element has among all, from the one it has among those that are no members.
-    func shift(_ i: Int) -> Int {
-        var i = i
+    func shift(_ index: Int) -> Int {
+        var shifted = index
         for range in ranges {
-            if range.lowerBound > i { break }
-            i += range.count
+            if range.lowerBound > shifted { break }
+            shifted += range.count
         }
-        return i
+        return shifted
     }
 
     /// The opposite, for what is no member.
-    func unshift(_ i: Int) -> Int { i - countBelow(i) }
+    func unshift(_ index: Int) -> Int { index - countBelow(index) }
 
-    mutating func addShifted(_ i: Int) -> Int {
-        let i = shift(i)
-        add(i)
-        return i
+    mutating func addShifted(_ index: Int) -> Int {
+        let shifted = shift(index)
+        add(shifted)
+        return shifted
     }
 
     /// Adds those of `values` that are not in `inserted`, which index a collection without the members and with what
@@ -214,9 +222,9 @@ package struct IndexSet: Equatable {
     }
 
     /// Takes the element at `i` out: nil when it was a member, else its index among those that are none.
-    mutating func eraseOrUnshift(_ i: Int) -> Int? {
-        let found = contains(i) ? nil : unshift(i)
-        erase(at: i)
+    mutating func eraseOrUnshift(_ index: Int) -> Int? {
+        let found = contains(index) ? nil : unshift(index)
+        erase(at: index)
         return found
     }
 }

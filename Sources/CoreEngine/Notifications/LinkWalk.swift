@@ -6,26 +6,29 @@ struct LinkWalk {
     func back(over step: KeyPath.Step, _ keys: Set<ObjKey>, most: Int = .max) throws(RealmError) -> Set<ObjKey>? {
         guard let facts = try group.table(step.table)?.facts(step.column) else { return [] }
         if step.isBacklink { return try targets(of: keys, facts.oppositeTable, facts.oppositeColumn, most: most) }
-        guard let target = step.target, let backlink = try group.table(target)?.facts(facts.oppositeColumn) else { return [] }
+        guard let target = step.target, let backlink = try group.table(target)?.facts(facts.oppositeColumn) else {
+            return []
+        }
         return try origins(of: keys, target, backlink, most: most)
     }
 
     /// Objects whose link behind backlink column `b` leads to one of `keys`; nil: more than `most`.
-    func origins(of keys: Set<ObjKey>, _ table: TableKey, _ b: ColumnFacts, most: Int = .max) throws(RealmError) -> Set<
-        ObjKey
-    >? {
-        guard let targetTable = try group.table(table), let origin = try group.table(b.oppositeTable),
-            let link = origin.facts(b.oppositeColumn)
+    func origins(
+        of keys: Set<ObjKey>, _ table: TableKey, _ backlink: ColumnFacts, most: Int = .max
+    ) throws(RealmError) -> Set<ObjKey>? {
+        guard let targetTable = try group.table(table), let origin = try group.table(backlink.oppositeTable),
+            let link = origin.facts(backlink.oppositeColumn)
         else {
             return []
         }
         var found: Set<ObjKey> = []
         for key in keys where try targetTable.isValid(key) {
-            let backlinks = try targetTable.backlinks(key, b.key)
+            let backlinks = try targetTable.backlinks(key, backlink.key)
             guard backlinks.count <= most - found.count else { return nil }
             for object in try backlinks.allKeys() where !found.contains(object) {
                 if link.type == .mixed,
-                    try targets(of: [object], b.oppositeTable, b.oppositeColumn, in: table)?.contains(key) != true
+                    try targets(of: [object], backlink.oppositeTable, backlink.oppositeColumn, in: table)?.contains(key)
+                        != true
                 {
                     continue
                 }
@@ -44,9 +47,9 @@ struct LinkWalk {
     ) throws(RealmError) -> Set<ObjKey>? {
         guard let owners = try group.table(table), let facts = owners.facts(column) else { return [] }
         var found: Set<ObjKey> = []
-        func note(_ v: Mixed) throws(RealmError) {
+        func note(_ value: Mixed) throws(RealmError) {
             try found.makeRoom()
-            switch v {
+            switch value {
             case .link(let target) where !target.isNull && !target.isUnresolved: found.insert(target)
             case .typedLink(let to, let target) where wanted == nil || to == wanted: found.insert(target)
             default: break

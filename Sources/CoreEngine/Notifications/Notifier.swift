@@ -118,7 +118,9 @@ package class Notifier {
             switch (self, later) {
             case (.object(var changes), .object(let more)):
                 changes.isDeleted = changes.isDeleted || more.isDeleted
-                changes.properties = changes.isDeleted ? [] : changes.properties + more.properties.filter { !changes.properties.contains($0) }
+                changes.properties =
+                    changes.isDeleted
+                    ? [] : changes.properties + more.properties.filter { !changes.properties.contains($0) }
                 self = .object(changes)
             case (.rows(var builder), .rows(let more)):
                 builder.merge(more)
@@ -147,33 +149,36 @@ package class Notifier {
     /// - Parameter paths: nil: told of everything.
     /// - Parameter call: with what changed and the versions between which it did.
     package func add(_ paths: [KeyPath]?, _ call: @escaping (ChangeSet, ClosedRange<UInt64>) -> Void) -> Int {
-        callbacks.with { c in
-            c.lastId += 1
-            c.all.append(Callback(id: c.lastId, paths: paths, call: call, pending: nothing, told: version))
-            return c.lastId
+        callbacks.with { callbacks in
+            callbacks.lastId += 1
+            callbacks.all.append(
+                Callback(id: callbacks.lastId, paths: paths, call: call, pending: nothing, told: version))
+            return callbacks.lastId
         }
     }
 
     /// Any thread. What held the callback is let go of where no lock is held: its owner may call back in.
     package func remove(_ id: Int) {
-        let gone = callbacks.with { c in c.all.firstIndex { $0.id == id }.map { c.all.remove(at: $0) } }
+        let gone = callbacks.with { callbacks in
+            callbacks.all.firstIndex { $0.id == id }.map { callbacks.all.remove(at: $0) }
+        }
         withExtendedLifetime(gone) {}
     }
 
     /// Any thread: the handle is gone, and its callbacks with it.
     package func end() {
-        let gone = callbacks.with { c in
-            defer { c.all = [] }
-            return c.all
+        let gone = callbacks.with { callbacks in
+            defer { callbacks.all = [] }
+            return callbacks.all
         }
         withExtendedLifetime(gone) {}
     }
 
     /// What the callbacks see together. Rules: live-objects §6.10.
     final var view: NotificationView {
-        callbacks.with { c in
+        callbacks.with { callbacks in
             var view = NotificationView()
-            for callback in c.all { view.add(callback.paths) }
+            for callback in callbacks.all { view.add(callback.paths) }
             return view
         }
     }
@@ -183,20 +188,25 @@ package class Notifier {
 
     /// Calls one, unless another one before it had it called: then what came since is for the next time.
     package func deliver(_ due: Due) {
-        let found = callbacks.with { c -> Callback? in
-            guard let index = c.all.firstIndex(where: { $0.id == due.id }), c.all[index].isDue, c.all[index].calls == due.calls
+        let found = callbacks.with { callbacks -> Callback? in
+            guard let index = callbacks.all.firstIndex(where: { $0.id == due.id }), callbacks.all[index].isDue,
+                callbacks.all[index].calls == due.calls
             else { return nil }
-            let before = c.all[index]
-            c.all[index].isNew = false
-            c.all[index].pending = nothing
-            c.all[index].told = version
-            c.all[index].calls &+= 1
-            c.all[index].isRunning = true
+            let before = callbacks.all[index]
+            callbacks.all[index].isNew = false
+            callbacks.all[index].pending = nothing
+            callbacks.all[index].told = version
+            callbacks.all[index].calls &+= 1
+            callbacks.all[index].isRunning = true
             return before
         }
         guard let found else { return }
         found.call(changeSet(found.pending), min(found.told, version)...version)
-        callbacks.with { c in if let index = c.all.firstIndex(where: { $0.id == due.id }) { c.all[index].isRunning = false } }
+        callbacks.with { callbacks in
+            if let index = callbacks.all.firstIndex(where: { $0.id == due.id }) {
+                callbacks.all[index].isRunning = false
+            }
+        }
     }
 
     // MARK: What a kind of handle says
@@ -208,17 +218,18 @@ package class Notifier {
 
     func changes(in pass: NotificationPass, _ tracker: CollectionTracker?) throws(RealmError) -> Pending { nothing }
 
-    fileprivate func changeSet(_ p: Pending) -> ChangeSet {
-        switch p {
+    fileprivate func changeSet(_ pending: Pending) -> ChangeSet {
+        switch pending {
         case .object(let changes): return .object(changes)
         case .rows(let builder): return .collection(CollectionChanges(builder))
         case .dictionary(let builder, let before): return .dictionary(names(builder, before))
         }
     }
 
-    fileprivate func names(_ b: ChangeBuilder, _ before: [[UInt8]]) -> DictionaryChanges {
+    fileprivate func names(_ builder: ChangeBuilder, _ before: [[UInt8]]) -> DictionaryChanges {
         DictionaryChanges(
-            deletions: [], insertions: [], modifications: [], isCleared: b.isCleared, isDeleted: b.isDeleted)
+            deletions: [], insertions: [], modifications: [], isCleared: builder.isCleared, isDeleted: builder.isDeleted
+        )
     }
 
     /// Notes what a pass brought. It is the next one after `version`.
@@ -229,7 +240,10 @@ package class Notifier {
         let new = isOver ? nothing : try changes(in: pass, tracker)
         version = pass.version
         if new.isEmpty { return }
-        callbacks.with { c in for i in c.all.indices where !silent.contains(c.all[i].id) { c.all[i].pending.merge(new) }
+        callbacks.with { callbacks in
+            for i in callbacks.all.indices where !silent.contains(callbacks.all[i].id) {
+                callbacks.all[i].pending.merge(new)
+            }
         }
     }
 
@@ -264,7 +278,9 @@ extension Transaction {
             let pass = NotificationPass(
                 group: group, changes: changes, changed: ChangedObjects(group, changes), version: version,
                 before: before)
-            for (notifier, tracker) in zip(ours, trackers) { try notifier.take(pass, tracker, silent[ObjectIdentifier(notifier)] ?? []) }
+            for (notifier, tracker) in zip(ours, trackers) {
+                try notifier.take(pass, tracker, silent[ObjectIdentifier(notifier)] ?? [])
+            }
         }
     }
 }
@@ -360,11 +376,12 @@ package final class CollectionNotifier: Notifier {
             isOver = true
         }
         return kind == .dictionary
-            ? .dictionary(builder, before: before) : .rows(builder.limited(to: limit, before: old, after: isOver ? 0 : count))
+            ? .dictionary(builder, before: before)
+            : .rows(builder.limited(to: limit, before: old, after: isOver ? 0 : count))
     }
 
     /// - Returns: false when the collection is no more.
-    private func update(_ b: inout ChangeBuilder, _ tracker: CollectionTracker, _ pass: NotificationPass)
+    private func update(_ builder: inout ChangeBuilder, _ tracker: CollectionTracker, _ pass: NotificationPass)
         throws(RealmError) -> Bool
     {
         guard let content = try pass.group.collection(path), try pass.group.place(of: path) == place else {
@@ -375,14 +392,18 @@ package final class CollectionNotifier: Notifier {
         case .list(let list):
             if isDictionary { return false }
             new = list.count
-            for key in tracker.nested { if let index = try list.index(ofNested: key) { b.modifications.add(index) } }
+            for key in tracker.nested {
+                if let index = try list.index(ofNested: key) { builder.modifications.add(index) }
+            }
         case .dictionary(let dictionary):
             guard isDictionary else { return false }
             new = dictionary.count
             if !tracker.nested.isEmpty {
-                for i in 0..<new where tracker.nested.contains(try dictionary.nestedKey(i)) { b.modifications.add(i) }
+                for i in 0..<new where tracker.nested.contains(try dictionary.nestedKey(i)) {
+                    builder.modifications.add(i)
+                }
             }
-            if kind == .dictionary, !b.isEmpty { keys = try dictionary.allNames() }
+            if kind == .dictionary, !builder.isEmpty { keys = try dictionary.allNames() }
         }
         if let target {
             let changed = try pass.changed.keys(of: target, view)
@@ -393,21 +414,21 @@ package final class CollectionNotifier: Notifier {
                     case .list(let list): element = try list.get(i)
                     case .dictionary(let dictionary): element = try dictionary.value(i)
                     }
-                    if case .typedLink(_, let key) = element, changed.contains(key) { b.modifications.add(i) }
+                    if case .typedLink(_, let key) = element, changed.contains(key) { builder.modifications.add(i) }
                 }
             }
         }
-        if count + b.insertions.count - b.deletions.count != new {
+        if count + builder.insertions.count - builder.deletions.count != new {
             // The history does not lead there, as when a Mixed value was replaced by a new collection.
-            b = ChangeBuilder(deletions: IndexSet([0..<count]), insertions: IndexSet([0..<new]))
+            builder = ChangeBuilder(deletions: IndexSet([0..<count]), insertions: IndexSet([0..<new]))
             if kind == .dictionary, case .dictionary(let dictionary) = content { keys = try dictionary.allNames() }
         }
         count = new
         return true
     }
 
-    override fileprivate func names(_ b: ChangeBuilder, _ before: [[UInt8]]) -> DictionaryChanges {
-        let changes = CollectionChanges(b)
+    override fileprivate func names(_ builder: ChangeBuilder, _ before: [[UInt8]]) -> DictionaryChanges {
+        let changes = CollectionChanges(builder)
         func names(_ set: IndexSet, _ all: [[UInt8]]) -> [[UInt8]] {
             set.indices.compactMap { $0 < all.count ? all[$0] : nil }
         }

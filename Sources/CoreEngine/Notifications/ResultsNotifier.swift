@@ -125,7 +125,9 @@ package final class ResultsNotifier: Notifier {
         for (earlier, key) in own.deleted.sorted().enumerated() {
             builder.deletions.add(try classTable.rows.rank(of: key) - inserted.place { $0 < key } + earlier)
         }
-        for key in changed.subtracting(own.inserted).sorted() { builder.modifications.add(try classTable.rows.rank(of: key)) }
+        for key in changed.subtracting(own.inserted).sorted() {
+            builder.modifications.add(try classTable.rows.rank(of: key))
+        }
         let count = try classTable.count()
         return builder.limited(to: window.limit, before: count + own.deleted.count - own.inserted.count, after: count)
     }

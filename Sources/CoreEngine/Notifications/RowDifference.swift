@@ -103,8 +103,10 @@ struct RowDifference {
     }
 
     /// Keeps the longest stretch that both parts have, then those left and right of it.
-    private mutating func match(_ a: Range<Int>, _ b: Range<Int>, _ staysOld: inout [Bool], _ staysNew: inout [Bool]) {
-        var open = [(a, b)]
+    private mutating func match(
+        _ old: Range<Int>, _ new: Range<Int>, _ staysOld: inout [Bool], _ staysNew: inout [Bool]
+    ) {
+        var open = [(old, new)]
         // Those that end at the run before, and at this one, in the order of their places.
         var before: [Stretch] = [], ending: [Stretch] = []
         while let (oldPart, newPart) = open.popLast() {

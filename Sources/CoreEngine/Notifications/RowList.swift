@@ -53,19 +53,19 @@ struct RowList {
     }
 
     /// The row at a place; nil: the end.
-    func row(at p: Place) -> ObjKey? {
-        p.piece < pieces.count && p.offset < pieces[p.piece].count ? pieces[p.piece][p.offset] : nil
+    func row(at place: Place) -> ObjKey? {
+        place.piece < pieces.count && place.offset < pieces[place.piece].count ? pieces[place.piece][place.offset] : nil
     }
 
     /// - Parameter places: ascending.
     func indices(of places: [Place]) -> [Int] {
         var before = 0, at = 0
-        return places.map { p in
-            while at < p.piece {
+        return places.map { place in
+            while at < place.piece {
                 before += lengths[at]
                 at += 1
             }
-            return before + p.offset
+            return before + place.offset
         }
     }
 
@@ -93,13 +93,13 @@ struct RowList {
     }
 
     /// Takes out the row at a place.
-    mutating func remove(at p: Place) {
-        pieces[p.piece].remove(at: p.offset)
+    mutating func remove(at place: Place) {
+        pieces[place.piece].remove(at: place.offset)
         count -= 1
-        guard pieces[p.piece].isEmpty else { return note(p.piece) }
-        pieces.remove(at: p.piece)
-        lengths.remove(at: p.piece)
-        lasts.remove(at: p.piece)
+        guard pieces[place.piece].isEmpty else { return note(place.piece) }
+        pieces.remove(at: place.piece)
+        lengths.remove(at: place.piece)
+        lasts.remove(at: place.piece)
     }
 
     /// A piece has changed.

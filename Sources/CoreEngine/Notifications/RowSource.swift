@@ -29,10 +29,17 @@ package enum RowSource {
         case .collection(let path):
             var keys: [ObjKey] = []
             switch try group.collection(path) {
-            case .list(let list)?: for i in 0..<list.count { if case .typedLink(_, let targetKey) = try list.get(i) { try keys.add(targetKey) } }
+            case .list(let list)?:
+                for i in 0..<list.count {
+                    if case .typedLink(_, let targetKey) = try list.get(i) { try keys.add(targetKey) }
+                }
             case .dictionary(let dictionary)?:
                 for i in 0..<dictionary.count {
-                    if case .typedLink(_, let targetKey) = try dictionary.value(i) { try keys.add(targetKey) } else { try keys.add(.null) }
+                    if case .typedLink(_, let targetKey) = try dictionary.value(i) {
+                        try keys.add(targetKey)
+                    } else {
+                        try keys.add(.null)
+                    }
                 }
             case nil: break
             }

@@ -15,7 +15,7 @@ final class TransactionChanges: ChangesetHandler {
     /// Those that the selected collection concerns.
     private var selected: [CollectionTracker] = []
 
-    func track(_ t: CollectionTracker) { trackers[t.place.table, default: []].append(t) }
+    func track(_ tracker: CollectionTracker) { trackers[tracker.place.table, default: []].append(tracker) }
 
     func isModified(_ table: TableKey, _ object: ObjKey, _ column: ColKey) -> Bool {
         tables[table]?.modified[object]?.contains(column) ?? false
@@ -91,7 +91,9 @@ extension Group {
             switch (try resolve(outer), step) {
             case (.list?, .salt(let key)): place.path.append(key)
             case (.dictionary(let dictionary)?, .name(let name)):
-                guard let index = try name.withBytes({ (b) throws(RealmError) in try dictionary.find(b) }) else { return nil }
+                guard let index = try name.withBytes({ (b) throws(RealmError) in try dictionary.find(b) }) else {
+                    return nil
+                }
                 place.path.append(try dictionary.nestedKey(index))
             default: return nil
             }

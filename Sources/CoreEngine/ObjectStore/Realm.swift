@@ -107,9 +107,9 @@ public final class Realm: RealmOpening {
 
     /// The other names of properties, for queries.
     var queryNames: QueryNames {
-        facts.with { f in
-            let names = f.names ?? Self.names(f.schema)
-            f.names = names
+        facts.with { facts in
+            let names = facts.names ?? Self.names(facts.schema)
+            facts.names = names
             return names
         }
     }
@@ -118,7 +118,9 @@ public final class Realm: RealmOpening {
         var names = QueryNames()
         for objectClass in schema.classes where !objectClass.key.isNull {
             var aliases: [Name: QueryNames.Alias] = [:]
-            for property in objectClass.properties where !property.publicName.isEmpty { aliases[property.publicName] = .property(property.name) }
+            for property in objectClass.properties where !property.publicName.isEmpty {
+                aliases[property.publicName] = .property(property.name)
+            }
             for property in objectClass.computedProperties {
                 aliases[property.name] = .links(className: property.linkTarget, property: property.linkOrigin)
                 if !property.publicName.isEmpty {
@@ -287,35 +289,41 @@ public final class Realm: RealmOpening {
     }
 
     /// - Parameter path: the canonical one.
-    private static func openDatabase(_ c: RealmConfiguration, _ path: String, _ patience: Patience = .endless)
+    private static func openDatabase(
+        _ configuration: RealmConfiguration, _ path: String, _ patience: Patience = .endless
+    )
         throws(RealmError) -> Database
     {
         let access: Database.Access
-        switch c.schemaMode {
-        case .immutable: access = c.isSnapshot ? .snapshot : .immutable
+        switch configuration.schemaMode {
+        case .immutable: access = configuration.isSnapshot ? .snapshot : .immutable
         case .readOnly: access = FileSystem.exists(path) ? .readOnly : .readWrite(create: true)
         default: access = .readWrite(create: true)
         }
-        let durability: Durability = c.isInMemory ? .memoryOnly : c.durability == .unsafe ? .unsafe : .full
+        let durability: Durability =
+            configuration.isInMemory ? .memoryOnly : configuration.durability == .unsafe ? .unsafe : .full
         return try Database.open(
-            canonical: path, access: access, durability: durability, flushesTwice: c.durability == .twoFlushes,
-            upgrades: !c.disablesFormatUpgrade,
-            encryption: try c.encryption(), patience: patience)
+            canonical: path, access: access, durability: durability,
+            flushesTwice: configuration.durability == .twoFlushes,
+            upgrades: !configuration.disablesFormatUpgrade,
+            encryption: try configuration.encryption(), patience: patience)
     }
 
     /// Whether a reset mode starts anew: the file is of an older format, or its schema asks for it. Rules: live-objects
     /// §2.2.
-    private static func needsReset(_ c: RealmConfiguration, _ path: String) throws(RealmError) -> Bool {
-        guard c.schemaMode == .softResetFile || c.schemaMode == .hardResetFile, let wanted = c.schema,
+    private static func needsReset(_ configuration: RealmConfiguration, _ path: String) throws(RealmError) -> Bool {
+        guard configuration.schemaMode == .softResetFile || configuration.schemaMode == .hardResetFile,
+            let wanted = configuration.schema,
             FileSystem.exists(path)
         else { return false }
-        if try Database.needsFormatUpgrade(path: path, encryption: try c.encryption()) { return true }
-        let transaction = try Transaction(try openDatabase(c, path))
+        if try Database.needsFormatUpgrade(path: path, encryption: try configuration.encryption()) { return true }
+        let transaction = try Transaction(try openDatabase(configuration, path))
         defer { transaction.close() }
         try transaction.beginRead()
-        return c.schemaMode.resets(
-            SchemaChange.between(try transaction.group.readSchema(), wanted), from: try transaction.group.readSchemaVersion(),
-            to: c.schemaVersion)
+        return configuration.schemaMode.resets(
+            SchemaChange.between(try transaction.group.readSchema(), wanted),
+            from: try transaction.group.readSchemaVersion(),
+            to: configuration.schemaVersion)
     }
 
     /// A dynamic view of the version that `realm` is about to migrate from.
@@ -355,7 +363,8 @@ public final class Realm: RealmOpening {
         let scheduler = FrozenScheduler(pin.version)
         configuration.home = scheduler
         binding = Lock(initial: Binding(scheduler: scheduler))
-        facts = Lock(initial: Facts(configuration: configuration, schema: realm.schema, schemaVersion: realm.schemaVersion))
+        facts = Lock(
+            initial: Facts(configuration: configuration, schema: realm.schema, schemaVersion: realm.schemaVersion))
         thread = Atomic(0)
         sureThread = Atomic(0)
         threadCheck = nil

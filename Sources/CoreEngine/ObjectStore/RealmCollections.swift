@@ -9,8 +9,8 @@ extension Realm {
         return list
     }
 
-    @inline(__always) fileprivate func element(_ i: Int, of path: CollectionPath) throws(RealmError) -> RealmValue {
-        try inside(.collection) { () throws(RealmError) in try reading().group.copy(try elements(of: path).get(i)) }
+    @inline(__always) fileprivate func element(_ index: Int, of path: CollectionPath) throws(RealmError) -> RealmValue {
+        try inside(.collection) { () throws(RealmError) in try reading().group.copy(try elements(of: path).get(index)) }
     }
 
     fileprivate func elements(_ bounds: Range<Int>?, of path: CollectionPath) throws(RealmError) -> [RealmValue] {
@@ -110,8 +110,8 @@ public struct RealmList: LiveCollection {
         case .list(let elements): try insertList(at: i).replace(with: elements)
         case .dictionary(let entries): try insertDictionary(at: i).replace(with: entries)
         default:
-            try value.withMixed { (m) throws(RealmError) in
-                try realm.inside(.collection, do: try realm.insert(m, at: i, in: path))
+            try value.withMixed { (mixed) throws(RealmError) in
+                try realm.inside(.collection, do: try realm.insert(mixed, at: i, in: path))
             }
         }
     }
@@ -122,8 +122,8 @@ public struct RealmList: LiveCollection {
         case .list(let elements): try setList(at: i).replace(with: elements)
         case .dictionary(let entries): try setDictionary(at: i).replace(with: entries)
         default:
-            try value.withMixed { (m) throws(RealmError) in
-                try realm.inside(.collection, do: try realm.set(m, at: i, in: path))
+            try value.withMixed { (mixed) throws(RealmError) in
+                try realm.inside(.collection, do: try realm.set(mixed, at: i, in: path))
             }
         }
     }
@@ -246,8 +246,8 @@ public struct RealmSet: LiveCollection {
     /// - Returns: whether the value is new, and where it stands.
     @discardableResult
     public func insert(_ value: RealmValue) throws(RealmError) -> (inserted: Bool, index: Int) {
-        let (index, new) = try value.withMixed { (m) throws(RealmError) in
-            try realm.inside(.collection, do: try realm.insertIntoSet(m, path))
+        let (index, new) = try value.withMixed { (mixed) throws(RealmError) in
+            try realm.inside(.collection, do: try realm.insertIntoSet(mixed, path))
         }
         return (new, index)
     }
@@ -255,8 +255,8 @@ public struct RealmSet: LiveCollection {
     /// - Returns: whether the value was there.
     @discardableResult
     public func remove(_ value: RealmValue) throws(RealmError) -> Bool {
-        try value.withMixed { (m) throws(RealmError) in
-            try realm.inside(.collection, do: try realm.eraseFromSet(m, path))
+        try value.withMixed { (mixed) throws(RealmError) in
+            try realm.inside(.collection, do: try realm.eraseFromSet(mixed, path))
         }
     }
 
@@ -307,7 +307,9 @@ public struct RealmDictionary: LiveCollection {
         try realm.inside(.collection) { () throws(RealmError) in
             let dictionary = try content(), group = try realm.reading().group
             var all: [RealmValue.Entry] = []
-            for i in try Range.checked(bounds, count: dictionary.count) { all.append(try entry(i, of: dictionary, group)) }
+            for i in try Range.checked(bounds, count: dictionary.count) {
+                all.append(try entry(i, of: dictionary, group))
+            }
             return all
         }
     }
@@ -315,8 +317,12 @@ public struct RealmDictionary: LiveCollection {
     /// What stands for an element where a handler of `Misuse` goes on without one.
     public var noElement: RealmValue.Entry { RealmValue.Entry(key: "", value: .null) }
 
-    private func entry(_ i: Int, of d: ElementDictionary, _ group: Group) throws(RealmError) -> RealmValue.Entry {
-        RealmValue.Entry(key: Name(try group.copy(try d.key(i)).string ?? ""), value: try group.copy(try d.value(i)))
+    private func entry(_ index: Int, of dictionary: ElementDictionary, _ group: Group) throws(RealmError)
+        -> RealmValue.Entry
+    {
+        RealmValue.Entry(
+            key: Name(try group.copy(try dictionary.key(index)).string ?? ""),
+            value: try group.copy(try dictionary.value(index)))
     }
 
     /// The entry at an index, in the order of the keys; copied.
@@ -345,7 +351,9 @@ public struct RealmDictionary: LiveCollection {
 
     /// The object that a key leads to; nil when it leads to none, or is absent.
     public func object(_ key: Name) throws(RealmError) -> RealmObject? {
-        guard let position = try index(key), case .link(let table, let key) = try entry(position).value else { return nil }
+        guard let position = try index(key), case .link(let table, let key) = try entry(position).value else {
+            return nil
+        }
         return RealmObject(realm: realm, table: table, key: key)
     }
 
@@ -361,8 +369,8 @@ public struct RealmDictionary: LiveCollection {
         case .dictionary(let entries): try setDictionary(for: key).replace(with: entries)
         default:
             try Array(key.utf8).withBytes { (name) throws(RealmError) in
-                _ = try value.withMixed { (m) throws(RealmError) in
-                    try realm.inside(.collection, do: try realm.setValue(m, forKey: name, in: path))
+                _ = try value.withMixed { (mixed) throws(RealmError) in
+                    try realm.inside(.collection, do: try realm.setValue(mixed, forKey: name, in: path))
                 }
             }
         }
@@ -387,10 +395,10 @@ public struct RealmDictionary: LiveCollection {
 
     /// A new embedded object under a key.
     public func setEmbedded(for key: Name) throws(RealmError) -> RealmObject {
-        let (table, k) = try Array(key.utf8).withBytes { (name) throws(RealmError) in
+        let (table, newKey) = try Array(key.utf8).withBytes { (name) throws(RealmError) in
             try realm.inside(.collection, do: try realm.setNewObject(forKey: name, in: path))
         }
-        return RealmObject(realm: realm, table: table, key: k)
+        return RealmObject(realm: realm, table: table, key: newKey)
     }
 
     // MARK: Collections inside dictionaries of Mixed values

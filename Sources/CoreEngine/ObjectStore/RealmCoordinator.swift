@@ -24,20 +24,24 @@ enum RealmCoordinator {
         instances.with { $0.filter { $0.path == path && $0.processId == Platform.processId } }
     }
 
-    static func check(_ c: RealmConfiguration, _ path: Name) throws(RealmError) {
-        if c.isApart { return }
+    static func check(_ configuration: RealmConfiguration, _ path: Name) throws(RealmError) {
+        if configuration.isApart { return }
         let open = open(path)
         guard let first = open.first else { return }
         let other = first.configuration
         func mismatch(_ what: String) -> RealmError {
-            RealmError(.mismatchedConfig, "Realm at path '\(c.path)' already opened with different \(what).", path: nil)
+            RealmError(
+                .mismatchedConfig, "Realm at path '\(configuration.path)' already opened with different \(what).",
+                path: nil)
         }
-        if (c.schemaMode == .immutable) != (other.schemaMode == .immutable) { throw mismatch("read permissions") }
-        if c.isInMemory != other.isInMemory { throw mismatch("inMemory settings") }
-        if c.secret != other.secret { throw mismatch("encryption key") }
-        if c.schemaMode != other.schemaMode { throw mismatch("schema mode") }
-        if c.schema != nil, let typed = open.first(where: { $0.configuration.schema != nil }),
-            c.schemaVersion != typed.schemaVersion,
+        if (configuration.schemaMode == .immutable) != (other.schemaMode == .immutable) {
+            throw mismatch("read permissions")
+        }
+        if configuration.isInMemory != other.isInMemory { throw mismatch("inMemory settings") }
+        if configuration.secret != other.secret { throw mismatch("encryption key") }
+        if configuration.schemaMode != other.schemaMode { throw mismatch("schema mode") }
+        if configuration.schema != nil, let typed = open.first(where: { $0.configuration.schema != nil }),
+            configuration.schemaVersion != typed.schemaVersion,
             typed.schemaVersion != ObjectStore.notVersioned
         {
             throw mismatch("schema version")
@@ -47,64 +51,67 @@ enum RealmCoordinator {
     /// Whether an instance of this process has the file at a path open.
     static func isOpen(_ path: Name) -> Bool { !open(path).isEmpty }
 
-    static func cached(_ c: RealmConfiguration, _ path: Name) throws(RealmError) -> Realm? {
-        try check(c, path)
-        let scheduler: any EngineScheduler = c.home ?? ThreadScheduler.current
+    static func cached(_ configuration: RealmConfiguration, _ path: Name) throws(RealmError) -> Realm? {
+        try check(configuration, path)
+        let scheduler: any EngineScheduler = configuration.home ?? ThreadScheduler.current
         for realm in open(path).compactMap(\.cached) {
-            guard !realm.isClosed, realm.scheduler.isSame(as: scheduler.original), realm.schemaVersion != ObjectStore.notVersioned
+            guard !realm.isClosed, realm.scheduler.isSame(as: scheduler.original),
+                realm.schemaVersion != ObjectStore.notVersioned
             else { continue }
-            if let wanted = c.schema, wanted != realm.configuration.schema {
+            if let wanted = configuration.schema, wanted != realm.configuration.schema {
                 throw RealmError(
                     .mismatchedConfig,
-                    "Realm at path '\(c.path)' already opened on current thread with different schema.")
+                    "Realm at path '\(configuration.path)' already opened on current thread with different schema.")
             }
             return realm
         }
         return nil
     }
 
-    private static func entry(_ r: Realm) -> Entry {
+    private static func entry(_ realm: Realm) -> Entry {
         Entry(
-            id: ObjectIdentifier(r), path: Name(r.path), configuration: r.configuration, schemaVersion: r.schemaVersion,
-            cached: r.configuration.isCached ? r : nil)
+            id: ObjectIdentifier(realm), path: Name(realm.path), configuration: realm.configuration,
+            schemaVersion: realm.schemaVersion,
+            cached: realm.configuration.isCached ? realm : nil)
     }
 
     /// The cached instance of the same file for a scheduler, where `r` is one that is cached.
-    static func cached(for r: Realm, _ scheduler: any Scheduler) throws(RealmError) -> Realm? {
-        var configuration = r.configuration
-        guard configuration.isCached, !r.isFrozen else { return nil }
+    static func cached(for realm: Realm, _ scheduler: any Scheduler) throws(RealmError) -> Realm? {
+        var configuration = realm.configuration
+        guard configuration.isCached, !realm.isFrozen else { return nil }
         configuration.scheduler = scheduler
-        return try cached(configuration, Name(r.path))
+        return try cached(configuration, Name(realm.path))
     }
 
-    static func register(_ r: Realm) {
-        if r.configuration.isApart { return }
-        let entry = entry(r)
+    static func register(_ realm: Realm) {
+        if realm.configuration.isApart { return }
+        let entry = entry(realm)
         instances.with { $0.append(entry) }
     }
 
     /// - Returns: the frozen Realm, or the cached one that is there for its version already.
-    static func register(frozen r: Realm) -> Realm {
-        if r.configuration.isApart { return r }
-        let entry = entry(r)
+    static func register(frozen realm: Realm) -> Realm {
+        if realm.configuration.isApart { return realm }
+        let entry = entry(realm)
         // Whoever is the last to refer to one ends it, which takes the lock.
         var cached: [Realm] = []
         defer { withExtendedLifetime(cached) {} }
         return instances.with { all in
-            if r.configuration.isCached { cached = all.compactMap { $0.path == entry.path ? $0.cached : nil } }
+            if realm.configuration.isCached { cached = all.compactMap { $0.path == entry.path ? $0.cached : nil } }
             if let known = cached.first(where: {
-                $0.isFrozen && !$0.isClosed && $0.scheduler.isSame(as: r.scheduler) && $0.openDatabase === r.database
+                $0.isFrozen && !$0.isClosed && $0.scheduler.isSame(as: realm.scheduler)
+                    && $0.openDatabase === realm.database
             }) {
                 return known
             }
             all.append(entry)
-            return r
+            return realm
         }
     }
 
     /// The instance noticed another schema version, or has another key.
-    static func update(_ r: Realm) {
-        let id = ObjectIdentifier(r), version = r.schemaVersion, configuration = r.configuration
+    static func update(_ realm: Realm) {
+        let id = ObjectIdentifier(realm), version = realm.schemaVersion, configuration = realm.configuration
         instances.with { all in
             guard let index = all.firstIndex(where: { $0.id == id }) else { return }
             all[index].schemaVersion = version
@@ -112,8 +119,8 @@ enum RealmCoordinator {
         }
     }
 
-    static func unregister(_ r: Realm) {
-        let id = ObjectIdentifier(r)
+    static func unregister(_ realm: Realm) {
+        let id = ObjectIdentifier(realm)
         instances.with { all in
             if let index = all.firstIndex(where: { $0.id == id }) { all.remove(at: index) }
         }

@@ -1,9 +1,9 @@
 /// The collections of an object, and whole objects as values.
 extension RealmObject {
     private func path(_ name: Name, _ shape: CollectionShape) throws(RealmError) -> CollectionPath {
-        let p = try property(name)
-        try realm.inside(.object, do: try realm.checkCollection(table, key, p.key, as: shape))
-        return CollectionPath(table: table, owner: named, column: p.key)
+        let property = try property(name)
+        try realm.inside(.object, do: try realm.checkCollection(table, key, property.key, as: shape))
+        return CollectionPath(table: table, owner: named, column: property.key)
     }
 
     /// The list in a property (or in a Mixed property, once it holds one).
@@ -33,7 +33,8 @@ extension RealmObject {
 
     /// A new embedded object in a link property, in place of one that is there.
     public func setEmbedded(_ name: Name) throws(RealmError) -> RealmObject {
-        let (newTable, newKey) = try realm.inside(.object, do: try realm.setNewObject(table, key, try property(name).key))
+        let (newTable, newKey) = try realm.inside(
+            .object, do: try realm.setNewObject(table, key, try property(name).key))
         return RealmObject(realm: realm, table: newTable, key: newKey)
     }
 
@@ -45,31 +46,33 @@ extension RealmObject {
     }
 
     /// The collections of properties that are known to be such.
-    func list(of p: Property) -> RealmList {
-        RealmList(realm: realm, path: CollectionPath(table: table, owner: named, column: p.key))
+    func list(of property: Property) -> RealmList {
+        RealmList(realm: realm, path: CollectionPath(table: table, owner: named, column: property.key))
     }
 
-    func dictionary(of p: Property) -> RealmDictionary {
-        RealmDictionary(realm: realm, path: CollectionPath(table: table, owner: named, column: p.key))
+    func dictionary(of property: Property) -> RealmDictionary {
+        RealmDictionary(realm: realm, path: CollectionPath(table: table, owner: named, column: property.key))
     }
 
     /// Replaces the contents of a collection property, with values that were checked.
-    func replace(_ p: Property, with value: RealmValue) throws(RealmError) {
-        let path = CollectionPath(table: table, owner: named, column: p.key)
-        switch (p.collection, value) {
-        case (.list, .list(let elements)): try list(of: p).replace(with: elements)
+    func replace(_ property: Property, with value: RealmValue) throws(RealmError) {
+        let path = CollectionPath(table: table, owner: named, column: property.key)
+        switch (property.collection, value) {
+        case (.list, .list(let elements)): try list(of: property).replace(with: elements)
         case (.set, .list(let elements)):
             let set = RealmSet(realm: realm, path: path)
             try set.removeAll()
             for element in elements { try set.insert(element) }
-        case (.dictionary, .dictionary(let entries)): try dictionary(of: p).replace(with: entries)
+        case (.dictionary, .dictionary(let entries)): try dictionary(of: property).replace(with: entries)
         case (.none, .list(let elements)):
-            try realm.inside(.object, do: try realm.setCollection(.list, table, key, p.key))
-            try list(of: p).replace(with: elements)
+            try realm.inside(.object, do: try realm.setCollection(.list, table, key, property.key))
+            try list(of: property).replace(with: elements)
         case (.none, .dictionary(let entries)):
-            try realm.inside(.object, do: try realm.setCollection(.dictionary, table, key, p.key))
-            try dictionary(of: p).replace(with: entries)
-        default: throw RealmError(.typeMismatch, "Property '\(className).\(p.name)' does not take a value of this type")
+            try realm.inside(.object, do: try realm.setCollection(.dictionary, table, key, property.key))
+            try dictionary(of: property).replace(with: entries)
+        default:
+            throw RealmError(
+                .typeMismatch, "Property '\(className).\(property.name)' does not take a value of this type")
         }
     }
 
@@ -95,14 +98,15 @@ extension RealmObject {
         return .dictionary(entries)
     }
 
-    private func expand(_ v: RealmValue, _ depth: Int, _ way: inout [RealmObject]) throws(RealmError) -> RealmValue {
-        switch v {
+    private func expand(_ value: RealmValue, _ depth: Int, _ way: inout [RealmObject]) throws(RealmError) -> RealmValue
+    {
+        switch value {
         case .link(let targetTable, let targetKey):
             let target = RealmObject(realm: realm, table: targetTable, key: targetKey)
             let isEmbedded = try realm.inside(.object, do: try realm.isEmbedded(targetTable))
             guard depth > 0 || isEmbedded, !way.contains(target), way.count < Table.maxNesting,
                 realm.schema.index(of: targetTable) != nil
-            else { return v }
+            else { return value }
             return try target.expand(isEmbedded ? depth : depth - 1, &way)
         case .list(let elements):
             var all: [RealmValue] = []
@@ -110,9 +114,11 @@ extension RealmObject {
             return .list(all)
         case .dictionary(let entries):
             var all: [RealmValue.Entry] = []
-            for entry in entries { all.append(RealmValue.Entry(key: entry.key, value: try expand(entry.value, depth, &way))) }
+            for entry in entries {
+                all.append(RealmValue.Entry(key: entry.key, value: try expand(entry.value, depth, &way)))
+            }
             return .dictionary(all)
-        default: return v
+        default: return value
         }
     }
 
@@ -121,9 +127,9 @@ extension RealmObject {
 
     /// Replaces a Mixed property by the value of a JSON text.
     public func setJSON(_ name: Name, _ text: String) throws(RealmError) {
-        let p = try property(name)
-        try Array(text.utf8).withBytes { (b) throws(RealmError) in
-            try realm.inside(.object, do: try realm.setJSON(table, key, p.key, b))
+        let property = try property(name)
+        try Array(text.utf8).withBytes { (bytes) throws(RealmError) in
+            try realm.inside(.object, do: try realm.setJSON(table, key, property.key, bytes))
         }
     }
 }

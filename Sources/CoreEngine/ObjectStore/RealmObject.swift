@@ -52,15 +52,16 @@ public struct RealmObject: Hashable {
 
     /// The value of a property, copied: collections come as arrays and entries.
     public func get(_ name: Name) throws(RealmError) -> RealmValue {
-        let p = try property(name)
+        let property = try property(name)
         return try realm.inside(.object) { () throws(RealmError) in
-            if p.isComputed { return .list(try linkingObjects(p).map { .link($0.table, $0.key) }) }
-            if p.collection != .none {
-                guard let content = try realm.collection(CollectionPath(table: table, owner: named, column: p.key))
+            if property.isComputed { return .list(try linkingObjects(property).map { .link($0.table, $0.key) }) }
+            if property.collection != .none {
+                guard
+                    let content = try realm.collection(CollectionPath(table: table, owner: named, column: property.key))
                 else { return .list([]) }
                 return try realm.reading().group.copy(content)
             }
-            return try realm.reading().group.copy(try realm.value(table, key, p.key))
+            return try realm.reading().group.copy(try realm.value(table, key, property.key))
         }
     }
 
@@ -72,22 +73,22 @@ public struct RealmObject: Hashable {
     ///   not take, 3016 for a link to a deleted object, 1013 for a new object whose primary key there is, 2005 outside
     ///   of a write transaction.
     public func set(_ name: Name, _ value: RealmValue) throws(RealmError) {
-        let p = try property(name)
-        if p.isComputed { throw RealmError(.readOnlyProperty, "Property '\(className).\(name)' is computed") }
+        let property = try property(name)
+        if property.isComputed { throw RealmError(.readOnlyProperty, "Property '\(className).\(name)' is computed") }
         switch value {
         case .list, .dictionary:
             try realm.inside(.object) { () throws(RealmError) in
                 var writer = ValueWriter(realm)
-                try writer.set(value, p, of: self)
+                try writer.set(value, property, of: self)
             }
-        default: try setValue(value, p)
+        default: try setValue(value, property)
         }
     }
 
     /// Stores a single value.
-    @inline(__always) func setValue(_ value: RealmValue, _ p: Property) throws(RealmError) {
-        try value.withMixed { (m) throws(RealmError) in
-            try realm.inside(.object, do: try realm.set(table, key, p.key, m))
+    @inline(__always) func setValue(_ value: RealmValue, _ property: Property) throws(RealmError) {
+        try value.withMixed { (mixed) throws(RealmError) in
+            try realm.inside(.object, do: try realm.set(table, key, property.key, mixed))
         }
     }
 
@@ -111,8 +112,9 @@ public struct RealmObject: Hashable {
         Misuse.avoided("RealmObject.subscript", else: .null) { () throws(RealmError) in try get(name) }
     }
 
-    private func linkingObjects(_ p: Property) throws(RealmError) -> [RealmObject] {
-        guard let origin = realm.schema[p.linkTarget], let column = origin.property(named: p.linkOrigin) else {
+    private func linkingObjects(_ property: Property) throws(RealmError) -> [RealmObject] {
+        guard let origin = realm.schema[property.linkTarget], let column = origin.property(named: property.linkOrigin)
+        else {
             return []
         }
         return try realm.backlinks(table, key, from: origin.key, column.key).map {
@@ -126,7 +128,9 @@ public struct RealmObject: Hashable {
 
 extension Realm {
     private func classKey(_ name: Name) throws(RealmError) -> TableKey {
-        guard let objectClass = schema[name] else { throw RealmError(.noSuchTable, "The schema has no class '\(name)'") }
+        guard let objectClass = schema[name] else {
+            throw RealmError(.noSuchTable, "The schema has no class '\(name)'")
+        }
         return objectClass.key
     }
 
@@ -142,7 +146,7 @@ extension Realm {
     public func object(_ className: Name, primaryKey: RealmValue) throws(RealmError) -> RealmObject? {
         let table = try classKey(className)
         let found = try inside { () throws(RealmError) in
-            try primaryKey.withMixed { (m) throws(RealmError) in try find(table, primaryKey: m) }
+            try primaryKey.withMixed { (mixed) throws(RealmError) in try find(table, primaryKey: mixed) }
         }
         guard let key = found else { return nil }
         return RealmObject(realm: self, table: table, key: key)

@@ -133,14 +133,14 @@ extension RealmValue: Hashable {
 
 extension Group {
     /// Copies a value out of the snapshot, nested collections included.
-    func copy(_ v: Mixed, depth: Int = 0) throws(RealmError) -> RealmValue {
+    func copy(_ value: Mixed, depth: Int = 0) throws(RealmError) -> RealmValue {
         guard depth < Trees.maxNesting else { throw .corrupt("collections nested too deeply") }
         if depth == 0 { startWalk() } else { try enterNested(at: .null) }
-        switch v {
+        switch value {
         case .string(let bytes), .binary(let bytes): try CMemory.expect(bytes.count, each: 2)
         default: break
         }
-        switch v {
+        switch value {
         case .null, .slot, .link: return .null
         case .int(let integer): return .int(integer)
         case .bool(let flag): return .bool(flag)
@@ -172,7 +172,8 @@ extension Group {
             for i in 0..<dictionary.count {
                 try all.add(
                     RealmValue.Entry(
-                        key: Name(try copy(try dictionary.key(i)).string ?? ""), value: try copy(try dictionary.value(i), depth: depth)))
+                        key: Name(try copy(try dictionary.key(i)).string ?? ""),
+                        value: try copy(try dictionary.value(i), depth: depth)))
             }
             return .dictionary(all)
         }
@@ -186,7 +187,8 @@ extension RealmValue {
         case .null: return try body(.null)
         case .int(let value): return try body(.int(value))
         case .bool(let value): return try body(.bool(value))
-        case .string(let value): return try Array(value.utf8).withBytes { (b) throws(RealmError) in try body(.string(b)) }
+        case .string(let value):
+            return try Array(value.utf8).withBytes { (b) throws(RealmError) in try body(.string(b)) }
         case .data(let value): return try value.withBytes { (b) throws(RealmError) in try body(.binary(b)) }
         case .date(let value): return try body(.timestamp(value))
         case .float(let value): return try body(.number(value))

@@ -18,7 +18,8 @@ extension ResultSet {
             guard let classTable = try group.table(table) else { throw stale() }
             guard let facts = classTable.facts(column), facts.type != .backlink else {
                 throw RealmError(
-                    .invalidProperty, "Class '\(classTable.className ?? classTable.name)' has no property with key \(column.raw)")
+                    .invalidProperty,
+                    "Class '\(classTable.className ?? classTable.name)' has no property with key \(column.raw)")
             }
             name = classTable.column(column)?.name.text ?? ""
             type = ValueType(facts)
@@ -32,7 +33,11 @@ extension ResultSet {
             try update()
             for key in rows {
                 try classTable.store.test()
-                if !key.isNull, let value = try classTable.rows.peek(key, column.index) { try values.add(value) } else { deleted += 1 }
+                if !key.isNull, let value = try classTable.rows.peek(key, column.index) {
+                    try values.add(value)
+                } else {
+                    deleted += 1
+                }
             }
         } else {
             let path: CollectionPath

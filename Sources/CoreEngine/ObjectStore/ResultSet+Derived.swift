@@ -56,18 +56,18 @@ extension ResultSet {
         try ordered(try QueryParser.distinct(text), "made distinct")
     }
 
-    private func ordered(_ o: OrderingSyntax, _ what: String) throws(RealmError) -> ResultSet {
+    private func ordered(_ syntax: OrderingSyntax, _ what: String) throws(RealmError) -> ResultSet {
         let tableKey = try objects(what)
         let group = try realm.reading().group
         guard let table = try group.table(tableKey) else { throw stale() }
         // Stored names only.
-        let bound = try Binder(group, QueryNames(), [], ConstantArena()).ordering(o, table)
+        let bound = try Binder(group, QueryNames(), [], ConstantArena()).ordering(syntax, table)
         return ResultSet(self, query.appending(bound))
     }
 
-    package func limited(_ n: Int) throws(RealmError) -> ResultSet {
-        if table == nil { return ResultSet(self, query, valueLimit: min(valueLimit, n)) }
-        return ResultSet(self, query.appending(.limit(n)))
+    package func limited(_ limit: Int) throws(RealmError) -> ResultSet {
+        if table == nil { return ResultSet(self, query, valueLimit: min(valueLimit, limit)) }
+        return ResultSet(self, query.appending(.limit(limit)))
     }
 
     package func snapshot() throws(RealmError) -> ResultSet {

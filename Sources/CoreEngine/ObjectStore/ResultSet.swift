@@ -117,9 +117,9 @@ package final class ResultSet: @unchecked Sendable {
         Recipe(source: source, query: query.copied(), valueLimit: valueLimit, valueOrderings: valueOrderings)
     }
 
-    package convenience init(_ realm: Realm, _ r: Recipe) throws(RealmError) {
-        let base = try ResultSet(realm, r.source)
-        self.init(base, r.query.copied(), valueLimit: r.valueLimit, valueOrderings: r.valueOrderings)
+    package convenience init(_ realm: Realm, _ recipe: Recipe) throws(RealmError) {
+        let base = try ResultSet(realm, recipe.source)
+        self.init(base, recipe.query.copied(), valueLimit: recipe.valueLimit, valueOrderings: recipe.valueOrderings)
     }
 
     /// The same in another Realm.
@@ -206,60 +206,60 @@ package final class ResultSet: @unchecked Sendable {
         return (try? content()) != nil
     }
 
-    private func outOfRange(_ i: Int, _ n: Int) -> RealmError {
-        RealmError(.indexOutOfBounds, "Requested index \(i) calling get() on Results of \(n) rows")
+    private func outOfRange(_ index: Int, _ count: Int) -> RealmError {
+        RealmError(.indexOutOfBounds, "Requested index \(index) calling get() on Results of \(count) rows")
     }
 
     /// Key of the object at an index.
-    @inline(__always) package func object(_ i: Int) throws(RealmError) -> (TableKey, ObjKey) {
+    @inline(__always) package func object(_ index: Int) throws(RealmError) -> (TableKey, ObjKey) {
         if case .table(let wholeTable) = source, isWholeTable {
-            return (wholeTable, try realm.objectKey(wholeTable, at: i))
+            return (wholeTable, try realm.objectKey(wholeTable, at: index))
         }
-        return try otherObject(i)
+        return try otherObject(index)
     }
 
-    private func otherObject(_ i: Int) throws(RealmError) -> (TableKey, ObjKey) {
+    private func otherObject(_ index: Int) throws(RealmError) -> (TableKey, ObjKey) {
         guard let table else {
-            guard case .typedLink(let target, let key) = try value(i) else {
-                throw RealmError(.indexOutOfBounds, "Row \(i) is no object")
+            guard case .typedLink(let target, let key) = try value(index) else {
+                throw RealmError(.indexOutOfBounds, "Row \(index) is no object")
             }
             return (target, key)
         }
         try update()
-        guard i >= 0, i < rows.count else { throw outOfRange(i, rows.count) }
-        guard !rows[i].isNull else { throw RealmError(.indexOutOfBounds, "Row \(i) is no object") }
-        return (table, rows[i])
+        guard index >= 0, index < rows.count else { throw outOfRange(index, rows.count) }
+        guard !rows[index].isNull else { throw RealmError(.indexOutOfBounds, "Row \(index) is no object") }
+        return (table, rows[index])
     }
 
     /// The row at an index: a link for objects, null where a dictionary has none and where a snapshot's object is gone.
-    package func value(_ i: Int) throws(RealmError) -> Mixed {
+    package func value(_ index: Int) throws(RealmError) -> Mixed {
         if let table {
             if isWholeTable {
-                let (objectTable, key) = try object(i)
+                let (objectTable, key) = try object(index)
                 return .typedLink(objectTable, key)
             }
             try update()
-            guard i >= 0, i < rows.count else { throw outOfRange(i, rows.count) }
-            if rows[i].isNull || (isFixed && !realm.isValid(table, rows[i])) { return .null }
-            return .typedLink(table, rows[i])
+            guard index >= 0, index < rows.count else { throw outOfRange(index, rows.count) }
+            if rows[index].isNull || (isFixed && !realm.isValid(table, rows[index])) { return .null }
+            return .typedLink(table, rows[index])
         }
         if isFixed {
-            guard i >= 0, i < fixedValues.count else { throw outOfRange(i, fixedValues.count) }
-            return fixedValues[i]
+            guard index >= 0, index < fixedValues.count else { throw outOfRange(index, fixedValues.count) }
+            return fixedValues[index]
         }
         let size = try count()
-        guard i >= 0, i < size else { throw outOfRange(i, size) }
-        return try value(place(i), in: try content())
+        guard index >= 0, index < size else { throw outOfRange(index, size) }
+        return try value(place(index), in: try content())
     }
 
     /// Place in the collection of a row of value results.
-    private func place(_ i: Int) -> Int { valueOrderings.isEmpty ? i : places[i] }
+    private func place(_ index: Int) -> Int { valueOrderings.isEmpty ? index : places[index] }
 
-    func value(_ i: Int, in content: CollectionContent) throws(RealmError) -> Mixed {
+    func value(_ index: Int, in content: CollectionContent) throws(RealmError) -> Mixed {
         switch (content, source) {
-        case (.list(let list), _): try list.get(i)
-        case (.dictionary(let dictionary), .keys): try dictionary.key(i)
-        case (.dictionary(let dictionary), _): try dictionary.value(i)
+        case (.list(let list), _): try list.get(index)
+        case (.dictionary(let dictionary), .keys): try dictionary.key(index)
+        case (.dictionary(let dictionary), _): try dictionary.value(index)
         }
     }
 
@@ -285,9 +285,9 @@ package final class ResultSet: @unchecked Sendable {
     }
 
     /// Index of an object or value, nil when it is no row.
-    package func find(_ v: Mixed) throws(RealmError) -> Int? {
+    package func find(_ wanted: Mixed) throws(RealmError) -> Int? {
         if let table {
-            guard case .typedLink(let target, let key) = v else { return nil }
+            guard case .typedLink(let target, let key) = wanted else { return nil }
             guard target == table else { return nil }
             if isWholeTable {
                 guard realm.isValid(target, key) else { return nil }
@@ -296,23 +296,26 @@ package final class ResultSet: @unchecked Sendable {
             try update()
             return rows.firstIndex(of: key)
         }
-        if case .collection(let path) = source, !v.isNull, case let type = try realm.elementType(path), type != .mixed,
-            type != ValueType(v)
+        if case .collection(let path) = source, !wanted.isNull, case let type = try realm.elementType(path),
+            type != .mixed,
+            type != ValueType(wanted)
         {
             return nil
         }
-        for i in 0..<(try count()) where Mixed.same(try value(i), v) { return i }
+        for i in 0..<(try count()) where Mixed.same(try value(i), wanted) { return i }
         return nil
     }
 
     /// Index of an object, nil when it is no row.
     ///
     /// - Throws: 3019 when the rows are of another class, 2009 when the object is deleted.
-    package func find(_ t: TableKey, _ k: ObjKey) throws(RealmError) -> Int? {
-        if let table, t != table {
+    package func find(_ objectTable: TableKey, _ key: ObjKey) throws(RealmError) -> Int? {
+        if let table, objectTable != table {
             throw RealmError(.objectTypeMismatch, "The object is of another class than the results")
         }
-        guard realm.isValid(t, k) else { throw RealmError(.staleAccessor, "Access to an object that was deleted") }
-        return try find(.typedLink(t, k))
+        guard realm.isValid(objectTable, key) else {
+            throw RealmError(.staleAccessor, "Access to an object that was deleted")
+        }
+        return try find(.typedLink(objectTable, key))
     }
 }

@@ -202,8 +202,8 @@ extension ResultSet {
 }
 
 extension ConstantArena {
-    fileprivate func keep(_ v: RealmValue) throws(RealmError) -> Mixed {
-        try v.withMixed { (m) throws(RealmError) in self.keep(m) }
+    fileprivate func keep(_ value: RealmValue) throws(RealmError) -> Mixed {
+        try value.withMixed { (mixed) throws(RealmError) in self.keep(mixed) }
     }
 }
 

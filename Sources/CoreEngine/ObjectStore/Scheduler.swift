@@ -189,7 +189,9 @@ public final class ThreadScheduler: EngineScheduler, @unchecked Sendable {
     public static var current: ThreadScheduler {
         all.with { all in
             let me = Platform.threadId
-            if let known = all[me], known.generation == ForkGuard.generation, let scheduler = known.scheduler { return scheduler }
+            if let known = all[me], known.generation == ForkGuard.generation, let scheduler = known.scheduler {
+                return scheduler
+            }
             all = all.filter { $0.value.scheduler != nil }
             let new = ThreadScheduler()
             all[me] = Entry(scheduler: new)
@@ -202,24 +204,24 @@ public final class ThreadScheduler: EngineScheduler, @unchecked Sendable {
     private func end() {
         hasEnded.store(true, ordering: .releasing)
         Self.all.with { all in if all[number]?.scheduler === self { all[number] = nil } }
-        let (work, residents) = pending.with { p in
-            p.isClosed = true
-            p.wake?.drain()
-            defer { p.residents = [:] }
-            return (p.work.take(), p.residents)
+        let (work, residents) = pending.with { pending in
+            pending.isClosed = true
+            pending.wake?.drain()
+            defer { pending.residents = [:] }
+            return (pending.work.take(), pending.residents)
         }
         for resident in residents.values { resident.realm?.threadEnds(self) }
         withExtendedLifetime(work) {}
     }
 
     private func wakeDescriptor() -> WakeDescriptor? {
-        pending.with { p in
-            if p.wake == nil {
-                p.wake = try? WakeDescriptor()
+        pending.with { pending in
+            if pending.wake == nil {
+                pending.wake = try? WakeDescriptor()
                 // Work may have come before anybody waited.
-                if !p.work.isEmpty { p.wake?.signal() }
+                if !pending.work.isEmpty { pending.wake?.signal() }
             }
-            return p.wake
+            return pending.wake
         }
     }
 
@@ -242,10 +244,10 @@ public final class ThreadScheduler: EngineScheduler, @unchecked Sendable {
     /// Somebody comes for what is posted: Realms that live here are told of new versions from now on. Until then none
     /// of them costs a thread.
     private func attend() {
-        let residents = pending.with { p -> [Resident] in
-            guard !p.isAttended else { return [] }
-            p.isAttended = true
-            return Array(p.residents.values)
+        let residents = pending.with { pending -> [Resident] in
+            guard !pending.isAttended else { return [] }
+            pending.isAttended = true
+            return Array(pending.residents.values)
         }
         for resident in residents {
             guard let realm = resident.realm else { continue }
@@ -264,18 +266,18 @@ public final class ThreadScheduler: EngineScheduler, @unchecked Sendable {
     package func post(for owner: AnyObject, _ work: @escaping @Sendable () -> Void) { add(owner, work) }
 
     private func add(_ owner: AnyObject?, _ work: @escaping @Sendable () -> Void) {
-        let gone = pending.with { p in
-            if p.isClosed { return [work] }
-            if p.work.isEmpty { p.wake?.signal() }
-            return p.work.add(owner, work)
+        let gone = pending.with { pending in
+            if pending.isClosed { return [work] }
+            if pending.work.isEmpty { pending.wake?.signal() }
+            return pending.work.add(owner, work)
         }
         withExtendedLifetime(gone) {}
     }
 
     package func add(_ realm: Realm) -> Bool {
-        pending.with { p in
-            if !p.isClosed { p.residents[ObjectIdentifier(realm)] = Resident(realm: realm) }
-            return !p.isClosed
+        pending.with { pending in
+            if !pending.isClosed { pending.residents[ObjectIdentifier(realm)] = Resident(realm: realm) }
+            return !pending.isClosed
         }
     }
 
@@ -289,9 +291,9 @@ public final class ThreadScheduler: EngineScheduler, @unchecked Sendable {
     public func runPending(timeout: Int32 = 0) -> Bool {
         attend()
         if timeout != 0, let wake = wakeDescriptor() { wake.wait(milliseconds: timeout) }
-        let work = pending.with { p in
-            p.wake?.drain()
-            return p.work.take()
+        let work = pending.with { pending in
+            pending.wake?.drain()
+            return pending.work.take()
         }
         for run in work { run() }
         return !work.isEmpty

@@ -87,7 +87,9 @@ public struct Property: Sendable, Equatable {
             && a.isFullTextIndexed == b.isFullTextIndexed && a.linkOrigin == b.linkOrigin
     }
 
-    func sameType(as b: Property) -> Bool { type == b.type && collection == b.collection && linkTarget == b.linkTarget }
+    func sameType(as other: Property) -> Bool {
+        type == other.type && collection == other.collection && linkTarget == other.linkTarget
+    }
 
     /// As in messages: `array<string?>`.
     package var typeText: String {
@@ -210,7 +212,8 @@ extension Schema {
             checkEmbeddedCycles(&problems)
             if mode.contains(.rejectEmbeddedOrphans) {
                 let reachable = reachableEmbedded()
-                for objectClass in classes where objectClass.kind == .embedded && !reachable.contains(objectClass.name) {
+                for objectClass in classes where objectClass.kind == .embedded && !reachable.contains(objectClass.name)
+                {
                     problems.append(
                         "Embedded object '\(objectClass.name)' is unreachable by any link path from top level objects.")
                 }
@@ -233,134 +236,147 @@ extension Schema {
         return found
     }
 
-    private func check(_ c: ObjectSchema, _ mode: ValidationMode, _ problems: inout [String]) {
-        let all = c.properties + c.computedProperties
+    private func check(_ objectClass: ObjectSchema, _ mode: ValidationMode, _ problems: inout [String]) {
+        let all = objectClass.properties + objectClass.computedProperties
         let names = all.map(\.name).sorted(), aliases = all.map(\.publicName).filter { !$0.isEmpty }.sorted()
         for alias in Self.repeated(aliases) {
-            problems.append("Alias '\(alias)' appears more than once in the schema for type '\(c.name)'.")
+            problems.append("Alias '\(alias)' appears more than once in the schema for type '\(objectClass.name)'.")
         }
         for name in Self.repeated(names) {
-            problems.append("Property '\(name)' appears more than once in the schema for type '\(c.name)'.")
+            problems.append("Property '\(name)' appears more than once in the schema for type '\(objectClass.name)'.")
         }
         for property in all where !property.publicName.isEmpty {
             let at = names.place { $0 < property.publicName }
             guard at < names.count, names[at] == property.publicName else { continue }
             problems.append(
-                "Property '\(c.name).\(property.name)' has an alias '\(property.publicName)' that conflicts with a property of the same name."
+                "Property '\(objectClass.name).\(property.name)' has an alias '\(property.publicName)' that conflicts with a property of the same name."
             )
         }
         var primary: Name?
-        for property in c.properties {
-            check(property, in: c, &primary, &problems)
+        for property in objectClass.properties {
+            check(property, in: objectClass, &primary, &problems)
             if property.isComputed {
-                problems.append("Linking Objects property '\(c.name).\(property.name)' cannot be a stored property.")
+                problems.append(
+                    "Linking Objects property '\(objectClass.name).\(property.name)' cannot be a stored property.")
             }
         }
-        for property in c.computedProperties { check(property, in: c, &primary, &problems) }
-        if !c.primaryKey.isEmpty {
-            if c.kind == .embedded {
-                problems.append("Embedded object type '\(c.name)' cannot have a primary key.")
-            } else if primary == nil, !all.contains(where: { $0.name == c.primaryKey }) {
-                problems.append("Specified primary key '\(c.name).\(c.primaryKey)' does not exist.")
+        for property in objectClass.computedProperties { check(property, in: objectClass, &primary, &problems) }
+        if !objectClass.primaryKey.isEmpty {
+            if objectClass.kind == .embedded {
+                problems.append("Embedded object type '\(objectClass.name)' cannot have a primary key.")
+            } else if primary == nil, !all.contains(where: { $0.name == objectClass.primaryKey }) {
+                problems.append("Specified primary key '\(objectClass.name).\(objectClass.primaryKey)' does not exist.")
             }
         }
-        if c.kind == .asymmetric {
+        if objectClass.kind == .asymmetric {
             if mode.contains(.partitionSync) {
-                problems.append("Asymmetric table '\(c.name)' not allowed in partition based sync")
+                problems.append("Asymmetric table '\(objectClass.name)' not allowed in partition based sync")
             } else if !mode.contains(.flexibleSync) {
-                problems.append("Asymmetric table '\(c.name)' not allowed in a local Realm")
+                problems.append("Asymmetric table '\(objectClass.name)' not allowed in a local Realm")
             }
         }
-        if !mode.isDisjoint(with: [.partitionSync, .flexibleSync]) && c.kind != .embedded && c.primaryKey != "_id" {
+        if !mode.isDisjoint(with: [.partitionSync, .flexibleSync]) && objectClass.kind != .embedded
+            && objectClass.primaryKey != "_id"
+        {
             problems.append(
-                "The primary key property on a synchronized Realm must be named '_id' for type '\(c.name)'.")
+                "The primary key property on a synchronized Realm must be named '_id' for type '\(objectClass.name)'.")
         }
     }
 
-    private func check(_ p: Property, in c: ObjectSchema, _ primary: inout Name?, _ problems: inout [String]) {
-        var name: String { "'\(c.name).\(p.name)'" }
-        if p.isNullable
-            && ((p.type == .object && (p.collection == .list || p.collection == .set)) || p.type == .linkingObjects)
+    private func check(
+        _ property: Property, in objectClass: ObjectSchema, _ primary: inout Name?, _ problems: inout [String]
+    ) {
+        var name: String { "'\(objectClass.name).\(property.name)'" }
+        if property.isNullable
+            && ((property.type == .object && (property.collection == .list || property.collection == .set))
+                || property.type == .linkingObjects)
         {
-            problems.append("Property \(name) of type '\(p.typeText)' cannot be nullable.")
-        } else if !p.isNullable && p.type == .object && (p.collection == .none || p.collection == .dictionary) {
+            problems.append("Property \(name) of type '\(property.typeText)' cannot be nullable.")
+        } else if !property.isNullable && property.type == .object
+            && (property.collection == .none || property.collection == .dictionary)
+        {
             problems.append("Property \(name) of type 'object' must be nullable.")
-        } else if !p.isNullable && p.type == .mixed {
+        } else if !property.isNullable && property.type == .mixed {
             problems.append("Property \(name) of type 'mixed' must be nullable.")
         }
-        if p.isPrimary {
-            switch p.type {
-            case .int where p.collection == .none, .string where p.collection == .none,
-                .objectId where p.collection == .none,
-                .uuid where p.collection == .none:
+        if property.isPrimary {
+            switch property.type {
+            case .int where property.collection == .none, .string where property.collection == .none,
+                .objectId where property.collection == .none,
+                .uuid where property.collection == .none:
                 break
-            default: problems.append("Property \(name) of type '\(p.typeText)' cannot be made the primary key.")
+            default: problems.append("Property \(name) of type '\(property.typeText)' cannot be made the primary key.")
             }
             if let primary {
                 problems.append(
-                    "Properties '\(primary)' and '\(p.name)' are both marked as the primary key of '\(c.name)'.")
+                    "Properties '\(primary)' and '\(property.name)' are both marked as the primary key of '\(objectClass.name)'."
+                )
             }
-            primary = p.name
+            primary = property.name
         }
-        if p.isIndexed {
+        if property.isIndexed {
             var indexable = false
-            switch p.type {
+            switch property.type {
             case .int, .bool, .date, .string, .objectId, .uuid, .mixed:
-                indexable = p.collection == .none || (p.type == .string && p.collection == .list)
+                indexable = property.collection == .none || (property.type == .string && property.collection == .list)
             default: break
             }
-            if !indexable { problems.append("Property \(name) of type '\(p.typeText)' cannot be indexed.") }
+            if !indexable { problems.append("Property \(name) of type '\(property.typeText)' cannot be indexed.") }
         }
-        if p.type == .linkingObjects && p.collection != .list {
+        if property.type == .linkingObjects && property.collection != .list {
             problems.append("Linking Objects property \(name) must be an array.")
         }
-        if p.type != .linkingObjects && !p.linkOrigin.isEmpty {
-            problems.append("Property \(name) of type '\(p.typeText)' cannot have an origin property name.")
-        } else if p.type == .linkingObjects && p.linkOrigin.isEmpty {
-            problems.append("Property \(name) of type '\(p.typeText)' must have an origin property name.")
+        if property.type != .linkingObjects && !property.linkOrigin.isEmpty {
+            problems.append("Property \(name) of type '\(property.typeText)' cannot have an origin property name.")
+        } else if property.type == .linkingObjects && property.linkOrigin.isEmpty {
+            problems.append("Property \(name) of type '\(property.typeText)' must have an origin property name.")
         }
-        checkTarget(p, name, in: c, &problems)
+        checkTarget(property, name, in: objectClass, &problems)
     }
 
     /// The class that a property leads to, and the property of that class from which it comes.
-    private func checkTarget(_ p: Property, _ name: String, in c: ObjectSchema, _ problems: inout [String]) {
-        guard p.type == .object || p.type == .linkingObjects else {
-            if !p.linkTarget.isEmpty {
-                problems.append("Property \(name) of type '\(p.typeText)' cannot have an object type.")
+    private func checkTarget(
+        _ property: Property, _ name: String, in objectClass: ObjectSchema, _ problems: inout [String]
+    ) {
+        guard property.type == .object || property.type == .linkingObjects else {
+            if !property.linkTarget.isEmpty {
+                problems.append("Property \(name) of type '\(property.typeText)' cannot have an object type.")
             }
             return
         }
-        guard let target = self[p.linkTarget] else {
-            problems.append("Property \(name) of type '\(p.typeText)' has unknown object type '\(p.linkTarget)'")
+        guard let target = self[property.linkTarget] else {
+            problems.append(
+                "Property \(name) of type '\(property.typeText)' has unknown object type '\(property.linkTarget)'")
             return
         }
-        if p.type == .object {
-            if target.kind == .embedded && p.collection == .set {
+        if property.type == .object {
+            if target.kind == .embedded && property.collection == .set {
                 problems.append(
                     "Set property \(name) cannot contain embedded object type '\(target.name)'. "
                         + "Set properties can only contain top level object types."
                 )
             }
             if target.kind == .asymmetric {
-                problems.append("Property \(name) of type '\(p.typeText)' cannot be a link to an asymmetric object.")
+                problems.append(
+                    "Property \(name) of type '\(property.typeText)' cannot be a link to an asymmetric object.")
             }
             return
         }
-        guard let origin = target.properties.first(where: { $0.name == p.linkOrigin }) else {
+        guard let origin = target.properties.first(where: { $0.name == property.linkOrigin }) else {
             do {
                 problems.append(
-                    "Property '\(p.linkTarget).\(p.linkOrigin)' declared as origin of linking objects property \(name) does not exist"
+                    "Property '\(property.linkTarget).\(property.linkOrigin)' declared as origin of linking objects property \(name) does not exist"
                 )
             }
             return
         }
         if origin.type != .object {
             problems.append(
-                "Property '\(p.linkTarget).\(p.linkOrigin)' declared as origin of linking objects property \(name) is not a link"
+                "Property '\(property.linkTarget).\(property.linkOrigin)' declared as origin of linking objects property \(name) is not a link"
             )
-        } else if origin.linkTarget != c.name {
+        } else if origin.linkTarget != objectClass.name {
             problems.append(
-                "Property '\(p.linkTarget).\(p.linkOrigin)' declared as origin "
+                "Property '\(property.linkTarget).\(property.linkOrigin)' declared as origin "
                     + "of linking objects property \(name) links to type '\(origin.linkTarget)'"
             )
         }
@@ -390,7 +406,10 @@ extension Schema {
         var pending = classes.filter { $0.kind != .embedded }
         while let objectClass = pending.popLast() {
             for property in objectClass.properties where property.type == .object {
-                if let target = self[property.linkTarget], target.kind == .embedded, found.insert(target.name).inserted { pending.append(target) }
+                if let target = self[property.linkTarget], target.kind == .embedded, found.insert(target.name).inserted
+                {
+                    pending.append(target)
+                }
             }
         }
         return found
@@ -407,13 +426,14 @@ private struct EmbeddedGraph {
 
     init(_ schema: Schema) {
         self.schema = schema
-        links = schema.classes.map { c in
-            guard c.kind == .embedded else { return [] }
-            return c.properties.indices.compactMap { i in
-                guard c.properties[i].type == .object, let target = schema.index(named: c.properties[i].linkTarget),
+        links = schema.classes.map { objectClass in
+            guard objectClass.kind == .embedded else { return [] }
+            return objectClass.properties.indices.compactMap { property in
+                guard objectClass.properties[property].type == .object,
+                    let target = schema.index(named: objectClass.properties[property].linkTarget),
                     schema.classes[target].kind == .embedded
                 else { return nil }
-                return (i, target)
+                return (property, target)
             }
         }
     }
@@ -427,12 +447,12 @@ private struct EmbeddedGraph {
         var open: [Int] = [], found: [Int] = [], next = 0
         for start in 0..<count where order[start] < 0 && !links[start].isEmpty {
             var way: [(at: Int, link: Int)] = []
-            func enter(_ i: Int) {
-                (order[i], lowest[i]) = (next, next)
+            func enter(_ index: Int) {
+                (order[index], lowest[index]) = (next, next)
                 next += 1
-                open.append(i)
-                isOpen[i] = true
-                way.append((i, 0))
+                open.append(index)
+                isOpen[index] = true
+                way.append((index, 0))
             }
             enter(start)
             while let (at, link) = way.last {

@@ -19,23 +19,28 @@ enum SchemaChange {
         switch self {
         case .addClass(let objectClass): "Class '\(objectClass.name)' has been added."
         case .addInitialProperties(let objectClass): "Properties of class '\(objectClass.name)' have been added."
-        case .removeProperty(let objectClass, let property): "Property '\(objectClass.name).\(property.name)' has been removed."
+        case .removeProperty(let objectClass, let property):
+            "Property '\(objectClass.name).\(property.name)' has been removed."
         case .changeType(let objectClass, let old, let new):
             "Property '\(objectClass.name).\(old.name)' has been changed from '\(old.typeText)' to '\(new.typeText)'."
-        case .makeNullable(let objectClass, let property): "Property '\(objectClass.name).\(property.name)' has been made optional."
-        case .makeRequired(let objectClass, let property): "Property '\(objectClass.name).\(property.name)' has been made required."
+        case .makeNullable(let objectClass, let property):
+            "Property '\(objectClass.name).\(property.name)' has been made optional."
+        case .makeRequired(let objectClass, let property):
+            "Property '\(objectClass.name).\(property.name)' has been made required."
         case .addIndex(let objectClass, let property, let fullText):
             "Property '\(objectClass.name).\(property.name)' has been made \(fullText ? "fulltext-" : "")indexed."
         case .removeIndex(let objectClass, let property, let fullText):
             "Property '\(objectClass.name).\(property.name)' has been made un\(fullText ? "fulltext-" : "")indexed."
-        case .addProperty(let objectClass, let property): "Property '\(objectClass.name).\(property.name)' has been added."
+        case .addProperty(let objectClass, let property):
+            "Property '\(objectClass.name).\(property.name)' has been added."
         case .changePrimaryKey(let objectClass, let from, let to):
             from.isEmpty
                 ? "Primary Key for class '\(objectClass.name)' has been added."
                 : (to.isEmpty
                     ? "Primary Key for class '\(objectClass.name)' has been removed."
                     : "Primary Key for class '\(objectClass.name)' has changed from '\(from)' to '\(to)'.")
-        case .changeKind(let objectClass, let from, let to): "Class '\(objectClass.name)' has been changed from \(from.text) to \(to.text)."
+        case .changeKind(let objectClass, let from, let to):
+            "Class '\(objectClass.name)' has been changed from \(from.text) to \(to.text)."
         case .removeClass(let objectClass): "Class '\(objectClass.name)' has been removed."
         }
     }
@@ -48,26 +53,32 @@ enum SchemaChange {
                 changes.append(.addInitialProperties(objectClass))
                 continue
             }
-            for p in old.properties {
-                guard let new = objectClass.properties.first(where: { $0.name == p.name }) else {
-                    changes.append(.removeProperty(objectClass, p))
+            for oldProperty in old.properties {
+                guard let newProperty = objectClass.properties.first(where: { $0.name == oldProperty.name }) else {
+                    changes.append(.removeProperty(objectClass, oldProperty))
                     continue
                 }
-                if !p.sameType(as: new) {
-                    changes.append(.changeType(objectClass, from: p, to: new))
+                if !oldProperty.sameType(as: newProperty) {
+                    changes.append(.changeType(objectClass, from: oldProperty, to: newProperty))
                     continue
                 }
-                if p.isNullable != new.isNullable {
-                    changes.append(new.isNullable ? .makeNullable(objectClass, new) : .makeRequired(objectClass, new))
+                if oldProperty.isNullable != newProperty.isNullable {
+                    changes.append(
+                        newProperty.isNullable
+                            ? .makeNullable(objectClass, newProperty) : .makeRequired(objectClass, newProperty))
                 }
                 // A primary key column reads back as indexed; losing or gaining the key counts as an index change.
-                if p.needsIndex != new.needsIndex {
+                if oldProperty.needsIndex != newProperty.needsIndex {
                     changes.append(
-                        new.needsIndex ? .addIndex(objectClass, new, fullText: false) : .removeIndex(objectClass, new, fullText: false))
+                        newProperty.needsIndex
+                            ? .addIndex(objectClass, newProperty, fullText: false)
+                            : .removeIndex(objectClass, newProperty, fullText: false))
                 }
-                if p.isFullTextIndexed != new.isFullTextIndexed {
+                if oldProperty.isFullTextIndexed != newProperty.isFullTextIndexed {
                     changes.append(
-                        new.isFullTextIndexed ? .addIndex(objectClass, new, fullText: true) : .removeIndex(objectClass, new, fullText: true))
+                        newProperty.isFullTextIndexed
+                            ? .addIndex(objectClass, newProperty, fullText: true)
+                            : .removeIndex(objectClass, newProperty, fullText: true))
                 }
             }
             for added in objectClass.properties where !old.properties.contains(where: { $0.name == added.name }) {
@@ -78,7 +89,9 @@ enum SchemaChange {
             }
         }
         for objectClass in target.classes {
-            if let old = file[objectClass.name], old.kind != objectClass.kind { changes.append(.changeKind(objectClass, from: old.kind, to: objectClass.kind)) }
+            if let old = file[objectClass.name], old.kind != objectClass.kind {
+                changes.append(.changeKind(objectClass, from: old.kind, to: objectClass.kind))
+            }
         }
         return changes
     }

@@ -11,9 +11,12 @@ extension Group {
                     throw .corrupt("column of a type that no property has")
                 }
                 var property = Property(column.name, type)
-                property.collection = column.isList ? .list : (column.isSet ? .set : (column.isDictionary ? .dictionary : .none))
+                property.collection =
+                    column.isList ? .list : (column.isSet ? .set : (column.isDictionary ? .dictionary : .none))
                 // Links in lists are never null, whatever the column says.
-                property.isNullable = column.isNullable && !(type == .object && (property.collection == .list || property.collection == .set))
+                property.isNullable =
+                    column.isNullable
+                    && !(type == .object && (property.collection == .list || property.collection == .set))
                 if type == .object {
                     guard let target = try self.table(column.oppositeTable), let name = target.className else {
                         throw .corrupt("link column without a target class")
@@ -22,7 +25,9 @@ extension Group {
                     if property.collection == .none || property.collection == .dictionary { property.isNullable = true }
                 }
                 property.isPrimary = column.key == classTable.primaryKey
-                let hasIndex = try classTable.index(of: column.index) != nil || !hasUsableIndexes && column.attributes.contains(.indexed)
+                let hasIndex =
+                    try classTable.index(of: column.index) != nil
+                    || !hasUsableIndexes && column.attributes.contains(.indexed)
                 property.isFullTextIndexed = hasIndex && column.isFullTextIndexed
                 // Files of formats 20 and 21 have no index on primary keys; the upgrade makes it.
                 property.isIndexed = property.isPrimary || hasIndex && !column.isFullTextIndexed
@@ -30,7 +35,8 @@ extension Group {
                 properties.append(property)
             }
             var objectClass = ObjectSchema(
-                name: classTable.className ?? "", kind: ObjectSchema.Kind(rawValue: Int32(classTable.kind.rawValue)) ?? .topLevel,
+                name: classTable.className ?? "",
+                kind: ObjectSchema.Kind(rawValue: Int32(classTable.kind.rawValue)) ?? .topLevel,
                 primaryKey: properties.first(where: \.isPrimary)?.name ?? "", persisted: properties, computed: [])
             objectClass.key = classTable.key
             classes.append(objectClass)
@@ -40,7 +46,8 @@ extension Group {
 
     /// The stored schema version; all ones when the file has none.
     func readSchemaVersion() throws(RealmError) -> UInt64 {
-        guard let metadata = try table(named: Tables.metadata), let column = metadata.column(named: "version"), column.type == .int,
+        guard let metadata = try table(named: Tables.metadata), let column = metadata.column(named: "version"),
+            column.type == .int,
             !column.isCollection, try metadata.count() > 0
         else {
             return ObjectStore.notVersioned
@@ -58,73 +65,82 @@ extension Group {
         if metadata.column(named: "version") == nil { try metadata.addColumn("version", .int, []) }
         if try metadata.count() == 0 {
             let key = try metadata.createObject().key
-            if let column = metadata.column(named: "version"), let facts = metadata.facts(column.key) { _ = try metadata.set(key, facts, .int(-1)) }
+            if let column = metadata.column(named: "version"), let facts = metadata.facts(column.key) {
+                _ = try metadata.set(key, facts, .int(-1))
+            }
         }
     }
 
     func setSchemaVersion(_ version: UInt64) throws(RealmError) {
         try ensureMetadata()
-        guard let metadata = try table(named: Tables.metadata), let column = metadata.column(named: "version"), let facts = metadata.facts(column.key)
+        guard let metadata = try table(named: Tables.metadata), let column = metadata.column(named: "version"),
+            let facts = metadata.facts(column.key)
         else { return }
         _ = try metadata.set(try metadata.rows.key(at: 0), facts, .int(Int64(bitPattern: version)))
     }
 
     /// Makes the table of a class with its primary key column. Other properties follow once all tables exist.
-    func createClass(_ o: ObjectSchema) throws(RealmError) {
-        guard o.name.utf8.count <= ObjectStore.maxClassName else {
+    func createClass(_ objectClass: ObjectSchema) throws(RealmError) {
+        guard objectClass.name.utf8.count <= ObjectStore.maxClassName else {
             throw RealmError(
-                .invalidName, "Class name '\(o.name)' is too long: at most \(ObjectStore.maxClassName) bytes")
+                .invalidName, "Class name '\(objectClass.name)' is too long: at most \(ObjectStore.maxClassName) bytes")
         }
-        let kind: Table.Kind = o.kind == .embedded ? .embedded : (o.kind == .asymmetric ? .asymmetric : .topLevel)
-        let table = try addTable(o.tableName, kind: kind)
-        if let pk = o.properties.first(where: { $0.name == o.primaryKey && $0.isPrimary }) {
+        let kind: Table.Kind =
+            objectClass.kind == .embedded ? .embedded : (objectClass.kind == .asymmetric ? .asymmetric : .topLevel)
+        let table = try addTable(objectClass.tableName, kind: kind)
+        if let pk = objectClass.properties.first(where: { $0.name == objectClass.primaryKey && $0.isPrimary }) {
             let key = try addColumn(pk, to: table, isKeyOfNewClass: true)
             try table.setPrimaryKey(key)
-        } else if o.property(named: o.primaryKey) != nil {
+        } else if objectClass.property(named: objectClass.primaryKey) != nil {
             throw RealmError(
-                .invalidName, "Property '\(o.name).\(o.primaryKey)' is named as the primary key but not marked as one")
+                .invalidName,
+                "Property '\(objectClass.name).\(objectClass.primaryKey)' is named as the primary key but not marked as one"
+            )
         }
     }
 
-    func createProperties(_ o: ObjectSchema) throws(RealmError) {
-        guard let classTable = try table(named: o.tableName) else { return }
-        for property in o.properties where classTable.column(named: property.name) == nil { try addColumn(property, to: classTable) }
+    func createProperties(_ objectClass: ObjectSchema) throws(RealmError) {
+        guard let classTable = try table(named: objectClass.tableName) else { return }
+        for property in objectClass.properties where classTable.column(named: property.name) == nil {
+            try addColumn(property, to: classTable)
+        }
     }
 
     /// Adds a property's column and the index it asks for. The index of the primary key of a new class comes with the
     /// key.
     @discardableResult
-    func addColumn(_ p: Property, to t: Table, isKeyOfNewClass: Bool = false) throws(RealmError) -> ColKey {
-        guard let type = ColumnType(rawValue: Int(p.type.rawValue)), type != .backlink else {
-            throw RealmError(.illegalOperation, "Property '\(p.name)' is computed: it has no column")
+    func addColumn(_ property: Property, to owner: Table, isKeyOfNewClass: Bool = false) throws(RealmError) -> ColKey {
+        guard let type = ColumnType(rawValue: Int(property.type.rawValue)), type != .backlink else {
+            throw RealmError(.illegalOperation, "Property '\(property.name)' is computed: it has no column")
         }
         var attributes: ColumnAttributes = []
-        if p.isNullable { attributes.insert(.nullable) }
-        switch p.collection {
+        if property.isNullable { attributes.insert(.nullable) }
+        switch property.collection {
         case .none: break
         case .list: attributes.insert(.list)
         case .set: attributes.insert(.set)
         case .dictionary: attributes.insert(.dictionary)
         }
         var target: Table?
-        if p.type == .object {
-            target = try table(named: Tables.classPrefix + p.linkTarget)
+        if property.type == .object {
+            target = try table(named: Tables.classPrefix + property.linkTarget)
             guard target != nil else {
                 throw RealmError(
-                    .invalidTableRef, "Property '\(p.name)' links to class '\(p.linkTarget)', which does not exist")
+                    .invalidTableRef,
+                    "Property '\(property.name)' links to class '\(property.linkTarget)', which does not exist")
             }
         }
-        let key = try t.addColumn(p.name, type, attributes, target: target)
-        if p.isFullTextIndexed && !p.needsIndex {
-            guard p.type == .string, p.collection == .none || p.collection == .list else {
+        let key = try owner.addColumn(property.name, type, attributes, target: target)
+        if property.isFullTextIndexed && !property.needsIndex {
+            guard property.type == .string, property.collection == .none || property.collection == .list else {
                 throw RealmError(
-                    .illegalOperation, "Property '\(p.name)' cannot have a full-text index: it is not a string")
+                    .illegalOperation, "Property '\(property.name)' cannot have a full-text index: it is not a string")
             }
-            t.setIndexAttribute(key, .fullTextIndexed)
-            try t.addIndex(key.index, fullText: true)
-        } else if p.needsIndex && !isKeyOfNewClass {
-            t.setIndexAttribute(key, .indexed)
-            try t.addIndex(key.index, fullText: false)
+            owner.setIndexAttribute(key, .fullTextIndexed)
+            try owner.addIndex(key.index, fullText: true)
+        } else if property.needsIndex && !isKeyOfNewClass {
+            owner.setIndexAttribute(key, .indexed)
+            try owner.addIndex(key.index, fullText: false)
         }
         return key
     }

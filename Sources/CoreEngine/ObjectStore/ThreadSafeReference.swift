@@ -127,13 +127,13 @@ public final class ThreadSafeReference: @unchecked Sendable {
     ///   thread is inside.
     package func takeRealm(to scheduler: any Scheduler) throws(RealmError) -> Realm {
         guard target == nil else { throw Self.mismatch() }
-        return try realm.with { (r) throws(RealmError) in
-            guard let realm = r else {
+        return try realm.with { (held) throws(RealmError) in
+            guard let realm = held else {
                 throw RealmError(.illegalOperation, "The reference was resolved before: a Realm can be taken over once")
             }
             let cached = try RealmCoordinator.cached(for: realm, scheduler)
             if cached == nil || cached === realm { try realm.takeOver(scheduler) }
-            r = nil
+            held = nil
             return cached ?? realm
         }
     }
@@ -163,9 +163,9 @@ extension Realm {
     func takeOver(_ new: any Scheduler) throws(RealmError) {
         if isFrozen { return }
         let scheduler = new.forEngine
-        let isFree = binding.with { b in
-            guard b.visits == 0, !b.isMoving, visits.load(ordering: .acquiring) == 0 else { return false }
-            b.isMoving = true
+        let isFree = binding.with { binding in
+            guard binding.visits == 0, !binding.isMoving, visits.load(ordering: .acquiring) == 0 else { return false }
+            binding.isMoving = true
             return true
         }
         guard isFree else { throw RealmError(.wrongTransactionState, "The Realm is being used on its thread") }
@@ -176,11 +176,11 @@ extension Realm {
         binding.with { $0.scheduler = scheduler }
         transaction.place = scheduler.place
         moveAsyncWrites()
-        binding.with { b in
-            b.isMoving = false
+        binding.with { binding in
+            binding.isMoving = false
             // Where it is certain that nobody counts on another thread any more, coming in is a matter of plain loads
             // and stores again.
-            if !b.isUncertain, scheduler.threadId != 0 {
+            if !binding.isUncertain, scheduler.threadId != 0 {
                 thread.store(scheduler.threadId, ordering: .relaxed)
                 standing.bitwiseAnd(~Standing.inTransit, ordering: .releasing)
             }

@@ -72,7 +72,8 @@ extension Realm {
 
     @inline(__always) private func opened<R>(_ table: TableKey, _ column: ColKey, _ body: (Table) -> R?) -> R? {
         guard transaction.stage == .reading || transaction.stage == .writing,
-            let openTable = Unmanaged.passUnretained(transaction.group)._withUnsafeGuaranteedRef({ $0.openTable(table) })
+            let openTable = Unmanaged.passUnretained(transaction.group)._withUnsafeGuaranteedRef({ $0.openTable(table) }
+            )
         else { return nil }
         return openTable._withUnsafeGuaranteedRef { $0.isColumn(column) ? body($0) : nil }
     }

@@ -23,23 +23,24 @@ struct ValueWriter {
     // MARK: What programs ask for
 
     /// An object of a class with these values.
-    mutating func create(_ c: ObjectSchema, _ key: RealmValue?, _ values: [Name: RealmValue]) throws(RealmError)
+    mutating func create(_ objectClass: ObjectSchema, _ key: RealmValue?, _ values: [Name: RealmValue])
+        throws(RealmError)
         -> RealmObject
     {
-        let primaryKey = try primaryKey(of: c, key, values)
+        let primaryKey = try primaryKey(of: objectClass, key, values)
         if !values.isEmpty {
             _ = try realm.writing()
-            try check(values, of: c, 0)
+            try check(values, of: objectClass, 0)
         }
-        return try orNothing { (w) throws(RealmError) in try w.make(c, primaryKey, values) }
+        return try orNothing { (writer) throws(RealmError) in try writer.make(objectClass, primaryKey, values) }
     }
 
     /// The value of a property, in place of the one it has.
-    mutating func set(_ value: RealmValue, _ p: Property, of object: RealmObject) throws(RealmError) {
+    mutating func set(_ value: RealmValue, _ property: Property, of object: RealmObject) throws(RealmError) {
         let table = try realm.writableTable(object.table, object.key)
         guard try table.isValid(object.key) else { throw realm.invalidated() }
-        try check(value, for: p, try realm.facts(table, p.key), table, 0)
-        try orNothing { (w) throws(RealmError) in try w.write(value, p, object) }
+        try check(value, for: property, try realm.facts(table, property.key), table, 0)
+        try orNothing { (writer) throws(RealmError) in try writer.write(value, property, object) }
     }
 
     private mutating func orNothing<R>(_ body: (inout ValueWriter) throws(RealmError) -> R) throws(RealmError) -> R {
@@ -53,80 +54,91 @@ struct ValueWriter {
     // MARK: Checking
 
     /// The primary key, beside the values or among them; nil for a class that has none.
-    private func primaryKey(of c: ObjectSchema, _ key: RealmValue?, _ values: [Name: RealmValue]) throws(RealmError)
+    private func primaryKey(of objectClass: ObjectSchema, _ key: RealmValue?, _ values: [Name: RealmValue])
+        throws(RealmError)
         -> RealmValue?
     {
-        guard !c.primaryKey.isEmpty, let among = values[c.primaryKey] else { return key }
+        guard !objectClass.primaryKey.isEmpty, let among = values[objectClass.primaryKey] else { return key }
         guard key == nil || key == among else {
             throw RealmError(
-                .invalidArgument, "Two primary keys for one object of class '\(c.name)': \(key ?? .null) and \(among)")
+                .invalidArgument,
+                "Two primary keys for one object of class '\(objectClass.name)': \(key ?? .null) and \(among)")
         }
         return among
     }
 
-    private func check(_ values: [Name: RealmValue], of c: ObjectSchema, _ level: Int) throws(RealmError) {
+    private func check(_ values: [Name: RealmValue], of objectClass: ObjectSchema, _ level: Int) throws(RealmError) {
         guard level < Table.maxNesting else {
             throw RealmError(.limitExceeded, "Objects nest at most \(Table.maxNesting) deep")
         }
-        let table = try realm.table(c.key)
-        for (name, value) in values where name != c.primaryKey {
-            guard let property = c.property(named: name) else {
-                throw RealmError(.invalidProperty, "Class '\(c.name)' has no property '\(name)'")
+        let table = try realm.table(objectClass.key)
+        for (name, value) in values where name != objectClass.primaryKey {
+            guard let property = objectClass.property(named: name) else {
+                throw RealmError(.invalidProperty, "Class '\(objectClass.name)' has no property '\(name)'")
             }
-            guard !property.isComputed else { throw RealmError(.readOnlyProperty, "Property '\(c.name).\(name)' is computed") }
+            guard !property.isComputed else {
+                throw RealmError(.readOnlyProperty, "Property '\(objectClass.name).\(name)' is computed")
+            }
             try check(value, for: property, try realm.facts(table, property.key), table, level)
         }
     }
 
-    private func check(_ value: RealmValue, for p: Property, _ c: ColumnFacts, _ t: Table, _ level: Int)
+    private func check(_ value: RealmValue, for property: Property, _ column: ColumnFacts, _ table: Table, _ level: Int)
         throws(RealmError)
     {
-        switch (p.collection, value) {
-        case (.none, .dictionary(let entries)) where p.type == .object: try checkObject(entries, p, level)
+        switch (property.collection, value) {
+        case (.none, .dictionary(let entries)) where property.type == .object: try checkObject(entries, property, level)
         case (.none, .list), (.none, .dictionary):
-            guard p.type == .mixed else { throw wrongType(p) }
-            try checkNested(value, c, t, 0)
-        case (.none, _): try value.withMixed { (m) throws(RealmError) in try t.check(m, for: c) }
-        case (.list, .list(let all)): for element in all { try checkElement(element, .list, p, c, t, level) }
-        case (.set, .list(let all)): for element in all { try checkElement(element, .set, p, c, t, level) }
+            guard property.type == .mixed else { throw wrongType(property) }
+            try checkNested(value, column, table, 0)
+        case (.none, _): try value.withMixed { (m) throws(RealmError) in try table.check(m, for: column) }
+        case (.list, .list(let all)):
+            for element in all { try checkElement(element, .list, property, column, table, level) }
+        case (.set, .list(let all)):
+            for element in all { try checkElement(element, .set, property, column, table, level) }
         case (.dictionary, .dictionary(let entries)):
             for entry in entries {
                 try checkKey(entry.key)
-                try checkElement(entry.value, .dictionary, p, c, t, level)
+                try checkElement(entry.value, .dictionary, property, column, table, level)
             }
-        default: throw wrongType(p)
+        default: throw wrongType(property)
         }
     }
 
     private func checkElement(
-        _ value: RealmValue, _ shape: CollectionShape, _ p: Property, _ c: ColumnFacts, _ t: Table, _ level: Int
+        _ value: RealmValue, _ shape: CollectionShape, _ property: Property, _ column: ColumnFacts, _ table: Table,
+        _ level: Int
     ) throws(RealmError) {
         switch value {
-        case .dictionary(let entries) where p.type == .object: try checkObject(entries, p, level)
+        case .dictionary(let entries) where property.type == .object: try checkObject(entries, property, level)
         case .list, .dictionary:
-            guard p.type == .mixed else { throw wrongType(p) }
+            guard property.type == .mixed else { throw wrongType(property) }
             guard shape != .set else {
-                throw RealmError(.illegalOperation, "The set '\(p.name)' cannot hold collections")
+                throw RealmError(.illegalOperation, "The set '\(property.name)' cannot hold collections")
             }
-            try checkNested(value, c, t, 1)
-        default: try value.withMixed { (m) throws(RealmError) in try t.checkElement(m, of: c, shape, level: 0) }
+            try checkNested(value, column, table, 1)
+        default:
+            try value.withMixed { (m) throws(RealmError) in try table.checkElement(m, of: column, shape, level: 0) }
         }
     }
 
     /// A collection inside of a Mixed value.
-    private func checkNested(_ value: RealmValue, _ c: ColumnFacts, _ t: Table, _ level: Int) throws(RealmError) {
+    private func checkNested(_ value: RealmValue, _ column: ColumnFacts, _ table: Table, _ level: Int)
+        throws(RealmError)
+    {
         guard level < Table.maxNesting else {
             throw RealmError(
                 .limitExceeded, "Max nesting level reached: collections nest at most \(Table.maxNesting) deep")
         }
         switch value {
-        case .list(let all): for element in all { try checkNested(element, c, t, level + 1) }
+        case .list(let all): for element in all { try checkNested(element, column, table, level + 1) }
         case .dictionary(let entries):
             for entry in entries {
                 try checkKey(entry.key)
-                try checkNested(entry.value, c, t, level + 1)
+                try checkNested(entry.value, column, table, level + 1)
             }
-        default: try value.withMixed { (m) throws(RealmError) in try t.checkElement(m, of: c, .list, level: 0) }
+        default:
+            try value.withMixed { (m) throws(RealmError) in try table.checkElement(m, of: column, .list, level: 0) }
         }
     }
 
@@ -135,17 +147,18 @@ struct ValueWriter {
     }
 
     /// A dictionary that stands for an object.
-    private func checkObject(_ entries: [RealmValue.Entry], _ p: Property, _ level: Int) throws(RealmError) {
-        let targetClass = try target(p), values = Self.values(entries)
+    private func checkObject(_ entries: [RealmValue.Entry], _ property: Property, _ level: Int) throws(RealmError) {
+        let targetClass = try target(property), values = Self.values(entries)
         try check(values, of: targetClass, level + 1)
         guard !targetClass.primaryKey.isEmpty else { return }
         guard let key = values[targetClass.primaryKey] else {
-            throw RealmError(.missingPrimaryKey, "Class '\(targetClass.name)' has a primary key: a value for it is needed")
+            throw RealmError(
+                .missingPrimaryKey, "Class '\(targetClass.name)' has a primary key: a value for it is needed")
         }
         let table = try realm.table(targetClass.key)
-        let isThere = try key.withMixed { (m) throws(RealmError) in
-            if let facts = table.primaryKey.flatMap({ table.facts($0) }) { try table.check(m, for: facts) }
-            return try table.find(primaryKey: m) != nil
+        let isThere = try key.withMixed { (mixed) throws(RealmError) in
+            if let facts = table.primaryKey.flatMap({ table.facts($0) }) { try table.check(mixed, for: facts) }
+            return try table.find(primaryKey: mixed) != nil
         }
         guard updates || !isThere else {
             throw RealmError(
@@ -154,9 +167,9 @@ struct ValueWriter {
         }
     }
 
-    private func target(_ p: Property) throws(RealmError) -> ObjectSchema {
-        guard let targetClass = realm.schema[p.linkTarget] else {
-            throw RealmError(.noSuchTable, "The schema has no class '\(p.linkTarget)'")
+    private func target(_ property: Property) throws(RealmError) -> ObjectSchema {
+        guard let targetClass = realm.schema[property.linkTarget] else {
+            throw RealmError(.noSuchTable, "The schema has no class '\(property.linkTarget)'")
         }
         return targetClass
     }
@@ -165,62 +178,66 @@ struct ValueWriter {
         Dictionary(entries.map { ($0.key, $0.value) }, uniquingKeysWith: { $1 })
     }
 
-    private func wrongType(_ p: Property) -> RealmError {
-        RealmError(.typeMismatch, "Property '\(p.name)' of type '\(p.typeText)' does not take a value of this type")
+    private func wrongType(_ property: Property) -> RealmError {
+        RealmError(
+            .typeMismatch,
+            "Property '\(property.name)' of type '\(property.typeText)' does not take a value of this type")
     }
 
     // MARK: Writing
 
-    private mutating func make(_ c: ObjectSchema, _ primaryKey: RealmValue?, _ values: [Name: RealmValue])
+    private mutating func make(_ objectClass: ObjectSchema, _ primaryKey: RealmValue?, _ values: [Name: RealmValue])
         throws(RealmError) -> RealmObject
     {
         let key: ObjKey
         if let primaryKey {
-            let (found, isNew) = try primaryKey.withMixed { (m) throws(RealmError) in
-                try realm.create(c.key, primaryKey: m, mustBeNew: !updates)
+            let (found, isNew) = try primaryKey.withMixed { (mixed) throws(RealmError) in
+                try realm.create(objectClass.key, primaryKey: mixed, mustBeNew: !updates)
             }
-            if isNew { made.append((c.key, found)) }
+            if isNew { made.append((objectClass.key, found)) }
             key = found
         } else {
-            key = try realm.create(c.key)
-            made.append((c.key, key))
+            key = try realm.create(objectClass.key)
+            made.append((objectClass.key, key))
         }
-        let object = RealmObject(realm: realm, table: c.key, key: key)
-        try fill(object, c, values)
+        let object = RealmObject(realm: realm, table: objectClass.key, key: key)
+        try fill(object, objectClass, values)
         return object
     }
 
     /// In the order of the properties, which is the same each time.
-    private mutating func fill(_ object: RealmObject, _ c: ObjectSchema, _ values: [Name: RealmValue])
+    private mutating func fill(_ object: RealmObject, _ objectClass: ObjectSchema, _ values: [Name: RealmValue])
         throws(RealmError)
     {
         guard !values.isEmpty else { return }
-        for property in c.properties where property.name != c.primaryKey {
+        for property in objectClass.properties where property.name != objectClass.primaryKey {
             if let value = values[property.name] { try write(value, property, object) }
         }
     }
 
-    private mutating func write(_ value: RealmValue, _ p: Property, _ object: RealmObject) throws(RealmError) {
-        switch (p.type, p.collection, value) {
+    private mutating func write(_ value: RealmValue, _ property: Property, _ object: RealmObject) throws(RealmError) {
+        switch (property.type, property.collection, value) {
         case (.object, .none, .dictionary(let entries)):
-            let targetClass = try target(p)
-            if targetClass.kind == .embedded { return try fill(try object.setEmbedded(p.name), targetClass, Self.values(entries)) }
-            try object.setValue(try makeNested(targetClass, entries).link, p)
+            let targetClass = try target(property)
+            if targetClass.kind == .embedded {
+                return try fill(try object.setEmbedded(property.name), targetClass, Self.values(entries))
+            }
+            try object.setValue(try makeNested(targetClass, entries).link, property)
         case (.object, .list, .list(let all)):
-            let list = object.list(of: p)
+            let list = object.list(of: property)
             try list.removeAll()
             for (index, element) in all.enumerated() {
-                try write(element, p) { () throws(RealmError) in
+                try write(element, property) { () throws(RealmError) in
                     try list.insertEmbedded(at: index)
                 } link: { (element) throws(RealmError) in
                     try list.insert(element, at: index)
                 }
             }
         case (.object, .dictionary, .dictionary(let all)):
-            let dictionary = object.dictionary(of: p)
+            let dictionary = object.dictionary(of: property)
             try dictionary.removeAll()
             for entry in all {
-                try write(entry.value, p) { () throws(RealmError) in
+                try write(entry.value, property) { () throws(RealmError) in
                     try dictionary.setEmbedded(for: entry.key)
                 } link: { (v) throws(RealmError) in
                     try dictionary.set(v, for: entry.key)
@@ -228,33 +245,36 @@ struct ValueWriter {
             }
         case (.object, .set, .list(let all)):
             var links: [RealmValue] = []
-            for element in all { links.append(try linked(element, p)) }
-            try object.replace(p, with: .list(links))
-        case (_, _, .list), (_, _, .dictionary): try object.replace(p, with: value)
-        default: try object.setValue(value, p)
+            for element in all { links.append(try linked(element, property)) }
+            try object.replace(property, with: .list(links))
+        case (_, _, .list), (_, _, .dictionary): try object.replace(property, with: value)
+        default: try object.setValue(value, property)
         }
     }
 
     /// An element of a collection of objects: embedded ones are made in their place, others are linked.
     private mutating func write(
-        _ value: RealmValue, _ p: Property, embed: () throws(RealmError) -> RealmObject,
+        _ value: RealmValue, _ property: Property, embed: () throws(RealmError) -> RealmObject,
         link: (RealmValue) throws(RealmError) -> Void
     ) throws(RealmError) {
-        if case .dictionary(let entries) = value, case let targetClass = try target(p), targetClass.kind == .embedded {
+        if case .dictionary(let entries) = value, case let targetClass = try target(property),
+            targetClass.kind == .embedded
+        {
             return try fill(try embed(), targetClass, Self.values(entries))
         }
-        try link(try linked(value, p))
+        try link(try linked(value, property))
     }
 
     /// A link, to an object that is made where a dictionary stands for it.
-    private mutating func linked(_ value: RealmValue, _ p: Property) throws(RealmError) -> RealmValue {
+    private mutating func linked(_ value: RealmValue, _ property: Property) throws(RealmError) -> RealmValue {
         guard case .dictionary(let entries) = value else { return value }
-        return try makeNested(try target(p), entries).link
+        return try makeNested(try target(property), entries).link
     }
 
-    private mutating func makeNested(_ c: ObjectSchema, _ entries: [RealmValue.Entry]) throws(RealmError) -> RealmObject
+    private mutating func makeNested(_ objectClass: ObjectSchema, _ entries: [RealmValue.Entry]) throws(RealmError)
+        -> RealmObject
     {
         let values = Self.values(entries)
-        return try make(c, c.primaryKey.isEmpty ? nil : values[c.primaryKey], values)
+        return try make(objectClass, objectClass.primaryKey.isEmpty ? nil : values[objectClass.primaryKey], values)
     }
 }
