@@ -1,7 +1,7 @@
-/// Live lists, sets and dictionaries for Swift programs: a place in a Realm, read where it lies. A copy is the same
-/// collection. Rules of reading: `LiveCollection`.
+/// Live lists, sets and dictionaries for Swift programs. A value is a place in a Realm; elements are read in place.
+/// Copies of a value refer to the same collection. Rules of reading: `LiveCollection`.
 ///
-/// Thread rule: that of the Realm. Every method that throws says 2010 when the owner of the collection is gone.
+/// Thread rule: that of the Realm. Every method that throws reports 2010 when the owner of the collection was deleted.
 
 extension Realm {
     fileprivate func elements(of path: CollectionPath) throws(RealmError) -> ElementList {
@@ -30,12 +30,12 @@ extension Realm {
     }
 }
 
-/// A list: elements keep the order they were put in.
+/// A list: elements keep their order of insertion.
 public struct RealmList: LiveCollection {
     public typealias Element = RealmValue
     public typealias Iterator = IndexingIterator<[RealmValue]>
 
-    /// The Realm it belongs to.
+    /// The Realm that the list belongs to.
     public let realm: Realm
     let path: CollectionPath
 
@@ -48,28 +48,28 @@ public struct RealmList: LiveCollection {
 
     /// Number of elements now.
     ///
-    /// - Throws: 2010 when the owner is gone.
+    /// - Throws: 2010 when the owner was deleted.
     public func load() throws(RealmError) -> Int {
         try realm.inside(.collection) { () throws(RealmError) in try content().count }
     }
 
-    /// The element at an index, copied; nested collections with their elements.
+    /// The element at an index, copied; a nested collection is copied with its elements.
     ///
-    /// - Throws: 3017 when the index is out of range, 2010 when the owner is gone.
+    /// - Throws: 3017 when the index is out of range, 2010 when the owner was deleted.
     public func element(at i: Int) throws(RealmError) -> RealmValue { try realm.element(i, of: path) }
 
-    /// The elements of this moment, copied: those in `bounds`, or all of them.
+    /// The current elements, copied: those in `bounds`, or all of them.
     public func elements(in bounds: Range<Int>?) throws(RealmError) -> [RealmValue] {
         try realm.elements(bounds, of: path)
     }
 
-    /// What stands for an element where a handler of `Misuse` goes on without one.
+    /// Placeholder element that `Misuse` returns when its handler lets the program continue.
     public var noElement: RealmValue { .null }
 
-    /// The element, copied; nested collections with their elements.
+    /// The element at an index, copied; a nested collection is copied with its elements.
     public func get(_ i: Int) throws(RealmError) -> RealmValue { try element(at: i) }
 
-    /// The element that stands there now, copied.
+    /// The current element at a position, copied.
     public subscript(position: Int) -> RealmValue {
         Misuse.avoided("RealmList.subscript", else: .null) { () throws(RealmError) in try element(at: position) }
     }
@@ -77,7 +77,7 @@ public struct RealmList: LiveCollection {
     /// All elements, copied.
     public func values() throws(RealmError) -> [RealmValue] { try elements() }
 
-    /// The object that an element leads to; nil when it leads to none.
+    /// The object that an element links to; nil when the element is not a link.
     public func object(_ i: Int) throws(RealmError) -> RealmObject? {
         guard
             case .typedLink(let table, let key) = try realm.inside(
@@ -91,20 +91,20 @@ public struct RealmList: LiveCollection {
 
     // MARK: Changing; inside a write transaction
 
-    /// Adds an element at the end. Lists and dictionaries become collections inside, in lists of Mixed values.
+    /// Appends an element. In a list of Mixed values, a list or dictionary becomes a nested collection.
     public func append(_ value: RealmValue) throws(RealmError) {
         try insert(value, at: try load())
     }
 
-    /// Adds an object at the end.
+    /// Appends an object.
     ///
-    /// - Throws: 2007 for an object of another file, whose keys would name another object here.
+    /// - Throws: 2007 for an object of another file, because its keys would name another object here.
     public func append(_ object: RealmObject) throws(RealmError) {
         try realm.checkSameFile(object.realm)
         try append(object.link)
     }
 
-    /// Inserts before element `i` (`i ≤ count`).
+    /// Inserts an element before element `i` (`i ≤ count`).
     public func insert(_ value: RealmValue, at i: Int) throws(RealmError) {
         switch value {
         case .list(let elements): try insertList(at: i).replace(with: elements)
@@ -116,7 +116,7 @@ public struct RealmList: LiveCollection {
         }
     }
 
-    /// Puts a value in place of element `i`.
+    /// Replaces element `i`.
     public func set(_ value: RealmValue, at i: Int) throws(RealmError) {
         switch value {
         case .list(let elements): try setList(at: i).replace(with: elements)
@@ -128,17 +128,17 @@ public struct RealmList: LiveCollection {
         }
     }
 
-    /// Removes element `i`; an embedded object goes with it.
+    /// Removes element `i`; an embedded object is deleted with it.
     public func remove(at i: Int) throws(RealmError) {
         try realm.inside(.collection, do: try realm.erase(at: i, in: path))
     }
 
-    /// Moves an element so that it ends up at `to`.
+    /// Moves an element; afterwards its index is `to`.
     public func move(from: Int, to: Int) throws(RealmError) {
         try realm.inside(.collection, do: try realm.move(from, to: to, in: path))
     }
 
-    /// Removes all elements; embedded objects go with them, other objects stay.
+    /// Removes all elements. Embedded objects are deleted, other objects stay.
     public func removeAll() throws(RealmError) { try realm.inside(.collection, do: try realm.clear(path, .list)) }
 
     /// Removes all elements and deletes the objects they link to.
@@ -146,19 +146,19 @@ public struct RealmList: LiveCollection {
         try realm.inside(.collection, do: try realm.removeAll(path, .list))
     }
 
-    /// Puts these elements in place of all there are.
+    /// Replaces all elements.
     public func replace(with elements: [RealmValue]) throws(RealmError) {
         try removeAll()
         for (i, value) in elements.enumerated() { try insert(value, at: i) }
     }
 
-    /// A new embedded object before element `i`.
+    /// Inserts a new embedded object before element `i`.
     public func insertEmbedded(at i: Int) throws(RealmError) -> RealmObject {
         let (table, key) = try realm.inside(.collection, do: try realm.insertNewObject(at: i, in: path))
         return RealmObject(realm: realm, table: table, key: key)
     }
 
-    /// A new embedded object in place of element `i`.
+    /// Replaces element `i` by a new embedded object.
     public func setEmbedded(at i: Int) throws(RealmError) -> RealmObject {
         let (table, key) = try realm.inside(.collection, do: try realm.setNewObject(at: i, in: path))
         return RealmObject(realm: realm, table: table, key: key)
@@ -170,34 +170,34 @@ public struct RealmList: LiveCollection {
         path.appending(.salt(try realm.inside(.collection) { () throws(RealmError) in try content().nestedKey(i) }))
     }
 
-    /// The nested list at `i`; not valid when something else stands there.
+    /// The nested list at `i`; not valid when the element is not a list.
     public func list(_ i: Int) throws(RealmError) -> RealmList { RealmList(realm: realm, path: try nestedPath(i)) }
 
-    /// The nested dictionary at `i`; not valid when something else stands there.
+    /// The nested dictionary at `i`; not valid when the element is not a dictionary.
     public func dictionary(_ i: Int) throws(RealmError) -> RealmDictionary {
         RealmDictionary(realm: realm, path: try nestedPath(i))
     }
 
-    /// A new, empty list before element `i`.
+    /// Inserts an empty list before element `i`.
     public func insertList(at i: Int) throws(RealmError) -> RealmList {
         RealmList(
             realm: realm, path: try realm.inside(.collection, do: try realm.insertCollection(.list, at: i, in: path)))
     }
 
-    /// A new, empty dictionary before element `i`.
+    /// Inserts an empty dictionary before element `i`.
     public func insertDictionary(at i: Int) throws(RealmError) -> RealmDictionary {
         RealmDictionary(
             realm: realm,
             path: try realm.inside(.collection, do: try realm.insertCollection(.dictionary, at: i, in: path)))
     }
 
-    /// Makes element `i` a list, keeping one that is there.
+    /// Makes element `i` a list; an existing list is kept.
     public func setList(at i: Int) throws(RealmError) -> RealmList {
         RealmList(
             realm: realm, path: try realm.inside(.collection, do: try realm.setCollection(.list, at: i, in: path)))
     }
 
-    /// Makes element `i` a dictionary, keeping one that is there.
+    /// Makes element `i` a dictionary; an existing dictionary is kept.
     public func setDictionary(at i: Int) throws(RealmError) -> RealmDictionary {
         RealmDictionary(
             realm: realm, path: try realm.inside(.collection, do: try realm.setCollection(.dictionary, at: i, in: path))
@@ -210,7 +210,7 @@ public struct RealmSet: LiveCollection {
     public typealias Element = RealmValue
     public typealias Iterator = IndexingIterator<[RealmValue]>
 
-    /// The Realm it belongs to.
+    /// The Realm that the set belongs to.
     public let realm: Realm
     let path: CollectionPath
 
@@ -219,31 +219,33 @@ public struct RealmSet: LiveCollection {
 
     /// Number of elements now.
     ///
-    /// - Throws: 2010 when the owner is gone.
+    /// - Throws: 2010 when the owner was deleted.
     public func load() throws(RealmError) -> Int {
         try realm.inside(.collection) { () throws(RealmError) in try realm.elements(of: path).count }
     }
 
-    /// The element at an index, copied; nested collections with their elements.
+    /// The element at an index, copied.
     ///
-    /// - Throws: 3017 when the index is out of range, 2010 when the owner is gone.
+    /// - Throws: 3017 when the index is out of range, 2010 when the owner was deleted.
     public func element(at i: Int) throws(RealmError) -> RealmValue { try realm.element(i, of: path) }
 
-    /// The elements of this moment, copied: those in `bounds`, or all of them.
+    /// The current elements, copied: those in `bounds`, or all of them.
     public func elements(in bounds: Range<Int>?) throws(RealmError) -> [RealmValue] {
         try realm.elements(bounds, of: path)
     }
 
-    /// What stands for an element where a handler of `Misuse` goes on without one.
+    /// Placeholder element that `Misuse` returns when its handler lets the program continue.
     public var noElement: RealmValue { .null }
 
     /// The element at an index, copied.
     public func get(_ i: Int) throws(RealmError) -> RealmValue { try element(at: i) }
 
-    /// Index of an equal value; nil when there is none.
+    /// Index of an equal value; nil when the set has no equal value.
     public func find(_ value: RealmValue) throws(RealmError) -> Int? { try realm.index(of: value, in: path) }
 
-    /// - Returns: whether the value is new, and where it stands.
+    /// Inserts a value.
+    ///
+    /// - Returns: whether the value is new, and its index.
     @discardableResult
     public func insert(_ value: RealmValue) throws(RealmError) -> (inserted: Bool, index: Int) {
         let (index, new) = try value.withMixed { (mixed) throws(RealmError) in
@@ -252,7 +254,9 @@ public struct RealmSet: LiveCollection {
         return (new, index)
     }
 
-    /// - Returns: whether the value was there.
+    /// Removes a value.
+    ///
+    /// - Returns: whether the set contained it.
     @discardableResult
     public func remove(_ value: RealmValue) throws(RealmError) -> Bool {
         try value.withMixed { (mixed) throws(RealmError) in
@@ -260,7 +264,7 @@ public struct RealmSet: LiveCollection {
         }
     }
 
-    /// Removes all elements; objects stay.
+    /// Removes all elements; the objects stay.
     public func removeAll() throws(RealmError) { try realm.inside(.collection, do: try realm.clear(path, .set)) }
 
     /// Removes all elements and deletes the objects they link to.
@@ -274,7 +278,7 @@ public struct RealmDictionary: LiveCollection {
     public typealias Element = RealmValue.Entry
     public typealias Iterator = IndexingIterator<[RealmValue.Entry]>
 
-    /// The Realm it belongs to.
+    /// The Realm that the dictionary belongs to.
     public let realm: Realm
     let path: CollectionPath
 
@@ -288,21 +292,21 @@ public struct RealmDictionary: LiveCollection {
 
     /// Number of elements now.
     ///
-    /// - Throws: 2010 when the owner is gone.
+    /// - Throws: 2010 when the owner was deleted.
     public func load() throws(RealmError) -> Int {
         try realm.inside(.collection) { () throws(RealmError) in try content().count }
     }
 
-    /// The element at an index, copied; nested collections with their elements.
+    /// The entry at an index, copied; a nested collection is copied with its elements.
     ///
-    /// - Throws: 3017 when the index is out of range, 2010 when the owner is gone.
+    /// - Throws: 3017 when the index is out of range, 2010 when the owner was deleted.
     public func element(at i: Int) throws(RealmError) -> RealmValue.Entry {
         try realm.inside(.collection) { () throws(RealmError) in
             try entry(i, of: try content(), try realm.reading().group)
         }
     }
 
-    /// The elements of this moment, copied: those in `bounds`, or all of them.
+    /// The current entries, copied: those in `bounds`, or all of them.
     public func elements(in bounds: Range<Int>?) throws(RealmError) -> [RealmValue.Entry] {
         try realm.inside(.collection) { () throws(RealmError) in
             let dictionary = try content(), group = try realm.reading().group
@@ -314,7 +318,7 @@ public struct RealmDictionary: LiveCollection {
         }
     }
 
-    /// What stands for an element where a handler of `Misuse` goes on without one.
+    /// Placeholder entry that `Misuse` returns when its handler lets the program continue.
     public var noElement: RealmValue.Entry { RealmValue.Entry(key: "", value: .null) }
 
     private func entry(_ index: Int, of dictionary: ElementDictionary, _ group: Group) throws(RealmError)
@@ -349,7 +353,7 @@ public struct RealmDictionary: LiveCollection {
     /// All keys, in byte order.
     public var keys: [Name] { map(\.key) }
 
-    /// The object that a key leads to; nil when it leads to none, or is absent.
+    /// The object that the value of a key links to; nil when the key is absent or its value is not a link.
     public func object(_ key: Name) throws(RealmError) -> RealmObject? {
         guard let position = try index(key), case .link(let table, let key) = try entry(position).value else {
             return nil
@@ -359,8 +363,8 @@ public struct RealmDictionary: LiveCollection {
 
     // MARK: Changing; inside a write transaction
 
-    /// Stores a value under a key, new or old. Lists and dictionaries become collections inside, in dictionaries of
-    /// Mixed values.
+    /// Stores a value under a new or existing key. In a dictionary of Mixed values, a list or dictionary becomes a
+    /// nested collection.
     ///
     /// - Throws: 3011 for a key that begins with `$` or contains a dot.
     public func set(_ value: RealmValue, for key: Name) throws(RealmError) {
@@ -376,7 +380,9 @@ public struct RealmDictionary: LiveCollection {
         }
     }
 
-    /// - Returns: whether the key was there.
+    /// Removes a key and its value.
+    ///
+    /// - Returns: whether the key existed.
     @discardableResult
     public func removeValue(for key: Name) throws(RealmError) -> Bool {
         try Array(key.utf8).withBytes { (name) throws(RealmError) in
@@ -384,16 +390,16 @@ public struct RealmDictionary: LiveCollection {
         }
     }
 
-    /// Removes all keys; embedded objects go with them, other objects stay.
+    /// Removes all keys. Embedded objects are deleted, other objects stay.
     public func removeAll() throws(RealmError) { try realm.inside(.collection, do: try realm.clear(path, .dictionary)) }
 
-    /// Puts these entries in place of all there are.
+    /// Replaces all entries.
     public func replace(with entries: [RealmValue.Entry]) throws(RealmError) {
         try removeAll()
         for entry in entries { try set(entry.value, for: entry.key) }
     }
 
-    /// A new embedded object under a key.
+    /// Stores a new embedded object under a key.
     public func setEmbedded(for key: Name) throws(RealmError) -> RealmObject {
         let (table, newKey) = try Array(key.utf8).withBytes { (name) throws(RealmError) in
             try realm.inside(.collection, do: try realm.setNewObject(forKey: name, in: path))
@@ -403,10 +409,10 @@ public struct RealmDictionary: LiveCollection {
 
     // MARK: Collections inside dictionaries of Mixed values
 
-    /// The nested list under a key; not valid when something else stands there.
+    /// The nested list under a key; not valid when the value is not a list.
     public func list(_ key: Name) -> RealmList { RealmList(realm: realm, path: path.appending(.name(Array(key.utf8)))) }
 
-    /// The nested dictionary under a key; not valid when something else stands there.
+    /// The nested dictionary under a key; not valid when the value is not a dictionary.
     public func dictionary(_ key: Name) -> RealmDictionary {
         RealmDictionary(realm: realm, path: path.appending(.name(Array(key.utf8))))
     }
@@ -417,12 +423,12 @@ public struct RealmDictionary: LiveCollection {
         }
     }
 
-    /// Makes the value of a key a list, keeping one that is there.
+    /// Makes the value of a key a list; an existing list is kept.
     public func setList(for key: Name) throws(RealmError) -> RealmList {
         RealmList(realm: realm, path: try setCollection(.list, key))
     }
 
-    /// Makes the value of a key a dictionary, keeping one that is there.
+    /// Makes the value of a key a dictionary; an existing dictionary is kept.
     public func setDictionary(for key: Name) throws(RealmError) -> RealmDictionary {
         RealmDictionary(realm: realm, path: try setCollection(.dictionary, key))
     }

@@ -1,25 +1,28 @@
-/// The open instances of this process, by canonical path: what must agree between them. Rules: live-objects §4.1.
+/// The open Realms of this process, by canonical path: checks that their configurations agree. Rules: live-objects
+/// §4.1.
 ///
-/// Only cached instances are referred to (weakly: that makes counting references to them slower); of the others the
-/// coordinator keeps what it must compare.
+/// Only cached instances are referenced, weakly, because weak references make reference counting slower. Of the others
+/// the coordinator stores what it must compare.
 enum RealmCoordinator {
     private struct Entry {
         let id: ObjectIdentifier
 
-        /// The canonical one.
+        /// The canonical path.
         let path: Name
         var configuration: RealmConfiguration
         var schemaVersion: UInt64
 
-        /// Instances of a parent process do not count.
+        /// Instances inherited from a parent process do not count.
         let processId = Platform.processId
         weak var cached: Realm?
     }
 
-    /// A process has few open: the list is searched from end to end.
+    /// Searched linearly: a process has few open Realms.
     private static let instances = Lock(initial: [Entry](), of: .realms)
 
-    /// - Parameter path: the canonical one.
+    /// The instances of this process for a path.
+    ///
+    /// - Parameter path: the canonical path.
     private static func open(_ path: Name) -> [Entry] {
         instances.with { $0.filter { $0.path == path && $0.processId == Platform.processId } }
     }
@@ -75,7 +78,7 @@ enum RealmCoordinator {
             cached: realm.configuration.isCached ? realm : nil)
     }
 
-    /// The cached instance of the same file for a scheduler, where `r` is one that is cached.
+    /// The cached instance of the same file for a scheduler; nil when `realm` is not cached.
     static func cached(for realm: Realm, _ scheduler: any Scheduler) throws(RealmError) -> Realm? {
         var configuration = realm.configuration
         guard configuration.isCached, !realm.isFrozen else { return nil }
@@ -89,11 +92,13 @@ enum RealmCoordinator {
         instances.with { $0.append(entry) }
     }
 
-    /// - Returns: the frozen Realm, or the cached one that is there for its version already.
+    /// Registers a frozen Realm.
+    ///
+    /// - Returns: the cached Realm of its version when one exists, otherwise the frozen Realm.
     static func register(frozen realm: Realm) -> Realm {
         if realm.configuration.isApart { return realm }
         let entry = entry(realm)
-        // Whoever is the last to refer to one ends it, which takes the lock.
+        // Releasing the last reference ends a Realm, which takes the lock: release outside of it.
         var cached: [Realm] = []
         defer { withExtendedLifetime(cached) {} }
         return instances.with { all in
@@ -109,7 +114,7 @@ enum RealmCoordinator {
         }
     }
 
-    /// The instance noticed another schema version, or has another key.
+    /// Call when the instance has another schema version or another key.
     static func update(_ realm: Realm) {
         let id = ObjectIdentifier(realm), version = realm.schemaVersion, configuration = realm.configuration
         instances.with { all in

@@ -6,7 +6,7 @@ extension RealmObject {
         return CollectionPath(table: table, owner: named, column: property.key)
     }
 
-    /// The list in a property (or in a Mixed property, once it holds one).
+    /// The list in a property, or in a Mixed property that contains a list.
     public func list(_ name: Name) throws(RealmError) -> RealmList {
         RealmList(realm: realm, path: try path(name, .list))
     }
@@ -14,24 +14,24 @@ extension RealmObject {
     /// The set in a property.
     public func set(_ name: Name) throws(RealmError) -> RealmSet { RealmSet(realm: realm, path: try path(name, .set)) }
 
-    /// The dictionary in a property (or in a Mixed property, once it holds one).
+    /// The dictionary in a property, or in a Mixed property that contains a dictionary.
     public func dictionary(_ name: Name) throws(RealmError) -> RealmDictionary {
         RealmDictionary(realm: realm, path: try path(name, .dictionary))
     }
 
-    /// Makes a Mixed property a list, keeping one that is there.
+    /// Makes the value of a Mixed property a list; an existing list is kept.
     public func setList(_ name: Name) throws(RealmError) -> RealmList {
         try realm.inside(.object, do: try realm.setCollection(.list, table, key, try property(name).key))
         return try list(name)
     }
 
-    /// Makes a Mixed property a dictionary, keeping one that is there.
+    /// Makes the value of a Mixed property a dictionary; an existing dictionary is kept.
     public func setDictionary(_ name: Name) throws(RealmError) -> RealmDictionary {
         try realm.inside(.object, do: try realm.setCollection(.dictionary, table, key, try property(name).key))
         return try dictionary(name)
     }
 
-    /// A new embedded object in a link property, in place of one that is there.
+    /// Creates an embedded object in a link property; it replaces an existing one.
     public func setEmbedded(_ name: Name) throws(RealmError) -> RealmObject {
         let (newTable, newKey) = try realm.inside(
             .object, do: try realm.setNewObject(table, key, try property(name).key))
@@ -45,7 +45,7 @@ extension RealmObject {
         }
     }
 
-    /// The collections of properties that are known to be such.
+    /// The list of a property that is known to be one; the next function does the same for a dictionary.
     func list(of property: Property) -> RealmList {
         RealmList(realm: realm, path: CollectionPath(table: table, owner: named, column: property.key))
     }
@@ -54,7 +54,7 @@ extension RealmObject {
         RealmDictionary(realm: realm, path: CollectionPath(table: table, owner: named, column: property.key))
     }
 
-    /// Replaces the contents of a collection property, with values that were checked.
+    /// Replaces the contents of a collection property. The values were checked before.
     func replace(_ property: Property, with value: RealmValue) throws(RealmError) {
         let path = CollectionPath(table: table, owner: named, column: property.key)
         switch (property.collection, value) {
@@ -78,8 +78,8 @@ extension RealmObject {
 
     // MARK: Whole objects as values
 
-    /// The object's properties by name. Links are followed `depth` levels; embedded objects always; an object on the
-    /// way to itself, and what lies deeper, stays a link.
+    /// The properties of the object by name. Links are followed `depth` levels; embedded objects are always followed.
+    /// Deeper objects, and objects that contain the link, stay links.
     public func toDictionary(depth: Int = 1) throws(RealmError) -> RealmValue {
         var way: [RealmObject] = []
         return try expand(depth, &way)
@@ -125,7 +125,7 @@ extension RealmObject {
     /// One line of JSON: properties in column order, links as keys, embedded objects in full.
     public func json() throws(RealmError) -> String { try realm.inside(.object, do: try realm.json(table, key)) }
 
-    /// Replaces a Mixed property by the value of a JSON text.
+    /// Replaces the value of a Mixed property by that of a JSON text.
     public func setJSON(_ name: Name, _ text: String) throws(RealmError) {
         let property = try property(name)
         try Array(text.utf8).withBytes { (bytes) throws(RealmError) in

@@ -1,4 +1,4 @@
-/// A value as Swift programs hold it: owns its bytes, stays good after the snapshot moved.
+/// A value in Swift form. It owns its bytes, so it stays valid after the snapshot has moved.
 public enum RealmValue: Sendable {
     /// No value.
     case null
@@ -18,18 +18,18 @@ public enum RealmValue: Sendable {
     case double(Double)
     /// A decimal number of 34 digits.
     case decimal(Decimal128)
-    /// An identifier of twelve bytes.
+    /// An identifier of 12 bytes.
     case objectId(ObjectId)
-    /// An identifier of sixteen bytes.
+    /// An identifier of 16 bytes.
     case uuid(UUIDValue)
-    /// An object of some class, by its keys.
+    /// A link to an object, by the keys of its class and of itself.
     case link(TableKey, ObjKey)
-    /// Values in an order; those of a set in its order.
+    /// A list, or the elements of a set in the order of the set.
     case list([RealmValue])
     /// Entries in key order.
     case dictionary([Entry])
 
-    /// A key of a dictionary with its value.
+    /// A key of a dictionary and its value.
     public struct Entry: Sendable, Hashable {
         /// The key.
         public let key: Name
@@ -46,7 +46,7 @@ public enum RealmValue: Sendable {
 }
 
 extension RealmValue: Equatable {
-    /// Texts are equal when their bytes are.
+    /// Two strings are equal when their bytes are.
     public static func == (a: RealmValue, b: RealmValue) -> Bool {
         switch (a, b) {
         case (.null, .null): true
@@ -82,16 +82,16 @@ extension RealmValue: ExpressibleByIntegerLiteral, ExpressibleByStringLiteral, E
 
     public init(nilLiteral: ()) { self = .null }
 
-    /// The integer; nil when it is none.
+    /// The integer; nil for a value of another type.
     public var int: Int64? { if case .int(let value) = self { value } else { nil } }
 
-    /// The text; nil when it is none.
+    /// The string; nil for a value of another type.
     public var string: String? { if case .string(let value) = self { value } else { nil } }
 
-    /// True or false; nil when it is neither.
+    /// The Bool; nil for a value of another type.
     public var bool: Bool? { if case .bool(let value) = self { value } else { nil } }
 
-    /// The number of 64 bits; nil when it is none.
+    /// The double; nil for a value of another type.
     public var double: Double? { if case .double(let value) = self { value } else { nil } }
 
     /// Whether it is `.null`.
@@ -99,7 +99,7 @@ extension RealmValue: ExpressibleByIntegerLiteral, ExpressibleByStringLiteral, E
 }
 
 extension RealmValue: ExpressibleByDictionaryLiteral {
-    /// Of a key that stands twice the last value counts.
+    /// When a key is repeated, its last value counts.
     public init(dictionaryLiteral elements: (Name, RealmValue)...) { self.init(entries: elements) }
 
     init(entries: [(Name, RealmValue)]) {
@@ -181,7 +181,7 @@ extension Group {
 }
 
 extension RealmValue {
-    /// Calls `body` with the engine's form, whose bytes are good inside the call.
+    /// Calls `body` with the engine's form of the value. Its bytes are valid only during the call.
     package func withMixed<R>(_ body: (Mixed) throws(RealmError) -> R) throws(RealmError) -> R {
         switch self {
         case .null: return try body(.null)

@@ -1,6 +1,6 @@
-/// Least, greatest, sum and average of a property of the rows, or of the values. Rules: live-objects §5.
+/// Minimum, maximum, sum and average of a property of the rows, or of the values. Rules: live-objects §5.
 extension ResultSet {
-    /// - Returns: nil and whether there was any value: see the C API.
+    /// - Returns: the value, null without any input, and whether there was input; see the C API.
     package func aggregate(_ kind: AggregateKind, _ column: ColKey) throws(RealmError) -> (value: Mixed, found: Bool) {
         let group = try realm.reading().group
         return try group.store.during(.querying) { () throws(RealmError) in try aggregate(kind, column, group) }
@@ -10,7 +10,7 @@ extension ResultSet {
         value: Mixed, found: Bool
     ) {
         var values: [Mixed] = []
-        // Objects of a snapshot that were deleted since count as null.
+        // Objects of a snapshot that were deleted later count as null.
         var deleted = 0
         let type: ValueType
         let name: String

@@ -1,7 +1,7 @@
-/// What is made of results: others with further conditions, orderings or limits, a snapshot, a query; and the deletion
-/// of their rows.
+/// Results derived from other results: with further conditions, orderings or limits; a snapshot; a query. Also the
+/// deletion of the rows.
 ///
-/// A snapshot has the rows of this moment for good. All others find their own rows when they are asked.
+/// A snapshot keeps its rows. All other results find their own rows on first access.
 extension ResultSet {
     private func objects(_ what: String) throws(RealmError) -> TableKey {
         guard let table else { throw RealmError(.illegalOperation, "Results of values cannot be \(what)") }
@@ -24,9 +24,9 @@ extension ResultSet {
         return ResultSet(self, query.and(other, orderings: orderings))
     }
 
-    /// The rows that also meet a query text, whose orderings come after those there are.
+    /// The rows that also match a query text; its orderings come after the existing ones.
     ///
-    /// - Parameter reachingFurther: what Realm's Swift API allows and the query language does not.
+    /// - Parameter reachingFurther: allow what Realm's Swift API accepts and the query language does not.
     func filtered(_ text: String, _ arguments: [QueryArgument], reachingFurther: Bool = false) throws(RealmError)
         -> ResultSet
     {
@@ -39,7 +39,7 @@ extension ResultSet {
         return try filtered(other, orderings)
     }
 
-    /// Keys of the rows as they are now; null where a dictionary has no object.
+    /// Keys of the current rows; null where a dictionary has no object.
     package func keys() throws(RealmError) -> [ObjKey] {
         guard let table, isWholeTable else {
             try update()
@@ -60,7 +60,7 @@ extension ResultSet {
         let tableKey = try objects(what)
         let group = try realm.reading().group
         guard let table = try group.table(tableKey) else { throw stale() }
-        // Stored names only.
+        // Names of stored properties only.
         let bound = try Binder(group, QueryNames(), [], ConstantArena()).ordering(syntax, table)
         return ResultSet(self, query.appending(bound))
     }
@@ -94,14 +94,14 @@ extension ResultSet {
         return ResultSet(fixing: self, rows: rows)
     }
 
-    /// The query behind the rows, with its source and orderings.
+    /// The query that finds the rows, with its source and orderings.
     package func objectQuery() throws(RealmError) -> ObjectQuery {
         try verifyOwner()
         _ = try objects("made a query")
         return ObjectQuery(realm, query, source)
     }
 
-    /// Deletes the objects of the rows; of values and of a whole dictionary, empties the collection.
+    /// Deletes the objects of the rows. For values, and for a whole dictionary, clears the collection.
     package func deleteAll() throws(RealmError) {
         guard realm.isWriting else { throw RealmError(.wrongTransactionState, "Must be in a write transaction") }
         guard let table else {

@@ -1,11 +1,12 @@
 import Synchronization
 
-/// Rows that follow the data: objects of a class, of a list, behind backlinks, that meet a query; or the values of a
+/// Live rows: objects of a class, of a collection or behind backlinks that match a query; or the values of a
 /// collection.
 ///
-/// Nothing runs before the first access; what was found is kept while the Realm's state does not change. Thread rule:
-/// that of the Realm. Of a frozen one: any, many at once; whoever comes first runs the query, the others wait for that.
-/// Sendable: all is used inside the Realm's door; what several threads see of a frozen one is atomic or immutable.
+/// Nothing runs before the first access; the rows found are kept until the Realm's state changes. Thread rule: that of
+/// the Realm. Frozen results: any thread, many at once; the first thread runs the query, and the others wait for it.
+/// Sendable: everything is used in calls inside the Realm; state that several threads share in frozen results is atomic
+/// or immutable.
 package final class ResultSet: @unchecked Sendable {
     package typealias Source = RowSource
     package let realm: Realm
@@ -19,29 +20,29 @@ package final class ResultSet: @unchecked Sendable {
     private(set) var rows: [ObjKey] = []
     private let rowsAt = Atomic(UInt64.max)
 
-    /// Whether the rows of frozen results were found; held by the thread that finds them. nil in live ones.
+    /// Whether the rows of frozen results were found; locked by the thread that finds them. nil in live results.
     private let search: Lock<Bool>?
 
-    /// A snapshot never looks again.
+    /// Whether this is a snapshot, which never searches again.
     let isFixed: Bool
     package var isSnapshot: Bool { isFixed }
     private let fixedValues: [Mixed]
 
-    /// Of a snapshot's values that are collections, by index: where these are.
+    /// Paths of those values of a snapshot that are collections, by index.
     private let fixedPaths: [Int: CollectionPath]
     private let arena = ConstantArena()
 
-    /// Most values that value results show.
+    /// Maximum number of values in value results.
     let valueLimit: Int
 
-    /// How value results are ordered; empty: as the collection is.
+    /// Orderings of value results; empty: the order of the collection.
     let valueOrderings: [ValueOrdering]
 
-    /// Of ordered value results: places in the collection. Found as the rows are.
+    /// Indexes in the collection, for ordered value results. Found together with the rows.
     private var places: [Int] = []
 
-    /// Whether the values are those of a dictionary; nil where there was no collection. Another kind in its place is
-    /// not the same collection.
+    /// Whether the collection is a dictionary; nil when there was no collection. A collection of another kind at the
+    /// same path is not the same collection.
     private let ofDictionary: Bool?
 
     package init(_ realm: Realm, _ source: Source) throws(RealmError) {
@@ -105,7 +106,7 @@ package final class ResultSet: @unchecked Sendable {
         self.init(base, query.bound)
     }
 
-    /// What makes the same results in another Realm, which may be another thread's.
+    /// The description of results, from which the same results can be made in another Realm, also of another thread.
     package struct Recipe {
         let source: Source
         let query: BoundQuery
@@ -122,14 +123,14 @@ package final class ResultSet: @unchecked Sendable {
         self.init(base, recipe.query.copied(), valueLimit: recipe.valueLimit, valueOrderings: recipe.valueOrderings)
     }
 
-    /// The same in another Realm.
+    /// The same results in another Realm.
     package func resolved(in other: Realm) throws(RealmError) -> ResultSet { try ResultSet(other, recipe) }
 
     // MARK: Rows
 
     func stale() -> RealmError { RealmError(.staleAccessor, "Access to invalidated Results objects") }
 
-    /// For what needs the collection that the rows come from: 2009 when its owner is gone.
+    /// Checks that the collection behind the rows exists; throws 2009 when its owner was deleted.
     package func verifyOwner() throws(RealmError) {
         switch source {
         case .collection(let path), .keys(let path):
@@ -149,7 +150,7 @@ package final class ResultSet: @unchecked Sendable {
         if isUpToDate { return }
         guard let search else { return try findRows(query) }
         try search.with { (isDone) throws(RealmError) in
-            // Other frozen results may have the same conditions.
+            // Other frozen results may share the conditions: search with a copy.
             if !isDone {
                 try query.expectStack()
                 try findRows(query.copied())
@@ -167,7 +168,7 @@ package final class ResultSet: @unchecked Sendable {
         rowsAt.store(realm.stateCount, ordering: .releasing)
     }
 
-    /// The collection of value results; 2009 when its owner is gone.
+    /// The collection of value results; throws 2009 when its owner was deleted.
     func content() throws(RealmError) -> CollectionContent {
         let path: CollectionPath
         switch source {
@@ -196,7 +197,7 @@ package final class ResultSet: @unchecked Sendable {
         return rows.count
     }
 
-    /// Whether the rows can be read at all.
+    /// Whether the rows can be read.
     package func isValid() throws(RealmError) -> Bool {
         if isFixed { return true }
         guard table == nil else {
@@ -210,7 +211,7 @@ package final class ResultSet: @unchecked Sendable {
         RealmError(.indexOutOfBounds, "Requested index \(index) calling get() on Results of \(count) rows")
     }
 
-    /// Key of the object at an index.
+    /// Class and key of the object at an index.
     @inline(__always) package func object(_ index: Int) throws(RealmError) -> (TableKey, ObjKey) {
         if case .table(let wholeTable) = source, isWholeTable {
             return (wholeTable, try realm.objectKey(wholeTable, at: index))
@@ -231,7 +232,8 @@ package final class ResultSet: @unchecked Sendable {
         return (table, rows[index])
     }
 
-    /// The row at an index: a link for objects, null where a dictionary has none and where a snapshot's object is gone.
+    /// The row at an index: a link for objects; null where a dictionary has no object, and where an object of a
+    /// snapshot was deleted.
     package func value(_ index: Int) throws(RealmError) -> Mixed {
         if let table {
             if isWholeTable {
@@ -252,7 +254,7 @@ package final class ResultSet: @unchecked Sendable {
         return try value(place(index), in: try content())
     }
 
-    /// Place in the collection of a row of value results.
+    /// Index in the collection of a row of value results.
     private func place(_ index: Int) -> Int { valueOrderings.isEmpty ? index : places[index] }
 
     func value(_ index: Int, in content: CollectionContent) throws(RealmError) -> Mixed {
@@ -263,9 +265,9 @@ package final class ResultSet: @unchecked Sendable {
         }
     }
 
-    /// Path of the collection that the value at an index holds, when it holds one.
+    /// Path of the collection that is the value at an index; nil when the value is not a collection.
     ///
-    /// - Throws: 2007 when the rows are no Mixed values.
+    /// - Throws: 2007 when the rows are not Mixed values.
     package func nestedPath(_ i: Int) throws(RealmError) -> CollectionPath? {
         guard case .collection(let path) = source, try realm.elementType(path) == .mixed else {
             throw RealmError(.illegalOperation, "Rows of this kind hold no collections")
@@ -284,7 +286,7 @@ package final class ResultSet: @unchecked Sendable {
         }
     }
 
-    /// Index of an object or value, nil when it is no row.
+    /// Index of an object or value; nil when the results do not contain it.
     package func find(_ wanted: Mixed) throws(RealmError) -> Int? {
         if let table {
             guard case .typedLink(let target, let key) = wanted else { return nil }
@@ -306,9 +308,9 @@ package final class ResultSet: @unchecked Sendable {
         return nil
     }
 
-    /// Index of an object, nil when it is no row.
+    /// Index of an object; nil when the results do not contain it.
     ///
-    /// - Throws: 3019 when the rows are of another class, 2009 when the object is deleted.
+    /// - Throws: 3019 when the rows belong to another class, 2009 when the object is deleted.
     package func find(_ objectTable: TableKey, _ key: ObjKey) throws(RealmError) -> Int? {
         if let table, objectTable != table {
             throw RealmError(.objectTypeMismatch, "The object is of another class than the results")
