@@ -170,7 +170,7 @@ public final class Realm: RealmOpening {
     /// The last move changed the schema: the schema callbacks run before the others.
     var schemaMoved = false
 
-    /// Version of a Realm without its own schema when it was opened, until its first read.
+    /// Version that a dynamic Realm showed last (when it was opened, or in a turn), until its next read.
     var shownVersion: UInt64?
 
     /// Properties that the running migration has renamed, by their new names.
@@ -193,7 +193,7 @@ public final class Realm: RealmOpening {
     var owesNotice = false
 
     /// A write transaction is beginning, and the callbacks that run inside it are called for the move before it. None
-    /// of them has adopted the transaction yet.
+    /// of them has taken over the transaction yet (`beginOwnWrite`).
     var isBeginning = false
 
     /// nil for Realms that move only in calls.

@@ -79,7 +79,7 @@ extension RealmObject {
     // MARK: Whole objects as values
 
     /// The properties of the object by name. Links are followed `depth` levels; embedded objects are always followed.
-    /// Deeper objects, and objects that contain the link, stay links.
+    /// Deeper links, and links back to an object on the way, stay links.
     public func toDictionary(depth: Int = 1) throws(RealmError) -> RealmValue {
         var way: [RealmObject] = []
         return try expand(depth, &way)

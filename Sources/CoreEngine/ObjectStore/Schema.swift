@@ -1,8 +1,8 @@
-/// What a property may be; numbers of the C API.
+/// Type of a property. The numbers are those of the C API.
 public enum PropertyType: Int32, Sendable, CaseIterable {
-    /// As `RealmValue` has them.
+    /// The same types as in `RealmValue`.
     case int = 0, bool = 1, string = 2, data = 4, mixed = 6, date = 8, float = 9, double = 10, decimal = 11
-    /// Links; the objects behind a link property that lead here; identifiers.
+    /// A link; the objects whose link property leads to this object; identifiers.
     case object = 12, linkingObjects = 14, objectId = 15, uuid = 17
 
     var name: String {
@@ -15,36 +15,36 @@ public enum PropertyType: Int32, Sendable, CaseIterable {
     }
 }
 
-/// How many values a property holds; numbers of the C API.
+/// How many values a property holds. The numbers are those of the C API.
 public enum CollectionKind: Int32, Sendable, CaseIterable {
-    /// One value; values in an order, with a number, or by texts.
+    /// One value; values in an order; unique values; values by string keys.
     case none = 0, list = 1, set = 2, dictionary = 4
 }
 
 /// One property of a class.
 public struct Property: Sendable, Equatable {
-    /// The name that is stored.
+    /// The stored name.
     public var name: Name
 
-    /// Alias in the application's code; never stored. Empty: none.
+    /// Alias in the application's code; never stored. Empty: no alias.
     public var publicName: Name = ""
 
-    /// Of the value, or of each element.
+    /// Type of the value, or of each element.
     public var type: PropertyType
 
-    /// How many values there are.
+    /// Whether the property is a collection, and of which kind.
     public var collection: CollectionKind = .none
 
-    /// Whether null is a value, or an element.
+    /// Whether the value, or an element, may be null.
     public var isNullable = false
 
     /// Whether it is the primary key of its class.
     public var isPrimary = false
 
-    /// Whether queries for equal values have an index.
+    /// Whether an index serves queries for equal values.
     public var isIndexed = false
 
-    /// Whether words of the text have one.
+    /// Whether an index serves queries for words of the text.
     public var isFullTextIndexed = false
 
     /// Class at the other end of `.object` and `.linkingObjects`.
@@ -53,7 +53,7 @@ public struct Property: Sendable, Equatable {
     /// Property of `linkTarget` whose links `.linkingObjects` collects.
     public var linkOrigin: Name = ""
 
-    /// Column in the open file; `ColKey.null` while unbound.
+    /// Column in the open file; `ColKey.null` in a schema that is not bound to a file.
     package internal(set) var key = ColKey.null
 
     /// - Parameters:
@@ -76,11 +76,11 @@ public struct Property: Sendable, Equatable {
         self.publicName = publicName
     }
 
-    /// Whether nothing is stored for it.
+    /// Whether the property is computed, that is, not stored.
     public var isComputed: Bool { type == .linkingObjects }
     var needsIndex: Bool { isIndexed || isPrimary }
 
-    /// Equality as schemas compare: keys and aliases do not count.
+    /// Equality as used to compare schemas: keys and aliases are ignored.
     public static func == (a: Property, b: Property) -> Bool {
         a.name == b.name && a.sameType(as: b) && a.isNullable == b.isNullable && a.isPrimary == b.isPrimary
             && a.needsIndex == b.needsIndex
@@ -91,7 +91,7 @@ public struct Property: Sendable, Equatable {
         type == other.type && collection == other.collection && linkTarget == other.linkTarget
     }
 
-    /// As in messages: `array<string?>`.
+    /// The type as in error messages: `array<string?>`.
     package var typeText: String {
         let element = (type == .object ? "<\(linkTarget)>" : type.name) + (isNullable ? "?" : "")
         switch collection {
@@ -103,11 +103,12 @@ public struct Property: Sendable, Equatable {
     }
 }
 
-/// One class: a table of the file seen by the object store.
+/// One class: a table of the file as the object store uses it.
 public struct ObjectSchema: Sendable, Equatable {
-    /// Numbers of the C API.
+    /// The numbers are those of the C API.
     public enum Kind: Int32, Sendable {
-        /// On their own; each owned by another object; those of Realm's sync service, which local files refuse.
+        /// Independent objects; objects that another object owns; objects of Realm's sync service, which local files
+        /// refuse.
         case topLevel = 0, embedded = 1, asymmetric = 2
         var text: String { self == .embedded ? "Embedded" : (self == .asymmetric ? "TopLevelAsymmetric" : "TopLevel") }
     }
@@ -115,22 +116,22 @@ public struct ObjectSchema: Sendable, Equatable {
     /// Name of the class.
     public var name: Name
 
-    /// Whether its objects are on their own.
+    /// Whether objects of the class are independent, owned or asymmetric.
     public var kind: Kind
 
-    /// Name of the primary key property, empty when there is none.
+    /// Name of the primary key property; empty when there is none.
     public var primaryKey: Name
 
-    /// Those that are stored, in the order of their columns.
+    /// The stored properties, in column order.
     public var properties: [Property]
 
-    /// Those that are found: `.linkingObjects`.
+    /// The computed properties: `.linkingObjects`.
     public var computedProperties: [Property]
 
-    /// Table in the open file; `TableKey.null` while unbound.
+    /// Table in the open file; `TableKey.null` in a schema that is not bound to a file.
     public internal(set) var key = TableKey.null
 
-    /// - Parameter primaryKey: its name; nil: the property that says it is primary.
+    /// - Parameter primaryKey: name of the property; nil: the property that is marked as primary.
     public init(_ name: Name, kind: Kind = .topLevel, primaryKey: Name? = nil, properties: [Property]) {
         self.name = name
         self.kind = kind
@@ -165,7 +166,7 @@ public struct Schema: Sendable, Equatable {
     /// Sorted by name.
     public internal(set) var classes: [ObjectSchema]
 
-    /// Of classes in any order.
+    /// - Parameter classes: in any order.
     public init(_ classes: [ObjectSchema] = []) { self.classes = classes.sorted { $0.name < $1.name } }
 
     package func index(named name: Name) -> Int? {
@@ -176,7 +177,7 @@ public struct Schema: Sendable, Equatable {
     /// A class by its name.
     public subscript(name: Name) -> ObjectSchema? { index(named: name).map { classes[$0] } }
 
-    /// A property of a class, without copies of those that it is compared with.
+    /// A property of a class. Copies only the property it returns.
     package func property(_ name: Name, of table: TableKey) -> Property? {
         guard let classIndex = index(of: table) else { return nil }
         for i in classes[classIndex].properties.indices where classes[classIndex].properties[i].name == name {
@@ -189,7 +190,7 @@ public struct Schema: Sendable, Equatable {
 }
 
 extension Schema {
-    /// Which checks beyond the basic ones; bits of the C API.
+    /// Checks in addition to the basic ones; bits of the C API.
     package struct ValidationMode: OptionSet, Sendable {
         package let rawValue: UInt64
 
@@ -227,7 +228,7 @@ extension Schema {
         }
     }
 
-    /// What a sorted array holds more than once.
+    /// The elements that a sorted array contains more than once.
     private static func repeated(_ names: [Name]) -> [Name] {
         var found: [Name] = []
         for i in names.indices.dropFirst() where names[i] == names[i - 1] && found.last != names[i] {
@@ -334,7 +335,7 @@ extension Schema {
         checkTarget(property, name, in: objectClass, &problems)
     }
 
-    /// The class that a property leads to, and the property of that class from which it comes.
+    /// Checks the class that a property links to and, for `.linkingObjects`, the origin property of that class.
     private func checkTarget(
         _ property: Property, _ name: String, in objectClass: ObjectSchema, _ problems: inout [String]
     ) {
@@ -385,8 +386,8 @@ extension Schema {
     private func checkEmbeddedCycles(_ problems: inout [String]) {
         let graph = EmbeddedGraph(self)
         let cyclic = graph.cyclic()
-        // Each way back may lead through all of them: so many are looked for, and written, that the time and the text
-        // stay in bounds.
+        // The way back from each class may pass through all classes: limits on the searches and on the text keep time
+        // and size bounded.
         var told = 0, steps = 0, length = 0
         for start in cyclic where steps < 4_000_000 && length < 1 << 20 {
             if let path = graph.way(backTo: start, &steps) {
@@ -400,7 +401,7 @@ extension Schema {
         }
     }
 
-    /// Embedded classes that some top-level class leads to.
+    /// Embedded classes that can be reached from a top-level class.
     func reachableEmbedded() -> Swift.Set<Name> {
         var found = Swift.Set<Name>()
         var pending = classes.filter { $0.kind != .embedded }
@@ -416,12 +417,12 @@ extension Schema {
     }
 }
 
-/// The links between the embedded classes of a schema. Walks keep their ways on the heap: a chain of classes may be as
-/// long as a program likes.
+/// The links between the embedded classes of a schema. Walks keep their paths on the heap, because a chain of classes
+/// may have any length.
 private struct EmbeddedGraph {
     private let schema: Schema
 
-    /// Of each class the properties that lead to embedded ones, and the classes to which they lead.
+    /// For each class, the properties that link to embedded classes, with the linked class.
     private let links: [[(property: Int, target: Int)]]
 
     init(_ schema: Schema) {
@@ -438,8 +439,7 @@ private struct EmbeddedGraph {
         }
     }
 
-    /// The classes from which a way leads back to them, ascending: those of strongly connected components, found in one
-    /// walk (Tarjan 1972).
+    /// The classes on cycles, ascending: the members of strongly connected components, found in one walk (Tarjan 1972).
     func cyclic() -> [Int] {
         let count = links.count
         var order = [Int](repeating: -1, count: count), lowest = order
@@ -479,7 +479,7 @@ private struct EmbeddedGraph {
         return found.sorted()
     }
 
-    /// The first way back to a class, depth first, by the names of its properties.
+    /// The first path back to a class, depth first, as the names of its properties.
     func way(backTo start: Int, _ steps: inout Int) -> String? {
         var seen = Swift.Set<Int>(), way = [(at: start, link: 0)]
         while let (at, link) = way.last {

@@ -1,4 +1,4 @@
-/// What separates the file's schema from a requested one, in the order of live-objects §2.4.
+/// A difference between the file's schema and a requested one, in the order of live-objects §2.4.
 enum SchemaChange {
     case addClass(ObjectSchema)
     case addInitialProperties(ObjectSchema)
@@ -11,7 +11,7 @@ enum SchemaChange {
     case addProperty(ObjectSchema, Property)
     case changePrimaryKey(ObjectSchema, from: Name, to: Name)
     case changeKind(ObjectSchema, from: ObjectSchema.Kind, to: ObjectSchema.Kind)
-    /// Only seen in files that others changed: no schema asks for it.
+    /// Occurs only in files that other processes changed: no schema requests it.
     case removeClass(ObjectSchema)
 
     /// One line for messages.
@@ -121,16 +121,17 @@ enum SchemaChange {
     }
 }
 
-/// How an open treats a schema that differs from the file's; numbers of the C API.
+/// How an open handles a schema that differs from the file's. The numbers are those of the C API.
 public enum SchemaMode: Int32, Sendable {
-    /// Migrate; read what never changes; read; start anew when something must be migrated, or anything differs; only
-    /// add, without or with regard to what is explicit; leave the file as it is.
+    /// Migrate; read a file that never changes; only read; empty the file when a migration is needed, or at any
+    /// difference; only add, without or with a check that every embedded class is reachable; compare only, after the
+    /// migration function has made all changes.
     case automatic = 0, immutable = 1, readOnly = 2, softResetFile = 3, hardResetFile = 4, additiveDiscovered = 5,
         additiveExplicit = 6, manual = 7
     var isAdditive: Bool { self == .additiveDiscovered || self == .additiveExplicit }
 
-    /// Whether the mode empties a file that has this schema version for a requested one, from which these changes
-    /// separate it.
+    /// Whether the mode empties a file with this schema version when another version is requested, given the changes
+    /// between the two schemas.
     func resets(_ changes: [SchemaChange], from fileVersion: UInt64, to version: UInt64) -> Bool {
         guard self == .softResetFile || self == .hardResetFile, fileVersion != ObjectStore.notVersioned else {
             return false
@@ -140,8 +141,9 @@ public enum SchemaMode: Int32, Sendable {
     }
 }
 
-/// Which classes and properties of the file that were not asked for show up; numbers of the C API.
+/// Which classes and properties of the file are visible although they were not requested. The numbers are those of the
+/// C API.
 public enum SchemaSubsetMode: Int32, Sendable {
-    /// None; all classes; all properties of the classes that were asked for; both.
+    /// Only those requested; all classes; all properties of the requested classes; all classes and properties.
     case strict = 0, allClasses = 1, allProperties = 2, complete = 3
 }

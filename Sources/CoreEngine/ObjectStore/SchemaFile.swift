@@ -1,6 +1,6 @@
-/// The schema as it stands in a file: reading it, and making it. Format: logical §10.
+/// Reads and writes the schema of a file. Format: logical §10.
 extension Group {
-    /// All classes with their persisted properties, in column order.
+    /// All classes with their stored properties, in column order.
     func readSchema() throws(RealmError) -> Schema {
         var classes: [ObjectSchema] = []
         for index in liveIndexes where name(at: index).hasPrefix(Tables.classPrefix) {
@@ -13,7 +13,7 @@ extension Group {
                 var property = Property(column.name, type)
                 property.collection =
                     column.isList ? .list : (column.isSet ? .set : (column.isDictionary ? .dictionary : .none))
-                // Links in lists are never null, whatever the column says.
+                // Links in lists and sets are never null, whatever the column's attributes are.
                 property.isNullable =
                     column.isNullable
                     && !(type == .object && (property.collection == .list || property.collection == .set))
@@ -29,7 +29,7 @@ extension Group {
                     try classTable.index(of: column.index) != nil
                     || !hasUsableIndexes && column.attributes.contains(.indexed)
                 property.isFullTextIndexed = hasIndex && column.isFullTextIndexed
-                // Files of formats 20 and 21 have no index on primary keys; the upgrade makes it.
+                // Files of formats 20 and 21 have no index on primary keys; the upgrade creates it.
                 property.isIndexed = property.isPrimary || hasIndex && !column.isFullTextIndexed
                 property.key = column.key
                 properties.append(property)
@@ -44,7 +44,7 @@ extension Group {
         return Schema(classes)
     }
 
-    /// The stored schema version; all ones when the file has none.
+    /// The stored schema version; all bits set when the file has none.
     func readSchemaVersion() throws(RealmError) -> UInt64 {
         guard let metadata = try table(named: Tables.metadata), let column = metadata.column(named: "version"),
             column.type == .int,
@@ -58,7 +58,7 @@ extension Group {
         return UInt64(bitPattern: version)
     }
 
-    /// Makes the `metadata` table when it is missing. Format: logical §10.2.
+    /// Creates the `metadata` table if it is missing. Format: logical §10.2.
     func ensureMetadata() throws(RealmError) {
         let existing = try table(named: Tables.metadata)
         let metadata = if let existing { existing } else { try addTable(Tables.metadata) }
@@ -79,7 +79,7 @@ extension Group {
         _ = try metadata.set(try metadata.rows.key(at: 0), facts, .int(Int64(bitPattern: version)))
     }
 
-    /// Makes the table of a class with its primary key column. Other properties follow once all tables exist.
+    /// Creates the table of a class with its primary key column. The other properties follow once all tables exist.
     func createClass(_ objectClass: ObjectSchema) throws(RealmError) {
         guard objectClass.name.utf8.count <= ObjectStore.maxClassName else {
             throw RealmError(
@@ -106,8 +106,8 @@ extension Group {
         }
     }
 
-    /// Adds a property's column and the index it asks for. The index of the primary key of a new class comes with the
-    /// key.
+    /// Adds the column of a property, and its index if it needs one. The index of the primary key of a new class is
+    /// created with the key.
     @discardableResult
     func addColumn(_ property: Property, to owner: Table, isKeyOfNewClass: Bool = false) throws(RealmError) -> ColKey {
         guard let type = ColumnType(rawValue: Int(property.type.rawValue)), type != .backlink else {

@@ -1,17 +1,17 @@
-/// Writes many values into objects, and makes objects of values: all of it or nothing.
+/// Writes many values into objects, and creates objects from values: all or nothing.
 ///
-/// Everything is checked before anything is written: names, types, links, keys of dictionaries and primary keys, in
-/// nested objects too. So what is refused has changed nothing, and left no half-made object. What fails later all the
-/// same (two nested objects with one new primary key, a full disk) takes the objects that were made back.
+/// Everything is checked before anything is written: names, types, links, dictionary keys and primary keys, in nested
+/// objects too. A refused value therefore changes nothing and leaves no incomplete object. An error after the checks
+/// (two nested objects with the same new primary key, a full disk) deletes the objects created so far.
 ///
-/// Where a property leads to objects, a dictionary stands for an object with these values: a new one or, with `update`,
-/// the one that has its primary key; for an embedded class, a new one in place of what was there.
+/// In a property that links to objects, a dictionary describes an object with these values: a new one or, with
+/// `update`, the one that has its primary key. For an embedded class it is a new object that replaces the old one.
 ///
-/// Inside the Realm's door.
+/// Call inside the Realm.
 struct ValueWriter {
     private let realm: Realm
 
-    /// Whether objects with the same primary keys take the values.
+    /// Whether existing objects with the same primary keys receive the values.
     private let updates: Bool
     private var made: [(TableKey, ObjKey)] = []
 
@@ -22,7 +22,7 @@ struct ValueWriter {
 
     // MARK: What programs ask for
 
-    /// An object of a class with these values.
+    /// Creates an object of a class with these values.
     mutating func create(_ objectClass: ObjectSchema, _ key: RealmValue?, _ values: [Name: RealmValue])
         throws(RealmError)
         -> RealmObject
@@ -35,7 +35,7 @@ struct ValueWriter {
         return try orNothing { (writer) throws(RealmError) in try writer.make(objectClass, primaryKey, values) }
     }
 
-    /// The value of a property, in place of the one it has.
+    /// Replaces the value of a property.
     mutating func set(_ value: RealmValue, _ property: Property, of object: RealmObject) throws(RealmError) {
         let table = try realm.writableTable(object.table, object.key)
         guard try table.isValid(object.key) else { throw realm.invalidated() }
@@ -45,7 +45,7 @@ struct ValueWriter {
 
     private mutating func orNothing<R>(_ body: (inout ValueWriter) throws(RealmError) -> R) throws(RealmError) -> R {
         do throws(RealmError) { return try body(&self) } catch {
-            // The rollback of a damaged transaction takes them anyway.
+            // If the transaction is damaged, its rollback removes the objects instead.
             for (table, key) in made.reversed() { try? realm.delete(table, key) }
             throw error
         }
@@ -53,7 +53,7 @@ struct ValueWriter {
 
     // MARK: Checking
 
-    /// The primary key, beside the values or among them; nil for a class that has none.
+    /// The primary key, given separately or among the values; nil for a class without one.
     private func primaryKey(of objectClass: ObjectSchema, _ key: RealmValue?, _ values: [Name: RealmValue])
         throws(RealmError)
         -> RealmValue?
@@ -122,7 +122,7 @@ struct ValueWriter {
         }
     }
 
-    /// A collection inside of a Mixed value.
+    /// Checks a collection inside a Mixed value.
     private func checkNested(_ value: RealmValue, _ column: ColumnFacts, _ table: Table, _ level: Int)
         throws(RealmError)
     {
@@ -146,7 +146,7 @@ struct ValueWriter {
         try Array(name.utf8).withBytes { (b) throws(RealmError) in try Realm.checkKey(b) }
     }
 
-    /// A dictionary that stands for an object.
+    /// Checks a dictionary that describes an object.
     private func checkObject(_ entries: [RealmValue.Entry], _ property: Property, _ level: Int) throws(RealmError) {
         let targetClass = try target(property), values = Self.values(entries)
         try check(values, of: targetClass, level + 1)
@@ -205,7 +205,7 @@ struct ValueWriter {
         return object
     }
 
-    /// In the order of the properties, which is the same each time.
+    /// Writes in the order of the properties, so that the order is the same each time.
     private mutating func fill(_ object: RealmObject, _ objectClass: ObjectSchema, _ values: [Name: RealmValue])
         throws(RealmError)
     {
@@ -252,7 +252,7 @@ struct ValueWriter {
         }
     }
 
-    /// An element of a collection of objects: embedded ones are made in their place, others are linked.
+    /// Writes an element of a collection of objects: an embedded object is created in place, any other is linked.
     private mutating func write(
         _ value: RealmValue, _ property: Property, embed: () throws(RealmError) -> RealmObject,
         link: (RealmValue) throws(RealmError) -> Void
@@ -265,7 +265,7 @@ struct ValueWriter {
         try link(try linked(value, property))
     }
 
-    /// A link, to an object that is made where a dictionary stands for it.
+    /// A link. A dictionary is first made into an object.
     private mutating func linked(_ value: RealmValue, _ property: Property) throws(RealmError) -> RealmValue {
         guard case .dictionary(let entries) = value else { return value }
         return try makeNested(try target(property), entries).link
