@@ -1,10 +1,10 @@
-/// What happened to one collection, instruction by instruction. Rules: live-objects §6.5, §6.6.
+/// The changes of one collection, collected instruction by instruction. Rules: live-objects §6.5, §6.6.
 struct ChangeBuilder {
     package struct Move: Equatable {
         /// Index in the old collection.
         package var from: Int
 
-        /// Index in the new one.
+        /// Index in the new collection.
         package var to: Int
     }
 
@@ -17,7 +17,7 @@ struct ChangeBuilder {
     var moves: [Move] = []
     var isCleared = false
 
-    /// The collection itself is gone.
+    /// The collection itself was deleted.
     var isDeleted = false
 
     var isEmpty: Bool {
@@ -82,10 +82,10 @@ struct ChangeBuilder {
         if wasModified { modifications.insert(at: to) } else { modifications.shiftForInsert(at: to) }
     }
 
-    /// All instructions were heard.
+    /// Call after the last instruction.
     mutating func finish() { dropIdleMoves() }
 
-    /// A move that ended where it began is none.
+    /// Removes moves that ended where they began.
     private mutating func dropIdleMoves() {
         moves = moves.filter { move in
             guard deletions.unshift(move.from) == insertions.unshift(move.to) else { return true }
@@ -97,16 +97,16 @@ struct ChangeBuilder {
 
     // MARK: Limits
 
-    /// The same for who sees only the first `limit` elements: those that come into sight or leave it count as inserted
-    /// and deleted.
+    /// The changes for an observer of only the first `limit` elements: an element that enters this range counts as
+    /// inserted, one that leaves it as deleted.
     /// - Parameters:
     ///   - before: number of all elements in the old collection.
-    ///   - after: in the new one.
+    ///   - after: number of all elements in the new collection.
     func limited(to limit: Int, before: Int, after: Int) -> ChangeBuilder {
         if before <= limit, after <= limit { return self }
         var visible = ChangeBuilder(
             deletions: deletions.below(limit), insertions: insertions.below(limit), isDeleted: isDeleted)
-        // Elements in both collections keep their order: these many are in sight.
+        // Elements in both collections keep their order: these numbers of them are in the range, before and after.
         let keptBefore = min(before, limit) - visible.deletions.count,
             keptAfter = min(after, limit) - visible.insertions.count
         visible.modifications = modifications.below(limit)
@@ -124,7 +124,7 @@ struct ChangeBuilder {
 
     // MARK: Merging
 
-    /// Adds what happened after it.
+    /// Adds changes that happened later.
     mutating func merge(_ later: ChangeBuilder) {
         if later.isEmpty { return }
         if isEmpty {
@@ -161,13 +161,13 @@ struct ChangeBuilder {
     }
 }
 
-/// What a callback of a collection is told. Deletions and `modifications` index the old collection, the others the new
-/// one. Rules: live-objects §6.8.
+/// The changes reported to a callback of a collection. `deletions` and `modifications` are indices in the old
+/// collection, the others in the new one. Rules: live-objects §6.8.
 package struct CollectionChanges {
     package let deletions: IndexSet
     package let insertions: IndexSet
 
-    /// The same rows before and after.
+    /// Modified rows: their indices in the old collection and, in `modificationsAfter`, in the new one.
     package let modifications: IndexSet
     package let modificationsAfter: IndexSet
     package let moves: [(from: Int, to: Int)]

@@ -1,7 +1,7 @@
-/// Which objects count as changed in a range of versions: found from what was modified, backwards over the links.
-/// Rules: live-objects §6.9, §6.10.
+/// Computes which objects count as changed in a range of versions: starts at the modified objects and follows links
+/// backwards. Rules: live-objects §6.9, §6.10.
 ///
-/// Thread rule: that of the group, which stands at the end of the range.
+/// Thread rule: that of the group, which shows the version at the end of the range.
 final class ChangedObjects {
     private let group: Group
     private let links: LinkWalk
@@ -9,7 +9,7 @@ final class ChangedObjects {
     private var reaching: [TableKey: Set<ObjKey>] = [:]
     private var along: [KeyPath: Set<ObjKey>] = [:]
 
-    /// Per class the backlink columns, made when first asked for.
+    /// The backlink columns of each class; built on first use.
     private var backlinks: [TableKey: [ColumnFacts]]?
 
     init(_ group: Group, _ changes: TransactionChanges) {
@@ -18,8 +18,8 @@ final class ChangedObjects {
         self.changes = changes
     }
 
-    /// Objects of a class that changed along one of the paths of a view; for one without paths, too, those that were
-    /// modified, or lead to one that was over up to three links.
+    /// Objects of a class that changed along one of the paths of a view. For a view without paths also the modified
+    /// objects, and objects that reach a modified one over at most three links.
     func keys(of table: TableKey, _ view: NotificationView) throws(RealmError) -> Set<ObjKey> {
         var all = view.isPlain ? try reachingModified(table) : []
         for path in view.paths { all.formUnion(try keys(along: path)) }
@@ -54,7 +54,7 @@ final class ChangedObjects {
             var next: [TableKey: Set<ObjKey>] = [:]
             for (table, keys) in level {
                 for backlink in try backlinkColumns(of: table) {
-                    // Objects too far from the root would not lead there in what is left.
+                    // Objects too far from the root could not reach it in the remaining steps.
                     guard let distance = distances[backlink.oppositeTable], distance + done <= Notifications.depth
                     else {
                         continue
@@ -71,7 +71,7 @@ final class ChangedObjects {
         return seen[root] ?? []
     }
 
-    /// Classes that links lead to from a class, and the fewest links on the way.
+    /// Classes that links lead to from a class, each with the smallest number of links.
     private func distances(from root: TableKey) throws(RealmError) -> [TableKey: Int] {
         var targets: [TableKey: Set<TableKey>] = [:]
         for (table, columns) in try allBacklinks() {
@@ -88,11 +88,11 @@ final class ChangedObjects {
 
     // MARK: Along paths
 
-    /// Objects of the class where a path begins that changed along it.
+    /// Objects of the class where the path begins that changed along the path.
     func keys(along path: KeyPath) throws(RealmError) -> Set<ObjKey> {
         if let known = along[path] { return known }
         var all: Set<ObjKey> = []
-        // Who links to an object counts where a path ends.
+        // A change of the links to an object counts only at the end of a path.
         for index in path.steps.indices where !path.steps[index].isBacklink || index == path.steps.count - 1 {
             var keys = try changed(at: path.steps[index])
             for step in path.steps[..<index].reversed() where !keys.isEmpty {
@@ -122,11 +122,12 @@ final class ChangedObjects {
 
     // MARK: Readers
 
-    /// Objects to which paths lead over, or end at, a property that was changed; nil: more than `most`.
+    /// Objects with a path that passes over, or ends at, a property that was changed; nil: more than `most`.
     ///
-    /// Of the links on a path to what changed, those before the first change are the same in both snapshots, unless
-    /// they are backlinks.
-    /// - Parameter before: the snapshot at the beginning of the range: who lost a backlink was reached there.
+    /// On the way to the first changed property, the links of a path are the same in both snapshots, unless they are
+    /// backlinks.
+    /// - Parameter before: the snapshot at the beginning of the range: an object that lost a backlink was reached
+    ///   there.
     func readers(_ paths: Set<KeyPath>, before: Group?, most: Int) throws(RealmError) -> Set<ObjKey>? {
         var all: Set<ObjKey> = []
         for path in paths {
@@ -146,7 +147,8 @@ final class ChangedObjects {
         return all
     }
 
-    /// Objects at which what a step reads was changed. Who links to an object is changed in the object that links.
+    /// Objects at which the property that a step reads was changed. A changed backlink is a change of the linking
+    /// object.
     private func read(
         _ step: KeyPath.Step, _ walk: LinkWalk, _ isBefore: Bool, _ most: Int
     ) throws(RealmError) -> Set<ObjKey>? {

@@ -1,4 +1,4 @@
-/// Indices of a collection: ascending half-open ranges that do not touch. Rules: live-objects §6.4.
+/// A set of indices of a collection: ascending half-open ranges that do not touch. Rules: live-objects §6.4.
 package struct IndexSet: Equatable {
     package private(set) var ranges: [Range<Int>] = []
 
@@ -15,7 +15,7 @@ package struct IndexSet: Equatable {
     /// The indices, ascending.
     package var indices: [Int] { ranges.flatMap { Array($0) } }
 
-    /// Place of the first range that ends behind `i`.
+    /// Position of the first range that ends after `index`.
     private func place(_ index: Int) -> Int { ranges.place { $0.upperBound <= index } }
 
     package func contains(_ index: Int) -> Bool {
@@ -23,7 +23,7 @@ package struct IndexSet: Equatable {
         return rangeIndex < ranges.count && ranges[rangeIndex].lowerBound <= index
     }
 
-    /// Number of members below `i`.
+    /// Number of members below `index`.
     func countBelow(_ index: Int) -> Int {
         var below = 0
         for range in ranges {
@@ -33,7 +33,7 @@ package struct IndexSet: Equatable {
         return below
     }
 
-    /// A range at or behind the end of all.
+    /// Adds a range that begins at or after the start of the last one.
     private mutating func append(_ range: Range<Int>) {
         if let last = ranges.last, last.upperBound >= range.lowerBound {
             ranges[ranges.count - 1] = last.lowerBound..<max(last.upperBound, range.upperBound)
@@ -107,7 +107,7 @@ package struct IndexSet: Equatable {
         IndexSet(ranges.map { min($0.lowerBound, limit)..<min($0.upperBound, limit) })
     }
 
-    /// Indices that are no members, by their place among those.
+    /// Indices that are not members, selected by their positions among all non-members.
     func gaps(_ places: Range<Int>) -> IndexSet {
         var found = IndexSet()
         var start = 0, before = 0
@@ -122,7 +122,7 @@ package struct IndexSet: Equatable {
 
     // MARK: Elements come and go
 
-    /// `n` elements come before index `i`; they are members, or not.
+    /// Inserts `count` elements before `index`, as members or as non-members.
     private mutating func makeRoom(_ index: Int, _ count: Int, asMembers: Bool) {
         var rangeIndex = place(index)
         if rangeIndex < ranges.count, ranges[rangeIndex].lowerBound < index {
@@ -140,7 +140,7 @@ package struct IndexSet: Equatable {
         join(at: rangeIndex)
     }
 
-    /// Joins the range at place `p` with the one before when they touch.
+    /// Joins the range at `rangeIndex` with the one before it if they touch.
     private mutating func join(at rangeIndex: Int) {
         guard rangeIndex > 0, rangeIndex < ranges.count,
             ranges[rangeIndex - 1].upperBound == ranges[rangeIndex].lowerBound
@@ -176,7 +176,7 @@ package struct IndexSet: Equatable {
         self = kept
     }
 
-    /// - Parameter places: indices before anything is erased.
+    /// - Parameter places: indices before the removal.
     mutating func erase(at places: IndexSet) {
         if places.isEmpty || isEmpty { return }
         var kept = IndexSet()
@@ -194,7 +194,7 @@ package struct IndexSet: Equatable {
 
     // MARK: Between a collection and the same one without the members
 
-    /// The index that an element has among all, from the one it has among those that are no members.
+    /// Converts an index among the non-members to the index among all elements.
     func shift(_ index: Int) -> Int {
         var shifted = index
         for range in ranges {
@@ -204,7 +204,7 @@ package struct IndexSet: Equatable {
         return shifted
     }
 
-    /// The opposite, for what is no member.
+    /// The inverse of `shift`, for an index that is not a member.
     func unshift(_ index: Int) -> Int { index - countBelow(index) }
 
     mutating func addShifted(_ index: Int) -> Int {
@@ -213,15 +213,15 @@ package struct IndexSet: Equatable {
         return shifted
     }
 
-    /// Adds those of `values` that are not in `inserted`, which index a collection without the members and with what
-    /// was inserted.
+    /// Adds the values that are not in `inserted`. `values` and `inserted` are indices in a collection without the
+    /// members of this set, after the insertions.
     mutating func addShifted(by inserted: IndexSet, _ values: IndexSet) {
         var all = self
         for value in values.subtracting(inserted).indices { all.add(shift(inserted.unshift(value))) }
         self = all
     }
 
-    /// Takes the element at `i` out: nil when it was a member, else its index among those that are none.
+    /// Removes the element at `index`. nil when it was a member, otherwise its index among the non-members.
     mutating func eraseOrUnshift(_ index: Int) -> Int? {
         let found = contains(index) ? nil : unshift(index)
         erase(at: index)

@@ -1,4 +1,4 @@
-/// From objects over links, forwards and backwards, in one snapshot.
+/// Follows links between objects, forwards and backwards, in one snapshot.
 struct LinkWalk {
     let group: Group
 
@@ -12,7 +12,7 @@ struct LinkWalk {
         return try origins(of: keys, target, backlink, most: most)
     }
 
-    /// Objects whose link behind backlink column `b` leads to one of `keys`; nil: more than `most`.
+    /// Objects whose link behind column `backlink` leads to one of `keys`; nil: more than `most`.
     func origins(
         of keys: Set<ObjKey>, _ table: TableKey, _ backlink: ColumnFacts, most: Int = .max
     ) throws(RealmError) -> Set<ObjKey>? {
@@ -39,9 +39,9 @@ struct LinkWalk {
         return found
     }
 
-    /// Objects that the property of one of `keys` links to; nil: more than `most`. What is in a collection that is
-    /// itself a Mixed value does not count (live-objects §6.9).
-    /// - Parameter wanted: the class they must be of; nil: the column has only one.
+    /// Objects that the property of one of `keys` links to; nil: more than `most`. Elements of a collection inside a
+    /// Mixed value do not count (live-objects §6.9).
+    /// - Parameter wanted: the class of the objects; nil: any, because the column has only one.
     func targets(
         of keys: Set<ObjKey>, _ table: TableKey, _ column: ColKey, in wanted: TableKey? = nil, most: Int = .max
     ) throws(RealmError) -> Set<ObjKey>? {

@@ -1,13 +1,13 @@
-/// What changed in an object. Rules: live-objects §6.11.
+/// The changes of one object. Rules: live-objects §6.11.
 package struct ObjectChanges {
     package internal(set) var isDeleted = false
 
-    /// In the order in which they were first changed.
+    /// Changed properties, in the order of their first change.
     package internal(set) var properties: [ColKey] = []
     var isEmpty: Bool { !isDeleted && properties.isEmpty }
 }
 
-/// What changed in a dictionary, by its keys.
+/// The changes of a dictionary, by key.
 package struct DictionaryChanges {
     package let deletions: [[UInt8]]
     package let insertions: [[UInt8]]
@@ -29,11 +29,11 @@ struct NotificationPass {
     let changed: ChangedObjects
     let version: UInt64
 
-    /// The snapshot from which it leads; nil when nobody keeps that.
+    /// The snapshot where the step begins; nil when that version is not pinned.
     let before: SnapshotBefore?
 }
 
-/// A pinned version, opened when it is first asked for.
+/// A pinned version, opened on first use.
 final class SnapshotBefore {
     private let pin: Pin
     private var transaction: Transaction?
@@ -50,45 +50,46 @@ final class SnapshotBefore {
     }
 }
 
-/// What the callbacks of one handle see together: of what any of them sees, all are told. Rules: live-objects §6.10.
+/// The union of what the callbacks of one handle observe: a change that one of them observes is reported to all. Rules:
+/// live-objects §6.10.
 struct NotificationView {
-    /// Some of them have no key paths.
+    /// At least one callback has no key paths.
     private(set) var isPlain = false
 
-    /// Those of all the others.
+    /// Key paths of the callbacks that have some.
     private(set) var paths: [KeyPath] = []
 
-    /// - Parameter own: those of one callback; nil: it has none.
+    /// - Parameter own: key paths of one callback; nil: it has none.
     mutating func add(_ own: [KeyPath]?) {
         if let own { paths += own.filter { !paths.contains($0) } } else { isPlain = true }
     }
 }
 
-/// The one observer of a handle, with all its callbacks. A kind of handle has its subclass.
+/// The only observer of a handle, with all callbacks of that handle. Each kind of handle has a subclass.
 ///
-/// Thread rule: that of the Realm; callbacks are taken away on any thread.
+/// Thread rule: that of the Realm; callbacks can be removed on any thread.
 package class Notifier {
     private struct Callback {
         let id: Int
         let paths: [KeyPath]?
         let call: (ChangeSet, ClosedRange<UInt64>) -> Void
 
-        /// The first call is still to come; it comes whether there are changes or not.
+        /// The first call is still to come. It is made with or without changes.
         var isNew = true
         var pending: Pending
 
-        /// The version that it was told of last, or at which it was added.
+        /// The version that was reported last, or at which the callback was added.
         var told: UInt64
 
-        /// How often it was called.
+        /// Number of calls so far.
         var calls = 0
 
-        /// It is being called, and is not called again before that ends.
+        /// A call is running; the callback is not called again until the call returns.
         var isRunning = false
         var isDue: Bool { !isRunning && (isNew || !pending.isEmpty) }
     }
 
-    /// A callback for which there is something, at a time.
+    /// A callback with something to report, and its number of calls at that time.
     package struct Due {
         fileprivate let id: Int
         fileprivate let calls: Int
@@ -99,11 +100,11 @@ package class Notifier {
         var lastId = 0
     }
 
-    /// What a callback has not been told yet.
+    /// Changes that were not yet reported to a callback.
     enum Pending {
         case object(ObjectChanges)
         case rows(ChangeBuilder)
-        /// With the keys before any of it.
+        /// With the keys before the first of the changes.
         case dictionary(ChangeBuilder, before: [[UInt8]])
 
         var isEmpty: Bool {
@@ -113,7 +114,7 @@ package class Notifier {
             }
         }
 
-        /// Adds what happened after it.
+        /// Adds changes that happened later.
         mutating func merge(_ later: Pending) {
             switch (self, later) {
             case (.object(var changes), .object(let more)):
@@ -133,10 +134,10 @@ package class Notifier {
         }
     }
 
-    /// The version up to which everything was noted.
+    /// The version up to which all changes were recorded.
     package private(set) var version: UInt64
 
-    /// What is observed is gone: nothing more will happen.
+    /// The observed object or collection was deleted: no more changes will follow.
     var isOver = false
     private let callbacks = Lock(initial: Callbacks())
 
@@ -146,8 +147,8 @@ package class Notifier {
 
     package var isIdle: Bool { callbacks.with { $0.all.isEmpty } }
 
-    /// - Parameter paths: nil: told of everything.
-    /// - Parameter call: with what changed and the versions between which it did.
+    /// - Parameter paths: key paths to observe; nil: everything.
+    /// - Parameter call: called with the changes and the range of versions in which they happened.
     package func add(_ paths: [KeyPath]?, _ call: @escaping (ChangeSet, ClosedRange<UInt64>) -> Void) -> Int {
         callbacks.with { callbacks in
             callbacks.lastId += 1
@@ -157,7 +158,7 @@ package class Notifier {
         }
     }
 
-    /// Any thread. What held the callback is let go of where no lock is held: its owner may call back in.
+    /// Any thread. The callback is released where no lock is held, because its owner may call back in.
     package func remove(_ id: Int) {
         let gone = callbacks.with { callbacks in
             callbacks.all.firstIndex { $0.id == id }.map { callbacks.all.remove(at: $0) }
@@ -165,7 +166,7 @@ package class Notifier {
         withExtendedLifetime(gone) {}
     }
 
-    /// Any thread: the handle is gone, and its callbacks with it.
+    /// The handle is gone: removes all its callbacks. Any thread.
     package func end() {
         let gone = callbacks.with { callbacks in
             defer { callbacks.all = [] }
@@ -174,7 +175,7 @@ package class Notifier {
         withExtendedLifetime(gone) {}
     }
 
-    /// What the callbacks see together. Rules: live-objects §6.10.
+    /// The union of what the callbacks observe. Rules: live-objects §6.10.
     final var view: NotificationView {
         callbacks.with { callbacks in
             var view = NotificationView()
@@ -183,10 +184,11 @@ package class Notifier {
         }
     }
 
-    /// The callbacks for which there is something, in the order in which they were added.
+    /// The callbacks with something to report, in the order in which they were added.
     package var due: [Due] { callbacks.with { $0.all.filter(\.isDue).map { Due(id: $0.id, calls: $0.calls) } } }
 
-    /// Calls one, unless another one before it had it called: then what came since is for the next time.
+    /// Calls one callback, unless another callback has caused that call already: then later changes wait for the next
+    /// delivery.
     package func deliver(_ due: Due) {
         let found = callbacks.with { callbacks -> Callback? in
             guard let index = callbacks.all.firstIndex(where: { $0.id == due.id }), callbacks.all[index].isDue,
@@ -213,7 +215,7 @@ package class Notifier {
 
     var nothing: Pending { .rows(ChangeBuilder()) }
 
-    /// What the changesets have to be searched for.
+    /// Collects the instructions on the observed collection from the changesets; nil when none are needed.
     var tracker: CollectionTracker? { nil }
 
     func changes(in pass: NotificationPass, _ tracker: CollectionTracker?) throws(RealmError) -> Pending { nothing }
@@ -232,8 +234,8 @@ package class Notifier {
         )
     }
 
-    /// Notes what a pass brought. It is the next one after `version`.
-    /// - Parameter silent: callbacks that are not to hear of it.
+    /// Records the changes of a pass, which begins at `version`.
+    /// - Parameter silent: callbacks that must not receive these changes.
     fileprivate func take(_ pass: NotificationPass, _ tracker: CollectionTracker?, _ silent: Set<Int>)
         throws(RealmError)
     {
@@ -247,18 +249,19 @@ package class Notifier {
         }
     }
 
-    /// Whether it did not look at its rows yet: it begins where it does so, and what was before is no change.
+    /// Whether the rows were not read yet. The notifier then begins at the first pass; earlier changes are not
+    /// reported.
     var isUnprepared: Bool { false }
 
-    /// The version whose successors up to `newest` it has to be told of.
+    /// The version whose successors, up to `newest`, must be reported.
     fileprivate func base(_ newest: UInt64) -> UInt64 { isUnprepared ? newest : version }
 }
 
 extension Transaction {
-    /// Brings notifiers from the versions they are at to that of the snapshot.
+    /// Moves notifiers from their versions to that of the snapshot.
     /// - Parameters:
-    ///   - pin: that of the version at which they are.
-    ///   - silent: callbacks that are not to hear of what happened on the way.
+    ///   - pin: pin of the notifiers' old version.
+    ///   - silent: callbacks that must not receive the changes of this move.
     package func advance(_ notifiers: [Notifier], from pin: Pin?, silent: [ObjectIdentifier: Set<Int>] = [:])
         throws(RealmError)
     {
@@ -316,30 +319,30 @@ package final class ObjectNotifier: Notifier {
     }
 }
 
-/// Lists, sets and dictionaries, and results that show one as it is.
+/// Observes lists, sets and dictionaries, and results that show a collection without changes.
 package final class CollectionNotifier: Notifier {
     package enum Kind {
         case rows
-        /// Told by keys.
+        /// Changes are reported by key.
         case dictionary
     }
 
     private let path: CollectionPath
     private let kind: Kind
 
-    /// Most elements that are shown.
+    /// Largest number of elements shown.
     private let limit: Int
     private let isDictionary: Bool
 
-    /// Class of the objects in it.
+    /// Class of the objects in the collection; nil for values.
     private let target: TableKey?
 
-    /// Where it stands, in the history's terms.
+    /// The place of the collection, as the history names it.
     private var place: CollectionPlace
     private var count: Int
     private var keys: [[UInt8]] = []
 
-    /// - Parameter snapshot: that of `version`, in which the collection is.
+    /// - Parameter snapshot: the snapshot of `version`, which contains the collection.
     package init(_ path: CollectionPath, _ kind: Kind, limit: Int = .max, _ snapshot: Transaction) throws(RealmError) {
         let group = snapshot.group
         self.path = path
@@ -380,7 +383,7 @@ package final class CollectionNotifier: Notifier {
             : .rows(builder.limited(to: limit, before: old, after: isOver ? 0 : count))
     }
 
-    /// - Returns: false when the collection is no more.
+    /// - Returns: false when the collection no longer exists.
     private func update(_ builder: inout ChangeBuilder, _ tracker: CollectionTracker, _ pass: NotificationPass)
         throws(RealmError) -> Bool
     {
@@ -419,7 +422,7 @@ package final class CollectionNotifier: Notifier {
             }
         }
         if count + builder.insertions.count - builder.deletions.count != new {
-            // The history does not lead there, as when a Mixed value was replaced by a new collection.
+            // The history does not explain the new content, as when a Mixed value was replaced by a new collection.
             builder = ChangeBuilder(deletions: IndexSet([0..<count]), insertions: IndexSet([0..<new]))
             if kind == .dictionary, case .dictionary(let dictionary) = content { keys = try dictionary.allNames() }
         }

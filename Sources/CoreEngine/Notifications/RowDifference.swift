@@ -1,36 +1,35 @@
-/// From one list of rows to the next: what came, went or changed its place. Rules: live-objects §6.7.
+/// The difference between two lists of rows: inserted, deleted and moved rows. Rules: live-objects §6.7.
 struct RowDifference {
     private(set) var result = ChangeBuilder()
 
-    /// Rows that are in both lists, side by side in each of them, as one.
+    /// Consecutive rows that are adjacent in both lists, handled as one.
     struct Run {
-        /// Index of the first in the old list, and in the new one.
+        /// Index of the first row in the old list; `new` is its index in the new list.
         let old: Int
         let new: Int
         let count: Int
 
-        /// Number of those that were modified.
+        /// Number of modified rows among them.
         let modified: Int
     }
 
-    /// In the old order.
+    /// In the order of the old list.
     private var runs: [Run] = []
 
-    /// By run: the first place in the new order at which the same stands; and by place: the next one, −1 after the
-    /// last. Only an object that is several rows of a list stands at more than one.
+    /// `firstPlace`, by run: its first place in the new order. `nextPlace`, by place: the next place of the same
+    /// object, −1 after the last. Only an object that occurs several times in a list has more than one place.
     private var firstPlace: [Int] = []
     private var nextPlace: [Int] = []
 
-    /// Steps of comparison so far: runs and places that were looked at.
+    /// Steps of the comparison so far: runs and places visited.
     private(set) var steps = 0
 
-    /// After so many the rest is told as deleted and inserted again.
+    /// After this many steps the rest is reported as deleted and inserted again.
     private let mostSteps: Int
 
     /// - Parameters:
-    ///   - isGone: whether the object with a key of the old list was deleted meanwhile; another one may have its key
-    ///     now.
-    ///   - isInTableOrder: no row ever changes places with another.
+    ///   - isGone: whether the object that had a key in the old list was deleted; another object may have the key now.
+    ///   - isInTableOrder: rows never change places with each other.
     init(
         _ before: [ObjKey], _ after: [ObjKey], isGone: (ObjKey) -> Bool, isChanged: (ObjKey) -> Bool,
         isInTableOrder: Bool, mostSteps: Int = 1 << 26
@@ -58,16 +57,17 @@ struct RowDifference {
     }
 
     /// - Parameters:
-    ///   - builder: rows that are in one of the lists only, and modified ones.
-    ///   - runs: those that are in both.
+    ///   - builder: rows that are in only one of the lists, and modified rows.
+    ///   - runs: rows that are in both lists.
     init(_ builder: ChangeBuilder, _ runs: [Run], mostSteps: Int = 1 << 26) {
         self.mostSteps = mostSteps
         result = builder
         tellMoves(runs, [])
     }
 
-    /// Rows that changed places are deleted and inserted; as few as keep the longest stretches in place.
-    /// - Parameter rows: the new list, when some object is several rows.
+    /// Reports rows that changed places as deleted and inserted. The longest stretches stay in place, so that few rows
+    /// are reported.
+    /// - Parameter rows: the new list, when an object occurs in it several times; otherwise empty.
     private mutating func tellMoves(_ all: [Run], _ rows: [ObjKey]) {
         runs = all.sorted { $0.old < $1.old }
         let inNewOrder = runs.indices.sorted { runs[$0].new < runs[$1].new }
@@ -94,7 +94,7 @@ struct RowDifference {
         result.insertions = result.insertions.union(IndexSet(come))
     }
 
-    /// What ends at a run and a place and is the same before and after.
+    /// Consecutive runs that are the same before and after; it ends at a run and a place.
     private struct Stretch {
         var place = 0
         var runs = 0
@@ -102,18 +102,18 @@ struct RowDifference {
         var modified = 0
     }
 
-    /// Keeps the longest stretch that both parts have, then those left and right of it.
+    /// Keeps the longest stretch that both parts share, then repeats this left and right of it.
     private mutating func match(
         _ old: Range<Int>, _ new: Range<Int>, _ staysOld: inout [Bool], _ staysNew: inout [Bool]
     ) {
         var open = [(old, new)]
-        // Those that end at the run before, and at this one, in the order of their places.
+        // Stretches that end at the previous run and at this one, ordered by their places.
         var before: [Stretch] = [], ending: [Stretch] = []
         while let (oldPart, newPart) = open.popLast() {
             guard !oldPart.isEmpty, !newPart.isEmpty else { continue }
             var best = Stretch(), bestEnd = 0
             before.removeAll(keepingCapacity: true)
-            // What was found by the last step is the same before and after, be there a longer one or not.
+            // A stretch found before the last allowed step is valid, even if a longer one exists.
             matching: for run in oldPart {
                 guard steps < mostSteps else { break }
                 steps += 1

@@ -1,9 +1,9 @@
-/// Rows in an order that whoever asks knows, with their indices: in pieces, so that a change costs no more than a piece
-/// and a look at the others' counts.
+/// Rows in an order that the caller defines, with their indices. The list is stored in pieces: a change costs one piece
+/// and a pass over the counts of the others.
 ///
-/// Invariants: no piece is empty; `lengths` and `lasts` are the pieces' counts and last rows. They stand together,
-/// because a look at each piece itself is a look at another place of memory: with many rows that takes longer than all
-/// the rest.
+/// Invariants: no piece is empty; `lengths` and `lasts` are the counts and the last rows of the pieces. They are stored
+/// together, because reading each piece instead would access another place of memory: with many rows that would take
+/// longer than everything else.
 struct RowList {
     private var pieces: [[ObjKey]] = []
     private var lengths: [Int] = []
@@ -11,7 +11,8 @@ struct RowList {
     private(set) var count = 0
     private static let most = 2048
 
-    /// Where a row stands, or would come. Good until the list changes, and while it changes behind it.
+    /// The position of a row, or the position where it would be inserted. Valid until the list changes, and also while
+    /// the list changes only behind it.
     struct Place: Comparable {
         fileprivate var piece: Int
         fileprivate var offset: Int
@@ -37,7 +38,7 @@ struct RowList {
         return all
     }
 
-    /// The first place whose row does not precede what is looked for.
+    /// The first position whose row does not precede the wanted row.
     func place(_ precedes: (ObjKey) throws(RealmError) -> Bool) throws(RealmError) -> Place {
         func first(_ count: Int, _ row: (Int) -> ObjKey) throws(RealmError) -> Int {
             var low = 0, high = count
@@ -52,11 +53,13 @@ struct RowList {
         return Place(piece: piece, offset: try first(pieces[piece].count) { pieces[piece][$0] })
     }
 
-    /// The row at a place; nil: the end.
+    /// The row at a position; nil at the end.
     func row(at place: Place) -> ObjKey? {
         place.piece < pieces.count && place.offset < pieces[place.piece].count ? pieces[place.piece][place.offset] : nil
     }
 
+    /// The indices of positions.
+    ///
     /// - Parameter places: ascending.
     func indices(of places: [Place]) -> [Int] {
         var before = 0, at = 0
@@ -76,7 +79,7 @@ struct RowList {
             return
         }
         var target = place
-        // What came behind it may have cut its piece.
+        // An insertion behind the position may have split its piece.
         while target.offset > lengths[target.piece], target.piece + 1 < pieces.count {
             target = Place(piece: target.piece + 1, offset: target.offset - lengths[target.piece])
         }
@@ -92,7 +95,7 @@ struct RowList {
         note(target.piece)
     }
 
-    /// Takes out the row at a place.
+    /// Removes the row at a position.
     mutating func remove(at place: Place) {
         pieces[place.piece].remove(at: place.offset)
         count -= 1
@@ -102,7 +105,7 @@ struct RowList {
         lasts.remove(at: place.piece)
     }
 
-    /// A piece has changed.
+    /// Updates the count and the last row of a changed piece.
     private mutating func note(_ piece: Int) {
         lengths[piece] = pieces[piece].count
         lasts[piece] = pieces[piece][lengths[piece] - 1]

@@ -1,12 +1,12 @@
-/// Where the rows of results come from before any condition.
+/// The origin of the rows of results, before any condition.
 package enum RowSource {
     case table(TableKey)
     case backlinks(of: TableKey, ObjKey, from: TableKey, ColKey)
-    /// Objects in a list, set or dictionary; or plain values, when it holds any.
+    /// Objects in a list, set or dictionary, or its values.
     case collection(CollectionPath)
     case keys(CollectionPath)
 
-    /// The class whose object the rows hang on, when they do.
+    /// The class of the object that owns the rows; nil when there is no owner.
     var owner: TableKey? {
         switch self {
         case .table: nil
@@ -15,7 +15,7 @@ package enum RowSource {
         }
     }
 
-    /// The objects, in their order; null where a dictionary has none. nil: all of the class.
+    /// The objects, in their order; null where a dictionary has no object. nil: all objects of the class.
     func objects(_ group: Group) throws(RealmError) -> [ObjKey]? {
         switch self {
         case .table: return nil
@@ -48,12 +48,12 @@ package enum RowSource {
         }
     }
 
-    /// The rows that meet a query, in its order.
+    /// The rows that match a query, in its order.
     func rows(_ group: Group, _ query: BoundQuery) throws(RealmError) -> [ObjKey] {
         let all = try objects(group)
         if query.isAll, query.orderings.isEmpty, let all { return all }
         var rows = try query.run(group, source: all?.filter { !$0.isNull })
-        // A null meets no condition and comes last in every order.
+        // A null matches no condition and comes last in every order.
         let isSorted = query.isAll && query.orderings.allSatisfy { if case .sort = $0 { true } else { false } }
         if isSorted, let all { rows.append(contentsOf: all.filter(\.isNull)) }
         return rows
@@ -61,7 +61,7 @@ package enum RowSource {
 }
 
 extension Group {
-    /// The collection at a path; nil when it is no more, or its owner.
+    /// The collection at a path; nil when the collection or its owner no longer exists.
     func collection(_ path: CollectionPath) throws(RealmError) -> CollectionContent? {
         guard let ownerTable = try table(path.table), try ownerTable.isValid(path.object) else { return nil }
         return try resolve(path)

@@ -1,5 +1,5 @@
-/// What the versions after `base`, up to a snapshot, did: keys per class, and the instructions on observed collections.
-/// Rules: live-objects §6.3.
+/// The changes between a base version and a snapshot: object keys per class, and the instructions on observed
+/// collections. Rules: live-objects §6.3.
 final class TransactionChanges: ChangesetHandler {
     struct Objects {
         var inserted: Set<ObjKey> = []
@@ -12,7 +12,7 @@ final class TransactionChanges: ChangesetHandler {
     private(set) var tables: [TableKey: Objects] = [:]
     private var trackers: [TableKey: [CollectionTracker]] = [:]
 
-    /// Those that the selected collection concerns.
+    /// Trackers that observe the selected collection.
     private var selected: [CollectionTracker] = []
 
     func track(_ tracker: CollectionTracker) { trackers[tracker.place.table, default: []].append(tracker) }
@@ -67,12 +67,12 @@ final class TransactionChanges: ChangesetHandler {
     func schemaChanged() {}
 }
 
-/// The instructions on one collection, gathered.
+/// Collects the instructions on one collection.
 final class CollectionTracker {
     let place: CollectionPlace
     var builder = ChangeBuilder()
 
-    /// Stable keys of the elements in which something changed.
+    /// Stable keys of the elements whose nested content changed.
     var nested: Set<Int64> = []
     private(set) var isOwnerGone = false
 
@@ -82,7 +82,7 @@ final class CollectionTracker {
 }
 
 extension Group {
-    /// A path as the history names it: stable keys all the way; nil when it leads to no collection any more.
+    /// A path as the history names it, with stable keys in all steps; nil when it no longer leads to a collection.
     func place(of path: CollectionPath) throws(RealmError) -> CollectionPlace? {
         var place = CollectionPlace(table: path.table, object: path.object, column: path.column)
         var outer = path
