@@ -31,7 +31,7 @@ final class ChangedObjects {
         Set(changes.tables[table].map { Array($0.modified.keys) } ?? [])
     }
 
-    // MARK: Without paths
+    // MARK: Changes without paths
 
     private func reachingModified(_ root: TableKey) throws(RealmError) -> Set<ObjKey> {
         if let known = reaching[root] { return known }
@@ -86,7 +86,7 @@ final class ChangedObjects {
         return found
     }
 
-    // MARK: Along paths
+    // MARK: Changes along paths
 
     /// Objects of the class where the path begins that changed along the path.
     func keys(along path: KeyPath) throws(RealmError) -> Set<ObjKey> {
@@ -120,7 +120,7 @@ final class ChangedObjects {
         modified(table, column).union(changes.tables[table]?.inserted ?? [])
     }
 
-    // MARK: Readers
+    // MARK: Readers of changed properties
 
     /// Objects with a path that passes over, or ends at, a property that was changed; nil: more than `most`.
     ///

@@ -42,7 +42,7 @@ package struct IndexSet: Equatable {
         }
     }
 
-    // MARK: Without shifting
+    // MARK: Operations without shifting
 
     mutating func add(_ index: Int) {
         if let last = ranges.last, index < last.upperBound {
@@ -120,7 +120,7 @@ package struct IndexSet: Equatable {
         return found
     }
 
-    // MARK: Elements come and go
+    // MARK: Insertion and removal of elements
 
     /// Inserts `count` elements before `index`, as members or as non-members.
     private mutating func makeRoom(_ index: Int, _ count: Int, asMembers: Bool) {
@@ -192,7 +192,7 @@ package struct IndexSet: Equatable {
         self = kept
     }
 
-    // MARK: Between a collection and the same one without the members
+    // MARK: Index conversion between all elements and non-members
 
     /// Converts an index among the non-members to the index among all elements.
     func shift(_ index: Int) -> Int {

@@ -211,7 +211,7 @@ package class Notifier {
         }
     }
 
-    // MARK: What a kind of handle says
+    // MARK: Overrides of subclasses
 
     var nothing: Pending { .rows(ChangeBuilder()) }
 

@@ -1,6 +1,7 @@
 import Synchronization
 
-/// Gives `Realm` its initializer: a protocol's initializer may return an existing instance, a class's cannot.
+/// Gives `Realm` its initializer: an initializer from a protocol may return an existing instance, an initializer of a
+/// class cannot.
 public protocol RealmOpening {}
 
 extension RealmOpening where Self == Realm {
@@ -45,7 +46,7 @@ public final class Realm: RealmOpening {
         /// The Realm is changing its owner: no call may enter.
         var isMoving = false
 
-        /// Another thread than the Realm's own put it in transit.
+        /// A thread other than the Realm's own has put it in transit.
         var isUncertain = false
     }
 
@@ -354,7 +355,7 @@ public final class Realm: RealmOpening {
         isOpen = true
     }
 
-    /// A frozen view of a version that `realm` can pin.
+    /// A frozen view of the version that `pin` keeps, with the configuration and schema of `realm`.
     init(freezing realm: Realm, _ pin: Pin) throws(RealmError) {
         var configuration = realm.configuration
         configuration.initialize = nil
@@ -383,7 +384,7 @@ public final class Realm: RealmOpening {
 
     deinit {
         guard !isInherited else { return leaveToParent() }
-        // The last reference is gone: no call can be inside.
+        // The last reference is gone, so no call can be inside.
         standing.bitwiseOr(Standing.closed, ordering: .sequentiallyConsistent)
         endForGood()
     }

@@ -89,7 +89,7 @@ public struct RealmList: LiveCollection {
     /// First index of an equal value.
     public func find(_ value: RealmValue) throws(RealmError) -> Int? { try realm.index(of: value, in: path) }
 
-    // MARK: Changing; inside a write transaction
+    // MARK: Changes, inside a write transaction
 
     /// Appends an element. In a list of Mixed values, a list or dictionary becomes a nested collection.
     public func append(_ value: RealmValue) throws(RealmError) {
@@ -361,7 +361,7 @@ public struct RealmDictionary: LiveCollection {
         return RealmObject(realm: realm, table: table, key: key)
     }
 
-    // MARK: Changing; inside a write transaction
+    // MARK: Changes, inside a write transaction
 
     /// Stores a value under a new or existing key. In a dictionary of Mixed values, a list or dictionary becomes a
     /// nested collection.

@@ -1,5 +1,5 @@
-/// A Swift type that properties can store, converted in both directions: `object.set("age", 30)`, `object.get("age",
-/// as: Int.self)`.
+/// A Swift type that properties can store. Values are converted in both directions:
+/// `object.set("age", 30)`, `object.get("age", as: Int.self)`.
 ///
 /// Of the standard library: integers, `Bool`, `String`, `Float`, `Double`, optionals, and arrays and dictionaries of
 /// these. `CoreEngineFoundation` adds `Date`, `Data` and `UUID`. An enum declares the conformance and is stored as its

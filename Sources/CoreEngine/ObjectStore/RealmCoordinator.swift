@@ -1,8 +1,8 @@
 /// The open Realms of this process, by canonical path: checks that their configurations agree. Rules: live-objects
 /// §4.1.
 ///
-/// Only cached instances are referenced, weakly, because weak references make reference counting slower. Of the others
-/// the coordinator stores what it must compare.
+/// Only cached instances are referenced, weakly: a weak reference makes reference counting of its object slower. Of the
+/// others the coordinator stores what it must compare.
 enum RealmCoordinator {
     private struct Entry {
         let id: ObjectIdentifier

@@ -23,7 +23,7 @@ extension ResultSet {
     /// collection.
     package var isOrderedValues: Bool { table == nil && !valueOrderings.isEmpty }
 
-    /// Indexes in the collection, in the order of the rows.
+    /// Indices in the collection, in the order of the rows.
     func orderedPlaces() throws(RealmError) -> [Int] {
         let content = try content(), group = try realm.reading().group
         var values: [Mixed] = []
@@ -31,7 +31,7 @@ extension ResultSet {
             try group.store.test()
             try values.add(try value(i, in: content))
         }
-        // Memory for the indexes with their offsets, for sorting, and for the result.
+        // Memory for the indices with their offsets, for sorting, and for the result.
         try CMemory.expect(values.count, each: 8 * MemoryLayout<Int>.stride)
         var places = Array(values.indices)
         for ordering in valueOrderings {

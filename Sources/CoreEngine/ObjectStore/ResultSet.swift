@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// Nothing runs before the first access; the rows found are kept until the Realm's state changes. Thread rule: that of
 /// the Realm. Frozen results: any thread, many at once; the first thread runs the query, and the others wait for it.
-/// Sendable: everything is used in calls inside the Realm; state that several threads share in frozen results is atomic
+/// Sendable: results are used only within `Realm.inside`; state that several threads share in frozen results is atomic
 /// or immutable.
 package final class ResultSet: @unchecked Sendable {
     package typealias Source = RowSource
@@ -38,7 +38,7 @@ package final class ResultSet: @unchecked Sendable {
     /// Orderings of value results; empty: the order of the collection.
     let valueOrderings: [ValueOrdering]
 
-    /// Indexes in the collection, for ordered value results. Found together with the rows.
+    /// Indices in the collection, for ordered value results. Found together with the rows.
     private var places: [Int] = []
 
     /// Whether the collection is a dictionary; nil when there was no collection. A collection of another kind at the

@@ -109,7 +109,7 @@ public struct Results: LiveCollection {
     /// Iterates over the current objects.
     public func makeIterator() -> Iterator { Iterator(self) }
 
-    // MARK: Making others
+    // MARK: Derived results
 
     /// The objects that also match a query text. `$0` is the first argument; a list provides the values of `{…}`, and
     /// `RealmObject.link` an object. SORT, DISTINCT and LIMIT at the end of the text come after the orderings of these

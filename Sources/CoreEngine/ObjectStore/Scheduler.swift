@@ -151,7 +151,7 @@ package struct WorkList {
 ///
 /// The scheduler ends with its thread: it matches no later thread, even one with the same number. Waiting work is
 /// dropped, and Realms that belong to it end their writes (`Realm.threadEnds`).
-// `pending` is a Lock; the rest is atomic or immutable.
+// Sendable: `pending` is a Lock; the rest is atomic or immutable.
 public final class ThreadScheduler: EngineScheduler, @unchecked Sendable {
     private let number = Platform.threadId
     private let hasEnded = Atomic(false)
@@ -230,7 +230,7 @@ public final class ThreadScheduler: EngineScheduler, @unchecked Sendable {
     /// Whether the caller is on the thread.
     public var isOnThread: Bool { Platform.threadId == threadId }
 
-    /// Whether both are the same scheduler: a thread has one.
+    /// Whether both are the same scheduler: a thread has only one.
     public func isSame(as other: any Scheduler) -> Bool { other === self }
 
     /// Whether the thread still exists. Whether it will call `runPending` is unknown.

@@ -1,6 +1,6 @@
-/// The `place` number of a scheduler that defines itself which other schedulers are the same: these share one number.
+/// The `place` number of a scheduler that defines equality itself (`isSame`): equal schedulers share one number.
 ///
-/// `isSame` is called once, for the schedulers that already have a number, when the first Realm uses the new scheduler.
+/// `isSame` is called when the first Realm uses the new scheduler, once for each scheduler that already has a number.
 /// It is a function of the program, so it is called outside of the lock.
 package final class SchedulerHome: @unchecked Sendable {  // `mark` is used under the lock of `all`.
 

@@ -1,9 +1,9 @@
 /// A reference for sending a Realm, an object, a collection or results to another thread. It holds keys and no
-/// transaction, so any thread may have it; the receiver resolves it in another Realm of the same file. Rules:
+/// transaction, so any thread may have it. The receiver resolves it in another Realm of the same file. Rules:
 /// live-objects §4.7.
 ///
 /// Thread rule: any thread; a reference is created on the Realm's thread, except a reference to a Realm itself.
-/// Sendable: only the content of `realm`, a Lock, and the weak reference, which is atomic, ever change.
+/// Sendable: only the content of `realm`, a Lock, and the weak reference, which is atomic, can change.
 public final class ThreadSafeReference: @unchecked Sendable {
     package enum Target {
         case object(TableKey, BornKey)
@@ -43,7 +43,7 @@ public final class ThreadSafeReference: @unchecked Sendable {
         (version, isOfWrite, pin) = (nil, false, nil)
     }
 
-    /// Call inside the Realm.
+    /// Call within `Realm.inside`.
     private init(_ realm: Realm, _ target: Target, isPinning: Bool) throws(RealmError) {
         let pin = realm.isReading ? realm.frozen?.pin ?? realm.transaction.pin : nil
         self.target = target
@@ -94,8 +94,8 @@ public final class ThreadSafeReference: @unchecked Sendable {
         try self.init(realm, .results(results.recipe), isPinning: true)
     }
 
-    /// The referenced keys, valid in `other`. A Realm that is behind the version of the reference is moved to it. Call
-    /// inside that Realm.
+    /// The referenced keys, valid in `other`. If `other` is behind the version of the reference, it is moved to it.
+    /// Call within `other.inside`.
     /// - Throws: 2007 for a reference of another kind, which can still be resolved as its own kind, or for a Realm of
     ///   another file.
     package func target(_ wanted: Kind, in other: Realm) throws(RealmError) -> Target {

@@ -7,7 +7,7 @@
 /// In a property that links to objects, a dictionary describes an object with these values: a new one or, with
 /// `update`, the one that has its primary key. For an embedded class it is a new object that replaces the old one.
 ///
-/// Call inside the Realm.
+/// Call within `Realm.inside`.
 struct ValueWriter {
     private let realm: Realm
 
@@ -20,7 +20,7 @@ struct ValueWriter {
         self.updates = updates
     }
 
-    // MARK: What programs ask for
+    // MARK: Entry points
 
     /// Creates an object of a class with these values.
     mutating func create(_ objectClass: ObjectSchema, _ key: RealmValue?, _ values: [Name: RealmValue])
