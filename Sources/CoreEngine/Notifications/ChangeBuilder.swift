@@ -1,10 +1,10 @@
-/// What happened to one collection, instruction by instruction. Rules: live-objects §6.5, §6.6.
+/// The changes of one collection, collected instruction by instruction. Rules: live-objects §6.5, §6.6.
 struct ChangeBuilder {
     package struct Move: Equatable {
         /// Index in the old collection.
         package var from: Int
 
-        /// Index in the new one.
+        /// Index in the new collection.
         package var to: Int
     }
 
@@ -17,7 +17,7 @@ struct ChangeBuilder {
     var moves: [Move] = []
     var isCleared = false
 
-    /// The collection itself is gone.
+    /// The collection itself was deleted.
     var isDeleted = false
 
     var isEmpty: Bool {
@@ -28,26 +28,26 @@ struct ChangeBuilder {
 
     mutating func apply(_ change: CollectionChange) {
         switch change {
-        case .insert(let i): insert(i)
-        case .set(let i): modifications.add(i)
-        case .erase(let i): erase(i)
+        case .insert(let index): insert(index)
+        case .set(let index): modifications.add(index)
+        case .erase(let index): erase(index)
         case .move(let from, let to): move(from, to)
         case .clear(let size): clear(size)
         }
     }
 
-    private mutating func insert(_ i: Int) {
-        modifications.shiftForInsert(at: i)
-        insertions.insert(at: i)
-        for m in moves.indices where moves[m].to >= i { moves[m].to += 1 }
+    private mutating func insert(_ index: Int) {
+        modifications.shiftForInsert(at: index)
+        insertions.insert(at: index)
+        for moveIndex in moves.indices where moves[moveIndex].to >= index { moves[moveIndex].to += 1 }
         isCleared = false
     }
 
-    private mutating func erase(_ i: Int) {
-        modifications.erase(at: i)
-        if let old = insertions.eraseOrUnshift(i) { _ = deletions.addShifted(old) }
-        moves.removeAll { $0.to == i }
-        for m in moves.indices where moves[m].to > i { moves[m].to -= 1 }
+    private mutating func erase(_ index: Int) {
+        modifications.erase(at: index)
+        if let old = insertions.eraseOrUnshift(index) { _ = deletions.addShifted(old) }
+        moves.removeAll { $0.to == index }
+        for moveIndex in moves.indices where moves[moveIndex].to > index { moves[moveIndex].to -= 1 }
     }
 
     mutating func clear(_ size: Int) {
@@ -58,14 +58,14 @@ struct ChangeBuilder {
     private mutating func move(_ from: Int, _ to: Int) {
         guard from != to else { return }
         var moved: Int?
-        for m in moves.indices {
-            let at = moves[m].to
+        for moveIndex in moves.indices {
+            let at = moves[moveIndex].to
             if at == from {
-                moved = m
+                moved = moveIndex
             } else if from > at, at >= to {
-                moves[m].to += 1
+                moves[moveIndex].to += 1
             } else if from < at, at <= to {
-                moves[m].to -= 1
+                moves[moveIndex].to -= 1
             }
         }
         if let moved {
@@ -82,107 +82,108 @@ struct ChangeBuilder {
         if wasModified { modifications.insert(at: to) } else { modifications.shiftForInsert(at: to) }
     }
 
-    /// All instructions were heard.
+    /// Call after the last instruction.
     mutating func finish() { dropIdleMoves() }
 
-    /// A move that ended where it began is none.
+    /// Removes moves that ended where they began.
     private mutating func dropIdleMoves() {
-        moves = moves.filter { m in
-            guard deletions.unshift(m.from) == insertions.unshift(m.to) else { return true }
-            deletions.remove(m.from)
-            insertions.remove(m.to)
+        moves = moves.filter { move in
+            guard deletions.unshift(move.from) == insertions.unshift(move.to) else { return true }
+            deletions.remove(move.from)
+            insertions.remove(move.to)
             return false
         }
     }
 
     // MARK: Limits
 
-    /// The same for who sees only the first `limit` elements: those that come into sight or leave it count as inserted
-    /// and deleted.
+    /// The changes for an observer of only the first `limit` elements: an element that enters this range counts as
+    /// inserted, one that leaves it as deleted.
     /// - Parameters:
     ///   - before: number of all elements in the old collection.
-    ///   - after: in the new one.
+    ///   - after: number of all elements in the new collection.
     func limited(to limit: Int, before: Int, after: Int) -> ChangeBuilder {
         if before <= limit, after <= limit { return self }
-        var b = ChangeBuilder(
+        var visible = ChangeBuilder(
             deletions: deletions.below(limit), insertions: insertions.below(limit), isDeleted: isDeleted)
-        // Elements in both collections keep their order: these many are in sight.
-        let keptBefore = min(before, limit) - b.deletions.count, keptAfter = min(after, limit) - b.insertions.count
-        b.modifications = modifications.below(limit)
+        // Elements in both collections keep their order: these numbers of them are in the range, before and after.
+        let keptBefore = min(before, limit) - visible.deletions.count,
+            keptAfter = min(after, limit) - visible.insertions.count
+        visible.modifications = modifications.below(limit)
         if keptAfter > keptBefore {
             let coming = insertions.gaps(keptBefore..<keptAfter)
-            b.insertions = b.insertions.union(coming)
-            b.modifications = b.modifications.subtracting(coming)
+            visible.insertions = visible.insertions.union(coming)
+            visible.modifications = visible.modifications.subtracting(coming)
         } else {
-            b.deletions = b.deletions.union(deletions.gaps(keptAfter..<keptBefore))
+            visible.deletions = visible.deletions.union(deletions.gaps(keptAfter..<keptBefore))
         }
-        b.moves = moves.filter { $0.from < limit && $0.to < limit }
-        b.isCleared = isCleared && !b.deletions.isEmpty
-        return b
+        visible.moves = moves.filter { $0.from < limit && $0.to < limit }
+        visible.isCleared = isCleared && !visible.deletions.isEmpty
+        return visible
     }
 
     // MARK: Merging
 
-    /// Adds what happened after it.
+    /// Adds changes that happened later.
     mutating func merge(_ later: ChangeBuilder) {
         if later.isEmpty { return }
         if isEmpty {
             self = later
             return
         }
-        var b = later
+        var next = later
         var kept: [Move] = []
-        for var m in moves {
-            if let i = b.moves.firstIndex(where: { $0.from == m.to }) {
-                if modifications.contains(m.to) { b.modifications.add(b.moves[i].to) }
-                m.to = b.moves[i].to
-                b.moves.remove(at: i)
-            } else if b.deletions.contains(m.to) {
+        for var move in moves {
+            if let index = next.moves.firstIndex(where: { $0.from == move.to }) {
+                if modifications.contains(move.to) { next.modifications.add(next.moves[index].to) }
+                move.to = next.moves[index].to
+                next.moves.remove(at: index)
+            } else if next.deletions.contains(move.to) {
                 continue
             } else {
-                m.to = b.insertions.shift(b.deletions.unshift(m.to))
+                move.to = next.insertions.shift(next.deletions.unshift(move.to))
             }
-            kept.append(m)
+            kept.append(move)
         }
         moves = kept
-        b.moves.removeAll { insertions.contains($0.from) }
-        for m in b.moves where modifications.contains(m.from) { b.modifications.add(m.to) }
-        for m in b.moves { moves.append(Move(from: deletions.shift(insertions.unshift(m.from)), to: m.to)) }
-        deletions.addShifted(by: insertions, b.deletions)
-        insertions.erase(at: b.deletions)
-        insertions.insert(at: b.insertions)
+        next.moves.removeAll { insertions.contains($0.from) }
+        for move in next.moves where modifications.contains(move.from) { next.modifications.add(move.to) }
+        for move in next.moves { moves.append(Move(from: deletions.shift(insertions.unshift(move.from)), to: move.to)) }
+        deletions.addShifted(by: insertions, next.deletions)
+        insertions.erase(at: next.deletions)
+        insertions.insert(at: next.insertions)
         dropIdleMoves()
-        modifications.erase(at: b.deletions)
-        modifications.shiftForInsert(at: b.insertions)
-        modifications = modifications.union(b.modifications)
-        isDeleted = isDeleted || b.isDeleted
-        isCleared = b.isCleared
+        modifications.erase(at: next.deletions)
+        modifications.shiftForInsert(at: next.insertions)
+        modifications = modifications.union(next.modifications)
+        isDeleted = isDeleted || next.isDeleted
+        isCleared = next.isCleared
     }
 }
 
-/// What a callback of a collection is told. Deletions and `modifications` index the old collection, the others the new
-/// one. Rules: live-objects §6.8.
+/// The changes reported to a callback of a collection. `deletions` and `modifications` are indices in the old
+/// collection, the others in the new one. Rules: live-objects §6.8.
 package struct CollectionChanges {
     package let deletions: IndexSet
     package let insertions: IndexSet
 
-    /// The same rows before and after.
+    /// Modified rows: their indices in the old collection and, in `modificationsAfter`, in the new one.
     package let modifications: IndexSet
     package let modificationsAfter: IndexSet
     package let moves: [(from: Int, to: Int)]
     package let isCleared: Bool
     package let isDeleted: Bool
 
-    init(_ b: ChangeBuilder) {
-        deletions = b.deletions
-        insertions = b.insertions
-        modificationsAfter = b.modifications.subtracting(b.insertions)
-        var before = b.modifications
-        before.erase(at: b.insertions)
-        before.shiftForInsert(at: b.deletions)
+    init(_ builder: ChangeBuilder) {
+        deletions = builder.deletions
+        insertions = builder.insertions
+        modificationsAfter = builder.modifications.subtracting(builder.insertions)
+        var before = builder.modifications
+        before.erase(at: builder.insertions)
+        before.shiftForInsert(at: builder.deletions)
         modifications = before
-        moves = b.moves.map { ($0.from, $0.to) }
-        isCleared = b.isCleared
-        isDeleted = b.isDeleted
+        moves = builder.moves.map { ($0.from, $0.to) }
+        isCleared = builder.isCleared
+        isDeleted = builder.isDeleted
     }
 }

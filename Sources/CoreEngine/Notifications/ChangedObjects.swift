@@ -1,7 +1,7 @@
-/// Which objects count as changed in a range of versions: found from what was modified, backwards over the links.
-/// Rules: live-objects §6.9, §6.10.
+/// Computes which objects count as changed in a range of versions: starts at the modified objects and follows links
+/// backwards. Rules: live-objects §6.9, §6.10.
 ///
-/// Thread rule: that of the group, which stands at the end of the range.
+/// Thread rule: that of the group, which shows the version at the end of the range.
 final class ChangedObjects {
     private let group: Group
     private let links: LinkWalk
@@ -9,7 +9,7 @@ final class ChangedObjects {
     private var reaching: [TableKey: Set<ObjKey>] = [:]
     private var along: [KeyPath: Set<ObjKey>] = [:]
 
-    /// Per class the backlink columns, made when first asked for.
+    /// The backlink columns of each class; built on first use.
     private var backlinks: [TableKey: [ColumnFacts]]?
 
     init(_ group: Group, _ changes: TransactionChanges) {
@@ -18,11 +18,11 @@ final class ChangedObjects {
         self.changes = changes
     }
 
-    /// Objects of a class that changed along one of the paths of a view; for one without paths, too, those that were
-    /// modified, or lead to one that was over up to three links.
+    /// Objects of a class that changed along one of the paths of a view. For a view without paths also the modified
+    /// objects, and objects that reach a modified one over at most three links.
     func keys(of table: TableKey, _ view: NotificationView) throws(RealmError) -> Set<ObjKey> {
         var all = view.isPlain ? try reachingModified(table) : []
-        for p in view.paths { all.formUnion(try keys(along: p)) }
+        for path in view.paths { all.formUnion(try keys(along: path)) }
         return all
     }
 
@@ -31,7 +31,7 @@ final class ChangedObjects {
         Set(changes.tables[table].map { Array($0.modified.keys) } ?? [])
     }
 
-    // MARK: Without paths
+    // MARK: Changes without paths
 
     private func reachingModified(_ root: TableKey) throws(RealmError) -> Set<ObjKey> {
         if let known = reaching[root] { return known }
@@ -43,25 +43,26 @@ final class ChangedObjects {
     private func search(_ root: TableKey) throws(RealmError) -> Set<ObjKey> {
         let distances = try distances(from: root)
         var level: [TableKey: Set<ObjKey>] = [:]
-        for t in distances.keys {
-            let keys = modified(t)
-            if !keys.isEmpty { level[t] = keys }
+        for table in distances.keys {
+            let keys = modified(table)
+            if !keys.isEmpty { level[table] = keys }
         }
         var seen = level
         var done = 0
         while done < Notifications.depth, !level.isEmpty {
             done += 1
             var next: [TableKey: Set<ObjKey>] = [:]
-            for (t, keys) in level {
-                for b in try backlinkColumns(of: t) {
-                    // Objects too far from the root would not lead there in what is left.
-                    guard let distance = distances[b.oppositeTable], distance + done <= Notifications.depth else {
+            for (table, keys) in level {
+                for backlink in try backlinkColumns(of: table) {
+                    // Objects too far from the root could not reach it in the remaining steps.
+                    guard let distance = distances[backlink.oppositeTable], distance + done <= Notifications.depth
+                    else {
                         continue
                     }
-                    for origin in try links.origins(of: keys, t, b) ?? []
-                    where seen[b.oppositeTable]?.contains(origin) != true {
-                        seen[b.oppositeTable, default: []].insert(origin)
-                        next[b.oppositeTable, default: []].insert(origin)
+                    for origin in try links.origins(of: keys, table, backlink) ?? []
+                    where seen[backlink.oppositeTable]?.contains(origin) != true {
+                        seen[backlink.oppositeTable, default: []].insert(origin)
+                        next[backlink.oppositeTable, default: []].insert(origin)
                     }
                 }
             }
@@ -70,29 +71,31 @@ final class ChangedObjects {
         return seen[root] ?? []
     }
 
-    /// Classes that links lead to from a class, and the fewest links on the way.
+    /// Classes that links lead to from a class, each with the smallest number of links.
     private func distances(from root: TableKey) throws(RealmError) -> [TableKey: Int] {
         var targets: [TableKey: Set<TableKey>] = [:]
-        for (t, columns) in try allBacklinks() { for b in columns { targets[b.oppositeTable, default: []].insert(t) } }
+        for (table, columns) in try allBacklinks() {
+            for backlink in columns { targets[backlink.oppositeTable, default: []].insert(table) }
+        }
         var found = [root: 0]
         var level: Set<TableKey> = [root]
         for distance in 1...Notifications.depth {
             level = Set(level.flatMap { targets[$0] ?? [] }.filter { found[$0] == nil })
-            for t in level { found[t] = distance }
+            for table in level { found[table] = distance }
         }
         return found
     }
 
-    // MARK: Along paths
+    // MARK: Changes along paths
 
-    /// Objects of the class where a path begins that changed along it.
+    /// Objects of the class where the path begins that changed along the path.
     func keys(along path: KeyPath) throws(RealmError) -> Set<ObjKey> {
         if let known = along[path] { return known }
         var all: Set<ObjKey> = []
-        // Who links to an object counts where a path ends.
-        for i in path.steps.indices where !path.steps[i].isBacklink || i == path.steps.count - 1 {
-            var keys = try changed(at: path.steps[i])
-            for step in path.steps[..<i].reversed() where !keys.isEmpty {
+        // A change of the links to an object counts only at the end of a path.
+        for index in path.steps.indices where !path.steps[index].isBacklink || index == path.steps.count - 1 {
+            var keys = try changed(at: path.steps[index])
+            for step in path.steps[..<index].reversed() where !keys.isEmpty {
                 keys = try links.back(over: step, keys) ?? []
             }
             all.formUnion(keys)
@@ -104,8 +107,10 @@ final class ChangedObjects {
     /// Objects at which a step finds a change.
     private func changed(at step: KeyPath.Step) throws(RealmError) -> Set<ObjKey> {
         if step.isBacklink {
-            guard let b = try group.table(step.table)?.facts(step.column) else { return [] }
-            return try links.targets(of: changed(b.oppositeTable, b.oppositeColumn), b.oppositeTable, b.oppositeColumn)
+            guard let backlink = try group.table(step.table)?.facts(step.column) else { return [] }
+            return try links.targets(
+                of: changed(backlink.oppositeTable, backlink.oppositeColumn), backlink.oppositeTable,
+                backlink.oppositeColumn)
                 ?? []
         }
         return changed(step.table, step.column)
@@ -115,21 +120,22 @@ final class ChangedObjects {
         modified(table, column).union(changes.tables[table]?.inserted ?? [])
     }
 
-    // MARK: Readers
+    // MARK: Readers of changed properties
 
-    /// Objects to which paths lead over, or end at, a property that was changed; nil: more than `most`.
+    /// Objects with a path that passes over, or ends at, a property that was changed; nil: more than `most`.
     ///
-    /// Of the links on a path to what changed, those before the first change are the same in both snapshots, unless
-    /// they are backlinks.
-    /// - Parameter before: the snapshot at the beginning of the range: who lost a backlink was reached there.
+    /// On the way to the first changed property, the links of a path are the same in both snapshots, unless they are
+    /// backlinks.
+    /// - Parameter before: the snapshot at the beginning of the range: an object that lost a backlink was reached
+    ///   there.
     func readers(_ paths: Set<KeyPath>, before: Group?, most: Int) throws(RealmError) -> Set<ObjKey>? {
         var all: Set<ObjKey> = []
         for path in paths {
             let then = path.steps.contains(where: \.isBacklink) ? before.map { LinkWalk(group: $0) } : nil
             for (walk, isBefore) in [(links, false)] + (then.map { [($0, true)] } ?? []) {
-                for i in path.steps.indices {
-                    guard var keys = try read(path.steps[i], walk, isBefore, most) else { return nil }
-                    for step in path.steps[..<i].reversed() where !keys.isEmpty {
+                for index in path.steps.indices {
+                    guard var keys = try read(path.steps[index], walk, isBefore, most) else { return nil }
+                    for step in path.steps[..<index].reversed() where !keys.isEmpty {
                         guard let next = try walk.back(over: step, keys, most: most) else { return nil }
                         keys = next
                     }
@@ -141,15 +147,17 @@ final class ChangedObjects {
         return all
     }
 
-    /// Objects at which what a step reads was changed. Who links to an object is changed in the object that links.
-    private func read(_ step: KeyPath.Step, _ walk: LinkWalk, _ isBefore: Bool, _ most: Int) throws(RealmError) -> Set<
-        ObjKey
-    >? {
+    /// Objects at which the property that a step reads was changed. A changed backlink is a change of the linking
+    /// object.
+    private func read(
+        _ step: KeyPath.Step, _ walk: LinkWalk, _ isBefore: Bool, _ most: Int
+    ) throws(RealmError) -> Set<ObjKey>? {
         guard step.isBacklink else { return modified(step.table, step.column) }
-        guard let b = try walk.group.table(step.table)?.facts(step.column) else { return [] }
-        let origins = changes.tables[b.oppositeTable] ?? TransactionChanges.Objects()
-        let keys = modified(b.oppositeTable, b.oppositeColumn).union(isBefore ? origins.deleted : origins.inserted)
-        return try walk.targets(of: keys, b.oppositeTable, b.oppositeColumn, most: most)
+        guard let backlink = try walk.group.table(step.table)?.facts(step.column) else { return [] }
+        let origins = changes.tables[backlink.oppositeTable] ?? TransactionChanges.Objects()
+        let keys = modified(backlink.oppositeTable, backlink.oppositeColumn).union(
+            isBefore ? origins.deleted : origins.inserted)
+        return try walk.targets(of: keys, backlink.oppositeTable, backlink.oppositeColumn, most: most)
     }
 
     private func modified(_ table: TableKey, _ column: ColKey) -> Set<ObjKey> {
@@ -164,8 +172,8 @@ final class ChangedObjects {
         if let backlinks { return backlinks }
         var all: [TableKey: [ColumnFacts]] = [:]
         for i in group.liveIndexes {
-            let t = try group.table(at: i)
-            all[t.key] = t.facts.compactMap { $0 }.filter { $0.type == .backlink }
+            let table = try group.table(at: i)
+            all[table.key] = table.facts.compactMap { $0 }.filter { $0.type == .backlink }
         }
         backlinks = all
         return all

@@ -1,7 +1,7 @@
-/// The rows of a class that meet a condition, in their order, all of them; of these the first are shown.
+/// All rows of a class that match a condition, in their order. The first `limit` of them are shown.
 ///
-/// From one version to the next only rows that were touched can come, go or change places. Where each stood is found by
-/// its values before, where it stands by its values now; all others keep their order.
+/// Between two versions only touched rows can enter, leave or change places. The old position of a touched row is found
+/// by its old values, its new position by its new values; all other rows keep their order.
 struct FollowedRows {
     private let table: TableKey
     private let keys: [SortKey]
@@ -9,7 +9,7 @@ struct FollowedRows {
     private var list: RowList
 
     init(_ table: TableKey, _ rows: [ObjKey], _ keys: [SortKey], limit: Int) throws(RealmError) {
-        // The list keeps its rows in pieces.
+        // The list stores its rows in pieces.
         try CMemory.expect(rows.count, each: 16)
         self.table = table
         self.keys = keys
@@ -19,8 +19,8 @@ struct FollowedRows {
 
     var shown: [ObjKey] { list.keys(limit) }
 
-    /// The objects that may be other rows than before, or changed ones; nil: so many that finding all rows again takes
-    /// less, or the snapshot before is not there to tell.
+    /// The objects that may enter, leave or change as rows. nil: finding all rows again is cheaper, because there are
+    /// too many, or the old snapshot is needed and not available.
     func touched(
         _ reads: RowReads, _ own: TransactionChanges.Objects, _ changed: Set<ObjKey>, _ pass: NotificationPass
     ) throws(RealmError) -> Set<ObjKey>? {
@@ -34,8 +34,8 @@ struct FollowedRows {
         return readers.subtracting(own.deleted).union(own.inserted).union(changed)
     }
 
-    /// Moves on to the snapshot of a pass. After an error it is as it was.
-    /// - Parameter meeting: those of `touched` that meet the condition now.
+    /// Moves the rows to the snapshot of a pass. An error leaves them unchanged.
+    /// - Parameter meeting: the objects of `touched` that match the condition now.
     mutating func follow(
         _ touched: Set<ObjKey>, meeting: [ObjKey], _ own: TransactionChanges.Objects, _ changed: Set<ObjKey>,
         _ pass: NotificationPass
@@ -49,7 +49,7 @@ struct FollowedRows {
         }
         old.sort { $0.place < $1.place }
         let wasAt = list.indices(of: old.map(\.place)), before = list.count
-        for o in old.reversed() { list.remove(at: o.place) }
+        for removed in old.reversed() { list.remove(at: removed.place) }
 
         var new: [RowOrder.Row] = [], places: [RowList.Place] = []
         do throws(RealmError) {
@@ -71,16 +71,16 @@ struct FollowedRows {
 
     private mutating func putBack(_ rows: [ObjKey], at indices: [Int]) {
         var rest = list.keys()[...], all: [ObjKey] = []
-        for (row, i) in zip(rows, indices) {
-            let between = i - all.count
+        for (row, index) in zip(rows, indices) {
+            let between = index - all.count
             all += rest.prefix(between) + [row]
             rest = rest.dropFirst(between)
         }
         list = RowList(all + rest)
     }
 
-    /// What is told of touched rows that stood at, and stand at, the given indices.
-    /// - Parameter before: number of all rows there were.
+    /// The changes to report for touched rows at the given old and new indices.
+    /// - Parameter before: number of all rows in the old list.
     private func difference(
         _ old: [(key: ObjKey, index: Int)], before: Int, _ new: [(key: ObjKey, index: Int)], isGone: (ObjKey) -> Bool,
         isChanged: (ObjKey) -> Bool
@@ -99,29 +99,30 @@ struct FollowedRows {
                 gone.append(index)
             }
         }
-        var b = ChangeBuilder(
+        var builder = ChangeBuilder(
             deletions: IndexSet(ascending: gone),
             insertions: IndexSet(ascending: shownNew.map(\.index).filter { !stays.contains($0) }),
             modifications: IndexSet(ascending: modified.sorted()))
-        // Of the rows that were not touched these many are shown, before and now.
+        // Numbers of untouched rows that are shown, before and now.
         let keptBefore = endBefore - shownOld.count, kept = end - shownNew.count
         if kept > keptBefore {
-            b.insertions = b.insertions.union(IndexSet(ascending: new.map(\.index)).gaps(keptBefore..<kept))
+            builder.insertions = builder.insertions.union(IndexSet(ascending: new.map(\.index)).gaps(keptBefore..<kept))
         }
         if keptBefore > kept {
-            b.deletions = b.deletions.union(IndexSet(ascending: old.map(\.index)).gaps(kept..<keptBefore))
+            builder.deletions = builder.deletions.union(IndexSet(ascending: old.map(\.index)).gaps(kept..<keptBefore))
         }
-        if keys.isEmpty || runs.isEmpty { return b }
-        // Between touched rows, the others stand side by side in both lists.
+        if keys.isEmpty || runs.isEmpty { return builder }
+        // Between touched rows, the other rows are adjacent in both lists.
         let both = min(keptBefore, kept)
         let oldCuts = shownOld.enumerated().map { $1.index - $0 }, newCuts = shownNew.enumerated().map { $1.index - $0 }
         let cuts = Set([0, both] + (oldCuts + newCuts).filter { $0 < both }).sorted()
-        var o = 0, n = 0
+        var oldTouched = 0, newTouched = 0
         for (start, next) in zip(cuts, cuts.dropFirst()) {
-            while o < oldCuts.count, oldCuts[o] <= start { o += 1 }
-            while n < newCuts.count, newCuts[n] <= start { n += 1 }
-            runs.append(RowDifference.Run(old: start + o, new: start + n, count: next - start, modified: 0))
+            while oldTouched < oldCuts.count, oldCuts[oldTouched] <= start { oldTouched += 1 }
+            while newTouched < newCuts.count, newCuts[newTouched] <= start { newTouched += 1 }
+            runs.append(
+                RowDifference.Run(old: start + oldTouched, new: start + newTouched, count: next - start, modified: 0))
         }
-        return RowDifference(b, runs).result
+        return RowDifference(builder, runs).result
     }
 }

@@ -1,13 +1,13 @@
-/// Indices of a collection: ascending half-open ranges that do not touch. Rules: live-objects §6.4.
+/// A set of indices of a collection: ascending half-open ranges that do not touch. Rules: live-objects §6.4.
 package struct IndexSet: Equatable {
     package private(set) var ranges: [Range<Int>] = []
 
     package init() {}
 
-    init(_ ranges: [Range<Int>]) { for r in ranges where !r.isEmpty { append(r) } }
+    init(_ ranges: [Range<Int>]) { for range in ranges where !range.isEmpty { append(range) } }
 
     /// - Parameter indices: ascending.
-    init(ascending indices: [Int]) { for i in indices { append(i..<i + 1) } }
+    init(ascending indices: [Int]) { for index in indices { append(index..<index + 1) } }
 
     package var isEmpty: Bool { ranges.isEmpty }
     package var count: Int { ranges.reduce(0) { $0 + $1.count } }
@@ -15,71 +15,72 @@ package struct IndexSet: Equatable {
     /// The indices, ascending.
     package var indices: [Int] { ranges.flatMap { Array($0) } }
 
-    /// Place of the first range that ends behind `i`.
-    private func place(_ i: Int) -> Int { ranges.place { $0.upperBound <= i } }
+    /// Position of the first range that ends after `index`.
+    private func place(_ index: Int) -> Int { ranges.place { $0.upperBound <= index } }
 
-    package func contains(_ i: Int) -> Bool {
-        let p = place(i)
-        return p < ranges.count && ranges[p].lowerBound <= i
+    package func contains(_ index: Int) -> Bool {
+        let rangeIndex = place(index)
+        return rangeIndex < ranges.count && ranges[rangeIndex].lowerBound <= index
     }
 
-    /// Number of members below `i`.
-    func countBelow(_ i: Int) -> Int {
-        var n = 0
-        for r in ranges {
-            if r.lowerBound >= i { break }
-            n += min(r.upperBound, i) - r.lowerBound
+    /// Number of members below `index`.
+    func countBelow(_ index: Int) -> Int {
+        var below = 0
+        for range in ranges {
+            if range.lowerBound >= index { break }
+            below += min(range.upperBound, index) - range.lowerBound
         }
-        return n
+        return below
     }
 
-    /// A range at or behind the end of all.
-    private mutating func append(_ r: Range<Int>) {
-        if let last = ranges.last, last.upperBound >= r.lowerBound {
-            ranges[ranges.count - 1] = last.lowerBound..<max(last.upperBound, r.upperBound)
+    /// Adds a range that begins at or after the start of the last one.
+    private mutating func append(_ range: Range<Int>) {
+        if let last = ranges.last, last.upperBound >= range.lowerBound {
+            ranges[ranges.count - 1] = last.lowerBound..<max(last.upperBound, range.upperBound)
         } else {
-            ranges.append(r)
+            ranges.append(range)
         }
     }
 
-    // MARK: Without shifting
+    // MARK: Operations without shifting
 
-    mutating func add(_ i: Int) {
-        if let last = ranges.last, i < last.upperBound {
-            let p = place(i)
-            if ranges[p].lowerBound <= i { return }
-            let joinsBefore = p > 0 && ranges[p - 1].upperBound == i, joinsAfter = ranges[p].lowerBound == i + 1
+    mutating func add(_ index: Int) {
+        if let last = ranges.last, index < last.upperBound {
+            let rangeIndex = place(index)
+            if ranges[rangeIndex].lowerBound <= index { return }
+            let joinsBefore = rangeIndex > 0 && ranges[rangeIndex - 1].upperBound == index,
+                joinsAfter = ranges[rangeIndex].lowerBound == index + 1
             switch (joinsBefore, joinsAfter) {
             case (true, true):
-                ranges[p - 1] = ranges[p - 1].lowerBound..<ranges[p].upperBound
-                ranges.remove(at: p)
-            case (true, false): ranges[p - 1] = ranges[p - 1].lowerBound..<i + 1
-            case (false, true): ranges[p] = i..<ranges[p].upperBound
-            case (false, false): ranges.insert(i..<i + 1, at: p)
+                ranges[rangeIndex - 1] = ranges[rangeIndex - 1].lowerBound..<ranges[rangeIndex].upperBound
+                ranges.remove(at: rangeIndex)
+            case (true, false): ranges[rangeIndex - 1] = ranges[rangeIndex - 1].lowerBound..<index + 1
+            case (false, true): ranges[rangeIndex] = index..<ranges[rangeIndex].upperBound
+            case (false, false): ranges.insert(index..<index + 1, at: rangeIndex)
             }
         } else {
-            append(i..<i + 1)
+            append(index..<index + 1)
         }
     }
 
-    mutating func remove(_ i: Int) {
-        let p = place(i)
-        guard p < ranges.count, ranges[p].lowerBound <= i else { return }
-        let r = ranges[p]
-        let parts = [r.lowerBound..<i, i + 1..<r.upperBound].filter { !$0.isEmpty }
-        ranges.replaceSubrange(p...p, with: parts)
+    mutating func remove(_ index: Int) {
+        let rangeIndex = place(index)
+        guard rangeIndex < ranges.count, ranges[rangeIndex].lowerBound <= index else { return }
+        let range = ranges[rangeIndex]
+        let parts = [range.lowerBound..<index, index + 1..<range.upperBound].filter { !$0.isEmpty }
+        ranges.replaceSubrange(rangeIndex...rangeIndex, with: parts)
     }
 
     func union(_ other: IndexSet) -> IndexSet {
         var all = IndexSet()
-        var a = ranges[...], b = other.ranges[...]
-        while let x = a.first ?? b.first {
-            if let y = b.first, a.isEmpty || y.lowerBound < x.lowerBound {
-                all.append(y)
-                b.removeFirst()
+        var left = ranges[...], right = other.ranges[...]
+        while let next = left.first ?? right.first {
+            if let otherNext = right.first, left.isEmpty || otherNext.lowerBound < next.lowerBound {
+                all.append(otherNext)
+                right.removeFirst()
             } else {
-                all.append(x)
-                a.removeFirst()
+                all.append(next)
+                left.removeFirst()
             }
         }
         return all
@@ -88,15 +89,15 @@ package struct IndexSet: Equatable {
     func subtracting(_ other: IndexSet) -> IndexSet {
         var left = IndexSet()
         var from = other.ranges[...]
-        for r in ranges {
-            var low = r.lowerBound
-            while let o = from.first, o.lowerBound < r.upperBound {
-                if o.lowerBound > low { left.append(low..<o.lowerBound) }
-                low = max(low, o.upperBound)
-                if o.upperBound > r.upperBound { break }
+        for range in ranges {
+            var low = range.lowerBound
+            while let removed = from.first, removed.lowerBound < range.upperBound {
+                if removed.lowerBound > low { left.append(low..<removed.lowerBound) }
+                low = max(low, removed.upperBound)
+                if removed.upperBound > range.upperBound { break }
                 from.removeFirst()
             }
-            if low < r.upperBound { left.append(low..<r.upperBound) }
+            if low < range.upperBound { left.append(low..<range.upperBound) }
         }
         return left
     }
@@ -106,117 +107,124 @@ package struct IndexSet: Equatable {
         IndexSet(ranges.map { min($0.lowerBound, limit)..<min($0.upperBound, limit) })
     }
 
-    /// Indices that are no members, by their place among those.
+    /// Indices that are not members, selected by their positions among all non-members.
     func gaps(_ places: Range<Int>) -> IndexSet {
         var found = IndexSet()
         var start = 0, before = 0
-        for r in ranges + [Int.max..<Int.max] where before < places.upperBound {
-            let next = before + (r.lowerBound - start)
+        for range in ranges + [Int.max..<Int.max] where before < places.upperBound {
+            let next = before + (range.lowerBound - start)
             let part = places.clamped(to: before..<next)
             if !part.isEmpty { found.append(start + part.lowerBound - before..<start + part.upperBound - before) }
-            (start, before) = (r.upperBound, next)
+            (start, before) = (range.upperBound, next)
         }
         return found
     }
 
-    // MARK: Elements come and go
+    // MARK: Insertion and removal of elements
 
-    /// `n` elements come before index `i`; they are members, or not.
-    private mutating func makeRoom(_ i: Int, _ n: Int, asMembers: Bool) {
-        var p = place(i)
-        if p < ranges.count, ranges[p].lowerBound < i {
-            let r = ranges[p]
-            ranges[p] = r.lowerBound..<i
-            ranges.insert(i..<r.upperBound, at: p + 1)
-            p += 1
+    /// Inserts `count` elements before `index`, as members or as non-members.
+    private mutating func makeRoom(_ index: Int, _ count: Int, asMembers: Bool) {
+        var rangeIndex = place(index)
+        if rangeIndex < ranges.count, ranges[rangeIndex].lowerBound < index {
+            let range = ranges[rangeIndex]
+            ranges[rangeIndex] = range.lowerBound..<index
+            ranges.insert(index..<range.upperBound, at: rangeIndex + 1)
+            rangeIndex += 1
         }
-        for q in p..<ranges.count { ranges[q] = ranges[q].lowerBound + n..<ranges[q].upperBound + n }
-        guard asMembers else { return join(at: p) }
-        ranges.insert(i..<i + n, at: p)
-        join(at: p + 1)
-        join(at: p)
+        for following in rangeIndex..<ranges.count {
+            ranges[following] = ranges[following].lowerBound + count..<ranges[following].upperBound + count
+        }
+        guard asMembers else { return join(at: rangeIndex) }
+        ranges.insert(index..<index + count, at: rangeIndex)
+        join(at: rangeIndex + 1)
+        join(at: rangeIndex)
     }
 
-    /// Joins the range at place `p` with the one before when they touch.
-    private mutating func join(at p: Int) {
-        guard p > 0, p < ranges.count, ranges[p - 1].upperBound == ranges[p].lowerBound else { return }
-        ranges[p - 1] = ranges[p - 1].lowerBound..<ranges[p].upperBound
-        ranges.remove(at: p)
+    /// Joins the range at `rangeIndex` with the one before it if they touch.
+    private mutating func join(at rangeIndex: Int) {
+        guard rangeIndex > 0, rangeIndex < ranges.count,
+            ranges[rangeIndex - 1].upperBound == ranges[rangeIndex].lowerBound
+        else { return }
+        ranges[rangeIndex - 1] = ranges[rangeIndex - 1].lowerBound..<ranges[rangeIndex].upperBound
+        ranges.remove(at: rangeIndex)
     }
 
-    mutating func insert(at i: Int, count n: Int = 1) { makeRoom(i, n, asMembers: true) }
+    mutating func insert(at index: Int, count: Int = 1) { makeRoom(index, count, asMembers: true) }
 
-    mutating func shiftForInsert(at i: Int, count n: Int = 1) { makeRoom(i, n, asMembers: false) }
+    mutating func shiftForInsert(at index: Int, count: Int = 1) { makeRoom(index, count, asMembers: false) }
 
     /// - Parameter places: final indices of the new elements.
-    mutating func insert(at places: IndexSet) { for r in places.ranges { insert(at: r.lowerBound, count: r.count) } }
-
-    mutating func shiftForInsert(at places: IndexSet) {
-        for r in places.ranges { shiftForInsert(at: r.lowerBound, count: r.count) }
+    mutating func insert(at places: IndexSet) {
+        for range in places.ranges { insert(at: range.lowerBound, count: range.count) }
     }
 
-    mutating func erase(at i: Int, count n: Int = 1) {
+    mutating func shiftForInsert(at places: IndexSet) {
+        for range in places.ranges { shiftForInsert(at: range.lowerBound, count: range.count) }
+    }
+
+    mutating func erase(at index: Int, count: Int = 1) {
         var kept = IndexSet()
-        let p = place(i)
-        if p == ranges.count { return }
-        kept.ranges = Array(ranges[..<p])
-        for r in ranges[p...] {
-            for part in [r.clamped(to: Int.min..<i), r.clamped(to: i + n..<Int.max)] where !part.isEmpty {
-                kept.append(part.lowerBound >= i + n ? part.lowerBound - n..<part.upperBound - n : part)
+        let rangeIndex = place(index)
+        if rangeIndex == ranges.count { return }
+        kept.ranges = Array(ranges[..<rangeIndex])
+        for range in ranges[rangeIndex...] {
+            for part in [range.clamped(to: Int.min..<index), range.clamped(to: index + count..<Int.max)]
+            where !part.isEmpty {
+                kept.append(part.lowerBound >= index + count ? part.lowerBound - count..<part.upperBound - count : part)
             }
         }
         self = kept
     }
 
-    /// - Parameter places: indices before anything is erased.
+    /// - Parameter places: indices before the removal.
     mutating func erase(at places: IndexSet) {
         if places.isEmpty || isEmpty { return }
         var kept = IndexSet()
         var gone = places.ranges[...]
         var shift = 0
-        for r in subtracting(places).ranges {
-            while let g = gone.first, g.lowerBound <= r.lowerBound {
-                shift += g.count
+        for range in subtracting(places).ranges {
+            while let erased = gone.first, erased.lowerBound <= range.lowerBound {
+                shift += erased.count
                 gone.removeFirst()
             }
-            kept.append(r.lowerBound - shift..<r.upperBound - shift)
+            kept.append(range.lowerBound - shift..<range.upperBound - shift)
         }
         self = kept
     }
 
-    // MARK: Between a collection and the same one without the members
+    // MARK: Index conversion between all elements and non-members
 
-    /// The index that an element has among all, from the one it has among those that are no members.
-    func shift(_ i: Int) -> Int {
-        var i = i
-        for r in ranges {
-            if r.lowerBound > i { break }
-            i += r.count
+    /// Converts an index among the non-members to the index among all elements.
+    func shift(_ index: Int) -> Int {
+        var shifted = index
+        for range in ranges {
+            if range.lowerBound > shifted { break }
+            shifted += range.count
         }
-        return i
+        return shifted
     }
 
-    /// The opposite, for what is no member.
-    func unshift(_ i: Int) -> Int { i - countBelow(i) }
+    /// The inverse of `shift`, for an index that is not a member.
+    func unshift(_ index: Int) -> Int { index - countBelow(index) }
 
-    mutating func addShifted(_ i: Int) -> Int {
-        let i = shift(i)
-        add(i)
-        return i
+    mutating func addShifted(_ index: Int) -> Int {
+        let shifted = shift(index)
+        add(shifted)
+        return shifted
     }
 
-    /// Adds those of `values` that are not in `inserted`, which index a collection without the members and with what
-    /// was inserted.
+    /// Adds the values that are not in `inserted`. `values` and `inserted` are indices in a collection without the
+    /// members of this set, after the insertions.
     mutating func addShifted(by inserted: IndexSet, _ values: IndexSet) {
         var all = self
-        for v in values.subtracting(inserted).indices { all.add(shift(inserted.unshift(v))) }
+        for value in values.subtracting(inserted).indices { all.add(shift(inserted.unshift(value))) }
         self = all
     }
 
-    /// Takes the element at `i` out: nil when it was a member, else its index among those that are none.
-    mutating func eraseOrUnshift(_ i: Int) -> Int? {
-        let found = contains(i) ? nil : unshift(i)
-        erase(at: i)
+    /// Removes the element at `index`. nil when it was a member, otherwise its index among the non-members.
+    mutating func eraseOrUnshift(_ index: Int) -> Int? {
+        let found = contains(index) ? nil : unshift(index)
+        erase(at: index)
         return found
     }
 }

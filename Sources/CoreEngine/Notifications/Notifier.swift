@@ -1,13 +1,13 @@
-/// What changed in an object. Rules: live-objects §6.11.
+/// The changes of one object. Rules: live-objects §6.11.
 package struct ObjectChanges {
     package internal(set) var isDeleted = false
 
-    /// In the order in which they were first changed.
+    /// Changed properties, in the order of their first change.
     package internal(set) var properties: [ColKey] = []
     var isEmpty: Bool { !isDeleted && properties.isEmpty }
 }
 
-/// What changed in a dictionary, by its keys.
+/// The changes of a dictionary, by key.
 package struct DictionaryChanges {
     package let deletions: [[UInt8]]
     package let insertions: [[UInt8]]
@@ -29,11 +29,11 @@ struct NotificationPass {
     let changed: ChangedObjects
     let version: UInt64
 
-    /// The snapshot from which it leads; nil when nobody keeps that.
+    /// The snapshot where the step begins; nil when that version is not pinned.
     let before: SnapshotBefore?
 }
 
-/// A pinned version, opened when it is first asked for.
+/// A pinned version, opened on first use.
 final class SnapshotBefore {
     private let pin: Pin
     private var transaction: Transaction?
@@ -50,45 +50,46 @@ final class SnapshotBefore {
     }
 }
 
-/// What the callbacks of one handle see together: of what any of them sees, all are told. Rules: live-objects §6.10.
+/// The union of what the callbacks of one handle observe: a change that one of them observes is reported to all. Rules:
+/// live-objects §6.10.
 struct NotificationView {
-    /// Some of them have no key paths.
+    /// At least one callback has no key paths.
     private(set) var isPlain = false
 
-    /// Those of all the others.
+    /// Key paths of the callbacks that have some.
     private(set) var paths: [KeyPath] = []
 
-    /// - Parameter own: those of one callback; nil: it has none.
+    /// - Parameter own: key paths of one callback; nil: it has none.
     mutating func add(_ own: [KeyPath]?) {
         if let own { paths += own.filter { !paths.contains($0) } } else { isPlain = true }
     }
 }
 
-/// The one observer of a handle, with all its callbacks. A kind of handle has its subclass.
+/// The only observer of a handle, with all callbacks of that handle. Each kind of handle has a subclass.
 ///
-/// Thread rule: that of the Realm; callbacks are taken away on any thread.
+/// Thread rule: that of the Realm; callbacks can be removed on any thread.
 package class Notifier {
     private struct Callback {
         let id: Int
         let paths: [KeyPath]?
         let call: (ChangeSet, ClosedRange<UInt64>) -> Void
 
-        /// The first call is still to come; it comes whether there are changes or not.
+        /// The first call is still to come. It is made with or without changes.
         var isNew = true
         var pending: Pending
 
-        /// The version that it was told of last, or at which it was added.
+        /// The version that was reported last, or at which the callback was added.
         var told: UInt64
 
-        /// How often it was called.
+        /// Number of calls so far.
         var calls = 0
 
-        /// It is being called, and is not called again before that ends.
+        /// A call is running; the callback is not called again until the call returns.
         var isRunning = false
         var isDue: Bool { !isRunning && (isNew || !pending.isEmpty) }
     }
 
-    /// A callback for which there is something, at a time.
+    /// A callback with something to report, and its number of calls at that time.
     package struct Due {
         fileprivate let id: Int
         fileprivate let calls: Int
@@ -99,42 +100,44 @@ package class Notifier {
         var lastId = 0
     }
 
-    /// What a callback has not been told yet.
+    /// Changes that were not yet reported to a callback.
     enum Pending {
         case object(ObjectChanges)
         case rows(ChangeBuilder)
-        /// With the keys before any of it.
+        /// With the keys before the first of the changes.
         case dictionary(ChangeBuilder, before: [[UInt8]])
 
         var isEmpty: Bool {
             switch self {
-            case .object(let c): c.isEmpty
-            case .rows(let b), .dictionary(let b, _): b.isEmpty
+            case .object(let changes): changes.isEmpty
+            case .rows(let builder), .dictionary(let builder, _): builder.isEmpty
             }
         }
 
-        /// Adds what happened after it.
+        /// Adds changes that happened later.
         mutating func merge(_ later: Pending) {
             switch (self, later) {
-            case (.object(var c), .object(let more)):
-                c.isDeleted = c.isDeleted || more.isDeleted
-                c.properties = c.isDeleted ? [] : c.properties + more.properties.filter { !c.properties.contains($0) }
-                self = .object(c)
-            case (.rows(var b), .rows(let more)):
-                b.merge(more)
-                self = .rows(b)
-            case (.dictionary(var b, let before), .dictionary(let more, _)) where !b.isEmpty:
-                b.merge(more)
-                self = .dictionary(b, before: before)
+            case (.object(var changes), .object(let more)):
+                changes.isDeleted = changes.isDeleted || more.isDeleted
+                changes.properties =
+                    changes.isDeleted
+                    ? [] : changes.properties + more.properties.filter { !changes.properties.contains($0) }
+                self = .object(changes)
+            case (.rows(var builder), .rows(let more)):
+                builder.merge(more)
+                self = .rows(builder)
+            case (.dictionary(var builder, let before), .dictionary(let more, _)) where !builder.isEmpty:
+                builder.merge(more)
+                self = .dictionary(builder, before: before)
             default: self = later
             }
         }
     }
 
-    /// The version up to which everything was noted.
+    /// The version up to which all changes were recorded.
     package private(set) var version: UInt64
 
-    /// What is observed is gone: nothing more will happen.
+    /// The observed object or collection was deleted: no more changes will follow.
     var isOver = false
     private let callbacks = Lock(initial: Callbacks())
 
@@ -144,107 +147,121 @@ package class Notifier {
 
     package var isIdle: Bool { callbacks.with { $0.all.isEmpty } }
 
-    /// - Parameter paths: nil: told of everything.
-    /// - Parameter call: with what changed and the versions between which it did.
+    /// - Parameter paths: key paths to observe; nil: everything.
+    /// - Parameter call: called with the changes and the range of versions in which they happened.
     package func add(_ paths: [KeyPath]?, _ call: @escaping (ChangeSet, ClosedRange<UInt64>) -> Void) -> Int {
-        callbacks.with { c in
-            c.lastId += 1
-            c.all.append(Callback(id: c.lastId, paths: paths, call: call, pending: nothing, told: version))
-            return c.lastId
+        callbacks.with { callbacks in
+            callbacks.lastId += 1
+            callbacks.all.append(
+                Callback(id: callbacks.lastId, paths: paths, call: call, pending: nothing, told: version))
+            return callbacks.lastId
         }
     }
 
-    /// Any thread. What held the callback is let go of where no lock is held: its owner may call back in.
+    /// Any thread. The callback is released where no lock is held, because its owner may call back in.
     package func remove(_ id: Int) {
-        let gone = callbacks.with { c in c.all.firstIndex { $0.id == id }.map { c.all.remove(at: $0) } }
-        withExtendedLifetime(gone) {}
-    }
-
-    /// Any thread: the handle is gone, and its callbacks with it.
-    package func end() {
-        let gone = callbacks.with { c in
-            defer { c.all = [] }
-            return c.all
+        let gone = callbacks.with { callbacks in
+            callbacks.all.firstIndex { $0.id == id }.map { callbacks.all.remove(at: $0) }
         }
         withExtendedLifetime(gone) {}
     }
 
-    /// What the callbacks see together. Rules: live-objects §6.10.
+    /// The handle is gone: removes all its callbacks. Any thread.
+    package func end() {
+        let gone = callbacks.with { callbacks in
+            defer { callbacks.all = [] }
+            return callbacks.all
+        }
+        withExtendedLifetime(gone) {}
+    }
+
+    /// The union of what the callbacks observe. Rules: live-objects §6.10.
     final var view: NotificationView {
-        callbacks.with { c in
+        callbacks.with { callbacks in
             var view = NotificationView()
-            for callback in c.all { view.add(callback.paths) }
+            for callback in callbacks.all { view.add(callback.paths) }
             return view
         }
     }
 
-    /// The callbacks for which there is something, in the order in which they were added.
+    /// The callbacks with something to report, in the order in which they were added.
     package var due: [Due] { callbacks.with { $0.all.filter(\.isDue).map { Due(id: $0.id, calls: $0.calls) } } }
 
-    /// Calls one, unless another one before it had it called: then what came since is for the next time.
+    /// Calls one callback, unless another callback has caused that call already: then later changes wait for the next
+    /// delivery.
     package func deliver(_ due: Due) {
-        let found = callbacks.with { c -> Callback? in
-            guard let i = c.all.firstIndex(where: { $0.id == due.id }), c.all[i].isDue, c.all[i].calls == due.calls
+        let found = callbacks.with { callbacks -> Callback? in
+            guard let index = callbacks.all.firstIndex(where: { $0.id == due.id }), callbacks.all[index].isDue,
+                callbacks.all[index].calls == due.calls
             else { return nil }
-            let before = c.all[i]
-            c.all[i].isNew = false
-            c.all[i].pending = nothing
-            c.all[i].told = version
-            c.all[i].calls &+= 1
-            c.all[i].isRunning = true
+            let before = callbacks.all[index]
+            callbacks.all[index].isNew = false
+            callbacks.all[index].pending = nothing
+            callbacks.all[index].told = version
+            callbacks.all[index].calls &+= 1
+            callbacks.all[index].isRunning = true
             return before
         }
         guard let found else { return }
         found.call(changeSet(found.pending), min(found.told, version)...version)
-        callbacks.with { c in if let i = c.all.firstIndex(where: { $0.id == due.id }) { c.all[i].isRunning = false } }
+        callbacks.with { callbacks in
+            if let index = callbacks.all.firstIndex(where: { $0.id == due.id }) {
+                callbacks.all[index].isRunning = false
+            }
+        }
     }
 
-    // MARK: What a kind of handle says
+    // MARK: Overrides of subclasses
 
     var nothing: Pending { .rows(ChangeBuilder()) }
 
-    /// What the changesets have to be searched for.
+    /// Collects the instructions on the observed collection from the changesets; nil when none are needed.
     var tracker: CollectionTracker? { nil }
 
     func changes(in pass: NotificationPass, _ tracker: CollectionTracker?) throws(RealmError) -> Pending { nothing }
 
-    fileprivate func changeSet(_ p: Pending) -> ChangeSet {
-        switch p {
-        case .object(let c): return .object(c)
-        case .rows(let b): return .collection(CollectionChanges(b))
-        case .dictionary(let b, let before): return .dictionary(names(b, before))
+    fileprivate func changeSet(_ pending: Pending) -> ChangeSet {
+        switch pending {
+        case .object(let changes): return .object(changes)
+        case .rows(let builder): return .collection(CollectionChanges(builder))
+        case .dictionary(let builder, let before): return .dictionary(names(builder, before))
         }
     }
 
-    fileprivate func names(_ b: ChangeBuilder, _ before: [[UInt8]]) -> DictionaryChanges {
+    fileprivate func names(_ builder: ChangeBuilder, _ before: [[UInt8]]) -> DictionaryChanges {
         DictionaryChanges(
-            deletions: [], insertions: [], modifications: [], isCleared: b.isCleared, isDeleted: b.isDeleted)
+            deletions: [], insertions: [], modifications: [], isCleared: builder.isCleared, isDeleted: builder.isDeleted
+        )
     }
 
-    /// Notes what a pass brought. It is the next one after `version`.
-    /// - Parameter silent: callbacks that are not to hear of it.
+    /// Records the changes of a pass, which begins at `version`.
+    /// - Parameter silent: callbacks that must not receive these changes.
     fileprivate func take(_ pass: NotificationPass, _ tracker: CollectionTracker?, _ silent: Set<Int>)
         throws(RealmError)
     {
         let new = isOver ? nothing : try changes(in: pass, tracker)
         version = pass.version
         if new.isEmpty { return }
-        callbacks.with { c in for i in c.all.indices where !silent.contains(c.all[i].id) { c.all[i].pending.merge(new) }
+        callbacks.with { callbacks in
+            for i in callbacks.all.indices where !silent.contains(callbacks.all[i].id) {
+                callbacks.all[i].pending.merge(new)
+            }
         }
     }
 
-    /// Whether it did not look at its rows yet: it begins where it does so, and what was before is no change.
+    /// Whether the rows were not read yet. The notifier then begins at the first pass; earlier changes are not
+    /// reported.
     var isUnprepared: Bool { false }
 
-    /// The version whose successors up to `newest` it has to be told of.
+    /// The version whose successors, up to `newest`, must be reported.
     fileprivate func base(_ newest: UInt64) -> UInt64 { isUnprepared ? newest : version }
 }
 
 extension Transaction {
-    /// Brings notifiers from the versions they are at to that of the snapshot.
+    /// Moves notifiers from their versions to that of the snapshot.
     /// - Parameters:
-    ///   - pin: that of the version at which they are.
-    ///   - silent: callbacks that are not to hear of what happened on the way.
+    ///   - pin: pin of the notifiers' old version.
+    ///   - silent: callbacks that must not receive the changes of this move.
     package func advance(_ notifiers: [Notifier], from pin: Pin?, silent: [ObjectIdentifier: Set<Int>] = [:])
         throws(RealmError)
     {
@@ -253,8 +270,8 @@ extension Transaction {
             if ours.isEmpty { continue }
             let changes = TransactionChanges()
             var trackers: [CollectionTracker?] = []
-            for n in ours {
-                let tracker = n.isOver ? nil : n.tracker
+            for notifier in ours {
+                let tracker = notifier.isOver ? nil : notifier.tracker
                 if let tracker { changes.track(tracker) }
                 trackers.append(tracker)
             }
@@ -264,7 +281,9 @@ extension Transaction {
             let pass = NotificationPass(
                 group: group, changes: changes, changed: ChangedObjects(group, changes), version: version,
                 before: before)
-            for (n, tracker) in zip(ours, trackers) { try n.take(pass, tracker, silent[ObjectIdentifier(n)] ?? []) }
+            for (notifier, tracker) in zip(ours, trackers) {
+                try notifier.take(pass, tracker, silent[ObjectIdentifier(notifier)] ?? [])
+            }
         }
     }
 }
@@ -284,63 +303,63 @@ package final class ObjectNotifier: Notifier {
     override var nothing: Pending { .object(ObjectChanges()) }
 
     override func changes(in pass: NotificationPass, _ tracker: CollectionTracker?) throws(RealmError) -> Pending {
-        var c = ObjectChanges()
+        var changes = ObjectChanges()
         if pass.changes.isDeleted(table, object) {
-            c.isDeleted = true
+            changes.isDeleted = true
             isOver = true
-            return .object(c)
+            return .object(changes)
         }
         let view = view
-        if view.isPlain { c.properties = pass.changes.tables[table]?.modified[object] ?? [] }
-        for p in view.paths {
-            guard let first = p.steps.first, !c.properties.contains(first.column) else { continue }
-            if try pass.changed.keys(along: p).contains(object) { c.properties.append(first.column) }
+        if view.isPlain { changes.properties = pass.changes.tables[table]?.modified[object] ?? [] }
+        for path in view.paths {
+            guard let first = path.steps.first, !changes.properties.contains(first.column) else { continue }
+            if try pass.changed.keys(along: path).contains(object) { changes.properties.append(first.column) }
         }
-        return .object(c)
+        return .object(changes)
     }
 }
 
-/// Lists, sets and dictionaries, and results that show one as it is.
+/// Observes lists, sets and dictionaries, and results that show a collection without changes.
 package final class CollectionNotifier: Notifier {
     package enum Kind {
         case rows
-        /// Told by keys.
+        /// Changes are reported by key.
         case dictionary
     }
 
     private let path: CollectionPath
     private let kind: Kind
 
-    /// Most elements that are shown.
+    /// Largest number of elements shown.
     private let limit: Int
     private let isDictionary: Bool
 
-    /// Class of the objects in it.
+    /// Class of the objects in the collection; nil for values.
     private let target: TableKey?
 
-    /// Where it stands, in the history's terms.
+    /// The place of the collection, as the history names it.
     private var place: CollectionPlace
     private var count: Int
     private var keys: [[UInt8]] = []
 
-    /// - Parameter snapshot: that of `version`, in which the collection is.
+    /// - Parameter snapshot: the snapshot of `version`, which contains the collection.
     package init(_ path: CollectionPath, _ kind: Kind, limit: Int = .max, _ snapshot: Transaction) throws(RealmError) {
         let group = snapshot.group
         self.path = path
         self.kind = kind
         self.limit = limit
         guard let content = try group.collection(path), let place = try group.place(of: path),
-            let f = try group.table(path.table)?.facts(path.column)
+            let facts = try group.table(path.table)?.facts(path.column)
         else {
             throw RealmError(.staleAccessor, "Access to a collection that is gone")
         }
         self.place = place
-        target = f.type == .link && path.steps.isEmpty ? f.oppositeTable : nil
+        target = facts.type == .link && path.steps.isEmpty ? facts.oppositeTable : nil
         switch content {
-        case .list(let l): (isDictionary, count) = (false, l.count)
-        case .dictionary(let d):
-            (isDictionary, count) = (true, d.count)
-            if kind == .dictionary { keys = try d.allNames() }
+        case .list(let list): (isDictionary, count) = (false, list.count)
+        case .dictionary(let dictionary):
+            (isDictionary, count) = (true, dictionary.count)
+            if kind == .dictionary { keys = try dictionary.allNames() }
         }
         super.init(snapshot.version)
     }
@@ -354,17 +373,18 @@ package final class CollectionNotifier: Notifier {
     override func changes(in pass: NotificationPass, _ tracker: CollectionTracker?) throws(RealmError) -> Pending {
         guard let tracker else { return nothing }
         let before = keys, old = count
-        var b = tracker.builder
-        if tracker.isOwnerGone ? true : try !update(&b, tracker, pass) {
-            b = ChangeBuilder(deletions: IndexSet([0..<count]), isDeleted: true)
+        var builder = tracker.builder
+        if tracker.isOwnerGone ? true : try !update(&builder, tracker, pass) {
+            builder = ChangeBuilder(deletions: IndexSet([0..<count]), isDeleted: true)
             isOver = true
         }
         return kind == .dictionary
-            ? .dictionary(b, before: before) : .rows(b.limited(to: limit, before: old, after: isOver ? 0 : count))
+            ? .dictionary(builder, before: before)
+            : .rows(builder.limited(to: limit, before: old, after: isOver ? 0 : count))
     }
 
-    /// - Returns: false when the collection is no more.
-    private func update(_ b: inout ChangeBuilder, _ tracker: CollectionTracker, _ pass: NotificationPass)
+    /// - Returns: false when the collection no longer exists.
+    private func update(_ builder: inout ChangeBuilder, _ tracker: CollectionTracker, _ pass: NotificationPass)
         throws(RealmError) -> Bool
     {
         guard let content = try pass.group.collection(path), try pass.group.place(of: path) == place else {
@@ -372,17 +392,21 @@ package final class CollectionNotifier: Notifier {
         }
         let new: Int
         switch content {
-        case .list(let l):
+        case .list(let list):
             if isDictionary { return false }
-            new = l.count
-            for key in tracker.nested { if let i = try l.index(ofNested: key) { b.modifications.add(i) } }
-        case .dictionary(let d):
-            guard isDictionary else { return false }
-            new = d.count
-            if !tracker.nested.isEmpty {
-                for i in 0..<new where tracker.nested.contains(try d.nestedKey(i)) { b.modifications.add(i) }
+            new = list.count
+            for key in tracker.nested {
+                if let index = try list.index(ofNested: key) { builder.modifications.add(index) }
             }
-            if kind == .dictionary, !b.isEmpty { keys = try d.allNames() }
+        case .dictionary(let dictionary):
+            guard isDictionary else { return false }
+            new = dictionary.count
+            if !tracker.nested.isEmpty {
+                for i in 0..<new where tracker.nested.contains(try dictionary.nestedKey(i)) {
+                    builder.modifications.add(i)
+                }
+            }
+            if kind == .dictionary, !builder.isEmpty { keys = try dictionary.allNames() }
         }
         if let target {
             let changed = try pass.changed.keys(of: target, view)
@@ -390,31 +414,31 @@ package final class CollectionNotifier: Notifier {
                 for i in 0..<new {
                     let element: Mixed
                     switch content {
-                    case .list(let l): element = try l.get(i)
-                    case .dictionary(let d): element = try d.value(i)
+                    case .list(let list): element = try list.get(i)
+                    case .dictionary(let dictionary): element = try dictionary.value(i)
                     }
-                    if case .typedLink(_, let k) = element, changed.contains(k) { b.modifications.add(i) }
+                    if case .typedLink(_, let key) = element, changed.contains(key) { builder.modifications.add(i) }
                 }
             }
         }
-        if count + b.insertions.count - b.deletions.count != new {
-            // The history does not lead there, as when a Mixed value was replaced by a new collection.
-            b = ChangeBuilder(deletions: IndexSet([0..<count]), insertions: IndexSet([0..<new]))
-            if kind == .dictionary, case .dictionary(let d) = content { keys = try d.allNames() }
+        if count + builder.insertions.count - builder.deletions.count != new {
+            // The history does not explain the new content, as when a Mixed value was replaced by a new collection.
+            builder = ChangeBuilder(deletions: IndexSet([0..<count]), insertions: IndexSet([0..<new]))
+            if kind == .dictionary, case .dictionary(let dictionary) = content { keys = try dictionary.allNames() }
         }
         count = new
         return true
     }
 
-    override fileprivate func names(_ b: ChangeBuilder, _ before: [[UInt8]]) -> DictionaryChanges {
-        let c = CollectionChanges(b)
+    override fileprivate func names(_ builder: ChangeBuilder, _ before: [[UInt8]]) -> DictionaryChanges {
+        let changes = CollectionChanges(builder)
         func names(_ set: IndexSet, _ all: [[UInt8]]) -> [[UInt8]] {
             set.indices.compactMap { $0 < all.count ? all[$0] : nil }
         }
         return DictionaryChanges(
-            deletions: names(c.deletions, before), insertions: names(c.insertions, keys),
-            modifications: names(c.modificationsAfter, keys),
-            isCleared: c.isCleared, isDeleted: c.isDeleted)
+            deletions: names(changes.deletions, before), insertions: names(changes.insertions, keys),
+            modifications: names(changes.modificationsAfter, keys),
+            isCleared: changes.isCleared, isDeleted: changes.isDeleted)
     }
 }
 

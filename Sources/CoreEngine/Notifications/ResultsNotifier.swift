@@ -1,14 +1,13 @@
-/// Rows that are objects, found by a query.
+/// Observes rows that are objects, found by a query.
 package final class ResultsNotifier: Notifier {
     private enum Rows {
-        /// Not looked at yet: the first pass finds them, and tells nothing.
+        /// Not read yet: the first pass finds the rows and reports nothing.
         case unknown
         /// All objects of the class, or the first of them.
         case whole
-        /// Those of a class that meet a condition, in their order: what may have changed is looked at, and nothing
-        /// else.
+        /// The rows of a class that match a condition, in their order: only objects that may have changed are checked.
         case followed(FollowedRows)
-        /// Any others: found anew when something changed that they may depend on.
+        /// Any other rows: searched again when something changed that they may depend on.
         case listed([ObjKey])
     }
 
@@ -17,7 +16,7 @@ package final class ResultsNotifier: Notifier {
     private let query: BoundQuery
     private let reads: RowReads
 
-    /// What the orderings are when rows can be followed.
+    /// Sort keys and limit, when rows can be followed.
     private let window: (keys: [SortKey], limit: Int)?
     private var rows = Rows.unknown
 
@@ -45,7 +44,7 @@ package final class ResultsNotifier: Notifier {
                 return .rows(try findAgain(followed.shown, own, changed, pass))
             }
             let meeting = try query.unlimited.run(pass.group, source: touched.sorted())
-            // Its pieces are changed where they are.
+            // The pieces of the list are changed in place, so `rows` must not hold a second reference to them.
             rows = .unknown
             defer { rows = .followed(followed) }
             return .rows(try followed.follow(touched, meeting: meeting, own, changed, pass))
@@ -57,7 +56,7 @@ package final class ResultsNotifier: Notifier {
     }
 
     private func found(_ group: Group) throws(RealmError) -> Rows {
-        guard let window, let t = try group.table(table), !t.isEmbedded, try canFollow(group) else {
+        guard let window, let classTable = try group.table(table), !classTable.isEmbedded, try canFollow(group) else {
             return .listed(try source.rows(group, query))
         }
         if query.isAll, window.keys.isEmpty { return .whole }
@@ -65,35 +64,35 @@ package final class ResultsNotifier: Notifier {
             try FollowedRows(table, try source.rows(group, query.unlimited), window.keys, limit: window.limit))
     }
 
-    /// Whether the history names all that decides. It does not name the objects that new embedded objects link to, and
-    /// of links inside Mixed values not all can be walked.
+    /// Whether the history names everything that decides which rows match. It does not name the objects that new
+    /// embedded objects link to, and not all links inside Mixed values can be followed.
     private func canFollow(_ group: Group) throws(RealmError) -> Bool {
         guard reads.isComplete else { return false }
         for path in reads.paths {
             for step in path.steps where step.isBacklink {
-                guard let b = try group.table(step.table)?.facts(step.column),
-                    let origin = try group.table(b.oppositeTable), !origin.isEmbedded,
-                    let link = origin.facts(b.oppositeColumn), link.type == .link
+                guard let backlink = try group.table(step.table)?.facts(step.column),
+                    let origin = try group.table(backlink.oppositeTable), !origin.isEmbedded,
+                    let link = origin.facts(backlink.oppositeColumn), link.type == .link
                 else { return false }
             }
         }
         return true
     }
 
-    /// Whether rows that are found anew may be others than before.
+    /// Whether a new search may find other rows than before.
     private func mayDiffer(_ pass: NotificationPass) throws(RealmError) -> Bool {
         if pass.changes.tables.isEmpty { return false }
         guard reads.isComplete else { return true }
         let involved = reads.tables.union([table]).union(source.owner.map { [$0] } ?? [])
-        for t in involved {
-            if pass.changes.tables[t] != nil { return true }
-            // Of new embedded objects nothing is heard.
-            if let known = try pass.group.table(t), known.isEmbedded { return true }
+        for involvedTable in involved {
+            if pass.changes.tables[involvedTable] != nil { return true }
+            // The history does not name new embedded objects.
+            if let known = try pass.group.table(involvedTable), known.isEmbedded { return true }
         }
         return false
     }
 
-    /// - Parameter before: the rows that were shown.
+    /// - Parameter before: the rows shown so far.
     private func findAgain(
         _ before: [ObjKey], _ own: TransactionChanges.Objects, _ changed: Set<ObjKey>, _ pass: NotificationPass
     ) throws(RealmError) -> ChangeBuilder {
@@ -117,16 +116,18 @@ package final class ResultsNotifier: Notifier {
     private func whole(_ group: Group, _ own: TransactionChanges.Objects, _ changed: Set<ObjKey>) throws(RealmError)
         -> ChangeBuilder
     {
-        guard let t = try group.table(table), let window else { return ChangeBuilder() }
-        var b = ChangeBuilder()
+        guard let classTable = try group.table(table), let window else { return ChangeBuilder() }
+        var builder = ChangeBuilder()
         let inserted = own.inserted.sorted()
-        for k in inserted { b.insertions.add(try t.rows.rank(of: k)) }
-        // What an object's index was, from where it would stand now.
-        for (i, k) in own.deleted.sorted().enumerated() {
-            b.deletions.add(try t.rows.rank(of: k) - inserted.place { $0 < k } + i)
+        for key in inserted { builder.insertions.add(try classTable.rows.rank(of: key)) }
+        // The old index of a deleted object, computed from the index that it would have now.
+        for (earlier, key) in own.deleted.sorted().enumerated() {
+            builder.deletions.add(try classTable.rows.rank(of: key) - inserted.place { $0 < key } + earlier)
         }
-        for k in changed.subtracting(own.inserted).sorted() { b.modifications.add(try t.rows.rank(of: k)) }
-        let count = try t.count()
-        return b.limited(to: window.limit, before: count + own.deleted.count - own.inserted.count, after: count)
+        for key in changed.subtracting(own.inserted).sorted() {
+            builder.modifications.add(try classTable.rows.rank(of: key))
+        }
+        let count = try classTable.count()
+        return builder.limited(to: window.limit, before: count + own.deleted.count - own.inserted.count, after: count)
     }
 }

@@ -1,36 +1,35 @@
-/// From one list of rows to the next: what came, went or changed its place. Rules: live-objects §6.7.
+/// The difference between two lists of rows: inserted, deleted and moved rows. Rules: live-objects §6.7.
 struct RowDifference {
     private(set) var result = ChangeBuilder()
 
-    /// Rows that are in both lists, side by side in each of them, as one.
+    /// Consecutive rows that are adjacent in both lists, handled as one.
     struct Run {
-        /// Index of the first in the old list, and in the new one.
+        /// Index of the first row in the old list; `new` is its index in the new list.
         let old: Int
         let new: Int
         let count: Int
 
-        /// Number of those that were modified.
+        /// Number of modified rows among them.
         let modified: Int
     }
 
-    /// In the old order.
+    /// In the order of the old list.
     private var runs: [Run] = []
 
-    /// By run: the first place in the new order at which the same stands; and by place: the next one, −1 after the
-    /// last. Only an object that is several rows of a list stands at more than one.
+    /// `firstPlace`, by run: its first place in the new order. `nextPlace`, by place: the next place of the same
+    /// object, −1 after the last. Only an object that occurs several times in a list has more than one place.
     private var firstPlace: [Int] = []
     private var nextPlace: [Int] = []
 
-    /// Steps of comparison so far: runs and places that were looked at.
+    /// Steps of the comparison so far: runs and places visited.
     private(set) var steps = 0
 
-    /// After so many the rest is told as deleted and inserted again.
+    /// After this many steps the rest is reported as deleted and inserted again.
     private let mostSteps: Int
 
     /// - Parameters:
-    ///   - isGone: whether the object with a key of the old list was deleted meanwhile; another one may have its key
-    ///     now.
-    ///   - isInTableOrder: no row ever changes places with another.
+    ///   - isGone: whether the object that had a key in the old list was deleted; another object may have the key now.
+    ///   - isInTableOrder: rows never change places with each other.
     init(
         _ before: [ObjKey], _ after: [ObjKey], isGone: (ObjKey) -> Bool, isChanged: (ObjKey) -> Bool,
         isInTableOrder: Bool, mostSteps: Int = 1 << 26
@@ -41,14 +40,14 @@ struct RowDifference {
         let hasRepeated = waiting.values.contains { $0.count > 1 }
         var inserted: [Int] = [], modified: [Int] = [], pairs: [Run] = []
         var isPaired = [Bool](repeating: false, count: before.count)
-        for (i, key) in after.enumerated() {
-            if let o = waiting[key]?.popLast() {
-                isPaired[o] = true
+        for (index, key) in after.enumerated() {
+            if let old = waiting[key]?.popLast() {
+                isPaired[old] = true
                 let isModified = isChanged(key)
-                pairs.append(Run(old: o, new: i, count: 1, modified: isModified ? 1 : 0))
-                if isModified { modified.append(i) }
+                pairs.append(Run(old: old, new: index, count: 1, modified: isModified ? 1 : 0))
+                if isModified { modified.append(index) }
             } else {
-                inserted.append(i)
+                inserted.append(index)
             }
         }
         result.deletions = IndexSet(ascending: before.indices.filter { !isPaired[$0] })
@@ -58,16 +57,17 @@ struct RowDifference {
     }
 
     /// - Parameters:
-    ///   - builder: rows that are in one of the lists only, and modified ones.
-    ///   - runs: those that are in both.
+    ///   - builder: rows that are in only one of the lists, and modified rows.
+    ///   - runs: rows that are in both lists.
     init(_ builder: ChangeBuilder, _ runs: [Run], mostSteps: Int = 1 << 26) {
         self.mostSteps = mostSteps
         result = builder
         tellMoves(runs, [])
     }
 
-    /// Rows that changed places are deleted and inserted; as few as keep the longest stretches in place.
-    /// - Parameter rows: the new list, when some object is several rows.
+    /// Reports rows that changed places as deleted and inserted. The longest stretches stay in place, so that few rows
+    /// are reported.
+    /// - Parameter rows: the new list, when an object occurs in it several times; otherwise empty.
     private mutating func tellMoves(_ all: [Run], _ rows: [ObjKey]) {
         runs = all.sorted { $0.old < $1.old }
         let inNewOrder = runs.indices.sorted { runs[$0].new < runs[$1].new }
@@ -94,7 +94,7 @@ struct RowDifference {
         result.insertions = result.insertions.union(IndexSet(come))
     }
 
-    /// What ends at a run and a place and is the same before and after.
+    /// Consecutive runs that are the same before and after; it ends at a run and a place.
     private struct Stretch {
         var place = 0
         var runs = 0
@@ -102,25 +102,27 @@ struct RowDifference {
         var modified = 0
     }
 
-    /// Keeps the longest stretch that both parts have, then those left and right of it.
-    private mutating func match(_ a: Range<Int>, _ b: Range<Int>, _ staysOld: inout [Bool], _ staysNew: inout [Bool]) {
-        var open = [(a, b)]
-        // Those that end at the run before, and at this one, in the order of their places.
+    /// Keeps the longest stretch that both parts share, then repeats this left and right of it.
+    private mutating func match(
+        _ old: Range<Int>, _ new: Range<Int>, _ staysOld: inout [Bool], _ staysNew: inout [Bool]
+    ) {
+        var open = [(old, new)]
+        // Stretches that end at the previous run and at this one, ordered by their places.
         var before: [Stretch] = [], ending: [Stretch] = []
-        while let (a, b) = open.popLast() {
-            guard !a.isEmpty, !b.isEmpty else { continue }
+        while let (oldPart, newPart) = open.popLast() {
+            guard !oldPart.isEmpty, !newPart.isEmpty else { continue }
             var best = Stretch(), bestEnd = 0
             before.removeAll(keepingCapacity: true)
-            // What was found by the last step is the same before and after, be there a longer one or not.
-            matching: for i in a {
+            // A stretch found before the last allowed step is valid, even if a longer one exists.
+            matching: for run in oldPart {
                 guard steps < mostSteps else { break }
                 steps += 1
                 ending.removeAll(keepingCapacity: true)
-                var place = firstPlace[i], next = 0
-                while place >= 0, place < b.upperBound {
+                var place = firstPlace[run], next = 0
+                while place >= 0, place < newPart.upperBound {
                     guard steps < mostSteps else { break matching }
                     steps += 1
-                    if place >= b.lowerBound {
+                    if place >= newPart.lowerBound {
                         while next < before.count, before[next].place < place - 1 {
                             steps += 1
                             next += 1
@@ -128,11 +130,11 @@ struct RowDifference {
                         var stretch = next < before.count && before[next].place == place - 1 ? before[next] : Stretch()
                         stretch.place = place
                         stretch.runs += 1
-                        stretch.rows += runs[i].count
-                        stretch.modified += runs[i].modified
+                        stretch.rows += runs[run].count
+                        stretch.modified += runs[run].modified
                         ending.append(stretch)
                         if stretch.rows > best.rows || (stretch.rows == best.rows && stretch.modified < best.modified) {
-                            (best, bestEnd) = (stretch, i + 1)
+                            (best, bestEnd) = (stretch, run + 1)
                         }
                     }
                     place = nextPlace[place]
@@ -142,8 +144,8 @@ struct RowDifference {
             guard best.rows > 0 else { continue }
             let start = bestEnd - best.runs, place = best.place + 1 - best.runs
             for i in 0..<best.runs { (staysOld[start + i], staysNew[place + i]) = (true, true) }
-            open.append((bestEnd..<a.upperBound, place + best.runs..<b.upperBound))
-            open.append((a.lowerBound..<start, b.lowerBound..<place))
+            open.append((bestEnd..<oldPart.upperBound, place + best.runs..<newPart.upperBound))
+            open.append((oldPart.lowerBound..<start, newPart.lowerBound..<place))
         }
     }
 }

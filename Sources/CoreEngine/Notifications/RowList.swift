@@ -1,9 +1,9 @@
-/// Rows in an order that whoever asks knows, with their indices: in pieces, so that a change costs no more than a piece
-/// and a look at the others' counts.
+/// Rows in an order that the caller defines, with their indices. The list is stored in pieces: a change costs one piece
+/// and a pass over the counts of the others.
 ///
-/// Invariants: no piece is empty; `lengths` and `lasts` are the pieces' counts and last rows. They stand together,
-/// because a look at each piece itself is a look at another place of memory: with many rows that takes longer than all
-/// the rest.
+/// Invariants: no piece is empty; `lengths` and `lasts` are the counts and the last rows of the pieces. They are stored
+/// together, because reading each piece instead would access another place of memory: with many rows that would take
+/// longer than everything else.
 struct RowList {
     private var pieces: [[ObjKey]] = []
     private var lengths: [Int] = []
@@ -11,7 +11,8 @@ struct RowList {
     private(set) var count = 0
     private static let most = 2048
 
-    /// Where a row stands, or would come. Good until the list changes, and while it changes behind it.
+    /// The position of a row, or the position where it would be inserted. Valid until the list changes, and also while
+    /// the list changes only behind it.
     struct Place: Comparable {
         fileprivate var piece: Int
         fileprivate var offset: Int
@@ -33,11 +34,11 @@ struct RowList {
     func keys(_ limit: Int = .max) -> [ObjKey] {
         var all: [ObjKey] = []
         all.reserveCapacity(min(count, limit))
-        for p in pieces where all.count < limit { all += p.prefix(limit - all.count) }
+        for piece in pieces where all.count < limit { all += piece.prefix(limit - all.count) }
         return all
     }
 
-    /// The first place whose row does not precede what is looked for.
+    /// The first position whose row does not precede the wanted row.
     func place(_ precedes: (ObjKey) throws(RealmError) -> Bool) throws(RealmError) -> Place {
         func first(_ count: Int, _ row: (Int) -> ObjKey) throws(RealmError) -> Int {
             var low = 0, high = count
@@ -52,20 +53,22 @@ struct RowList {
         return Place(piece: piece, offset: try first(pieces[piece].count) { pieces[piece][$0] })
     }
 
-    /// The row at a place; nil: the end.
-    func row(at p: Place) -> ObjKey? {
-        p.piece < pieces.count && p.offset < pieces[p.piece].count ? pieces[p.piece][p.offset] : nil
+    /// The row at a position; nil at the end.
+    func row(at place: Place) -> ObjKey? {
+        place.piece < pieces.count && place.offset < pieces[place.piece].count ? pieces[place.piece][place.offset] : nil
     }
 
+    /// The indices of positions.
+    ///
     /// - Parameter places: ascending.
     func indices(of places: [Place]) -> [Int] {
         var before = 0, at = 0
-        return places.map { p in
-            while at < p.piece {
+        return places.map { place in
+            while at < place.piece {
                 before += lengths[at]
                 at += 1
             }
-            return before + p.offset
+            return before + place.offset
         }
     }
 
@@ -75,34 +78,34 @@ struct RowList {
             (pieces, lengths, lasts) = ([[key]], [1], [key])
             return
         }
-        var p = place
-        // What came behind it may have cut its piece.
-        while p.offset > lengths[p.piece], p.piece + 1 < pieces.count {
-            p = Place(piece: p.piece + 1, offset: p.offset - lengths[p.piece])
+        var target = place
+        // An insertion behind the position may have split its piece.
+        while target.offset > lengths[target.piece], target.piece + 1 < pieces.count {
+            target = Place(piece: target.piece + 1, offset: target.offset - lengths[target.piece])
         }
-        pieces[p.piece].insert(key, at: p.offset)
-        if pieces[p.piece].count > Self.most {
-            let half = pieces[p.piece].count / 2
-            let rest = Array(pieces[p.piece][half...])
-            pieces[p.piece].removeSubrange(half...)
-            pieces.insert(rest, at: p.piece + 1)
-            lengths.insert(rest.count, at: p.piece + 1)
-            lasts.insert(rest[rest.count - 1], at: p.piece + 1)
+        pieces[target.piece].insert(key, at: target.offset)
+        if pieces[target.piece].count > Self.most {
+            let half = pieces[target.piece].count / 2
+            let rest = Array(pieces[target.piece][half...])
+            pieces[target.piece].removeSubrange(half...)
+            pieces.insert(rest, at: target.piece + 1)
+            lengths.insert(rest.count, at: target.piece + 1)
+            lasts.insert(rest[rest.count - 1], at: target.piece + 1)
         }
-        note(p.piece)
+        note(target.piece)
     }
 
-    /// Takes out the row at a place.
-    mutating func remove(at p: Place) {
-        pieces[p.piece].remove(at: p.offset)
+    /// Removes the row at a position.
+    mutating func remove(at place: Place) {
+        pieces[place.piece].remove(at: place.offset)
         count -= 1
-        guard pieces[p.piece].isEmpty else { return note(p.piece) }
-        pieces.remove(at: p.piece)
-        lengths.remove(at: p.piece)
-        lasts.remove(at: p.piece)
+        guard pieces[place.piece].isEmpty else { return note(place.piece) }
+        pieces.remove(at: place.piece)
+        lengths.remove(at: place.piece)
+        lasts.remove(at: place.piece)
     }
 
-    /// A piece has changed.
+    /// Updates the count and the last row of a changed piece.
     private mutating func note(_ piece: Int) {
         lengths[piece] = pieces[piece].count
         lasts[piece] = pieces[piece][lengths[piece] - 1]

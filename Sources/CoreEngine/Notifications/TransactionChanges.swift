@@ -1,5 +1,5 @@
-/// What the versions after `base`, up to a snapshot, did: keys per class, and the instructions on observed collections.
-/// Rules: live-objects §6.3.
+/// The changes between a base version and a snapshot: object keys per class, and the instructions on observed
+/// collections. Rules: live-objects §6.3.
 final class TransactionChanges: ChangesetHandler {
     struct Objects {
         var inserted: Set<ObjKey> = []
@@ -12,10 +12,10 @@ final class TransactionChanges: ChangesetHandler {
     private(set) var tables: [TableKey: Objects] = [:]
     private var trackers: [TableKey: [CollectionTracker]] = [:]
 
-    /// Those that the selected collection concerns.
+    /// Trackers that observe the selected collection.
     private var selected: [CollectionTracker] = []
 
-    func track(_ t: CollectionTracker) { trackers[t.place.table, default: []].append(t) }
+    func track(_ tracker: CollectionTracker) { trackers[tracker.place.table, default: []].append(tracker) }
 
     func isModified(_ table: TableKey, _ object: ObjKey, _ column: ColKey) -> Bool {
         tables[table]?.modified[object]?.contains(column) ?? false
@@ -32,47 +32,47 @@ final class TransactionChanges: ChangesetHandler {
     }
 
     func objectRemoved(_ table: TableKey, _ object: ObjKey) {
-        var t = tables.removeValue(forKey: table) ?? Objects()
-        if t.inserted.remove(object) == nil { t.deleted.insert(object) }
-        t.modified.removeValue(forKey: object)
-        tables[table] = t
+        var objects = tables.removeValue(forKey: table) ?? Objects()
+        if objects.inserted.remove(object) == nil { objects.deleted.insert(object) }
+        objects.modified.removeValue(forKey: object)
+        tables[table] = objects
         for tracker in trackers[table] ?? [] where tracker.place.object == object { tracker.ownerRemoved() }
     }
 
     func valueSet(_ table: TableKey, _ object: ObjKey, _ column: ColKey) {
-        var t = tables.removeValue(forKey: table) ?? Objects()
-        if !t.inserted.contains(object) {
-            var columns = t.modified.removeValue(forKey: object) ?? []
+        var objects = tables.removeValue(forKey: table) ?? Objects()
+        if !objects.inserted.contains(object) {
+            var columns = objects.modified.removeValue(forKey: object) ?? []
             if !columns.contains(column) { columns.append(column) }
-            t.modified[object] = columns
+            objects.modified[object] = columns
         }
-        tables[table] = t
+        tables[table] = objects
     }
 
     func collectionSelected(_ place: CollectionPlace) {
         valueSet(place.table, place.object, place.column)
         selected = []
-        for t in trackers[place.table] ?? []
-        where t.place.object == place.object && t.place.column == place.column && !t.isOwnerGone {
-            if place.path == t.place.path {
-                selected.append(t)
-            } else if place.path.count > t.place.path.count, place.path.starts(with: t.place.path) {
-                t.nested.insert(place.path[t.place.path.count])
+        for tracker in trackers[place.table] ?? []
+        where tracker.place.object == place.object && tracker.place.column == place.column && !tracker.isOwnerGone {
+            if place.path == tracker.place.path {
+                selected.append(tracker)
+            } else if place.path.count > tracker.place.path.count, place.path.starts(with: tracker.place.path) {
+                tracker.nested.insert(place.path[tracker.place.path.count])
             }
         }
     }
 
-    func collectionChanged(_ change: CollectionChange) { for t in selected { t.builder.apply(change) } }
+    func collectionChanged(_ change: CollectionChange) { for objects in selected { objects.builder.apply(change) } }
 
     func schemaChanged() {}
 }
 
-/// The instructions on one collection, gathered.
+/// Collects the instructions on one collection.
 final class CollectionTracker {
     let place: CollectionPlace
     var builder = ChangeBuilder()
 
-    /// Stable keys of the elements in which something changed.
+    /// Stable keys of the elements whose nested content changed.
     var nested: Set<Int64> = []
     private(set) var isOwnerGone = false
 
@@ -82,7 +82,7 @@ final class CollectionTracker {
 }
 
 extension Group {
-    /// A path as the history names it: stable keys all the way; nil when it leads to no collection any more.
+    /// A path as the history names it, with stable keys in all steps; nil when it no longer leads to a collection.
     func place(of path: CollectionPath) throws(RealmError) -> CollectionPlace? {
         var place = CollectionPlace(table: path.table, object: path.object, column: path.column)
         var outer = path
@@ -90,9 +90,11 @@ extension Group {
         for step in path.steps {
             switch (try resolve(outer), step) {
             case (.list?, .salt(let key)): place.path.append(key)
-            case (.dictionary(let d)?, .name(let name)):
-                guard let i = try name.withBytes({ (b) throws(RealmError) in try d.find(b) }) else { return nil }
-                place.path.append(try d.nestedKey(i))
+            case (.dictionary(let dictionary)?, .name(let name)):
+                guard let index = try name.withBytes({ (b) throws(RealmError) in try dictionary.find(b) }) else {
+                    return nil
+                }
+                place.path.append(try dictionary.nestedKey(index))
             default: return nil
             }
             outer.steps.append(step)

@@ -1,30 +1,31 @@
 import Synchronization
 
-/// What `Realm(…)` comes from: an initializer of a protocol may find an instance instead of making one.
+/// Gives `Realm` its initializer: an initializer from a protocol may return an existing instance, an initializer of a
+/// class cannot.
 public protocol RealmOpening {}
 
 extension RealmOpening where Self == Realm {
-    /// As `Realm.open`: opens, or finds the cached instance.
+    /// Same as `Realm.open`: opens the Realm or returns the cached instance.
     public init(_ configuration: RealmConfiguration) throws(RealmError) { self = try Realm.open(configuration) }
 }
 
-/// One open Realm: a view of one version of a database, with its schema. A live one moves by `refresh`, `beginWrite`
-/// and its own commits; a frozen one never does.
+/// An open Realm: a view of one version of a database, with its schema. `refresh`, `beginWrite` and its own commits
+/// move a live Realm to another version. A frozen Realm never moves.
 ///
-/// Thread rule: a live one is used on its scheduler's thread; calls from elsewhere throw 2006, and all calls do when
-/// that thread has ended. From any thread: `close`, `isClosed`, `isWriting`, `schema`, `schemaVersion`,
-/// `configuration`, `versionCount`, and letting go of it. A frozen one is used on any thread, on many at once. After
-/// `close` everything answers with 2014 (or 2010 for objects).
+/// Thread rule: a live Realm is used on its scheduler's thread. Calls from other threads throw 2006; after that thread
+/// has ended, all calls do. From any thread: `close`, `isClosed`, `isWriting`, `schema`, `schemaVersion`,
+/// `configuration`, `versionCount`, and releasing the Realm. A frozen Realm can be used on any thread, and on many at
+/// once. After `close` every call throws 2014 (calls on objects 2010).
 ///
-/// Not `Sendable`: a task or another actor gets a `ThreadSafeReference`, or a `Frozen` version.
+/// Not `Sendable`: send a `ThreadSafeReference` or a `Frozen` version to another task or actor.
 public final class Realm: RealmOpening {
-    /// What may be asked on any thread.
+    /// State that any thread may read.
     private struct Facts {
         var configuration: RealmConfiguration
         var schema = Schema() { didSet { names = nil } }
         var schemaVersion = ObjectStore.notVersioned
 
-        /// The other names of properties, once a query asked.
+        /// Aliases of properties; built by the first query.
         var names: QueryNames?
     }
 
@@ -35,64 +36,64 @@ public final class Realm: RealmOpening {
         set { facts.with { $0.configuration = newValue } }
     }
 
-    /// Where the Realm lives.
+    /// The scheduler that the Realm belongs to, and the state of a move to another one.
     struct Binding {
         var scheduler: any EngineScheduler
 
-        /// Calls that are inside, counted here while the Realm is in transit.
+        /// Number of calls inside the Realm while it is in transit; `Realm.visits` counts the others.
         var visits = 0
 
-        /// Changing its owner at this moment: nobody comes in.
+        /// The Realm is changing its owner: no call may enter.
         var isMoving = false
 
-        /// Put in transit by another thread than its own.
+        /// A thread other than the Realm's own has put it in transit.
         var isUncertain = false
     }
 
     let binding: Lock<Binding>
 
-    /// Where the Realm lives. Any thread.
+    /// The scheduler that the Realm belongs to. Any thread.
     public var scheduler: any Scheduler { home.original }
     var home: any EngineScheduler { binding.with { $0.scheduler } }
 
-    /// The thread, where the scheduler stands for one; 0 where it must be asked.
+    /// Number of the thread, when the scheduler is bound to one; 0 when the scheduler must be asked.
     let thread: Atomic<UInt>
 
-    /// A thread that needs no check, beside `thread`; 0 for none.
+    /// A second thread that needs no check, in addition to `thread`; 0 when there is none.
     let sureThread: Atomic<UInt>
 
-    /// The check of the scheduler that it was opened with, where that has one.
+    /// The thread check of the scheduler that the Realm was opened with, if it has one.
     let threadCheck: ThreadCheck?
     let threadCheckContext: UnsafeMutableRawPointer?
 
-    /// Calls that are inside, one in the other; the own thread's.
+    /// Number of nested calls inside the Realm. Written by the Realm's own thread.
     let visits = Atomic(0)
 
-    /// What keeps calls from coming in by plain loads and stores.
+    /// Bits that make a call leave the fast path of plain loads and stores.
     enum Standing { static let closed = 1, inTransit = 2, reporting = 4 }
     let standing = Atomic(0)
 
-    /// Differs from the present one when a forked child has inherited the Realm.
+    /// Differs from the current generation when a forked child process has inherited the Realm.
     let generation = ForkGuard.generation
     private let hasEnded = Atomic(false)
 
-    /// The file, for whoever is inside of the door: there nobody takes it away.
+    /// The file, for calls inside the Realm: it cannot be closed during such a call.
     unowned(unsafe) let database: Database
     private let keptDatabase: Lock<Database?>
 
-    /// The file for others; nil once the Realm is closed.
+    /// The file, for all other uses; nil after the Realm was closed.
     var openDatabase: Database? { keptDatabase.with { $0 } }
 
     /// The canonical path of the file. Any thread.
     let path: String
 
-    /// What a live Realm reads and writes through; closed from the start in a frozen one.
+    /// The transaction of a live Realm, for reads and writes; in a frozen Realm it is closed from the start.
     package let transaction: Transaction
 
-    /// Ends long calls before their time.
+    /// Interrupts long calls.
     let interruption: Interruption
 
-    /// What a frozen Realm reads through; nil in a live one.
+    /// The readers of a frozen Realm; nil in a live one.
     let frozen: FrozenReaders?
 
     public internal(set) var schema: Schema {
@@ -105,27 +106,29 @@ public final class Realm: RealmOpening {
         facts.with { $0.schema.property(name, of: table) }
     }
 
-    /// The other names of properties, for queries.
+    /// Aliases of properties, for queries.
     var queryNames: QueryNames {
-        facts.with { f in
-            let names = f.names ?? Self.names(f.schema)
-            f.names = names
+        facts.with { facts in
+            let names = facts.names ?? Self.names(facts.schema)
+            facts.names = names
             return names
         }
     }
 
     private static func names(_ schema: Schema) -> QueryNames {
         var names = QueryNames()
-        for c in schema.classes where !c.key.isNull {
+        for objectClass in schema.classes where !objectClass.key.isNull {
             var aliases: [Name: QueryNames.Alias] = [:]
-            for p in c.properties where !p.publicName.isEmpty { aliases[p.publicName] = .property(p.name) }
-            for p in c.computedProperties {
-                aliases[p.name] = .links(className: p.linkTarget, property: p.linkOrigin)
-                if !p.publicName.isEmpty {
-                    aliases[p.publicName] = .links(className: p.linkTarget, property: p.linkOrigin)
+            for property in objectClass.properties where !property.publicName.isEmpty {
+                aliases[property.publicName] = .property(property.name)
+            }
+            for property in objectClass.computedProperties {
+                aliases[property.name] = .links(className: property.linkTarget, property: property.linkOrigin)
+                if !property.publicName.isEmpty {
+                    aliases[property.publicName] = .links(className: property.linkTarget, property: property.linkOrigin)
                 }
             }
-            if !aliases.isEmpty { names.aliases[c.key] = aliases }
+            if !aliases.isEmpty { names.aliases[objectClass.key] = aliases }
         }
         return names
     }
@@ -141,7 +144,7 @@ public final class Realm: RealmOpening {
     /// Whether another thread may take the Realm over.
     var isInTransit: Bool { standing.load(ordering: .acquiring) & Standing.inTransit != 0 }
 
-    /// Whether the schema follows the file.
+    /// Whether the schema follows the file: the configuration has none.
     var isDynamic: Bool
 
     /// Shape of the tables that `schema` was last bound to.
@@ -150,71 +153,72 @@ public final class Realm: RealmOpening {
     /// The whole schema of the file at that time.
     var boundFile = Schema()
 
-    /// The schema step of opening is done: from now on the live schema follows the file.
+    /// Opening has brought the schema up to date: from now on the schema of a live Realm follows the file.
     var isOpen = false
 
-    /// Called in a turn in which the Realm stays where it is, though there is a newer version. For the Realm's thread.
+    /// Called in a turn that does not move the Realm although a newer version exists. On the Realm's thread.
     package var staysBehind: (() -> Void)?
 
-    /// A view of the version before a migration: it never moves.
+    /// The Realm is frozen, or shows the version before a migration: it never moves.
     let isFixedView: Bool
 
-    /// While a migration or initialization function runs its write transaction belongs to the schema step.
+    /// State of a running migration or initialization function: the write transaction belongs to the schema step, not
+    /// to the function.
     var callbackGuard = CallbackGuard.none
 
     enum CallbackGuard { case none, active, violated }
 
-    /// The last move brought another schema: its callbacks are due before the others.
+    /// The last move changed the schema: the schema callbacks run before the others.
     var schemaMoved = false
 
-    /// Version that a Realm without a schema of its own showed when it was opened, until it begins to read.
+    /// Version that a dynamic Realm showed last (when it was opened, or in a turn), until its next read.
     var shownVersion: UInt64?
 
-    /// Names that the running migration gave to properties.
+    /// Properties that the running migration has renamed, by their new names.
     var renamed: [(className: Name, property: Name)] = []
 
-    /// Changes with every change of data or version: what handles resolved before is stale.
+    /// Changes with every change of data or version; state that a handle resolved earlier is then stale.
     package internal(set) var stateCount: UInt64 = 0
 
     let callbacks = Lock(initial: Callbacks())
     var notifiers = NotifierList()
 
-    /// How deep the callbacks of moves are nested in one another.
+    /// Nesting depth of the callbacks that report moves.
     var notifyingDepth = 0
     var isNotifying: Bool { notifyingDepth > 0 }
 
-    /// How often it was told that the Realm has moved, since the outermost callbacks began.
+    /// Number of moves reported since the outermost callbacks began.
     var noticesInside = 0
 
-    /// The Realm has moved, and its callbacks were not told of it.
+    /// The Realm has moved, and its callbacks were not yet called for it.
     var owesNotice = false
 
-    /// A write transaction begins, and callbacks run inside of it that are told of the move before: none of them has
-    /// taken it for its own yet.
+    /// A write transaction is beginning, and the callbacks that run inside it are called for the move before it. None
+    /// of them has taken over the transaction yet (`beginOwnWrite`).
     var isBeginning = false
 
-    /// nil for Realms that move in calls only.
+    /// nil for Realms that move only in calls.
     var turn: Turn?
 
-    /// A turn came while the Realm was writing or its callbacks ran.
+    /// A turn arrived while the Realm was writing or its callbacks ran.
     var owesTurn = false
 
     /// Turns do not move the Realm.
     var staysInTurns = false
     var asyncWrites = AsyncWrites()
 
-    /// For any thread.
+    /// Whether asynchronous writes exist. Any thread.
     let hasAsyncWrites = Atomic(false)
 
     // MARK: Opening
 
-    /// Opens, or finds the instance that is open for the same scheduler, where the configuration says `isCached`. Any
-    /// thread.
+    /// Opens a Realm. Returns the instance that is already open for the same scheduler when the configuration sets
+    /// `isCached`. Any thread.
     ///
-    /// - Throws: 2013 for a configuration that does not agree with that of another instance of the file, 3022 for
-    ///   settings that do not go together, 2016 for a schema that is none, 1019 and its neighbours for what the system
-    ///   says, 1021 and 1022 for a file that is damaged or cannot be decrypted, 2017 to 2020 for a schema that the file
-    ///   does not take, and what functions of the configuration throw.
+    /// - Throws: 2013 for a configuration that differs from that of another open instance of the file, 3022 for
+    ///   settings that cannot be combined, 2016 for an invalid schema, 1017–1020 for I/O errors, 1021 and 1022 for a
+    ///   file that is damaged or cannot be decrypted, 2017–2020 for a schema that the file does not accept, and errors
+    ///   thrown by functions of the configuration.
     public static func open(_ configuration: RealmConfiguration) throws(RealmError) -> Realm {
         try configuration.check()
         if configuration.asOpened.isCached,
@@ -286,49 +290,55 @@ public final class Realm: RealmOpening {
         listen()
     }
 
-    /// - Parameter path: the canonical one.
-    private static func openDatabase(_ c: RealmConfiguration, _ path: String, _ patience: Patience = .endless)
+    /// - Parameter path: the canonical path.
+    private static func openDatabase(
+        _ configuration: RealmConfiguration, _ path: String, _ patience: Patience = .endless
+    )
         throws(RealmError) -> Database
     {
         let access: Database.Access
-        switch c.schemaMode {
-        case .immutable: access = c.isSnapshot ? .snapshot : .immutable
+        switch configuration.schemaMode {
+        case .immutable: access = configuration.isSnapshot ? .snapshot : .immutable
         case .readOnly: access = FileSystem.exists(path) ? .readOnly : .readWrite(create: true)
         default: access = .readWrite(create: true)
         }
-        let durability: Durability = c.isInMemory ? .memoryOnly : c.durability == .unsafe ? .unsafe : .full
+        let durability: Durability =
+            configuration.isInMemory ? .memoryOnly : configuration.durability == .unsafe ? .unsafe : .full
         return try Database.open(
-            canonical: path, access: access, durability: durability, flushesTwice: c.durability == .twoFlushes,
-            upgrades: !c.disablesFormatUpgrade,
-            encryption: try c.encryption(), patience: patience)
+            canonical: path, access: access, durability: durability,
+            flushesTwice: configuration.durability == .twoFlushes,
+            upgrades: !configuration.disablesFormatUpgrade,
+            encryption: try configuration.encryption(), patience: patience)
     }
 
-    /// Whether a reset mode starts anew: the file is of an older format, or its schema asks for it. Rules: live-objects
-    /// §2.2.
-    private static func needsReset(_ c: RealmConfiguration, _ path: String) throws(RealmError) -> Bool {
-        guard c.schemaMode == .softResetFile || c.schemaMode == .hardResetFile, let wanted = c.schema,
+    /// Whether a reset mode must empty the file: the file has an older format, or its schema requires the reset. Rules:
+    /// live-objects §2.2.
+    private static func needsReset(_ configuration: RealmConfiguration, _ path: String) throws(RealmError) -> Bool {
+        guard configuration.schemaMode == .softResetFile || configuration.schemaMode == .hardResetFile,
+            let wanted = configuration.schema,
             FileSystem.exists(path)
         else { return false }
-        if try Database.needsFormatUpgrade(path: path, encryption: try c.encryption()) { return true }
-        let t = try Transaction(try openDatabase(c, path))
-        defer { t.close() }
-        try t.beginRead()
-        return c.schemaMode.resets(
-            SchemaChange.between(try t.group.readSchema(), wanted), from: try t.group.readSchemaVersion(),
-            to: c.schemaVersion)
+        if try Database.needsFormatUpgrade(path: path, encryption: try configuration.encryption()) { return true }
+        let transaction = try Transaction(try openDatabase(configuration, path))
+        defer { transaction.close() }
+        try transaction.beginRead()
+        return configuration.schemaMode.resets(
+            SchemaChange.between(try transaction.group.readSchema(), wanted),
+            from: try transaction.group.readSchemaVersion(),
+            to: configuration.schemaVersion)
     }
 
     /// A dynamic view of the version that `realm` is about to migrate from.
     init(before realm: Realm) throws(RealmError) {
-        var c = realm.configuration
-        c.schema = nil
-        c.schemaVersion = .max
-        c.schemaMode = .readOnly
-        c.isCached = false
-        c.initialize = nil
-        c.migrate = nil
-        c.progress = nil
-        facts = Lock(initial: Facts(configuration: c))
+        var configuration = realm.configuration
+        configuration.schema = nil
+        configuration.schemaVersion = .max
+        configuration.schemaMode = .readOnly
+        configuration.isCached = false
+        configuration.initialize = nil
+        configuration.migrate = nil
+        configuration.progress = nil
+        facts = Lock(initial: Facts(configuration: configuration))
         binding = Lock(initial: Binding(scheduler: realm.home))
         thread = Atomic(realm.thread.load(ordering: .relaxed))
         sureThread = Atomic(realm.sureThread.load(ordering: .relaxed))
@@ -345,17 +355,18 @@ public final class Realm: RealmOpening {
         isOpen = true
     }
 
-    /// A frozen view of a version that `realm` knows.
+    /// A frozen view of the version that `pin` keeps, with the configuration and schema of `realm`.
     init(freezing realm: Realm, _ pin: Pin) throws(RealmError) {
-        var c = realm.configuration
-        c.initialize = nil
-        c.migrate = nil
-        c.shouldCompact = nil
-        c.progress = nil
+        var configuration = realm.configuration
+        configuration.initialize = nil
+        configuration.migrate = nil
+        configuration.shouldCompact = nil
+        configuration.progress = nil
         let scheduler = FrozenScheduler(pin.version)
-        c.home = scheduler
+        configuration.home = scheduler
         binding = Lock(initial: Binding(scheduler: scheduler))
-        facts = Lock(initial: Facts(configuration: c, schema: realm.schema, schemaVersion: realm.schemaVersion))
+        facts = Lock(
+            initial: Facts(configuration: configuration, schema: realm.schema, schemaVersion: realm.schemaVersion))
         thread = Atomic(0)
         sureThread = Atomic(0)
         threadCheck = nil
@@ -366,19 +377,19 @@ public final class Realm: RealmOpening {
         interruption = Interruption()
         frozen = FrozenReaders(pin, interruption)
         transaction = try Transaction(closedOf: database)
-        // Inside a migration the classes are those of the version to come.
+        // Inside a migration the classes in memory are already those of the new version.
         if realm.isWriting { try inside { () throws(RealmError) in try readSchemaBeforeWrite(of: realm) } }
         isOpen = true
     }
 
     deinit {
         guard !isInherited else { return leaveToParent() }
-        // Nobody can be inside any more.
+        // The last reference is gone, so no call can be inside.
         standing.bitwiseOr(Standing.closed, ordering: .sequentiallyConsistent)
         endForGood()
     }
 
-    /// Gives back what this instance holds, once.
+    /// Releases everything that this instance holds, once.
     func endForGood() {
         guard !isInherited, !hasEnded.exchange(true, ordering: .acquiringAndReleasing) else { return }
         if let frozen {
@@ -392,7 +403,7 @@ public final class Realm: RealmOpening {
             notifiers.end()
             transaction.close()
         }
-        // Whoever is the last to refer to the file closes it, outside of the lock.
+        // The last reference to the file closes it; that must happen outside the lock.
         let file = keptDatabase.with { kept in
             defer { kept = nil }
             return kept
@@ -403,8 +414,8 @@ public final class Realm: RealmOpening {
         RealmCoordinator.unregister(self)
     }
 
-    /// A child gives nothing back of what its parent has: other threads of the parent may have been changing it when
-    /// the process was forked.
+    /// A forked child releases nothing that its parent owns: other threads of the parent may have been changing it at
+    /// the time of the fork.
     private func leaveToParent() {
         for part in [transaction, openDatabase, facts, binding, callbacks, frozen, turn] as [AnyObject?] {
             part.map { _ = Unmanaged.passRetained($0) }
@@ -413,23 +424,24 @@ public final class Realm: RealmOpening {
 
     // MARK: Files
 
-    /// Deletes a database with the files beside it; the lock file stays, by which others may be waiting. Any thread.
+    /// Deletes a database and the files beside it. The lock file stays, because other processes may be waiting on it.
+    /// Any thread.
     ///
-    /// - Returns: whether there was one.
-    /// - Throws: 2012 when it is open in this or another process; what the system says.
+    /// - Returns: whether the database existed.
+    /// - Throws: 2012 when it is open in this or another process; I/O errors.
     @discardableResult
     public static func deleteFiles(at path: String) throws(RealmError) -> Bool { try Database.deleteFiles(path: path) }
 
     /// The schema version stored in the file of a configuration.
     public static func persistedSchemaVersion(_ configuration: RealmConfiguration) throws(RealmError) -> UInt64 {
-        var c = configuration
-        c.schema = nil
-        c.isCached = false
-        c.initialize = nil
-        c.migrate = nil
-        c.shouldCompact = nil
-        c.notifiesAutomatically = false
-        let realm = try Realm(opening: c)
+        var plain = configuration
+        plain.schema = nil
+        plain.isCached = false
+        plain.initialize = nil
+        plain.migrate = nil
+        plain.shouldCompact = nil
+        plain.notifiesAutomatically = false
+        let realm = try Realm(opening: plain)
         defer { realm.close() }
         return realm.schemaVersion
     }

@@ -1,125 +1,125 @@
-/// How a commit reaches the disk. Numbers: `crealm_durability_e`.
+/// How a commit reaches the disk. The numbers are those of `crealm_durability_e`.
 public enum CommitDurability: UInt32, Sendable {
-    /// What was committed is never lost; a small commit waits for the disk once.
+    /// A committed transaction is never lost. A small commit waits for the disk once.
     case full = 0
-    /// The same for disks that may write half a sector: every commit waits twice.
+    /// Same as `full`, also for disks that may write half a sector: every commit waits twice.
     case twoFlushes = 1
-    /// Never waits: a loss of power may destroy the file.
+    /// Never waits for the disk: a power failure may destroy the file.
     case unsafe = 2
 }
 
-/// Which of the two versions that the header of a file leads to. Numbers: `crealm_version_slot_e`.
+/// Selects one of the two versions that the file header refers to. The numbers are those of `crealm_version_slot_e`.
 public enum VersionSlot: UInt32, Sendable {
-    /// The newest one.
+    /// The newest version.
     case newest = 0
-    /// The one before it, if it is still whole.
+    /// The version before it, if it is still complete.
     case previous = 1
 }
 
-/// How to open a Realm. A plain value; copied when the Realm opens.
+/// How to open a Realm. A plain value, copied when the Realm opens.
 public struct RealmConfiguration: Sendable {
     /// Path of the database file.
     public var path = "" { didSet { refusedPath = nil } }
 
-    /// Why a path was refused, until another is set: nothing is opened under the one before.
+    /// Why the last path was refused, until another path is set: the earlier path must not be opened instead.
     private var refusedPath: RealmError?
 
-    /// Classes the application uses; nil: whatever the file has.
+    /// Classes that the application uses; nil: all classes of the file.
     public var schema: Schema?
 
-    /// Version of `schema`; all ones: none given.
+    /// Version of `schema`; all bits set: not specified.
     public var schemaVersion = UInt64.max
 
-    /// What happens when the file has another schema.
+    /// How to open a file whose schema differs.
     public var schemaMode = SchemaMode.automatic
 
-    /// Which classes and properties of the file show up that `schema` does not name.
+    /// Which classes and properties of the file are visible although `schema` does not name them.
     public var subsetMode = SchemaSubsetMode.strict
 
-    /// Key or passphrase; nil for a plain file.
+    /// Key or passphrase; nil for an unencrypted file.
     public var secret: Encryption.Secret? { didSet { refusedSecret = nil } }
 
-    /// Why a key or passphrase was refused, until another is set: nothing is opened or made with the one before, or
-    /// without any.
+    /// Why the last key or passphrase was refused, until another one is set: no file is opened or created with the
+    /// earlier one, or without encryption.
     private var refusedSecret: RealmError?
 
-    /// How a new encrypted file is sealed; an existing one says itself. Once it was set nothing is opened or made
-    /// without a key or passphrase.
+    /// Cipher of a new encrypted file; an existing file names its own cipher. After this was set, no file is opened or
+    /// created without a key or passphrase.
     public var pageCipher = PageCipher.xchacha20 { didSet { choosesCipher = true } }
 
-    /// Whether somebody said how the file is sealed: then a plain file is not what they mean.
+    /// Whether the program chose a cipher: it then does not want an unencrypted file.
     private var choosesCipher = false
 
-    /// For a new file with a passphrase.
+    /// Cost of deriving the key from a passphrase, for a new file.
     public var passphraseCost = PassphraseCost()
 
-    /// Bytes of decrypted pages to keep although no snapshot in use needs them; 0: a sixteenth of the machine's memory,
-    /// 256 MB at most.
+    /// Bytes of decrypted pages to cache beyond those that open snapshots need; 0: one sixteenth of the machine's
+    /// memory, at most 256 MB.
     public var pageMemory = 0
 
-    /// Whether the data live only as long as somebody has them open.
+    /// Whether the data are lost when the last Realm of the file closes.
     public var isInMemory = false
 
-    /// Reads one version of a file that other programs may be writing, realm-core included, in a copy of its own: it
-    /// waits for nobody, nobody waits for it, and nothing in the file's folder is made or changed. The Realm is as one
-    /// of mode `immutable` then, and is never cached.
+    /// Reads one version from a private copy, of a file that other programs, realm-core included, may be writing.
+    /// Readers and writers do not wait for each other, and nothing in the file's folder is created or changed. The
+    /// Realm behaves as in mode `immutable` and is never cached.
     public var isSnapshot = false
 
-    /// Reads the version before the newest one, which the other slot of the file's header leads to; an open throws 9005
-    /// when it is not whole any more. All of it is checked first. The Realm is as one of mode `immutable` then, and is
-    /// never cached; with `isSnapshot` it reads a copy.
+    /// Reads the version before the newest one, which the other slot of the file header refers to. The whole version is
+    /// checked first; opening throws 9005 when it is no longer complete. The Realm behaves as in mode `immutable` and
+    /// is never cached. With `isSnapshot` it reads a copy.
     public var versionSlot = VersionSlot.newest
 
     /// How commits reach the disk.
     public var durability = CommitDurability.full
 
-    /// Opens with the same scheduler share one instance.
+    /// Whether opens with the same scheduler share one instance.
     public var isCached = false
 
-    /// Whether a file of an older format is refused instead of upgraded.
+    /// Whether opening a file of an older format fails instead of upgrading it.
     public var disablesFormatUpgrade = false
 
-    /// As many versions there may be; more, and `beginWrite` throws 2005.
+    /// Largest number of versions in use; beyond it `beginWrite` throws 2005.
     public var maxActiveVersions = UInt64.max
 
-    /// Where the Realm is to live; nil: on the thread that opens it.
+    /// The scheduler that the Realm will belong to; nil: that of the thread that opens it.
     public var scheduler: (any Scheduler)? {
         get { home?.original }
         set { home = newValue?.forEngine }
     }
 
-    /// The same as the engine sees it.
+    /// The scheduler as the engine uses it.
     package var home: (any EngineScheduler)?
 
-    /// Whether the Realm hears of new versions, and moves to them in turns of its scheduler. Else it moves in calls
-    /// only.
+    /// Whether the Realm is notified of new versions and moves to them in turns of its scheduler. Otherwise it moves
+    /// only in calls.
     public var notifiesAutomatically = true
 
-    /// Called once in the write transaction that first makes the schema; an error fails the open and leaves the file
+    /// Called once, in the write transaction that first creates the schema. An error fails the open and leaves the file
     /// empty.
     public var initialize: (@Sendable (Realm) throws -> Void)?
 
-    /// Called in the write transaction of a migration with a view of the file before it and the Realm being migrated;
-    /// an error fails the open and leaves the file as it was. Removed properties still have their columns, but only
-    /// `old` shows them.
+    /// Called in the write transaction of a migration, with a view of the file before the migration and the Realm being
+    /// migrated. An error fails the open and leaves the file unchanged. Removed properties still have their columns,
+    /// but only `old` shows them.
     public var migrate: (@Sendable (_ old: Realm, _ new: Realm) throws -> Void)?
 
-    /// Called when the file is first opened in this process, with its size and how much of that is in use, unless
-    /// nothing is free; true compacts it. An error fails the open.
+    /// Called when the file is first opened in this process, with its size and the number of bytes in use, unless the
+    /// file has no free space. Returning true compacts the file. An error fails the open.
     public var shouldCompact: (@Sendable (_ totalBytes: UInt64, _ usedBytes: UInt64) throws -> Bool)?
 
-    /// Called from time to time while a call of the Realm waits, reads or copies for long; false ends that call, which
-    /// throws 9004. It runs on the thread of the call, and cannot use the Realm.
+    /// Called repeatedly while a call of the Realm waits, reads or copies for long. Returning false ends that call,
+    /// which throws 9004. Runs on the thread of the call, and must not use the Realm.
     public var progress: (@Sendable (CallProgress) -> Bool)?
 
-    /// Seconds to wait for other users of the file: for those who open or replace it, and for those who write. Then the
-    /// call throws 9003. nil: for ever.
+    /// Seconds to wait for other users of the file: those that open or replace it, and writers. After that the call
+    /// throws 9003. nil: no limit.
     public var lockTimeout: Double?
 
-    /// When a class becomes embedded: delete objects that nothing links to, copy those with several links.
+    /// When a class becomes embedded: delete objects without links to them, and copy objects with several.
     public var handlesBacklinksAutomatically = false
 
-    /// - Parameter schemaVersion: nil: 0, with a schema.
+    /// - Parameter schemaVersion: nil means 0 when a schema is given.
     public init(path: String = "", schema: Schema? = nil, schemaVersion: UInt64? = nil, mode: SchemaMode = .automatic) {
         self.path = path
         self.schema = schema
@@ -127,7 +127,9 @@ public struct RealmConfiguration: Sendable {
         schemaMode = mode
     }
 
-    /// - Parameter key: 64 bytes; empty clears.
+    /// Sets or removes the encryption key.
+    ///
+    /// - Parameter key: 64 bytes; empty removes the key.
     public mutating func setEncryptionKey(_ key: UnsafeRawBufferPointer) throws(RealmError) {
         do throws(RealmError) {
             guard key.isEmpty || key.count == 64 else {
@@ -137,7 +139,9 @@ public struct RealmConfiguration: Sendable {
         } catch { throw refuseSecret(error) }
     }
 
-    /// - Parameter words: any bytes; empty clears.
+    /// Sets or removes the passphrase.
+    ///
+    /// - Parameter words: any bytes; empty removes the passphrase.
     public mutating func setPassphrase(_ words: UnsafeRawBufferPointer, cost: PassphraseCost = PassphraseCost())
         throws(RealmError)
     {
@@ -150,14 +154,14 @@ public struct RealmConfiguration: Sendable {
         passphraseCost = cost
     }
 
-    /// Notes that a key or passphrase was refused: whoever ignores `error` shall not get a plain file. Returns the
-    /// error.
+    /// Records that a key or passphrase was refused, so that a caller who ignores `error` does not get an unencrypted
+    /// file. Returns the error.
     public mutating func refuseSecret(_ error: RealmError) -> RealmError {
         refusedSecret = error
         return error
     }
 
-    /// Notes that a path was refused, and forgets the one before. Returns the error.
+    /// Records that a path was refused, and clears the earlier path. Returns the error.
     public mutating func refusePath(_ error: RealmError) -> RealmError {
         path = ""
         refusedPath = error
@@ -166,7 +170,7 @@ public struct RealmConfiguration: Sendable {
 
     /// The path.
     ///
-    /// - Throws: why it was refused, or that the system would see a part of it only.
+    /// - Throws: the reason why it was refused, or an error for a path that the operating system would cut short.
     public func checkedPath() throws(RealmError) -> String {
         if let refusedPath { throw refusedPath }
         guard !path.utf8.contains(0) else {
@@ -175,16 +179,17 @@ public struct RealmConfiguration: Sendable {
         return path
     }
 
-    /// Takes what seals another file, or nil for a plain one.
+    /// Adopts the encryption of another file; nil for an unencrypted one.
     mutating func take(_ encryption: Encryption?) {
         secret = encryption?.secret
         if let encryption { (pageCipher, passphraseCost) = (encryption.cipher, encryption.cost) }
         choosesCipher = false
     }
 
-    /// What opens the file; nil for a plain one.
+    /// The encryption settings for opening the file; nil for an unencrypted file.
     ///
-    /// - Throws: why the key or passphrase was refused, or that there is none although a page cipher was chosen.
+    /// - Throws: the reason why the key or passphrase was refused, or an error when a page cipher was chosen without a
+    ///   key or passphrase.
     public func encryption() throws(RealmError) -> Encryption? {
         if let refusedSecret { throw refusedSecret }
         guard let secret else {
@@ -195,26 +200,26 @@ public struct RealmConfiguration: Sendable {
             }
             return nil
         }
-        var e = Encryption(secret)
-        e.cipher = pageCipher
-        e.cost = passphraseCost
-        e.memory = pageMemory
-        return e
+        var encryption = Encryption(secret)
+        encryption.cipher = pageCipher
+        encryption.cost = passphraseCost
+        encryption.memory = pageMemory
+        return encryption
     }
 
-    /// Whether a Realm opened with it shares nothing with others of the file.
+    /// Whether a Realm opened with this configuration shares nothing with other Realms of the file.
     var isApart: Bool { isSnapshot || versionSlot != .newest }
 
-    /// As a Realm opened with it has it.
+    /// The configuration that the open Realm reports.
     var asOpened: RealmConfiguration {
         guard isApart else { return self }
-        var c = self
-        c.schemaMode = .immutable
-        c.isCached = false
-        return c
+        var opened = self
+        opened.schemaMode = .immutable
+        opened.isCached = false
+        return opened
     }
 
-    /// Combinations refused before any file access. Rules: live-objects §2.1.
+    /// Refuses invalid combinations before any file access. Rules: live-objects §2.1.
     func check() throws(RealmError) {
         _ = try checkedPath()
         _ = try encryption()

@@ -1,23 +1,24 @@
-/// A Swift type whose values properties hold, both ways: `object.set("age", 30)`, `object.get("age", as: Int.self)`.
+/// A Swift type that properties can store. Values are converted in both directions:
+/// `object.set("age", 30)`, `object.get("age", as: Int.self)`.
 ///
-/// The standard library's types are: integers, `Bool`, `String`, `Float`, `Double`, optionals, and arrays and
-/// dictionaries of such. `CoreEngineFoundation` adds `Date`, `Data` and `UUID`. An enum says that it is one, and is
-/// stored as its raw value:
+/// Of the standard library: integers, `Bool`, `String`, `Float`, `Double`, optionals, and arrays and dictionaries of
+/// these. `CoreEngineFoundation` adds `Date`, `Data` and `UUID`. An enum declares the conformance and is stored as its
+/// raw value:
 ///
 ///     enum Kind: String, RealmConvertible { case cat, dog }
 public protocol RealmConvertible {
-    /// What the value stands for in this type; nil: it is of another one, or too large for it.
+    /// Converts a stored value to this type; nil when the value has another type or is out of range.
     init?(realmValue: RealmValue)
 
-    /// What a property holds for it.
+    /// The value that a property stores.
     var realmValue: RealmValue { get }
 }
 
 extension RealmValue {
-    /// A value of any type that properties hold.
+    /// Converts a value of any type that properties can store.
     public init(_ value: some RealmConvertible) { self = value.realmValue }
 
-    /// The value in another type; nil when it is none of that type.
+    /// The value converted to another type; nil when the conversion fails.
     public func `as`<T: RealmConvertible>(_ type: T.Type) -> T? { T(realmValue: self) }
 }
 
@@ -28,8 +29,8 @@ extension RealmValue: RealmConvertible {
 
 extension RealmConvertible where Self: FixedWidthInteger {
     public init?(realmValue: RealmValue) {
-        guard case .int(let v) = realmValue else { return nil }
-        self.init(exactly: v)
+        guard case .int(let value) = realmValue else { return nil }
+        self.init(exactly: value)
     }
 
     public var realmValue: RealmValue { .int(Int64(clamping: self)) }
@@ -47,8 +48,8 @@ extension Int64: RealmConvertible {}
 
 extension Bool: RealmConvertible {
     public init?(realmValue: RealmValue) {
-        guard case .bool(let v) = realmValue else { return nil }
-        self = v
+        guard case .bool(let value) = realmValue else { return nil }
+        self = value
     }
 
     public var realmValue: RealmValue { .bool(self) }
@@ -56,8 +57,8 @@ extension Bool: RealmConvertible {
 
 extension String: RealmConvertible {
     public init?(realmValue: RealmValue) {
-        guard case .string(let v) = realmValue else { return nil }
-        self = v
+        guard case .string(let value) = realmValue else { return nil }
+        self = value
     }
 
     public var realmValue: RealmValue { .string(self) }
@@ -65,8 +66,8 @@ extension String: RealmConvertible {
 
 extension Name: RealmConvertible {
     public init?(realmValue: RealmValue) {
-        guard case .string(let v) = realmValue else { return nil }
-        self.init(v)
+        guard case .string(let value) = realmValue else { return nil }
+        self.init(value)
     }
 
     public var realmValue: RealmValue { .string(text) }
@@ -74,19 +75,19 @@ extension Name: RealmConvertible {
 
 extension Float: RealmConvertible {
     public init?(realmValue: RealmValue) {
-        guard case .float(let v) = realmValue else { return nil }
-        self = v
+        guard case .float(let value) = realmValue else { return nil }
+        self = value
     }
 
     public var realmValue: RealmValue { .float(self) }
 }
 
 extension Double: RealmConvertible {
-    /// Of a `Float`, too, which fits.
+    /// Also accepts a `Float`; the conversion is exact.
     public init?(realmValue: RealmValue) {
         switch realmValue {
-        case .double(let v): self = v
-        case .float(let v): self = Double(v)
+        case .double(let value): self = value
+        case .float(let value): self = Double(value)
         default: return nil
         }
     }
@@ -96,8 +97,8 @@ extension Double: RealmConvertible {
 
 extension Timestamp: RealmConvertible {
     public init?(realmValue: RealmValue) {
-        guard case .date(let v) = realmValue else { return nil }
-        self = v
+        guard case .date(let value) = realmValue else { return nil }
+        self = value
     }
 
     public var realmValue: RealmValue { .date(self) }
@@ -105,8 +106,8 @@ extension Timestamp: RealmConvertible {
 
 extension Decimal128: RealmConvertible {
     public init?(realmValue: RealmValue) {
-        guard case .decimal(let v) = realmValue else { return nil }
-        self = v
+        guard case .decimal(let value) = realmValue else { return nil }
+        self = value
     }
 
     public var realmValue: RealmValue { .decimal(self) }
@@ -114,8 +115,8 @@ extension Decimal128: RealmConvertible {
 
 extension ObjectId: RealmConvertible {
     public init?(realmValue: RealmValue) {
-        guard case .objectId(let v) = realmValue else { return nil }
-        self = v
+        guard case .objectId(let value) = realmValue else { return nil }
+        self = value
     }
 
     public var realmValue: RealmValue { .objectId(self) }
@@ -123,35 +124,35 @@ extension ObjectId: RealmConvertible {
 
 extension UUIDValue: RealmConvertible {
     public init?(realmValue: RealmValue) {
-        guard case .uuid(let v) = realmValue else { return nil }
-        self = v
+        guard case .uuid(let value) = realmValue else { return nil }
+        self = value
     }
 
     public var realmValue: RealmValue { .uuid(self) }
 }
 
 extension Optional: RealmConvertible where Wrapped: RealmConvertible {
-    /// Null is `nil`; a value that is none of the type is an error all the same.
+    /// Null becomes `nil`; a value of another type fails the conversion.
     public init?(realmValue: RealmValue) {
         if case .null = realmValue {
             self = Wrapped?.none
             return
         }
-        guard let v = Wrapped(realmValue: realmValue) else { return nil }
-        self = v
+        guard let wrapped = Wrapped(realmValue: realmValue) else { return nil }
+        self = wrapped
     }
 
     public var realmValue: RealmValue { self?.realmValue ?? .null }
 }
 
 extension Array: RealmConvertible where Element: RealmConvertible {
-    /// Of a list or set, where each element is of the type.
+    /// From a list or set whose elements all have the type.
     public init?(realmValue: RealmValue) {
         guard case .list(let all) = realmValue else { return nil }
         self = []
         reserveCapacity(all.count)
-        for v in all {
-            guard let element = Element(realmValue: v) else { return nil }
+        for stored in all {
+            guard let element = Element(realmValue: stored) else { return nil }
             append(element)
         }
     }
@@ -160,13 +161,13 @@ extension Array: RealmConvertible where Element: RealmConvertible {
 }
 
 extension Dictionary: RealmConvertible where Key == Name, Value: RealmConvertible {
-    /// Of a dictionary, where each value is of the type.
+    /// From a dictionary whose values all have the type.
     public init?(realmValue: RealmValue) {
         guard case .dictionary(let all) = realmValue else { return nil }
         self = [:]
-        for e in all {
-            guard let value = Value(realmValue: e.value) else { return nil }
-            self[e.key] = value
+        for entry in all {
+            guard let value = Value(realmValue: entry.value) else { return nil }
+            self[entry.key] = value
         }
     }
 
@@ -174,7 +175,7 @@ extension Dictionary: RealmConvertible where Key == Name, Value: RealmConvertibl
 }
 
 extension RealmConvertible where Self: RawRepresentable, RawValue: RealmConvertible {
-    /// Of a raw value that is one of the cases.
+    /// From the raw value of a case.
     public init?(realmValue: RealmValue) {
         guard let raw = RawValue(realmValue: realmValue) else { return nil }
         self.init(rawValue: raw)
@@ -184,11 +185,12 @@ extension RealmConvertible where Self: RawRepresentable, RawValue: RealmConverti
 }
 
 extension RealmObject {
-    /// The value of a property in a type of Swift.
+    /// The value of a property, converted to a Swift type.
     ///
     ///     let age = try person.get("age", as: Int?.self), tags = try person.get("tags", as: [String].self)
     ///
-    /// - Throws: 3001 when the value is none of that type, as null is no `Int`; else as `get` without a type.
+    /// - Throws: 3001 when the value cannot be converted, for example null to `Int`; otherwise the errors of `get`
+    ///   without a type.
     public func get<T: RealmConvertible>(_ name: Name, as type: T.Type) throws(RealmError) -> T {
         let value = try get(name)
         guard let converted = T(realmValue: value) else {
@@ -198,6 +200,6 @@ extension RealmObject {
         return converted
     }
 
-    /// Stores a value of a Swift type; else as `set` with a `RealmValue`.
+    /// Stores a value of a Swift type; otherwise the same as `set` with a `RealmValue`.
     public func set(_ name: Name, _ value: some RealmConvertible) throws(RealmError) { try set(name, value.realmValue) }
 }

@@ -1,43 +1,50 @@
-/// The open instances of this process, by canonical path: what must agree between them. Rules: live-objects §4.1.
+/// The open Realms of this process, by canonical path: checks that their configurations agree. Rules: live-objects
+/// §4.1.
 ///
-/// Only cached instances are referred to (weakly: that makes counting references to them slower); of the others the
-/// coordinator keeps what it must compare.
+/// Only cached instances are referenced, weakly: a weak reference makes reference counting of its object slower. Of the
+/// others the coordinator stores what it must compare.
 enum RealmCoordinator {
     private struct Entry {
         let id: ObjectIdentifier
 
-        /// The canonical one.
+        /// The canonical path.
         let path: Name
         var configuration: RealmConfiguration
         var schemaVersion: UInt64
 
-        /// Instances of a parent process do not count.
+        /// Instances inherited from a parent process do not count.
         let processId = Platform.processId
         weak var cached: Realm?
     }
 
-    /// A process has few open: the list is searched from end to end.
+    /// Searched linearly: a process has few open Realms.
     private static let instances = Lock(initial: [Entry](), of: .realms)
 
-    /// - Parameter path: the canonical one.
+    /// The instances of this process for a path.
+    ///
+    /// - Parameter path: the canonical path.
     private static func open(_ path: Name) -> [Entry] {
         instances.with { $0.filter { $0.path == path && $0.processId == Platform.processId } }
     }
 
-    static func check(_ c: RealmConfiguration, _ path: Name) throws(RealmError) {
-        if c.isApart { return }
+    static func check(_ configuration: RealmConfiguration, _ path: Name) throws(RealmError) {
+        if configuration.isApart { return }
         let open = open(path)
         guard let first = open.first else { return }
         let other = first.configuration
         func mismatch(_ what: String) -> RealmError {
-            RealmError(.mismatchedConfig, "Realm at path '\(c.path)' already opened with different \(what).", path: nil)
+            RealmError(
+                .mismatchedConfig, "Realm at path '\(configuration.path)' already opened with different \(what).",
+                path: nil)
         }
-        if (c.schemaMode == .immutable) != (other.schemaMode == .immutable) { throw mismatch("read permissions") }
-        if c.isInMemory != other.isInMemory { throw mismatch("inMemory settings") }
-        if c.secret != other.secret { throw mismatch("encryption key") }
-        if c.schemaMode != other.schemaMode { throw mismatch("schema mode") }
-        if c.schema != nil, let typed = open.first(where: { $0.configuration.schema != nil }),
-            c.schemaVersion != typed.schemaVersion,
+        if (configuration.schemaMode == .immutable) != (other.schemaMode == .immutable) {
+            throw mismatch("read permissions")
+        }
+        if configuration.isInMemory != other.isInMemory { throw mismatch("inMemory settings") }
+        if configuration.secret != other.secret { throw mismatch("encryption key") }
+        if configuration.schemaMode != other.schemaMode { throw mismatch("schema mode") }
+        if configuration.schema != nil, let typed = open.first(where: { $0.configuration.schema != nil }),
+            configuration.schemaVersion != typed.schemaVersion,
             typed.schemaVersion != ObjectStore.notVersioned
         {
             throw mismatch("schema version")
@@ -47,75 +54,80 @@ enum RealmCoordinator {
     /// Whether an instance of this process has the file at a path open.
     static func isOpen(_ path: Name) -> Bool { !open(path).isEmpty }
 
-    static func cached(_ c: RealmConfiguration, _ path: Name) throws(RealmError) -> Realm? {
-        try check(c, path)
-        let scheduler: any EngineScheduler = c.home ?? ThreadScheduler.current
-        for r in open(path).compactMap(\.cached) {
-            guard !r.isClosed, r.scheduler.isSame(as: scheduler.original), r.schemaVersion != ObjectStore.notVersioned
+    static func cached(_ configuration: RealmConfiguration, _ path: Name) throws(RealmError) -> Realm? {
+        try check(configuration, path)
+        let scheduler: any EngineScheduler = configuration.home ?? ThreadScheduler.current
+        for realm in open(path).compactMap(\.cached) {
+            guard !realm.isClosed, realm.scheduler.isSame(as: scheduler.original),
+                realm.schemaVersion != ObjectStore.notVersioned
             else { continue }
-            if let wanted = c.schema, wanted != r.configuration.schema {
+            if let wanted = configuration.schema, wanted != realm.configuration.schema {
                 throw RealmError(
                     .mismatchedConfig,
-                    "Realm at path '\(c.path)' already opened on current thread with different schema.")
+                    "Realm at path '\(configuration.path)' already opened on current thread with different schema.")
             }
-            return r
+            return realm
         }
         return nil
     }
 
-    private static func entry(_ r: Realm) -> Entry {
+    private static func entry(_ realm: Realm) -> Entry {
         Entry(
-            id: ObjectIdentifier(r), path: Name(r.path), configuration: r.configuration, schemaVersion: r.schemaVersion,
-            cached: r.configuration.isCached ? r : nil)
+            id: ObjectIdentifier(realm), path: Name(realm.path), configuration: realm.configuration,
+            schemaVersion: realm.schemaVersion,
+            cached: realm.configuration.isCached ? realm : nil)
     }
 
-    /// The cached instance of the same file for a scheduler, where `r` is one that is cached.
-    static func cached(for r: Realm, _ scheduler: any Scheduler) throws(RealmError) -> Realm? {
-        var c = r.configuration
-        guard c.isCached, !r.isFrozen else { return nil }
-        c.scheduler = scheduler
-        return try cached(c, Name(r.path))
+    /// The cached instance of the same file for a scheduler; nil when `realm` is not cached.
+    static func cached(for realm: Realm, _ scheduler: any Scheduler) throws(RealmError) -> Realm? {
+        var configuration = realm.configuration
+        guard configuration.isCached, !realm.isFrozen else { return nil }
+        configuration.scheduler = scheduler
+        return try cached(configuration, Name(realm.path))
     }
 
-    static func register(_ r: Realm) {
-        if r.configuration.isApart { return }
-        let entry = entry(r)
+    static func register(_ realm: Realm) {
+        if realm.configuration.isApart { return }
+        let entry = entry(realm)
         instances.with { $0.append(entry) }
     }
 
-    /// - Returns: the frozen Realm, or the cached one that is there for its version already.
-    static func register(frozen r: Realm) -> Realm {
-        if r.configuration.isApart { return r }
-        let entry = entry(r)
-        // Whoever is the last to refer to one ends it, which takes the lock.
+    /// Registers a frozen Realm.
+    ///
+    /// - Returns: the cached Realm of its version when one exists, otherwise the frozen Realm.
+    static func register(frozen realm: Realm) -> Realm {
+        if realm.configuration.isApart { return realm }
+        let entry = entry(realm)
+        // Releasing the last reference ends a Realm, which takes the lock: release outside of it.
         var cached: [Realm] = []
         defer { withExtendedLifetime(cached) {} }
         return instances.with { all in
-            if r.configuration.isCached { cached = all.compactMap { $0.path == entry.path ? $0.cached : nil } }
+            if realm.configuration.isCached { cached = all.compactMap { $0.path == entry.path ? $0.cached : nil } }
             if let known = cached.first(where: {
-                $0.isFrozen && !$0.isClosed && $0.scheduler.isSame(as: r.scheduler) && $0.openDatabase === r.database
+                $0.isFrozen && !$0.isClosed && $0.scheduler.isSame(as: realm.scheduler)
+                    && $0.openDatabase === realm.database
             }) {
                 return known
             }
             all.append(entry)
-            return r
+            return realm
         }
     }
 
-    /// The instance noticed another schema version, or has another key.
-    static func update(_ r: Realm) {
-        let id = ObjectIdentifier(r), version = r.schemaVersion, configuration = r.configuration
+    /// Call when the instance has another schema version or another key.
+    static func update(_ realm: Realm) {
+        let id = ObjectIdentifier(realm), version = realm.schemaVersion, configuration = realm.configuration
         instances.with { all in
-            guard let i = all.firstIndex(where: { $0.id == id }) else { return }
-            all[i].schemaVersion = version
-            all[i].configuration = configuration
+            guard let index = all.firstIndex(where: { $0.id == id }) else { return }
+            all[index].schemaVersion = version
+            all[index].configuration = configuration
         }
     }
 
-    static func unregister(_ r: Realm) {
-        let id = ObjectIdentifier(r)
+    static func unregister(_ realm: Realm) {
+        let id = ObjectIdentifier(realm)
         instances.with { all in
-            if let i = all.firstIndex(where: { $0.id == id }) { all.remove(at: i) }
+            if let index = all.firstIndex(where: { $0.id == id }) { all.remove(at: index) }
         }
     }
 }

@@ -1,15 +1,15 @@
-/// A live object: a place in a Realm, read and written by property name.
+/// A live object: its Realm, class and key. Properties are read and written by name.
 ///
-/// Thread rule: that of its Realm: elsewhere access throws 2006. After deletion or `close` access throws 2010.
+/// Thread rule: that of its Realm; access on another thread throws 2006. Access after deletion or `close` throws 2010.
 public struct RealmObject: Hashable {
-    /// The Realm it belongs to.
+    /// The Realm that the object belongs to.
     public let realm: Realm
 
-    /// Its class.
+    /// The class of the object.
     public let table: TableKey
     let named: BornKey
 
-    /// Null once the transaction that made the object was rolled back.
+    /// Null after the transaction that created the object was rolled back.
     public var key: ObjKey { named.key }
 
     init(realm: Realm, table: TableKey, key: ObjKey) {
@@ -29,90 +29,92 @@ public struct RealmObject: Hashable {
         hasher.combine(named)
     }
 
-    /// Whether the object still exists, and its Realm is open.
+    /// Whether the object still exists and its Realm is open.
     public var isValid: Bool {
         Misuse.isThere("RealmObject.isValid") { () throws(RealmError) in
             try realm.inside(.object) { () throws(RealmError) in try realm.isAlive(table, key) }
         }
     }
 
-    /// The object as a value, for properties, lists and arguments of queries of the same file. It does not say which
-    /// file that is.
+    /// The object as a value: for properties, lists and query arguments of the same file. The value does not name the
+    /// file.
     public var link: RealmValue { .link(table, key) }
 
-    /// Name of its class.
+    /// Name of the class.
     public var className: Name { realm.schema.index(of: table).map { realm.schema.classes[$0].name } ?? "" }
 
     func property(_ name: Name) throws(RealmError) -> Property {
-        guard let p = realm.property(name, of: table) else {
+        guard let property = realm.property(name, of: table) else {
             throw RealmError(.invalidProperty, "Class '\(className)' has no property '\(name)'")
         }
-        return p
+        return property
     }
 
-    /// The value of a property, copied: collections come as arrays and entries.
+    /// The value of a property, copied. A collection is copied into an array or into entries.
     public func get(_ name: Name) throws(RealmError) -> RealmValue {
-        let p = try property(name)
+        let property = try property(name)
         return try realm.inside(.object) { () throws(RealmError) in
-            if p.isComputed { return .list(try linkingObjects(p).map { .link($0.table, $0.key) }) }
-            if p.collection != .none {
-                guard let content = try realm.collection(CollectionPath(table: table, owner: named, column: p.key))
+            if property.isComputed { return .list(try linkingObjects(property).map { .link($0.table, $0.key) }) }
+            if property.collection != .none {
+                guard
+                    let content = try realm.collection(CollectionPath(table: table, owner: named, column: property.key))
                 else { return .list([]) }
                 return try realm.reading().group.copy(content)
             }
-            return try realm.reading().group.copy(try realm.value(table, key, p.key))
+            return try realm.reading().group.copy(try realm.value(table, key, property.key))
         }
     }
 
     /// Stores a value; inside a write transaction. A list or dictionary replaces the contents of a collection property
-    /// (sets take a list), or makes a Mixed property that collection. Where the property leads to objects, a dictionary
-    /// stands for a new one with these values. What is refused has changed nothing.
+    /// (sets take a list), or makes the value of a Mixed property a collection. In a property that links to objects, a
+    /// dictionary creates an object with these values. A refused value changes nothing.
     ///
-    /// - Throws: 3009 when there is no such property, 3003 when it is computed, 3001 and 3002 for a value that it does
-    ///   not take, 3016 for a link to a deleted object, 1013 for a new object whose primary key there is, 2005 outside
-    ///   of a write transaction.
+    /// - Throws: 3009 for an unknown property, 3003 for a computed one, 3001 and 3002 for a value that the property
+    ///   cannot store, 3016 for a link to a deleted object, 1013 for a new object whose primary key already exists,
+    ///   2005 outside of a write transaction.
     public func set(_ name: Name, _ value: RealmValue) throws(RealmError) {
-        let p = try property(name)
-        if p.isComputed { throw RealmError(.readOnlyProperty, "Property '\(className).\(name)' is computed") }
+        let property = try property(name)
+        if property.isComputed { throw RealmError(.readOnlyProperty, "Property '\(className).\(name)' is computed") }
         switch value {
         case .list, .dictionary:
             try realm.inside(.object) { () throws(RealmError) in
                 var writer = ValueWriter(realm)
-                try writer.set(value, p, of: self)
+                try writer.set(value, property, of: self)
             }
-        default: try setValue(value, p)
+        default: try setValue(value, property)
         }
     }
 
     /// Stores a single value.
-    @inline(__always) func setValue(_ value: RealmValue, _ p: Property) throws(RealmError) {
-        try value.withMixed { (m) throws(RealmError) in
-            try realm.inside(.object, do: try realm.set(table, key, p.key, m))
+    @inline(__always) func setValue(_ value: RealmValue, _ property: Property) throws(RealmError) {
+        try value.withMixed { (mixed) throws(RealmError) in
+            try realm.inside(.object, do: try realm.set(table, key, property.key, mixed))
         }
     }
 
-    /// Links this object's property to `other`; nil clears.
+    /// Links this object's property to `other`; nil clears the link.
     ///
-    /// - Throws: 2007 for an object of another file, whose keys would name another object here; else as `set` with a
-    ///   value.
+    /// - Throws: 2007 for an object of another file, because its keys would name another object here; otherwise the
+    ///   errors of `set` with a value.
     public func set(_ name: Name, to other: RealmObject?) throws(RealmError) {
         if let other { try realm.checkSameFile(other.realm) }
         try set(name, other?.link ?? .null)
     }
 
-    /// The object a property links to.
+    /// The object that a property links to.
     public func object(_ name: Name) throws(RealmError) -> RealmObject? {
-        guard case .link(let t, let k) = try get(name) else { return nil }
-        return RealmObject(realm: realm, table: t, key: k)
+        guard case .link(let table, let key) = try get(name) else { return nil }
+        return RealmObject(realm: realm, table: table, key: key)
     }
 
-    /// As `get`, for reading where nothing can be thrown: errors go to `Misuse`.
+    /// Same as `get`, where errors cannot be thrown: they go to `Misuse`.
     public subscript(name: Name) -> RealmValue {
         Misuse.avoided("RealmObject.subscript", else: .null) { () throws(RealmError) in try get(name) }
     }
 
-    private func linkingObjects(_ p: Property) throws(RealmError) -> [RealmObject] {
-        guard let origin = realm.schema[p.linkTarget], let column = origin.property(named: p.linkOrigin) else {
+    private func linkingObjects(_ property: Property) throws(RealmError) -> [RealmObject] {
+        guard let origin = realm.schema[property.linkTarget], let column = origin.property(named: property.linkOrigin)
+        else {
             return []
         }
         return try realm.backlinks(table, key, from: origin.key, column.key).map {
@@ -120,56 +122,58 @@ public struct RealmObject: Hashable {
         }
     }
 
-    /// Deletes the object with everything it owns; inside a write transaction.
+    /// Deletes the object and everything it owns; inside a write transaction.
     public func delete() throws(RealmError) { try realm.inside(.object, do: try realm.delete(table, key)) }
 }
 
 extension Realm {
     private func classKey(_ name: Name) throws(RealmError) -> TableKey {
-        guard let c = schema[name] else { throw RealmError(.noSuchTable, "The schema has no class '\(name)'") }
-        return c.key
+        guard let objectClass = schema[name] else {
+            throw RealmError(.noSuchTable, "The schema has no class '\(name)'")
+        }
+        return objectClass.key
     }
 
-    /// All objects of a class, in key order, live.
+    /// All objects of a class, live, in key order.
     public func objects(_ className: Name) throws(RealmError) -> Results {
         try inside { () throws(RealmError) in
-            let t = try classKey(className)
-            return Results(try ResultSet(self, .table(t)), t)
+            let table = try classKey(className)
+            return Results(try ResultSet(self, .table(table)), table)
         }
     }
 
-    /// The object with a primary key, nil when there is none.
+    /// The object with a primary key; nil when it does not exist.
     public func object(_ className: Name, primaryKey: RealmValue) throws(RealmError) -> RealmObject? {
-        let t = try classKey(className)
+        let table = try classKey(className)
         let found = try inside { () throws(RealmError) in
-            try primaryKey.withMixed { (m) throws(RealmError) in try find(t, primaryKey: m) }
+            try primaryKey.withMixed { (mixed) throws(RealmError) in try find(table, primaryKey: mixed) }
         }
         guard let key = found else { return nil }
-        return RealmObject(realm: self, table: t, key: key)
+        return RealmObject(realm: self, table: table, key: key)
     }
 
-    /// A new object with the given values, or an error that leaves nothing behind; inside a write transaction.
+    /// Creates an object with the given values; inside a write transaction. An error leaves nothing behind.
     ///
     ///     try realm.create("Person", ["id": 1, "name": "Ann", "address": ["street": "Elm"], "dogs": [["name": "Rex"], rex.link]])
     ///
     /// - Parameters:
-    ///   - primaryKey: may stand among the values, too.
-    ///   - update: an object with the same primary key takes the values, instead of an error.
-    ///   - values: by property. Where a property leads to objects, a dictionary stands for a new one, or with `update`
-    ///     for the one with its primary key.
-    /// - Throws: 3020 and 3009 for names that are none, 3001 and 3002 for values that do not fit, 3005 without a
-    ///   primary key, 1013 for one that there is, 3016 for a link to a deleted object, 2005 outside of a write
-    ///   transaction.
+    ///   - primaryKey: may instead be one of the values.
+    ///   - update: write the values to an existing object with the same primary key, instead of an error.
+    ///   - values: by property. In a property that links to objects, a dictionary creates an object or, with `update`,
+    ///     changes the one with its primary key.
+    /// - Throws: 3020 and 3009 for unknown classes and properties, 3001 and 3002 for values that do not fit, 3005
+    ///   without a primary key, 1013 for a primary key that already exists, 3016 for a link to a deleted object, 2005
+    ///   outside of a write transaction.
     @discardableResult
     public func create(
         _ className: Name, primaryKey: RealmValue? = nil, update: Bool = false, _ values: [Name: RealmValue] = [:]
     ) throws(RealmError) -> RealmObject {
         try inside { () throws(RealmError) in
-            guard let c = schema[className] else {
+            guard let objectClass = schema[className] else {
                 throw RealmError(.noSuchTable, "The schema has no class '\(className)'")
             }
             var writer = ValueWriter(self, updates: update)
-            return try writer.create(c, primaryKey, values)
+            return try writer.create(objectClass, primaryKey, values)
         }
     }
 }

@@ -1,4 +1,4 @@
-/// A value as Swift programs hold it: owns its bytes, stays good after the snapshot moved.
+/// A value in Swift form. It owns its bytes, so it stays valid after the snapshot has moved.
 public enum RealmValue: Sendable {
     /// No value.
     case null
@@ -18,18 +18,18 @@ public enum RealmValue: Sendable {
     case double(Double)
     /// A decimal number of 34 digits.
     case decimal(Decimal128)
-    /// An identifier of twelve bytes.
+    /// An identifier of 12 bytes.
     case objectId(ObjectId)
-    /// An identifier of sixteen bytes.
+    /// An identifier of 16 bytes.
     case uuid(UUIDValue)
-    /// An object of some class, by its keys.
+    /// A link to an object, by the keys of its class and of itself.
     case link(TableKey, ObjKey)
-    /// Values in an order; those of a set in its order.
+    /// A list, or the elements of a set in the order of the set.
     case list([RealmValue])
     /// Entries in key order.
     case dictionary([Entry])
 
-    /// A key of a dictionary with its value.
+    /// A key of a dictionary and its value.
     public struct Entry: Sendable, Hashable {
         /// The key.
         public let key: Name
@@ -46,23 +46,23 @@ public enum RealmValue: Sendable {
 }
 
 extension RealmValue: Equatable {
-    /// Texts are equal when their bytes are.
+    /// Two strings are equal when their bytes are.
     public static func == (a: RealmValue, b: RealmValue) -> Bool {
         switch (a, b) {
         case (.null, .null): true
-        case (.int(let x), .int(let y)): x == y
-        case (.bool(let x), .bool(let y)): x == y
-        case (.string(let x), .string(let y)): Name(x) == Name(y)
-        case (.data(let x), .data(let y)): x == y
-        case (.date(let x), .date(let y)): x == y
-        case (.float(let x), .float(let y)): x == y
-        case (.double(let x), .double(let y)): x == y
-        case (.decimal(let x), .decimal(let y)): x == y
-        case (.objectId(let x), .objectId(let y)): x == y
-        case (.uuid(let x), .uuid(let y)): x == y
+        case (.int(let left), .int(let right)): left == right
+        case (.bool(let left), .bool(let right)): left == right
+        case (.string(let left), .string(let right)): Name(left) == Name(right)
+        case (.data(let left), .data(let right)): left == right
+        case (.date(let left), .date(let right)): left == right
+        case (.float(let left), .float(let right)): left == right
+        case (.double(let left), .double(let right)): left == right
+        case (.decimal(let left), .decimal(let right)): left == right
+        case (.objectId(let left), .objectId(let right)): left == right
+        case (.uuid(let left), .uuid(let right)): left == right
         case (.link(let table, let key), .link(let otherTable, let otherKey)): table == otherTable && key == otherKey
-        case (.list(let x), .list(let y)): x == y
-        case (.dictionary(let x), .dictionary(let y)): x == y
+        case (.list(let left), .list(let right)): left == right
+        case (.dictionary(let left), .dictionary(let right)): left == right
         default: false
         }
     }
@@ -82,24 +82,24 @@ extension RealmValue: ExpressibleByIntegerLiteral, ExpressibleByStringLiteral, E
 
     public init(nilLiteral: ()) { self = .null }
 
-    /// The integer; nil when it is none.
-    public var int: Int64? { if case .int(let v) = self { v } else { nil } }
+    /// The integer; nil for a value of another type.
+    public var int: Int64? { if case .int(let value) = self { value } else { nil } }
 
-    /// The text; nil when it is none.
-    public var string: String? { if case .string(let v) = self { v } else { nil } }
+    /// The string; nil for a value of another type.
+    public var string: String? { if case .string(let value) = self { value } else { nil } }
 
-    /// True or false; nil when it is neither.
-    public var bool: Bool? { if case .bool(let v) = self { v } else { nil } }
+    /// The Bool; nil for a value of another type.
+    public var bool: Bool? { if case .bool(let value) = self { value } else { nil } }
 
-    /// The number of 64 bits; nil when it is none.
-    public var double: Double? { if case .double(let v) = self { v } else { nil } }
+    /// The double; nil for a value of another type.
+    public var double: Double? { if case .double(let value) = self { value } else { nil } }
 
     /// Whether it is `.null`.
     public var isNull: Bool { self == .null }
 }
 
 extension RealmValue: ExpressibleByDictionaryLiteral {
-    /// Of a key that stands twice the last value counts.
+    /// When a key is repeated, its last value counts.
     public init(dictionaryLiteral elements: (Name, RealmValue)...) { self.init(entries: elements) }
 
     init(entries: [(Name, RealmValue)]) {
@@ -112,67 +112,68 @@ extension RealmValue: Hashable {
     public func hash(into hasher: inout Hasher) {
         switch self {
         case .null: hasher.combine(0)
-        case .int(let v): hasher.combine(v)
-        case .bool(let v): hasher.combine(v)
-        case .string(let v): hasher.combine(Name(v))
-        case .data(let v): hasher.combine(v)
-        case .date(let v): hasher.combine(v)
-        case .float(let v): hasher.combine(v)
-        case .double(let v): hasher.combine(v)
-        case .decimal(let v): hasher.combine(v)
-        case .objectId(let v): hasher.combine(v)
-        case .uuid(let v): hasher.combine(v)
+        case .int(let value): hasher.combine(value)
+        case .bool(let value): hasher.combine(value)
+        case .string(let value): hasher.combine(Name(value))
+        case .data(let value): hasher.combine(value)
+        case .date(let value): hasher.combine(value)
+        case .float(let value): hasher.combine(value)
+        case .double(let value): hasher.combine(value)
+        case .decimal(let value): hasher.combine(value)
+        case .objectId(let value): hasher.combine(value)
+        case .uuid(let value): hasher.combine(value)
         case .link(let table, let key):
             hasher.combine(table)
             hasher.combine(key)
-        case .list(let v): hasher.combine(v)
-        case .dictionary(let v): hasher.combine(v)
+        case .list(let value): hasher.combine(value)
+        case .dictionary(let value): hasher.combine(value)
         }
     }
 }
 
 extension Group {
     /// Copies a value out of the snapshot, nested collections included.
-    func copy(_ v: Mixed, depth: Int = 0) throws(RealmError) -> RealmValue {
+    func copy(_ value: Mixed, depth: Int = 0) throws(RealmError) -> RealmValue {
         guard depth < Trees.maxNesting else { throw .corrupt("collections nested too deeply") }
         if depth == 0 { startWalk() } else { try enterNested(at: .null) }
-        switch v {
-        case .string(let b), .binary(let b): try CMemory.expect(b.count, each: 2)
+        switch value {
+        case .string(let bytes), .binary(let bytes): try CMemory.expect(bytes.count, each: 2)
         default: break
         }
-        switch v {
+        switch value {
         case .null, .slot, .link: return .null
-        case .int(let i): return .int(i)
-        case .bool(let b): return .bool(b)
-        case .string(let b): return .string(String(decoding: b, as: UTF8.self))
-        case .binary(let b): return .data(Array(b))
-        case .timestamp(let t): return .date(t)
-        case .float(let f): return .float(f)
-        case .double(let d): return .double(d)
-        case .decimal(let d): return .decimal(d)
-        case .objectId(let o): return .objectId(o)
-        case .uuid(let u): return .uuid(u)
-        case .typedLink(let t, let k): return .link(t, k)
-        case .list(let r):
-            return try copy(.list(ElementList(store, root: r, kind: .mixed, target: .null)), depth: depth + 1)
-        case .dictionary(let r):
+        case .int(let integer): return .int(integer)
+        case .bool(let flag): return .bool(flag)
+        case .string(let flag): return .string(String(decoding: flag, as: UTF8.self))
+        case .binary(let flag): return .data(Array(flag))
+        case .timestamp(let timestamp): return .date(timestamp)
+        case .float(let number): return .float(number)
+        case .double(let number): return .double(number)
+        case .decimal(let number): return .decimal(number)
+        case .objectId(let id): return .objectId(id)
+        case .uuid(let id): return .uuid(id)
+        case .typedLink(let timestamp, let key): return .link(timestamp, key)
+        case .list(let ref):
+            return try copy(.list(ElementList(store, root: ref, kind: .mixed, target: .null)), depth: depth + 1)
+        case .dictionary(let ref):
             return try copy(
-                .dictionary(ElementDictionary(store, root: r, keyType: .string, format: 24)), depth: depth + 1)
+                .dictionary(ElementDictionary(store, root: ref, keyType: .string, format: 24)), depth: depth + 1)
         }
     }
 
     func copy(_ content: CollectionContent, depth: Int = 0) throws(RealmError) -> RealmValue {
         switch content {
-        case .list(let l):
+        case .list(let list):
             var all: [RealmValue] = []
-            for i in 0..<l.count { try all.add(try copy(try l.get(i), depth: depth)) }
+            for i in 0..<list.count { try all.add(try copy(try list.get(i), depth: depth)) }
             return .list(all)
-        case .dictionary(let d):
+        case .dictionary(let dictionary):
             var all: [RealmValue.Entry] = []
-            for i in 0..<d.count {
+            for i in 0..<dictionary.count {
                 try all.add(
                     RealmValue.Entry(
-                        key: Name(try copy(try d.key(i)).string ?? ""), value: try copy(try d.value(i), depth: depth)))
+                        key: Name(try copy(try dictionary.key(i)).string ?? ""),
+                        value: try copy(try dictionary.value(i), depth: depth)))
             }
             return .dictionary(all)
         }
@@ -180,21 +181,22 @@ extension Group {
 }
 
 extension RealmValue {
-    /// Calls `body` with the engine's form, whose bytes are good inside the call.
+    /// Calls `body` with the engine's form of the value. Its bytes are valid only during the call.
     package func withMixed<R>(_ body: (Mixed) throws(RealmError) -> R) throws(RealmError) -> R {
         switch self {
         case .null: return try body(.null)
-        case .int(let v): return try body(.int(v))
-        case .bool(let v): return try body(.bool(v))
-        case .string(let v): return try Array(v.utf8).withBytes { (b) throws(RealmError) in try body(.string(b)) }
-        case .data(let v): return try v.withBytes { (b) throws(RealmError) in try body(.binary(b)) }
-        case .date(let v): return try body(.timestamp(v))
-        case .float(let v): return try body(.number(v))
-        case .double(let v): return try body(.number(v))
-        case .decimal(let v): return try body(.number(v))
-        case .objectId(let v): return try body(.objectId(v))
-        case .uuid(let v): return try body(.uuid(v))
-        case .link(let t, let k): return try body(.typedLink(t, k))
+        case .int(let value): return try body(.int(value))
+        case .bool(let value): return try body(.bool(value))
+        case .string(let value):
+            return try Array(value.utf8).withBytes { (b) throws(RealmError) in try body(.string(b)) }
+        case .data(let value): return try value.withBytes { (b) throws(RealmError) in try body(.binary(b)) }
+        case .date(let value): return try body(.timestamp(value))
+        case .float(let value): return try body(.number(value))
+        case .double(let value): return try body(.number(value))
+        case .decimal(let value): return try body(.number(value))
+        case .objectId(let value): return try body(.objectId(value))
+        case .uuid(let value): return try body(.uuid(value))
+        case .link(let table, let key): return try body(.typedLink(table, key))
         case .list, .dictionary: throw RealmError(.typeMismatch, "A collection stands where a single value is expected")
         }
     }

@@ -1,6 +1,6 @@
-/// Least, greatest, sum and average of a property of the rows, or of the values. Rules: live-objects §5.
+/// Minimum, maximum, sum and average of a property of the rows, or of the values. Rules: live-objects §5.
 extension ResultSet {
-    /// - Returns: nil and whether there was any value: see the C API.
+    /// - Returns: the value, null without any input, and whether there was input; see the C API.
     package func aggregate(_ kind: AggregateKind, _ column: ColKey) throws(RealmError) -> (value: Mixed, found: Bool) {
         let group = try realm.reading().group
         return try group.store.during(.querying) { () throws(RealmError) in try aggregate(kind, column, group) }
@@ -10,34 +10,39 @@ extension ResultSet {
         value: Mixed, found: Bool
     ) {
         var values: [Mixed] = []
-        // Objects of a snapshot that were deleted since count as null.
+        // Objects of a snapshot that were deleted later count as null.
         var deleted = 0
         let type: ValueType
         let name: String
         if let table {
-            guard let t = try group.table(table) else { throw stale() }
-            guard let f = t.facts(column), f.type != .backlink else {
+            guard let classTable = try group.table(table) else { throw stale() }
+            guard let facts = classTable.facts(column), facts.type != .backlink else {
                 throw RealmError(
-                    .invalidProperty, "Class '\(t.className ?? t.name)' has no property with key \(column.raw)")
+                    .invalidProperty,
+                    "Class '\(classTable.className ?? classTable.name)' has no property with key \(column.raw)")
             }
-            name = t.column(column)?.name.text ?? ""
-            type = ValueType(f)
-            try Self.check(kind, type, f.isCollection, name)
+            name = classTable.column(column)?.name.text ?? ""
+            type = ValueType(facts)
+            try Self.check(kind, type, facts.isCollection, name)
             if isWholeTable {
-                let scan = ClusterScan(t)
+                let scan = ClusterScan(classTable)
                 var total = Aggregator(kind, type)
-                while try scan.advance() { try total.add(scan, column, f.kind) }
+                while try scan.advance() { try total.add(scan, column, facts.kind) }
                 return total.result
             }
             try update()
-            for k in rows {
-                try t.store.test()
-                if !k.isNull, let v = try t.rows.peek(k, column.index) { try values.add(v) } else { deleted += 1 }
+            for key in rows {
+                try classTable.store.test()
+                if !key.isNull, let value = try classTable.rows.peek(key, column.index) {
+                    try values.add(value)
+                } else {
+                    deleted += 1
+                }
             }
         } else {
             let path: CollectionPath
             switch source {
-            case .collection(let p), .keys(let p): path = p
+            case .collection(let collection), .keys(let collection): path = collection
             default: throw stale()
             }
             for i in 0..<(try count()) {
@@ -54,8 +59,8 @@ extension ResultSet {
         if values.isEmpty {
             return (kind == .sum ? Aggregate.over(.sum, type, []) : .null, kind == .sum && deleted > 0)
         }
-        let v = Aggregate.over(kind, type, values[...])
-        return (v, kind == .sum ? true : !v.isNull)
+        let total = Aggregate.over(kind, type, values[...])
+        return (total, kind == .sum ? true : !total.isNull)
     }
 
     private static func check(_ kind: AggregateKind, _ type: ValueType, _ isCollection: Bool, _ name: String)

@@ -1,7 +1,7 @@
-/// What is made of results: others with further conditions, orderings or limits, a snapshot, a query; and the deletion
-/// of their rows.
+/// Results derived from other results: with further conditions, orderings or limits; a snapshot; a query. Also the
+/// deletion of the rows.
 ///
-/// A snapshot has the rows of this moment for good. All others find their own rows when they are asked.
+/// A snapshot keeps its rows. All other results find their own rows on first access.
 extension ResultSet {
     private func objects(_ what: String) throws(RealmError) -> TableKey {
         guard let table else { throw RealmError(.illegalOperation, "Results of values cannot be \(what)") }
@@ -9,8 +9,8 @@ extension ResultSet {
     }
 
     package func filtered(_ other: ObjectQuery) throws(RealmError) -> ResultSet {
-        let t = try objects("filtered")
-        guard other.bound.table == t else {
+        let table = try objects("filtered")
+        guard other.bound.table == table else {
             throw RealmError(.invalidArgument, "The query is on another class than the results")
         }
         return try filtered(other.bound, query.orderings)
@@ -24,22 +24,22 @@ extension ResultSet {
         return ResultSet(self, query.and(other, orderings: orderings))
     }
 
-    /// The rows that also meet a query text, whose orderings come after those there are.
+    /// The rows that also match a query text; its orderings come after the existing ones.
     ///
-    /// - Parameter reachingFurther: what Realm's Swift API allows and the query language does not.
+    /// - Parameter reachingFurther: allow what Realm's Swift API accepts and the query language does not.
     func filtered(_ text: String, _ arguments: [QueryArgument], reachingFurther: Bool = false) throws(RealmError)
         -> ResultSet
     {
-        let t = try objects("filtered")
+        let table = try objects("filtered")
         var names = realm.queryNames
         names.reachFurther = reachingFurther
-        let other = try BoundQuery.parse(text, try realm.reading().group, t, names, arguments)
+        let other = try BoundQuery.parse(text, try realm.reading().group, table, names, arguments)
         var orderings = query.orderings
-        for o in other.orderings { Ordering.append(o, to: &orderings) }
+        for ordering in other.orderings { Ordering.append(ordering, to: &orderings) }
         return try filtered(other, orderings)
     }
 
-    /// Keys of the rows as they are now; null where a dictionary has no object.
+    /// Keys of the current rows; null where a dictionary has no object.
     package func keys() throws(RealmError) -> [ObjKey] {
         guard let table, isWholeTable else {
             try update()
@@ -56,18 +56,18 @@ extension ResultSet {
         try ordered(try QueryParser.distinct(text), "made distinct")
     }
 
-    private func ordered(_ o: OrderingSyntax, _ what: String) throws(RealmError) -> ResultSet {
-        let t = try objects(what)
+    private func ordered(_ syntax: OrderingSyntax, _ what: String) throws(RealmError) -> ResultSet {
+        let tableKey = try objects(what)
         let group = try realm.reading().group
-        guard let table = try group.table(t) else { throw stale() }
-        // Stored names only.
-        let bound = try Binder(group, QueryNames(), [], ConstantArena()).ordering(o, table)
+        guard let table = try group.table(tableKey) else { throw stale() }
+        // Names of stored properties only.
+        let bound = try Binder(group, QueryNames(), [], ConstantArena()).ordering(syntax, table)
         return ResultSet(self, query.appending(bound))
     }
 
-    package func limited(_ n: Int) throws(RealmError) -> ResultSet {
-        if table == nil { return ResultSet(self, query, valueLimit: min(valueLimit, n)) }
-        return ResultSet(self, query.appending(.limit(n)))
+    package func limited(_ limit: Int) throws(RealmError) -> ResultSet {
+        if table == nil { return ResultSet(self, query, valueLimit: min(valueLimit, limit)) }
+        return ResultSet(self, query.appending(.limit(limit)))
     }
 
     package func snapshot() throws(RealmError) -> ResultSet {
@@ -76,9 +76,9 @@ extension ResultSet {
             var values: [Mixed] = []
             var paths: [Int: CollectionPath] = [:]
             for i in 0..<(try count()) {
-                let v = try value(i)
-                try values.add(v)
-                switch v {
+                let element = try value(i)
+                try values.add(element)
+                switch element {
                 case .list, .dictionary: paths[i] = try nestedPath(i)
                 default: continue
                 }
@@ -94,14 +94,14 @@ extension ResultSet {
         return ResultSet(fixing: self, rows: rows)
     }
 
-    /// The query behind the rows, with its source and orderings.
+    /// The query that finds the rows, with its source and orderings.
     package func objectQuery() throws(RealmError) -> ObjectQuery {
         try verifyOwner()
         _ = try objects("made a query")
         return ObjectQuery(realm, query, source)
     }
 
-    /// Deletes the objects of the rows; of values and of a whole dictionary, empties the collection.
+    /// Deletes the objects of the rows. For values, and for a whole dictionary, clears the collection.
     package func deleteAll() throws(RealmError) {
         guard realm.isWriting else { throw RealmError(.wrongTransactionState, "Must be in a write transaction") }
         guard let table else {

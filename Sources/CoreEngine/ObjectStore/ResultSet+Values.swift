@@ -1,16 +1,16 @@
-/// How value results are ordered. Equal values stay in the order of the collection; nulls come first, and values of
-/// different types in the order of types, as in sets.
+/// An ordering of value results. Equal values keep the order of the collection. Nulls come first, and values of
+/// different types are ordered by type, as in sets.
 package enum ValueOrdering: Sendable, Equatable {
     case sort(ascending: Bool)
-    /// Each value once, at its first place.
+    /// Each value once, at the position of its first occurrence.
     case distinct
 }
 
 extension ResultSet {
-    /// The values in their order, or each once.
+    /// The values in another order, or each value once.
     ///
-    /// - Throws: 2006 for results of objects, and for results with a limit, as it would change which values are within
-    ///   it.
+    /// - Throws: 2007 for results of objects, and for results with a limit, because an ordering would change which
+    ///   values the limit includes.
     package func ordered(_ ordering: ValueOrdering) throws(RealmError) -> ResultSet {
         guard table == nil, !isFixed else {
             throw RealmError(.illegalOperation, "Only live values of a collection are ordered by themselves")
@@ -19,11 +19,11 @@ extension ResultSet {
         return ResultSet(self, query, valueOrderings: valueOrderings + [ordering])
     }
 
-    /// Whether the rows are values in another order than that of their collection. What a notifier tells is about the
+    /// Whether the order of the values differs from that of their collection. A notifier reports changes of the
     /// collection.
     package var isOrderedValues: Bool { table == nil && !valueOrderings.isEmpty }
 
-    /// Places in the collection, in the order of the rows.
+    /// Indices in the collection, in the order of the rows.
     func orderedPlaces() throws(RealmError) -> [Int] {
         let content = try content(), group = try realm.reading().group
         var values: [Mixed] = []
@@ -31,7 +31,7 @@ extension ResultSet {
             try group.store.test()
             try values.add(try value(i, in: content))
         }
-        // Places with their offsets, what sorting needs, and the result.
+        // Memory for the indices with their offsets, for sorting, and for the result.
         try CMemory.expect(values.count, each: 8 * MemoryLayout<Int>.stride)
         var places = Array(values.indices)
         for ordering in valueOrderings {
@@ -47,7 +47,7 @@ extension ResultSet {
         return places
     }
 
-    /// Of equal values the first.
+    /// The first of each group of equal values.
     private static func firsts(_ places: [Int], _ values: [Mixed]) -> [Int] {
         let sorted = places.enumerated().sorted { a, b in
             let order = Mixed.compare(values[a.element], values[b.element])

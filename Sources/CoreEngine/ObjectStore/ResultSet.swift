@@ -1,11 +1,12 @@
 import Synchronization
 
-/// Rows that follow the data: objects of a class, of a list, behind backlinks, that meet a query; or the values of a
+/// Live rows: objects of a class, of a collection or behind backlinks that match a query; or the values of a
 /// collection.
 ///
-/// Nothing runs before the first access; what was found is kept while the Realm's state does not change. Thread rule:
-/// that of the Realm. Of a frozen one: any, many at once; whoever comes first runs the query, the others wait for that.
-/// Sendable: all is used inside the Realm's door; what several threads see of a frozen one is atomic or immutable.
+/// Nothing runs before the first access; the rows found are kept until the Realm's state changes. Thread rule: that of
+/// the Realm. Frozen results: any thread, many at once; the first thread runs the query, and the others wait for it.
+/// Sendable: results are used only within `Realm.inside`; state that several threads share in frozen results is atomic
+/// or immutable.
 package final class ResultSet: @unchecked Sendable {
     package typealias Source = RowSource
     package let realm: Realm
@@ -19,29 +20,29 @@ package final class ResultSet: @unchecked Sendable {
     private(set) var rows: [ObjKey] = []
     private let rowsAt = Atomic(UInt64.max)
 
-    /// Whether the rows of frozen results were found; held by the thread that finds them. nil in live ones.
+    /// Whether the rows of frozen results were found; locked by the thread that finds them. nil in live results.
     private let search: Lock<Bool>?
 
-    /// A snapshot never looks again.
+    /// Whether this is a snapshot, which never searches again.
     let isFixed: Bool
     package var isSnapshot: Bool { isFixed }
     private let fixedValues: [Mixed]
 
-    /// Of a snapshot's values that are collections, by index: where these are.
+    /// Paths of those values of a snapshot that are collections, by index.
     private let fixedPaths: [Int: CollectionPath]
     private let arena = ConstantArena()
 
-    /// Most values that value results show.
+    /// Maximum number of values in value results.
     let valueLimit: Int
 
-    /// How value results are ordered; empty: as the collection is.
+    /// Orderings of value results; empty: the order of the collection.
     let valueOrderings: [ValueOrdering]
 
-    /// Of ordered value results: places in the collection. Found as the rows are.
+    /// Indices in the collection, for ordered value results. Found together with the rows.
     private var places: [Int] = []
 
-    /// Whether the values are those of a dictionary; nil where there was no collection. Another kind in its place is
-    /// not the same collection.
+    /// Whether the collection is a dictionary; nil when there was no collection. A collection of another kind at the
+    /// same path is not the same collection.
     private let ofDictionary: Bool?
 
     package init(_ realm: Realm, _ source: Source) throws(RealmError) {
@@ -49,8 +50,8 @@ package final class ResultSet: @unchecked Sendable {
         search = realm.isFrozen ? Lock(initial: false) : nil
         self.source = source
         switch source {
-        case .table(let t): table = t
-        case .backlinks(_, _, let t, _): table = t
+        case .table(let key): table = key
+        case .backlinks(_, _, let key, _): table = key
         case .collection(let path): table = try realm.linkTarget(path)
         case .keys: table = nil
         }
@@ -94,7 +95,7 @@ package final class ResultSet: @unchecked Sendable {
         valueOrderings = []
         ofDictionary = other.ofDictionary
         var kept: [Mixed] = []
-        for v in values { kept.append(arena.keep(v)) }
+        for value in values { kept.append(arena.keep(value)) }
         fixedValues = kept
         fixedPaths = paths
         self.rows = rows
@@ -105,7 +106,7 @@ package final class ResultSet: @unchecked Sendable {
         self.init(base, query.bound)
     }
 
-    /// What makes the same results in another Realm, which may be another thread's.
+    /// The description of results, from which the same results can be made in another Realm, also of another thread.
     package struct Recipe {
         let source: Source
         let query: BoundQuery
@@ -117,19 +118,19 @@ package final class ResultSet: @unchecked Sendable {
         Recipe(source: source, query: query.copied(), valueLimit: valueLimit, valueOrderings: valueOrderings)
     }
 
-    package convenience init(_ realm: Realm, _ r: Recipe) throws(RealmError) {
-        let base = try ResultSet(realm, r.source)
-        self.init(base, r.query.copied(), valueLimit: r.valueLimit, valueOrderings: r.valueOrderings)
+    package convenience init(_ realm: Realm, _ recipe: Recipe) throws(RealmError) {
+        let base = try ResultSet(realm, recipe.source)
+        self.init(base, recipe.query.copied(), valueLimit: recipe.valueLimit, valueOrderings: recipe.valueOrderings)
     }
 
-    /// The same in another Realm.
+    /// The same results in another Realm.
     package func resolved(in other: Realm) throws(RealmError) -> ResultSet { try ResultSet(other, recipe) }
 
     // MARK: Rows
 
     func stale() -> RealmError { RealmError(.staleAccessor, "Access to invalidated Results objects") }
 
-    /// For what needs the collection that the rows come from: 2009 when its owner is gone.
+    /// Checks that the collection behind the rows exists; throws 2009 when its owner was deleted.
     package func verifyOwner() throws(RealmError) {
         switch source {
         case .collection(let path), .keys(let path):
@@ -149,7 +150,7 @@ package final class ResultSet: @unchecked Sendable {
         if isUpToDate { return }
         guard let search else { return try findRows(query) }
         try search.with { (isDone) throws(RealmError) in
-            // Other frozen results may have the same conditions.
+            // Other frozen results may share the conditions: search with a copy.
             if !isDone {
                 try query.expectStack()
                 try findRows(query.copied())
@@ -167,25 +168,25 @@ package final class ResultSet: @unchecked Sendable {
         rowsAt.store(realm.stateCount, ordering: .releasing)
     }
 
-    /// The collection of value results; 2009 when its owner is gone.
+    /// The collection of value results; throws 2009 when its owner was deleted.
     func content() throws(RealmError) -> CollectionContent {
         let path: CollectionPath
         switch source {
-        case .collection(let p), .keys(let p): path = p
+        case .collection(let collectionPath), .keys(let collectionPath): path = collectionPath
         default: throw stale()
         }
-        guard realm.isValid(path.table, path.object), let c = try realm.collection(path) else { throw stale() }
-        switch c {
+        guard realm.isValid(path.table, path.object), let found = try realm.collection(path) else { throw stale() }
+        switch found {
         case .list where ofDictionary == true, .dictionary where ofDictionary == false: throw stale()
-        default: return c
+        default: return found
         }
     }
 
     package func count() throws(RealmError) -> Int {
         if isFixed { return table == nil ? fixedValues.count : rows.count }
         guard let table else {
-            let n = try content().count
-            guard !valueOrderings.isEmpty else { return min(n, valueLimit) }
+            let size = try content().count
+            guard !valueOrderings.isEmpty else { return min(size, valueLimit) }
             try update()
             return min(places.count, valueLimit)
         }
@@ -196,7 +197,7 @@ package final class ResultSet: @unchecked Sendable {
         return rows.count
     }
 
-    /// Whether the rows can be read at all.
+    /// Whether the rows can be read.
     package func isValid() throws(RealmError) -> Bool {
         if isFixed { return true }
         guard table == nil else {
@@ -206,66 +207,67 @@ package final class ResultSet: @unchecked Sendable {
         return (try? content()) != nil
     }
 
-    private func outOfRange(_ i: Int, _ n: Int) -> RealmError {
-        RealmError(.indexOutOfBounds, "Requested index \(i) calling get() on Results of \(n) rows")
+    private func outOfRange(_ index: Int, _ count: Int) -> RealmError {
+        RealmError(.indexOutOfBounds, "Requested index \(index) calling get() on Results of \(count) rows")
     }
 
-    /// Key of the object at an index.
-    @inline(__always) package func object(_ i: Int) throws(RealmError) -> (TableKey, ObjKey) {
-        if case .table(let t) = source, isWholeTable {
-            return (t, try realm.objectKey(t, at: i))
+    /// Class and key of the object at an index.
+    @inline(__always) package func object(_ index: Int) throws(RealmError) -> (TableKey, ObjKey) {
+        if case .table(let wholeTable) = source, isWholeTable {
+            return (wholeTable, try realm.objectKey(wholeTable, at: index))
         }
-        return try otherObject(i)
+        return try otherObject(index)
     }
 
-    private func otherObject(_ i: Int) throws(RealmError) -> (TableKey, ObjKey) {
+    private func otherObject(_ index: Int) throws(RealmError) -> (TableKey, ObjKey) {
         guard let table else {
-            guard case .typedLink(let t, let k) = try value(i) else {
-                throw RealmError(.indexOutOfBounds, "Row \(i) is no object")
+            guard case .typedLink(let target, let key) = try value(index) else {
+                throw RealmError(.indexOutOfBounds, "Row \(index) is no object")
             }
-            return (t, k)
+            return (target, key)
         }
         try update()
-        guard i >= 0, i < rows.count else { throw outOfRange(i, rows.count) }
-        guard !rows[i].isNull else { throw RealmError(.indexOutOfBounds, "Row \(i) is no object") }
-        return (table, rows[i])
+        guard index >= 0, index < rows.count else { throw outOfRange(index, rows.count) }
+        guard !rows[index].isNull else { throw RealmError(.indexOutOfBounds, "Row \(index) is no object") }
+        return (table, rows[index])
     }
 
-    /// The row at an index: a link for objects, null where a dictionary has none and where a snapshot's object is gone.
-    package func value(_ i: Int) throws(RealmError) -> Mixed {
+    /// The row at an index: a link for objects; null where a dictionary has no object, and where an object of a
+    /// snapshot was deleted.
+    package func value(_ index: Int) throws(RealmError) -> Mixed {
         if let table {
             if isWholeTable {
-                let (t, k) = try object(i)
-                return .typedLink(t, k)
+                let (objectTable, key) = try object(index)
+                return .typedLink(objectTable, key)
             }
             try update()
-            guard i >= 0, i < rows.count else { throw outOfRange(i, rows.count) }
-            if rows[i].isNull || (isFixed && !realm.isValid(table, rows[i])) { return .null }
-            return .typedLink(table, rows[i])
+            guard index >= 0, index < rows.count else { throw outOfRange(index, rows.count) }
+            if rows[index].isNull || (isFixed && !realm.isValid(table, rows[index])) { return .null }
+            return .typedLink(table, rows[index])
         }
         if isFixed {
-            guard i >= 0, i < fixedValues.count else { throw outOfRange(i, fixedValues.count) }
-            return fixedValues[i]
+            guard index >= 0, index < fixedValues.count else { throw outOfRange(index, fixedValues.count) }
+            return fixedValues[index]
         }
-        let n = try count()
-        guard i >= 0, i < n else { throw outOfRange(i, n) }
-        return try value(place(i), in: try content())
+        let size = try count()
+        guard index >= 0, index < size else { throw outOfRange(index, size) }
+        return try value(place(index), in: try content())
     }
 
-    /// Place in the collection of a row of value results.
-    private func place(_ i: Int) -> Int { valueOrderings.isEmpty ? i : places[i] }
+    /// Index in the collection of a row of value results.
+    private func place(_ index: Int) -> Int { valueOrderings.isEmpty ? index : places[index] }
 
-    func value(_ i: Int, in content: CollectionContent) throws(RealmError) -> Mixed {
+    func value(_ index: Int, in content: CollectionContent) throws(RealmError) -> Mixed {
         switch (content, source) {
-        case (.list(let l), _): try l.get(i)
-        case (.dictionary(let d), .keys): try d.key(i)
-        case (.dictionary(let d), _): try d.value(i)
+        case (.list(let list), _): try list.get(index)
+        case (.dictionary(let dictionary), .keys): try dictionary.key(index)
+        case (.dictionary(let dictionary), _): try dictionary.value(index)
         }
     }
 
-    /// Path of the collection that the value at an index holds, when it holds one.
+    /// Path of the collection that is the value at an index; nil when the value is not a collection.
     ///
-    /// - Throws: 2007 when the rows are no Mixed values.
+    /// - Throws: 2007 when the rows are not Mixed values.
     package func nestedPath(_ i: Int) throws(RealmError) -> CollectionPath? {
         guard case .collection(let path) = source, try realm.elementType(path) == .mixed else {
             throw RealmError(.illegalOperation, "Rows of this kind hold no collections")
@@ -277,42 +279,45 @@ package final class ResultSet: @unchecked Sendable {
         if isFixed { return fixedPaths[i] }
         let i = place(i)
         switch try content() {
-        case .list(let l): return path.appending(.salt(try l.nestedKey(i)))
-        case .dictionary(let d):
-            guard case .string(let name) = try d.key(i) else { return nil }
+        case .list(let list): return path.appending(.salt(try list.nestedKey(i)))
+        case .dictionary(let dictionary):
+            guard case .string(let name) = try dictionary.key(i) else { return nil }
             return path.appending(.name(Array(name)))
         }
     }
 
-    /// Index of an object or value, nil when it is no row.
-    package func find(_ v: Mixed) throws(RealmError) -> Int? {
+    /// Index of an object or value; nil when the results do not contain it.
+    package func find(_ wanted: Mixed) throws(RealmError) -> Int? {
         if let table {
-            guard case .typedLink(let t, let k) = v else { return nil }
-            guard t == table else { return nil }
+            guard case .typedLink(let target, let key) = wanted else { return nil }
+            guard target == table else { return nil }
             if isWholeTable {
-                guard realm.isValid(t, k) else { return nil }
-                return try realm.objectIndex(t, k)
+                guard realm.isValid(target, key) else { return nil }
+                return try realm.objectIndex(target, key)
             }
             try update()
-            return rows.firstIndex(of: k)
+            return rows.firstIndex(of: key)
         }
-        if case .collection(let path) = source, !v.isNull, case let type = try realm.elementType(path), type != .mixed,
-            type != ValueType(v)
+        if case .collection(let path) = source, !wanted.isNull, case let type = try realm.elementType(path),
+            type != .mixed,
+            type != ValueType(wanted)
         {
             return nil
         }
-        for i in 0..<(try count()) where Mixed.same(try value(i), v) { return i }
+        for i in 0..<(try count()) where Mixed.same(try value(i), wanted) { return i }
         return nil
     }
 
-    /// Index of an object, nil when it is no row.
+    /// Index of an object; nil when the results do not contain it.
     ///
-    /// - Throws: 3019 when the rows are of another class, 2009 when the object is deleted.
-    package func find(_ t: TableKey, _ k: ObjKey) throws(RealmError) -> Int? {
-        if let table, t != table {
+    /// - Throws: 3019 when the rows belong to another class, 2009 when the object is deleted.
+    package func find(_ objectTable: TableKey, _ key: ObjKey) throws(RealmError) -> Int? {
+        if let table, objectTable != table {
             throw RealmError(.objectTypeMismatch, "The object is of another class than the results")
         }
-        guard realm.isValid(t, k) else { throw RealmError(.staleAccessor, "Access to an object that was deleted") }
-        return try find(.typedLink(t, k))
+        guard realm.isValid(objectTable, key) else {
+            throw RealmError(.staleAccessor, "Access to an object that was deleted")
+        }
+        return try find(.typedLink(objectTable, key))
     }
 }

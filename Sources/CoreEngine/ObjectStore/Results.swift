@@ -1,13 +1,13 @@
-/// Objects that follow the data: those of a class, of a list, or those of them that meet a query. Nothing is copied,
-/// and nothing runs before the first access; what was found is kept while the Realm's state does not change.
+/// Live objects: those of a class or a collection, or those of them that match a query. Nothing is copied, and nothing
+/// runs before the first access; the rows found are kept until the Realm's state changes.
 ///
 ///     let adults = try realm.objects("Person").where("age >= $0 AND ANY dogs.name IN $1", 18, ["Rex", "Ida"]).sorted(by: "name")
 ///     for person in adults { print(person["name"]) }
 ///     try adults.average(of: "age")
 ///
-/// A `for` loop goes over the rows as they were when it began, so objects may be changed and deleted in it; access by
-/// index is live. Where reading cannot throw, results of a closed Realm, on another thread than their Realm's, or whose
-/// query fails, and an index out of range are a `Misuse`. `load`, `object(at:)` and `elements` throw.
+/// A `for` loop iterates over the rows as they were when it began, so its body may change and delete objects; access by
+/// index is live. Where reading cannot throw, the following are a `Misuse`: a closed Realm, a wrong thread, a failing
+/// query, an index out of range. `load`, `object(at:)` and `elements` throw instead.
 ///
 /// Thread rule: that of the Realm. Errors of every method that throws: 2009 when the Realm is closed, 2006 on another
 /// thread.
@@ -17,7 +17,7 @@ public struct Results: LiveCollection {
     /// Class of the objects.
     public let table: TableKey
 
-    /// The Realm they belong to.
+    /// The Realm that the objects belong to.
     public var realm: Realm { found.realm }
 
     init(_ found: ResultSet, _ table: TableKey) {
@@ -33,40 +33,40 @@ public struct Results: LiveCollection {
 
     /// The object at an index.
     ///
-    /// - Throws: 3017 when the index is out of range, or a dictionary has no object there; errors of the query.
+    /// - Throws: 3017 when the index is out of range, or when a dictionary has no object there; errors of the query.
     public func object(at i: Int) throws(RealmError) -> RealmObject {
-        let (t, k) = try realm.inside(.results) { () throws(RealmError) in try found.object(i) }
-        return RealmObject(realm: realm, table: t, key: k)
+        let (table, key) = try realm.inside(.results) { () throws(RealmError) in try found.object(i) }
+        return RealmObject(realm: realm, table: table, key: key)
     }
 
-    /// Number of objects, or the error that `count` cannot throw: 3000 for TEXT without a word to search for, 3013 for
-    /// an order by a collection, 3018 for a key path that reaches too many objects.
+    /// Number of objects. Throws the error that `count` cannot throw: 3000 for TEXT without a word to search for, 3013
+    /// for an order by a collection, 3018 for a key path that reaches too many objects.
     @discardableResult
     public func load() throws(RealmError) -> Int {
         try realm.inside(.results) { () throws(RealmError) in try found.count() }
     }
 
-    /// Whether the rows can be read at all.
+    /// Whether the rows can be read.
     public var isValid: Bool {
         Misuse.isThere("Results.isValid") { () throws(RealmError) in
             try realm.inside(.results) { () throws(RealmError) in try found.isValid() }
         }
     }
 
-    /// The object that stands there now.
+    /// The current object at a position.
     public subscript(position: Int) -> RealmObject {
         Misuse.avoided("Results.subscript", else: noElement) { () throws(RealmError) in try object(at: position) }
     }
 
-    /// As `object(at:)`.
+    /// Same as `object(at:)`.
     public func element(at i: Int) throws(RealmError) -> RealmObject { try object(at: i) }
 
-    /// The objects of this moment: those in `bounds`, or all of them.
+    /// The current objects: those in `bounds`, or all of them.
     public func elements(in bounds: Range<Int>?) throws(RealmError) -> [RealmObject] {
         try keys(bounds).map { RealmObject(realm: realm, table: table, key: $0) }
     }
 
-    /// An object that is not valid.
+    /// Placeholder: an object that is not valid.
     public var noElement: RealmObject { RealmObject(realm: realm, table: table, key: .null) }
 
     private func keys(_ bounds: Range<Int>? = nil) throws(RealmError) -> [ObjKey] {
@@ -80,7 +80,7 @@ public struct Results: LiveCollection {
         }
     }
 
-    /// Index of an object, nil when it is none of these.
+    /// Index of an object; nil when the results do not contain it.
     ///
     /// - Throws: 3019 for an object of another class, 2007 for one of another file, 2009 when it is deleted.
     public func find(_ object: RealmObject) throws(RealmError) -> Int? {
@@ -88,7 +88,7 @@ public struct Results: LiveCollection {
         return try realm.inside(.results) { () throws(RealmError) in try found.find(object.table, object.key) }
     }
 
-    /// Goes over the objects that there were when it was made.
+    /// Iterates over the objects that existed when the iterator was created.
     public struct Iterator: IteratorProtocol {
         let realm: Realm
         let table: TableKey
@@ -106,44 +106,46 @@ public struct Results: LiveCollection {
         }
     }
 
-    /// Goes over the objects that there are now.
+    /// Iterates over the current objects.
     public func makeIterator() -> Iterator { Iterator(self) }
 
-    // MARK: Making others
+    // MARK: Derived results
 
-    /// Those that also meet a query text. `$0` is the first argument; a list stands for `{…}`, `RealmObject.link` for
-    /// an object. SORT, DISTINCT and LIMIT at the end of the text come after the orderings of these results.
+    /// The objects that also match a query text. `$0` is the first argument; a list provides the values of `{…}`, and
+    /// `RealmObject.link` an object. SORT, DISTINCT and LIMIT at the end of the text come after the orderings of these
+    /// results.
     ///
-    /// - Throws: 3008 when the text is no query, 1009 for names and types, 3015 for arguments, 2007 when these results
+    /// - Throws: 3008 for invalid query text, 1009 for names and types, 3015 for arguments, 2007 when these results
     ///   have a limit.
     public func `where`(_ text: String, _ arguments: RealmValue...) throws(RealmError) -> Results {
         try self.where(text, arguments: arguments)
     }
 
-    /// The same with the arguments as an array.
+    /// Same, with the arguments as an array.
     public func `where`(_ text: String, arguments: [RealmValue]) throws(RealmError) -> Results {
         try derived { () throws(RealmError) in try found.filtered(text, values: arguments) }
     }
 
-    /// Sorted by a property, or one behind links (`best.name`). Stable: of equal objects the order stays what it was.
+    /// Sorted by a property, or by a property behind links (`best.name`). The sort is stable: equal objects keep their
+    /// order.
     ///
-    /// - Throws: 1009 when there is no such property.
+    /// - Throws: 1009 for an unknown property.
     public func sorted(by path: String, ascending: Bool = true) throws(RealmError) -> Results {
         try derived { () throws(RealmError) in try found.sorted("\(path) \(ascending ? "ASC" : "DESC")") }
     }
 
-    /// The first of those that are equal in all the given properties.
+    /// Of objects that are equal in all given properties, only the first.
     public func distinct(by paths: String...) throws(RealmError) -> Results {
         try derived { () throws(RealmError) in try found.distinct(paths.joined(separator: ", ")) }
     }
 
-    /// At most the first `n`.
+    /// At most the first `n` objects.
     public func limit(_ n: Int) throws(RealmError) -> Results {
         try derived { () throws(RealmError) in try found.limited(Swift.max(0, n)) }
     }
 
-    /// The objects of this moment: size and order stay; one that is deleted is not valid from then on. What is made
-    /// from it is live.
+    /// The current objects: their number and order no longer change; a deleted object becomes invalid. Results derived
+    /// from the snapshot are live.
     public func snapshot() throws(RealmError) -> Results {
         try derived { () throws(RealmError) in try found.snapshot() }
     }
@@ -151,49 +153,49 @@ public struct Results: LiveCollection {
     // MARK: Aggregates
 
     private func aggregate(_ kind: AggregateKind, _ name: Name) throws(RealmError) -> RealmValue {
-        let p = try RealmObject(realm: realm, table: table, key: .null).property(name)
+        let property = try RealmObject(realm: realm, table: table, key: .null).property(name)
         return try realm.inside(.results) { () throws(RealmError) in
-            try realm.reading().group.copy(try found.aggregate(kind, p.key).value)
+            try realm.reading().group.copy(try found.aggregate(kind, property.key).value)
         }
     }
 
-    /// The least value of a property; null when no object has one.
+    /// The smallest value of a property; null when no object has one.
     ///
-    /// - Throws: 3009 when there is no such property, 2007 when it holds no numbers or dates.
+    /// - Throws: 3009 for an unknown property, 2007 when it does not hold numbers or dates.
     public func min(of name: Name) throws(RealmError) -> RealmValue { try aggregate(.min, name) }
 
-    /// The greatest value; as `min`.
+    /// The largest value; otherwise the same as `min`.
     public func max(of name: Name) throws(RealmError) -> RealmValue { try aggregate(.max, name) }
 
-    /// The sum of a property that holds numbers; 0 of none.
+    /// The sum of a numeric property; 0 without values.
     public func sum(of name: Name) throws(RealmError) -> RealmValue { try aggregate(.sum, name) }
 
-    /// The average of a property that holds numbers, a double or a decimal; null when no object has one.
+    /// The average of a numeric property, a double or a decimal; null when no object has a value.
     public func average(of name: Name) throws(RealmError) -> RealmValue { try aggregate(.average, name) }
 
     // MARK: Changing
 
-    /// Deletes the objects with everything they own; inside a write transaction.
+    /// Deletes the objects and everything they own; inside a write transaction.
     public func deleteAll() throws(RealmError) {
         try realm.inside(.results) { () throws(RealmError) in try found.deleteAll() }
     }
 }
 
 extension ResultSet {
-    /// The rows that also meet a query text with values for its arguments; a list stands for `{…}`.
+    /// The rows that also match a query text, with values for its arguments; a list provides the values of `{…}`.
     package func filtered(
         _ text: String, values arguments: [RealmValue], reachingFurther: Bool = false
     ) throws(RealmError) -> ResultSet {
-        // Bound queries keep what they need of the arguments.
+        // Bound queries copy what they need of the arguments.
         let arena = ConstantArena()
         var all: [QueryArgument] = []
-        for a in arguments {
-            guard case .list(let elements) = a else {
-                all.append(.value(try arena.keep(a)))
+        for argument in arguments {
+            guard case .list(let elements) = argument else {
+                all.append(.value(try arena.keep(argument)))
                 continue
             }
             var values: [Mixed] = []
-            for e in elements { values.append(try arena.keep(e)) }
+            for element in elements { values.append(try arena.keep(element)) }
             all.append(.list(values))
         }
         defer { withExtendedLifetime(arena) {} }
@@ -202,8 +204,8 @@ extension ResultSet {
 }
 
 extension ConstantArena {
-    fileprivate func keep(_ v: RealmValue) throws(RealmError) -> Mixed {
-        try v.withMixed { (m) throws(RealmError) in self.keep(m) }
+    fileprivate func keep(_ value: RealmValue) throws(RealmError) -> Mixed {
+        try value.withMixed { (mixed) throws(RealmError) in self.keep(mixed) }
     }
 }
 
@@ -225,9 +227,9 @@ extension Realm {
 }
 
 extension RealmList {
-    /// The objects of a list of links, in its order, live: to be queried and sorted.
+    /// The objects of a list of links, live, in the order of the list: for queries and sorting.
     ///
-    /// - Throws: 2007 when the elements are values; 2010 when the list is gone.
+    /// - Throws: 2007 when the elements are values; 2010 when the list was deleted.
     public func objects() throws(RealmError) -> Results { try realm.objects(of: path) }
 }
 
@@ -239,8 +241,8 @@ extension RealmSet {
 }
 
 extension RealmDictionary {
-    /// The objects of a dictionary of links, in the order of its keys, live. Where a key has none, `object(at:)` throws
-    /// 3017.
+    /// The objects of a dictionary of links, live, in the order of its keys. For a key without an object, `object(at:)`
+    /// throws 3017.
     ///
     /// - Throws: as for lists.
     public func objects() throws(RealmError) -> Results { try realm.objects(of: path) }

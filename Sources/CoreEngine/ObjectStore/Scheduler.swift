@@ -1,61 +1,61 @@
 import Synchronization
 
-/// Where a Realm lives: a thread, a serial queue, an actor, a run loop. It says whether the caller is there, and runs
-/// work there later.
+/// The home of a Realm: a thread, a serial queue, an actor or a run loop. It answers whether the caller runs there, and
+/// runs work there later.
 ///
-/// Whoever is "there" is alone there: a scheduler stands for something that does one thing at a time. What it is
-/// compared with is that something itself, never the number of a thread: a thread that ended is nobody's, also when the
-/// system gives its number to another one, and a queue or an actor is itself on whichever thread it runs.
+/// A scheduler represents something that does one thing at a time, so a caller that runs there is alone. The check
+/// compares that thing itself, never a thread number: the operating system may give the number of an ended thread to a
+/// new thread, and a queue or an actor may run on any thread.
 ///
 /// The engine has `ThreadScheduler`. Module `CoreEngineAsync` has `ActorScheduler` and `RealmExecutor`; module
 /// `CoreEngineFoundation` has `QueueScheduler` and `RunLoopScheduler`.
 public protocol Scheduler: AnyObject, Sendable {
-    /// Whether the caller is there. Any thread.
+    /// Whether the caller runs on this scheduler. Any thread.
     var isOnThread: Bool { get }
 
-    /// Whether both stand for the same place. Any thread.
+    /// Whether both represent the same thread, queue, actor or run loop. Any thread.
     func isSame(as other: any Scheduler) -> Bool
 
-    /// Whether posted work will ever run. Any thread.
+    /// Whether posted work can still run. Any thread.
     var canDeliver: Bool { get }
 
-    /// Queues work, which runs there later, in the order in which it came. Any thread; never blocks.
+    /// Queues work; it runs later on this scheduler, in the order of posting. Any thread; never blocks.
     func post(_ work: @escaping @Sendable () -> Void)
 }
 
-/// What schedulers of this package also tell, so that reading a property stays a matter of nanoseconds.
+/// More answers, given by the schedulers of this package, so that reading a property takes only nanoseconds.
 package protocol EngineScheduler: Scheduler {
-    /// The thread, where the scheduler stands for one as long as it lives; 0: ask `isOnThread`.
+    /// Number of the thread, when the scheduler is bound to one for its lifetime; 0: ask `isOnThread`.
     var threadId: UInt { get }
 
-    /// A thread on which `isOnThread` always holds, though it may hold elsewhere, too; 0 where none is known.
+    /// A thread on which `isOnThread` is always true, although it may be true on others as well; 0 when none is known.
     var surelyThreadId: UInt { get }
 
-    /// A C function that answers as `isOnThread` does, for calls that cannot afford more; nil: ask `isOnThread`. The
-    /// Realm keeps the scheduler.
+    /// A C function with the same answer as `isOnThread`, for calls that cannot afford more; nil: ask `isOnThread`. The
+    /// Realm keeps the scheduler alive.
     var threadCheck: ThreadCheck? { get }
     var threadCheckContext: UnsafeMutableRawPointer? { get }
 
-    /// Whether somebody runs what is posted. While nobody does, Realms need not be told of new versions. A scheduler to
-    /// which somebody comes later calls the `schedulerIsAttended` of its Realms then.
+    /// Whether the program runs posted work. Otherwise Realms need no notification of new versions. A scheduler that
+    /// the program starts to run later then calls `schedulerIsAttended` of its Realms.
     var isAttended: Bool { get }
 
-    /// As `post`, for work that is nothing without `owner`: a scheduler that may never run need not keep it when the
-    /// owner is gone.
+    /// Same as `post`, for work that is needed only by `owner`: a scheduler that may never run can drop the work when
+    /// the owner is gone.
     func post(for owner: AnyObject, _ work: @escaping @Sendable () -> Void)
 
-    /// A Realm lives here from now on. A scheduler that learns of the end of its thread has the Realm's `threadEnds`
-    /// called there, and does not keep the Realm alive for it. Any thread.
+    /// A Realm belongs to this scheduler from now on. A scheduler that learns of the end of its thread calls the
+    /// Realm's `threadEnds` there. It does not keep the Realm alive for that. Any thread.
     /// - Returns: false when the thread has ended.
     func add(_ realm: Realm) -> Bool
 
-    /// It does so no longer.
+    /// The Realm no longer belongs to this scheduler.
     func remove(_ realm: Realm)
 
-    /// What holds the write lock: the same number for schedulers that are the same, another one for all others.
+    /// Identifies the holder of the write lock: equal for schedulers that are the same, different for all others.
     var place: UInt { get }
 
-    /// What the program gave.
+    /// The scheduler that the program gave.
     var original: any Scheduler { get }
 }
 
@@ -77,7 +77,7 @@ extension EngineScheduler {
     package var original: any Scheduler { self }
 }
 
-/// A program's own scheduler, which tells nothing of this.
+/// Wraps a scheduler of the program, which gives none of these answers.
 private final class ForeignScheduler: EngineScheduler {
     let original: any Scheduler
     private let home = SchedulerHome()
@@ -96,19 +96,19 @@ private final class ForeignScheduler: EngineScheduler {
 }
 
 extension EngineScheduler {
-    /// As `place`, of what stands for one: objects lie where no thread number is, and the lowest bit tells them from
-    /// those all the same.
+    /// A `place` number made from an object. No thread number equals the address of an object, and the lowest bit
+    /// separates the two in any case.
     package static func place(_ object: AnyObject) -> UInt {
         UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque()) | 1
     }
 }
 
 extension Scheduler {
-    /// The same with what the engine asks for.
+    /// This scheduler with the answers that the engine needs.
     var forEngine: any EngineScheduler { self as? any EngineScheduler ?? ForeignScheduler(self) }
 }
 
-/// Work that waits for a thread, which may never come for it: what belongs to somebody who is gone does not pile up.
+/// Work that waits for a thread, which may never run it. Work of owners that no longer exist does not accumulate.
 package struct WorkList {
     private struct Entry {
         let isOwned: Bool
@@ -118,14 +118,16 @@ package struct WorkList {
 
     private var entries: [Entry] = []
 
-    /// With that many it is time to look who is gone: so that each is looked at twice on the average, however many
-    /// there are.
+    /// At this number of entries the next `add` removes those without an owner. The limit doubles with what remains, so
+    /// each entry is checked twice on average.
     private var limit = 64
 
     package init() {}
     package var isEmpty: Bool { entries.isEmpty }
 
-    /// - Returns: what was let go of, to be given up where no lock is held.
+    /// Adds work.
+    ///
+    /// - Returns: dropped work, to be released where no lock is held.
     package mutating func add(_ owner: AnyObject?, _ run: @escaping @Sendable () -> Void) -> [@Sendable () -> Void] {
         var gone: [@Sendable () -> Void] = []
         if entries.count >= limit {
@@ -137,19 +139,19 @@ package struct WorkList {
         return gone
     }
 
-    /// Takes all out, in the order in which they came.
+    /// Removes and returns all work, in the order of arrival.
     package mutating func take() -> [@Sendable () -> Void] {
         defer { entries = [] }
         return entries.map(\.run)
     }
 }
 
-/// The scheduler of a thread without a run loop of its own: work waits until somebody calls `runPending` on that
-/// thread. A descriptor becomes readable while work waits, so that it can stand in any poll loop.
+/// The scheduler of a thread without its own run loop: work waits until the program calls `runPending` on that thread.
+/// A descriptor becomes readable while work waits, for use in any poll loop.
 ///
-/// When the thread ends, so does the scheduler: no thread is its own any more, also not one that gets the same number
-/// from the system. What waits is dropped, and Realms that live here end their writes (`Realm.threadEnds`).
-// `pending` is a Lock; the rest is atomic or immutable.
+/// The scheduler ends with its thread: it matches no later thread, even one with the same number. Waiting work is
+/// dropped, and Realms that belong to it end their writes (`Realm.threadEnds`).
+// Sendable: `pending` is a Lock; the rest is atomic or immutable.
 public final class ThreadScheduler: EngineScheduler, @unchecked Sendable {
     private let number = Platform.threadId
     private let hasEnded = Atomic(false)
@@ -157,18 +159,18 @@ public final class ThreadScheduler: EngineScheduler, @unchecked Sendable {
 
     private struct Resident { weak var realm: Realm? }
 
-    /// Under one lock, so that the descriptor is readable exactly while work waits.
+    /// Protected by one lock, so that the descriptor is readable exactly while work waits.
     private struct Pending {
         var work = WorkList()
         var residents: [ObjectIdentifier: Resident] = [:]
 
-        /// Neither work nor Realms are taken any more.
+        /// The thread has ended: neither work nor Realms are accepted.
         var isClosed = false
 
-        /// Somebody has asked for the descriptor, or has run what was posted.
+        /// The program has asked for the descriptor or has run posted work.
         var isAttended = false
 
-        /// Made when somebody first wants to wait; many threads never do.
+        /// Created by the first wait; many threads never need it.
         var wake: WakeDescriptor?
     }
 
@@ -179,17 +181,19 @@ public final class ThreadScheduler: EngineScheduler, @unchecked Sendable {
     private struct Entry {
         weak var scheduler: ThreadScheduler?
 
-        /// A child does not wait for what is posted to its parent's thread.
+        /// A forked child does not use the scheduler of its parent's thread.
         let generation = ForkGuard.generation
     }
 
     private static let all = Lock(initial: [UInt: Entry](), of: .schedulers)
 
-    /// The calling thread's scheduler, made on first use and shared by all who ask on this thread.
+    /// The scheduler of the calling thread: created on first use, then shared by all callers on this thread.
     public static var current: ThreadScheduler {
         all.with { all in
             let me = Platform.threadId
-            if let known = all[me], known.generation == ForkGuard.generation, let s = known.scheduler { return s }
+            if let known = all[me], known.generation == ForkGuard.generation, let scheduler = known.scheduler {
+                return scheduler
+            }
             all = all.filter { $0.value.scheduler != nil }
             let new = ThreadScheduler()
             all[me] = Entry(scheduler: new)
@@ -198,57 +202,57 @@ public final class ThreadScheduler: EngineScheduler, @unchecked Sendable {
         }
     }
 
-    /// The thread ends, and calls this as one of the last things that it does.
+    /// Called by the thread as one of its last actions.
     private func end() {
         hasEnded.store(true, ordering: .releasing)
         Self.all.with { all in if all[number]?.scheduler === self { all[number] = nil } }
-        let (work, residents) = pending.with { p in
-            p.isClosed = true
-            p.wake?.drain()
-            defer { p.residents = [:] }
-            return (p.work.take(), p.residents)
+        let (work, residents) = pending.with { pending in
+            pending.isClosed = true
+            pending.wake?.drain()
+            defer { pending.residents = [:] }
+            return (pending.work.take(), pending.residents)
         }
-        for r in residents.values { r.realm?.threadEnds(self) }
+        for resident in residents.values { resident.realm?.threadEnds(self) }
         withExtendedLifetime(work) {}
     }
 
     private func wakeDescriptor() -> WakeDescriptor? {
-        pending.with { p in
-            if p.wake == nil {
-                p.wake = try? WakeDescriptor()
-                // Work may have come before anybody waited.
-                if !p.work.isEmpty { p.wake?.signal() }
+        pending.with { pending in
+            if pending.wake == nil {
+                pending.wake = try? WakeDescriptor()
+                // Work may have arrived before the descriptor existed.
+                if !pending.work.isEmpty { pending.wake?.signal() }
             }
-            return p.wake
+            return pending.wake
         }
     }
 
     /// Whether the caller is on the thread.
     public var isOnThread: Bool { Platform.threadId == threadId }
 
-    /// Whether both are the same: a thread has one.
+    /// Whether both are the same scheduler: a thread has only one.
     public func isSame(as other: any Scheduler) -> Bool { other === self }
 
-    /// Whether the thread is still there. Whether it ever calls `runPending` nobody knows.
+    /// Whether the thread still exists. Whether it will call `runPending` is unknown.
     public var canDeliver: Bool { !hasEnded.load(ordering: .acquiring) }
     package var isAttended: Bool { pending.with { $0.isAttended } }
 
-    /// Readable while work waits; −1 when the system gave none.
+    /// Readable while work waits; −1 when the operating system could not provide one.
     public var descriptor: Int32 {
         attend()
         return wakeDescriptor()?.readEnd ?? -1
     }
 
-    /// Somebody comes for what is posted: Realms that live here are told of new versions from now on. Until then none
-    /// of them costs a thread.
+    /// The program runs posted work from now on: Realms of this scheduler are then notified of new versions. Before
+    /// that none of them needs a listener thread.
     private func attend() {
-        let residents = pending.with { p -> [Resident] in
-            guard !p.isAttended else { return [] }
-            p.isAttended = true
-            return Array(p.residents.values)
+        let residents = pending.with { pending -> [Resident] in
+            guard !pending.isAttended else { return [] }
+            pending.isAttended = true
+            return Array(pending.residents.values)
         }
-        for r in residents {
-            guard let realm = r.realm else { continue }
+        for resident in residents {
+            guard let realm = resident.realm else { continue }
             let known = WeakRealm(realm)
             if isOnThread {
                 realm.schedulerIsAttended()
@@ -264,18 +268,18 @@ public final class ThreadScheduler: EngineScheduler, @unchecked Sendable {
     package func post(for owner: AnyObject, _ work: @escaping @Sendable () -> Void) { add(owner, work) }
 
     private func add(_ owner: AnyObject?, _ work: @escaping @Sendable () -> Void) {
-        let gone = pending.with { p in
-            if p.isClosed { return [work] }
-            if p.work.isEmpty { p.wake?.signal() }
-            return p.work.add(owner, work)
+        let gone = pending.with { pending in
+            if pending.isClosed { return [work] }
+            if pending.work.isEmpty { pending.wake?.signal() }
+            return pending.work.add(owner, work)
         }
         withExtendedLifetime(gone) {}
     }
 
     package func add(_ realm: Realm) -> Bool {
-        pending.with { p in
-            if !p.isClosed { p.residents[ObjectIdentifier(realm)] = Resident(realm: realm) }
-            return !p.isClosed
+        pending.with { pending in
+            if !pending.isClosed { pending.residents[ObjectIdentifier(realm)] = Resident(realm: realm) }
+            return !pending.isClosed
         }
     }
 
@@ -284,16 +288,16 @@ public final class ThreadScheduler: EngineScheduler, @unchecked Sendable {
         pending.with { $0.residents[id] = nil }
     }
 
-    /// Runs what is queued, waiting up to `timeout` milliseconds for something (negative: for ever). True when anything
-    /// ran.
+    /// Runs the queued work; waits up to `timeout` milliseconds for some (negative: without limit). Returns whether any
+    /// work ran.
     public func runPending(timeout: Int32 = 0) -> Bool {
         attend()
         if timeout != 0, let wake = wakeDescriptor() { wake.wait(milliseconds: timeout) }
-        let work = pending.with { p in
-            p.wake?.drain()
-            return p.work.take()
+        let work = pending.with { pending in
+            pending.wake?.drain()
+            return pending.work.take()
         }
-        for w in work { w() }
+        for run in work { run() }
         return !work.isEmpty
     }
 }

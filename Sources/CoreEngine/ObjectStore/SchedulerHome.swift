@@ -1,7 +1,7 @@
-/// The place of a scheduler that says itself which others are the same: those share one.
+/// The `place` number of a scheduler that defines equality itself (`isSame`): equal schedulers share one number.
 ///
-/// What they say is asked once, of those that have a place already, when the first Realm comes to live there; outside
-/// of the lock, because it is a function of the program.
+/// `isSame` is called when the first Realm uses the new scheduler, once for each scheduler that already has a number.
+/// It is a function of the program, so it is called outside of the lock.
 package final class SchedulerHome: @unchecked Sendable {  // `mark` is used under the lock of `all`.
 
     private final class Mark: Sendable {}
@@ -16,7 +16,7 @@ package final class SchedulerHome: @unchecked Sendable {  // `mark` is used unde
 
     package init() {}
 
-    /// - Parameter scheduler: the one that has this home.
+    /// - Parameter scheduler: the scheduler that owns this home.
     package func place(of scheduler: any EngineScheduler) -> UInt {
         let (known, others) = Self.all.with { all -> (Mark?, [(scheduler: any EngineScheduler, home: SchedulerHome)]) in
             if mark != nil { return (mark, []) }
@@ -29,7 +29,7 @@ package final class SchedulerHome: @unchecked Sendable {  // `mark` is used unde
         let same = others.first { $0.scheduler.isSame(as: scheduler) }?.home
         return number(
             Self.all.with { _ in
-                // Of two that come at the same moment, the later one knows of the other.
+                // When two schedulers get their numbers at the same time, the later one finds the earlier one.
                 let common = mark ?? same?.mark ?? Mark()
                 same?.mark = common
                 mark = common

@@ -1,8 +1,8 @@
-/// What a property may be; numbers of the C API.
+/// Type of a property. The numbers are those of the C API.
 public enum PropertyType: Int32, Sendable, CaseIterable {
-    /// As `RealmValue` has them.
+    /// The same types as in `RealmValue`.
     case int = 0, bool = 1, string = 2, data = 4, mixed = 6, date = 8, float = 9, double = 10, decimal = 11
-    /// Links; the objects behind a link property that lead here; identifiers.
+    /// A link; the objects whose link property leads to this object; identifiers.
     case object = 12, linkingObjects = 14, objectId = 15, uuid = 17
 
     var name: String {
@@ -15,36 +15,36 @@ public enum PropertyType: Int32, Sendable, CaseIterable {
     }
 }
 
-/// How many values a property holds; numbers of the C API.
+/// How many values a property holds. The numbers are those of the C API.
 public enum CollectionKind: Int32, Sendable, CaseIterable {
-    /// One value; values in an order, with a number, or by texts.
+    /// One value; values in an order; unique values; values by string keys.
     case none = 0, list = 1, set = 2, dictionary = 4
 }
 
 /// One property of a class.
 public struct Property: Sendable, Equatable {
-    /// The name that is stored.
+    /// The stored name.
     public var name: Name
 
-    /// Alias in the application's code; never stored. Empty: none.
+    /// Alias in the application's code; never stored. Empty: no alias.
     public var publicName: Name = ""
 
-    /// Of the value, or of each element.
+    /// Type of the value, or of each element.
     public var type: PropertyType
 
-    /// How many values there are.
+    /// Whether the property is a collection, and of which kind.
     public var collection: CollectionKind = .none
 
-    /// Whether null is a value, or an element.
+    /// Whether the value, or an element, may be null.
     public var isNullable = false
 
     /// Whether it is the primary key of its class.
     public var isPrimary = false
 
-    /// Whether queries for equal values have an index.
+    /// Whether an index serves queries for equal values.
     public var isIndexed = false
 
-    /// Whether words of the text have one.
+    /// Whether an index serves queries for words of the text.
     public var isFullTextIndexed = false
 
     /// Class at the other end of `.object` and `.linkingObjects`.
@@ -53,7 +53,7 @@ public struct Property: Sendable, Equatable {
     /// Property of `linkTarget` whose links `.linkingObjects` collects.
     public var linkOrigin: Name = ""
 
-    /// Column in the open file; `ColKey.null` while unbound.
+    /// Column in the open file; `ColKey.null` in a schema that is not bound to a file.
     package internal(set) var key = ColKey.null
 
     /// - Parameters:
@@ -76,20 +76,22 @@ public struct Property: Sendable, Equatable {
         self.publicName = publicName
     }
 
-    /// Whether nothing is stored for it.
+    /// Whether the property is computed, that is, not stored.
     public var isComputed: Bool { type == .linkingObjects }
     var needsIndex: Bool { isIndexed || isPrimary }
 
-    /// Equality as schemas compare: keys and aliases do not count.
+    /// Equality as used to compare schemas: keys and aliases are ignored.
     public static func == (a: Property, b: Property) -> Bool {
         a.name == b.name && a.sameType(as: b) && a.isNullable == b.isNullable && a.isPrimary == b.isPrimary
             && a.needsIndex == b.needsIndex
             && a.isFullTextIndexed == b.isFullTextIndexed && a.linkOrigin == b.linkOrigin
     }
 
-    func sameType(as b: Property) -> Bool { type == b.type && collection == b.collection && linkTarget == b.linkTarget }
+    func sameType(as other: Property) -> Bool {
+        type == other.type && collection == other.collection && linkTarget == other.linkTarget
+    }
 
-    /// As in messages: `array<string?>`.
+    /// The type as in error messages: `array<string?>`.
     package var typeText: String {
         let element = (type == .object ? "<\(linkTarget)>" : type.name) + (isNullable ? "?" : "")
         switch collection {
@@ -101,11 +103,12 @@ public struct Property: Sendable, Equatable {
     }
 }
 
-/// One class: a table of the file seen by the object store.
+/// One class: a table of the file as the object store uses it.
 public struct ObjectSchema: Sendable, Equatable {
-    /// Numbers of the C API.
+    /// The numbers are those of the C API.
     public enum Kind: Int32, Sendable {
-        /// On their own; each owned by another object; those of Realm's sync service, which local files refuse.
+        /// Independent objects; objects that another object owns; objects of Realm's sync service, which local files
+        /// refuse.
         case topLevel = 0, embedded = 1, asymmetric = 2
         var text: String { self == .embedded ? "Embedded" : (self == .asymmetric ? "TopLevelAsymmetric" : "TopLevel") }
     }
@@ -113,22 +116,22 @@ public struct ObjectSchema: Sendable, Equatable {
     /// Name of the class.
     public var name: Name
 
-    /// Whether its objects are on their own.
+    /// Whether objects of the class are independent, owned or asymmetric.
     public var kind: Kind
 
-    /// Name of the primary key property, empty when there is none.
+    /// Name of the primary key property; empty when there is none.
     public var primaryKey: Name
 
-    /// Those that are stored, in the order of their columns.
+    /// The stored properties, in column order.
     public var properties: [Property]
 
-    /// Those that are found: `.linkingObjects`.
+    /// The computed properties: `.linkingObjects`.
     public var computedProperties: [Property]
 
-    /// Table in the open file; `TableKey.null` while unbound.
+    /// Table in the open file; `TableKey.null` in a schema that is not bound to a file.
     public internal(set) var key = TableKey.null
 
-    /// - Parameter primaryKey: its name; nil: the property that says it is primary.
+    /// - Parameter primaryKey: name of the property; nil: the property that is marked as primary.
     public init(_ name: Name, kind: Kind = .topLevel, primaryKey: Name? = nil, properties: [Property]) {
         self.name = name
         self.kind = kind
@@ -163,7 +166,7 @@ public struct Schema: Sendable, Equatable {
     /// Sorted by name.
     public internal(set) var classes: [ObjectSchema]
 
-    /// Of classes in any order.
+    /// - Parameter classes: in any order.
     public init(_ classes: [ObjectSchema] = []) { self.classes = classes.sorted { $0.name < $1.name } }
 
     package func index(named name: Name) -> Int? {
@@ -174,20 +177,20 @@ public struct Schema: Sendable, Equatable {
     /// A class by its name.
     public subscript(name: Name) -> ObjectSchema? { index(named: name).map { classes[$0] } }
 
-    /// A property of a class, without copies of those that it is compared with.
+    /// A property of a class. Copies only the property it returns.
     package func property(_ name: Name, of table: TableKey) -> Property? {
-        guard let c = index(of: table) else { return nil }
-        for i in classes[c].properties.indices where classes[c].properties[i].name == name {
-            return classes[c].properties[i]
+        guard let classIndex = index(of: table) else { return nil }
+        for i in classes[classIndex].properties.indices where classes[classIndex].properties[i].name == name {
+            return classes[classIndex].properties[i]
         }
-        return classes[c].computedProperties.first { $0.name == name }
+        return classes[classIndex].computedProperties.first { $0.name == name }
     }
 
     package func index(of key: TableKey) -> Int? { key.isNull ? nil : classes.firstIndex { $0.key == key } }
 }
 
 extension Schema {
-    /// Which checks beyond the basic ones; bits of the C API.
+    /// Checks in addition to the basic ones; bits of the C API.
     package struct ValidationMode: OptionSet, Sendable {
         package let rawValue: UInt64
 
@@ -205,14 +208,15 @@ extension Schema {
         for (a, b) in zip(classes, classes.dropFirst()) where a.name == b.name {
             problems.append("Type '\(a.name)' appears more than once in the schema.")
         }
-        for c in classes { check(c, mode, &problems) }
+        for objectClass in classes { check(objectClass, mode, &problems) }
         if problems.isEmpty {
             checkEmbeddedCycles(&problems)
             if mode.contains(.rejectEmbeddedOrphans) {
                 let reachable = reachableEmbedded()
-                for c in classes where c.kind == .embedded && !reachable.contains(c.name) {
+                for objectClass in classes where objectClass.kind == .embedded && !reachable.contains(objectClass.name)
+                {
                     problems.append(
-                        "Embedded object '\(c.name)' is unreachable by any link path from top level objects.")
+                        "Embedded object '\(objectClass.name)' is unreachable by any link path from top level objects.")
                 }
             }
         }
@@ -224,7 +228,7 @@ extension Schema {
         }
     }
 
-    /// What a sorted array holds more than once.
+    /// The elements that a sorted array contains more than once.
     private static func repeated(_ names: [Name]) -> [Name] {
         var found: [Name] = []
         for i in names.indices.dropFirst() where names[i] == names[i - 1] && found.last != names[i] {
@@ -233,134 +237,147 @@ extension Schema {
         return found
     }
 
-    private func check(_ c: ObjectSchema, _ mode: ValidationMode, _ problems: inout [String]) {
-        let all = c.properties + c.computedProperties
+    private func check(_ objectClass: ObjectSchema, _ mode: ValidationMode, _ problems: inout [String]) {
+        let all = objectClass.properties + objectClass.computedProperties
         let names = all.map(\.name).sorted(), aliases = all.map(\.publicName).filter { !$0.isEmpty }.sorted()
         for alias in Self.repeated(aliases) {
-            problems.append("Alias '\(alias)' appears more than once in the schema for type '\(c.name)'.")
+            problems.append("Alias '\(alias)' appears more than once in the schema for type '\(objectClass.name)'.")
         }
         for name in Self.repeated(names) {
-            problems.append("Property '\(name)' appears more than once in the schema for type '\(c.name)'.")
+            problems.append("Property '\(name)' appears more than once in the schema for type '\(objectClass.name)'.")
         }
-        for p in all where !p.publicName.isEmpty {
-            let at = names.place { $0 < p.publicName }
-            guard at < names.count, names[at] == p.publicName else { continue }
+        for property in all where !property.publicName.isEmpty {
+            let at = names.place { $0 < property.publicName }
+            guard at < names.count, names[at] == property.publicName else { continue }
             problems.append(
-                "Property '\(c.name).\(p.name)' has an alias '\(p.publicName)' that conflicts with a property of the same name."
+                "Property '\(objectClass.name).\(property.name)' has an alias '\(property.publicName)' that conflicts with a property of the same name."
             )
         }
         var primary: Name?
-        for p in c.properties {
-            check(p, in: c, &primary, &problems)
-            if p.isComputed {
-                problems.append("Linking Objects property '\(c.name).\(p.name)' cannot be a stored property.")
+        for property in objectClass.properties {
+            check(property, in: objectClass, &primary, &problems)
+            if property.isComputed {
+                problems.append(
+                    "Linking Objects property '\(objectClass.name).\(property.name)' cannot be a stored property.")
             }
         }
-        for p in c.computedProperties { check(p, in: c, &primary, &problems) }
-        if !c.primaryKey.isEmpty {
-            if c.kind == .embedded {
-                problems.append("Embedded object type '\(c.name)' cannot have a primary key.")
-            } else if primary == nil, !all.contains(where: { $0.name == c.primaryKey }) {
-                problems.append("Specified primary key '\(c.name).\(c.primaryKey)' does not exist.")
+        for property in objectClass.computedProperties { check(property, in: objectClass, &primary, &problems) }
+        if !objectClass.primaryKey.isEmpty {
+            if objectClass.kind == .embedded {
+                problems.append("Embedded object type '\(objectClass.name)' cannot have a primary key.")
+            } else if primary == nil, !all.contains(where: { $0.name == objectClass.primaryKey }) {
+                problems.append("Specified primary key '\(objectClass.name).\(objectClass.primaryKey)' does not exist.")
             }
         }
-        if c.kind == .asymmetric {
+        if objectClass.kind == .asymmetric {
             if mode.contains(.partitionSync) {
-                problems.append("Asymmetric table '\(c.name)' not allowed in partition based sync")
+                problems.append("Asymmetric table '\(objectClass.name)' not allowed in partition based sync")
             } else if !mode.contains(.flexibleSync) {
-                problems.append("Asymmetric table '\(c.name)' not allowed in a local Realm")
+                problems.append("Asymmetric table '\(objectClass.name)' not allowed in a local Realm")
             }
         }
-        if !mode.isDisjoint(with: [.partitionSync, .flexibleSync]) && c.kind != .embedded && c.primaryKey != "_id" {
+        if !mode.isDisjoint(with: [.partitionSync, .flexibleSync]) && objectClass.kind != .embedded
+            && objectClass.primaryKey != "_id"
+        {
             problems.append(
-                "The primary key property on a synchronized Realm must be named '_id' for type '\(c.name)'.")
+                "The primary key property on a synchronized Realm must be named '_id' for type '\(objectClass.name)'.")
         }
     }
 
-    private func check(_ p: Property, in c: ObjectSchema, _ primary: inout Name?, _ problems: inout [String]) {
-        var name: String { "'\(c.name).\(p.name)'" }
-        if p.isNullable
-            && ((p.type == .object && (p.collection == .list || p.collection == .set)) || p.type == .linkingObjects)
+    private func check(
+        _ property: Property, in objectClass: ObjectSchema, _ primary: inout Name?, _ problems: inout [String]
+    ) {
+        var name: String { "'\(objectClass.name).\(property.name)'" }
+        if property.isNullable
+            && ((property.type == .object && (property.collection == .list || property.collection == .set))
+                || property.type == .linkingObjects)
         {
-            problems.append("Property \(name) of type '\(p.typeText)' cannot be nullable.")
-        } else if !p.isNullable && p.type == .object && (p.collection == .none || p.collection == .dictionary) {
+            problems.append("Property \(name) of type '\(property.typeText)' cannot be nullable.")
+        } else if !property.isNullable && property.type == .object
+            && (property.collection == .none || property.collection == .dictionary)
+        {
             problems.append("Property \(name) of type 'object' must be nullable.")
-        } else if !p.isNullable && p.type == .mixed {
+        } else if !property.isNullable && property.type == .mixed {
             problems.append("Property \(name) of type 'mixed' must be nullable.")
         }
-        if p.isPrimary {
-            switch p.type {
-            case .int where p.collection == .none, .string where p.collection == .none,
-                .objectId where p.collection == .none,
-                .uuid where p.collection == .none:
+        if property.isPrimary {
+            switch property.type {
+            case .int where property.collection == .none, .string where property.collection == .none,
+                .objectId where property.collection == .none,
+                .uuid where property.collection == .none:
                 break
-            default: problems.append("Property \(name) of type '\(p.typeText)' cannot be made the primary key.")
+            default: problems.append("Property \(name) of type '\(property.typeText)' cannot be made the primary key.")
             }
             if let primary {
                 problems.append(
-                    "Properties '\(primary)' and '\(p.name)' are both marked as the primary key of '\(c.name)'.")
+                    "Properties '\(primary)' and '\(property.name)' are both marked as the primary key of '\(objectClass.name)'."
+                )
             }
-            primary = p.name
+            primary = property.name
         }
-        if p.isIndexed {
+        if property.isIndexed {
             var indexable = false
-            switch p.type {
+            switch property.type {
             case .int, .bool, .date, .string, .objectId, .uuid, .mixed:
-                indexable = p.collection == .none || (p.type == .string && p.collection == .list)
+                indexable = property.collection == .none || (property.type == .string && property.collection == .list)
             default: break
             }
-            if !indexable { problems.append("Property \(name) of type '\(p.typeText)' cannot be indexed.") }
+            if !indexable { problems.append("Property \(name) of type '\(property.typeText)' cannot be indexed.") }
         }
-        if p.type == .linkingObjects && p.collection != .list {
+        if property.type == .linkingObjects && property.collection != .list {
             problems.append("Linking Objects property \(name) must be an array.")
         }
-        if p.type != .linkingObjects && !p.linkOrigin.isEmpty {
-            problems.append("Property \(name) of type '\(p.typeText)' cannot have an origin property name.")
-        } else if p.type == .linkingObjects && p.linkOrigin.isEmpty {
-            problems.append("Property \(name) of type '\(p.typeText)' must have an origin property name.")
+        if property.type != .linkingObjects && !property.linkOrigin.isEmpty {
+            problems.append("Property \(name) of type '\(property.typeText)' cannot have an origin property name.")
+        } else if property.type == .linkingObjects && property.linkOrigin.isEmpty {
+            problems.append("Property \(name) of type '\(property.typeText)' must have an origin property name.")
         }
-        checkTarget(p, name, in: c, &problems)
+        checkTarget(property, name, in: objectClass, &problems)
     }
 
-    /// The class that a property leads to, and the property of that class from which it comes.
-    private func checkTarget(_ p: Property, _ name: String, in c: ObjectSchema, _ problems: inout [String]) {
-        guard p.type == .object || p.type == .linkingObjects else {
-            if !p.linkTarget.isEmpty {
-                problems.append("Property \(name) of type '\(p.typeText)' cannot have an object type.")
+    /// Checks the class that a property links to and, for `.linkingObjects`, the origin property of that class.
+    private func checkTarget(
+        _ property: Property, _ name: String, in objectClass: ObjectSchema, _ problems: inout [String]
+    ) {
+        guard property.type == .object || property.type == .linkingObjects else {
+            if !property.linkTarget.isEmpty {
+                problems.append("Property \(name) of type '\(property.typeText)' cannot have an object type.")
             }
             return
         }
-        guard let target = self[p.linkTarget] else {
-            problems.append("Property \(name) of type '\(p.typeText)' has unknown object type '\(p.linkTarget)'")
+        guard let target = self[property.linkTarget] else {
+            problems.append(
+                "Property \(name) of type '\(property.typeText)' has unknown object type '\(property.linkTarget)'")
             return
         }
-        if p.type == .object {
-            if target.kind == .embedded && p.collection == .set {
+        if property.type == .object {
+            if target.kind == .embedded && property.collection == .set {
                 problems.append(
                     "Set property \(name) cannot contain embedded object type '\(target.name)'. "
                         + "Set properties can only contain top level object types."
                 )
             }
             if target.kind == .asymmetric {
-                problems.append("Property \(name) of type '\(p.typeText)' cannot be a link to an asymmetric object.")
+                problems.append(
+                    "Property \(name) of type '\(property.typeText)' cannot be a link to an asymmetric object.")
             }
             return
         }
-        guard let origin = target.properties.first(where: { $0.name == p.linkOrigin }) else {
+        guard let origin = target.properties.first(where: { $0.name == property.linkOrigin }) else {
             do {
                 problems.append(
-                    "Property '\(p.linkTarget).\(p.linkOrigin)' declared as origin of linking objects property \(name) does not exist"
+                    "Property '\(property.linkTarget).\(property.linkOrigin)' declared as origin of linking objects property \(name) does not exist"
                 )
             }
             return
         }
         if origin.type != .object {
             problems.append(
-                "Property '\(p.linkTarget).\(p.linkOrigin)' declared as origin of linking objects property \(name) is not a link"
+                "Property '\(property.linkTarget).\(property.linkOrigin)' declared as origin of linking objects property \(name) is not a link"
             )
-        } else if origin.linkTarget != c.name {
+        } else if origin.linkTarget != objectClass.name {
             problems.append(
-                "Property '\(p.linkTarget).\(p.linkOrigin)' declared as origin "
+                "Property '\(property.linkTarget).\(property.linkOrigin)' declared as origin "
                     + "of linking objects property \(name) links to type '\(origin.linkTarget)'"
             )
         }
@@ -369,8 +386,8 @@ extension Schema {
     private func checkEmbeddedCycles(_ problems: inout [String]) {
         let graph = EmbeddedGraph(self)
         let cyclic = graph.cyclic()
-        // Each way back may lead through all of them: so many are looked for, and written, that the time and the text
-        // stay in bounds.
+        // The way back from each class may pass through all classes: limits on the searches and on the text keep time
+        // and size bounded.
         var told = 0, steps = 0, length = 0
         for start in cyclic where steps < 4_000_000 && length < 1 << 20 {
             if let path = graph.way(backTo: start, &steps) {
@@ -384,42 +401,45 @@ extension Schema {
         }
     }
 
-    /// Embedded classes that some top-level class leads to.
+    /// Embedded classes that can be reached from a top-level class.
     func reachableEmbedded() -> Swift.Set<Name> {
         var found = Swift.Set<Name>()
         var pending = classes.filter { $0.kind != .embedded }
-        while let c = pending.popLast() {
-            for p in c.properties where p.type == .object {
-                if let t = self[p.linkTarget], t.kind == .embedded, found.insert(t.name).inserted { pending.append(t) }
+        while let objectClass = pending.popLast() {
+            for property in objectClass.properties where property.type == .object {
+                if let target = self[property.linkTarget], target.kind == .embedded, found.insert(target.name).inserted
+                {
+                    pending.append(target)
+                }
             }
         }
         return found
     }
 }
 
-/// The links between the embedded classes of a schema. Walks keep their ways on the heap: a chain of classes may be as
-/// long as a program likes.
+/// The links between the embedded classes of a schema. Walks keep their paths on the heap, because a chain of classes
+/// may have any length.
 private struct EmbeddedGraph {
     private let schema: Schema
 
-    /// Of each class the properties that lead to embedded ones, and the classes to which they lead.
+    /// For each class, the properties that link to embedded classes, with the linked class.
     private let links: [[(property: Int, target: Int)]]
 
     init(_ schema: Schema) {
         self.schema = schema
-        links = schema.classes.map { c in
-            guard c.kind == .embedded else { return [] }
-            return c.properties.indices.compactMap { i in
-                guard c.properties[i].type == .object, let t = schema.index(named: c.properties[i].linkTarget),
-                    schema.classes[t].kind == .embedded
+        links = schema.classes.map { objectClass in
+            guard objectClass.kind == .embedded else { return [] }
+            return objectClass.properties.indices.compactMap { property in
+                guard objectClass.properties[property].type == .object,
+                    let target = schema.index(named: objectClass.properties[property].linkTarget),
+                    schema.classes[target].kind == .embedded
                 else { return nil }
-                return (i, t)
+                return (property, target)
             }
         }
     }
 
-    /// The classes from which a way leads back to them, ascending: those of strongly connected components, found in one
-    /// walk (Tarjan 1972).
+    /// The classes on cycles, ascending: the members of strongly connected components, found in one walk (Tarjan 1972).
     func cyclic() -> [Int] {
         let count = links.count
         var order = [Int](repeating: -1, count: count), lowest = order
@@ -427,12 +447,12 @@ private struct EmbeddedGraph {
         var open: [Int] = [], found: [Int] = [], next = 0
         for start in 0..<count where order[start] < 0 && !links[start].isEmpty {
             var way: [(at: Int, link: Int)] = []
-            func enter(_ i: Int) {
-                (order[i], lowest[i]) = (next, next)
+            func enter(_ index: Int) {
+                (order[index], lowest[index]) = (next, next)
                 next += 1
-                open.append(i)
-                isOpen[i] = true
-                way.append((i, 0))
+                open.append(index)
+                isOpen[index] = true
+                way.append((index, 0))
             }
             enter(start)
             while let (at, link) = way.last {
@@ -451,7 +471,7 @@ private struct EmbeddedGraph {
                 guard lowest[at] == order[at] else { continue }
                 let place = open.lastIndex(of: at) ?? 0
                 let component = open[place...]
-                for i in component { isOpen[i] = false }
+                for member in component { isOpen[member] = false }
                 if component.count > 1 || links[at].contains(where: { $0.target == at }) { found += component }
                 open.removeSubrange(place...)
             }
@@ -459,7 +479,7 @@ private struct EmbeddedGraph {
         return found.sorted()
     }
 
-    /// The first way back to a class, depth first, by the names of its properties.
+    /// The first path back to a class, depth first, as the names of its properties.
     func way(backTo start: Int, _ steps: inout Int) -> String? {
         var seen = Swift.Set<Int>(), way = [(at: start, link: 0)]
         while let (at, link) = way.last {

@@ -1,4 +1,4 @@
-/// What separates the file's schema from a requested one, in the order of live-objects §2.4.
+/// A difference between the file's schema and a requested one, in the order of live-objects §2.4.
 enum SchemaChange {
     case addClass(ObjectSchema)
     case addInitialProperties(ObjectSchema)
@@ -11,74 +11,87 @@ enum SchemaChange {
     case addProperty(ObjectSchema, Property)
     case changePrimaryKey(ObjectSchema, from: Name, to: Name)
     case changeKind(ObjectSchema, from: ObjectSchema.Kind, to: ObjectSchema.Kind)
-    /// Only seen in files that others changed: no schema asks for it.
+    /// Occurs only in files that other processes changed: no schema requests it.
     case removeClass(ObjectSchema)
 
     /// One line for messages.
     var text: String {
         switch self {
-        case .addClass(let c): "Class '\(c.name)' has been added."
-        case .addInitialProperties(let c): "Properties of class '\(c.name)' have been added."
-        case .removeProperty(let c, let p): "Property '\(c.name).\(p.name)' has been removed."
-        case .changeType(let c, let a, let b):
-            "Property '\(c.name).\(a.name)' has been changed from '\(a.typeText)' to '\(b.typeText)'."
-        case .makeNullable(let c, let p): "Property '\(c.name).\(p.name)' has been made optional."
-        case .makeRequired(let c, let p): "Property '\(c.name).\(p.name)' has been made required."
-        case .addIndex(let c, let p, let fullText):
-            "Property '\(c.name).\(p.name)' has been made \(fullText ? "fulltext-" : "")indexed."
-        case .removeIndex(let c, let p, let fullText):
-            "Property '\(c.name).\(p.name)' has been made un\(fullText ? "fulltext-" : "")indexed."
-        case .addProperty(let c, let p): "Property '\(c.name).\(p.name)' has been added."
-        case .changePrimaryKey(let c, let from, let to):
+        case .addClass(let objectClass): "Class '\(objectClass.name)' has been added."
+        case .addInitialProperties(let objectClass): "Properties of class '\(objectClass.name)' have been added."
+        case .removeProperty(let objectClass, let property):
+            "Property '\(objectClass.name).\(property.name)' has been removed."
+        case .changeType(let objectClass, let old, let new):
+            "Property '\(objectClass.name).\(old.name)' has been changed from '\(old.typeText)' to '\(new.typeText)'."
+        case .makeNullable(let objectClass, let property):
+            "Property '\(objectClass.name).\(property.name)' has been made optional."
+        case .makeRequired(let objectClass, let property):
+            "Property '\(objectClass.name).\(property.name)' has been made required."
+        case .addIndex(let objectClass, let property, let fullText):
+            "Property '\(objectClass.name).\(property.name)' has been made \(fullText ? "fulltext-" : "")indexed."
+        case .removeIndex(let objectClass, let property, let fullText):
+            "Property '\(objectClass.name).\(property.name)' has been made un\(fullText ? "fulltext-" : "")indexed."
+        case .addProperty(let objectClass, let property):
+            "Property '\(objectClass.name).\(property.name)' has been added."
+        case .changePrimaryKey(let objectClass, let from, let to):
             from.isEmpty
-                ? "Primary Key for class '\(c.name)' has been added."
+                ? "Primary Key for class '\(objectClass.name)' has been added."
                 : (to.isEmpty
-                    ? "Primary Key for class '\(c.name)' has been removed."
-                    : "Primary Key for class '\(c.name)' has changed from '\(from)' to '\(to)'.")
-        case .changeKind(let c, let from, let to): "Class '\(c.name)' has been changed from \(from.text) to \(to.text)."
-        case .removeClass(let c): "Class '\(c.name)' has been removed."
+                    ? "Primary Key for class '\(objectClass.name)' has been removed."
+                    : "Primary Key for class '\(objectClass.name)' has changed from '\(from)' to '\(to)'.")
+        case .changeKind(let objectClass, let from, let to):
+            "Class '\(objectClass.name)' has been changed from \(from.text) to \(to.text)."
+        case .removeClass(let objectClass): "Class '\(objectClass.name)' has been removed."
         }
     }
 
     static func between(_ file: Schema, _ target: Schema) -> [SchemaChange] {
         var changes: [SchemaChange] = []
-        for c in target.classes where file[c.name] == nil { changes.append(.addClass(c)) }
-        for c in target.classes {
-            guard let old = file[c.name] else {
-                changes.append(.addInitialProperties(c))
+        for objectClass in target.classes where file[objectClass.name] == nil { changes.append(.addClass(objectClass)) }
+        for objectClass in target.classes {
+            guard let old = file[objectClass.name] else {
+                changes.append(.addInitialProperties(objectClass))
                 continue
             }
-            for p in old.properties {
-                guard let q = c.properties.first(where: { $0.name == p.name }) else {
-                    changes.append(.removeProperty(c, p))
+            for oldProperty in old.properties {
+                guard let newProperty = objectClass.properties.first(where: { $0.name == oldProperty.name }) else {
+                    changes.append(.removeProperty(objectClass, oldProperty))
                     continue
                 }
-                if !p.sameType(as: q) {
-                    changes.append(.changeType(c, from: p, to: q))
+                if !oldProperty.sameType(as: newProperty) {
+                    changes.append(.changeType(objectClass, from: oldProperty, to: newProperty))
                     continue
                 }
-                if p.isNullable != q.isNullable {
-                    changes.append(q.isNullable ? .makeNullable(c, q) : .makeRequired(c, q))
+                if oldProperty.isNullable != newProperty.isNullable {
+                    changes.append(
+                        newProperty.isNullable
+                            ? .makeNullable(objectClass, newProperty) : .makeRequired(objectClass, newProperty))
                 }
                 // A primary key column reads back as indexed; losing or gaining the key counts as an index change.
-                if p.needsIndex != q.needsIndex {
+                if oldProperty.needsIndex != newProperty.needsIndex {
                     changes.append(
-                        q.needsIndex ? .addIndex(c, q, fullText: false) : .removeIndex(c, q, fullText: false))
+                        newProperty.needsIndex
+                            ? .addIndex(objectClass, newProperty, fullText: false)
+                            : .removeIndex(objectClass, newProperty, fullText: false))
                 }
-                if p.isFullTextIndexed != q.isFullTextIndexed {
+                if oldProperty.isFullTextIndexed != newProperty.isFullTextIndexed {
                     changes.append(
-                        q.isFullTextIndexed ? .addIndex(c, q, fullText: true) : .removeIndex(c, q, fullText: true))
+                        newProperty.isFullTextIndexed
+                            ? .addIndex(objectClass, newProperty, fullText: true)
+                            : .removeIndex(objectClass, newProperty, fullText: true))
                 }
             }
-            for q in c.properties where !old.properties.contains(where: { $0.name == q.name }) {
-                changes.append(.addProperty(c, q))
+            for added in objectClass.properties where !old.properties.contains(where: { $0.name == added.name }) {
+                changes.append(.addProperty(objectClass, added))
             }
-            if old.primaryKey != c.primaryKey {
-                changes.append(.changePrimaryKey(c, from: old.primaryKey, to: c.primaryKey))
+            if old.primaryKey != objectClass.primaryKey {
+                changes.append(.changePrimaryKey(objectClass, from: old.primaryKey, to: objectClass.primaryKey))
             }
         }
-        for c in target.classes {
-            if let old = file[c.name], old.kind != c.kind { changes.append(.changeKind(c, from: old.kind, to: c.kind)) }
+        for objectClass in target.classes {
+            if let old = file[objectClass.name], old.kind != objectClass.kind {
+                changes.append(.changeKind(objectClass, from: old.kind, to: objectClass.kind))
+            }
         }
         return changes
     }
@@ -108,16 +121,17 @@ enum SchemaChange {
     }
 }
 
-/// How an open treats a schema that differs from the file's; numbers of the C API.
+/// How an open handles a schema that differs from the file's. The numbers are those of the C API.
 public enum SchemaMode: Int32, Sendable {
-    /// Migrate; read what never changes; read; start anew when something must be migrated, or anything differs; only
-    /// add, without or with regard to what is explicit; leave the file as it is.
+    /// Migrate; read a file that never changes; only read; empty the file when a migration is needed, or at any
+    /// difference; only add, without or with a check that every embedded class is reachable; compare only, after the
+    /// migration function has made all changes.
     case automatic = 0, immutable = 1, readOnly = 2, softResetFile = 3, hardResetFile = 4, additiveDiscovered = 5,
         additiveExplicit = 6, manual = 7
     var isAdditive: Bool { self == .additiveDiscovered || self == .additiveExplicit }
 
-    /// Whether the mode empties a file that has this schema version for a requested one, from which these changes
-    /// separate it.
+    /// Whether the mode empties a file with this schema version when another version is requested, given the changes
+    /// between the two schemas.
     func resets(_ changes: [SchemaChange], from fileVersion: UInt64, to version: UInt64) -> Bool {
         guard self == .softResetFile || self == .hardResetFile, fileVersion != ObjectStore.notVersioned else {
             return false
@@ -127,8 +141,9 @@ public enum SchemaMode: Int32, Sendable {
     }
 }
 
-/// Which classes and properties of the file that were not asked for show up; numbers of the C API.
+/// Which classes and properties of the file are visible although they were not requested. The numbers are those of the
+/// C API.
 public enum SchemaSubsetMode: Int32, Sendable {
-    /// None; all classes; all properties of the classes that were asked for; both.
+    /// Only those requested; all classes; all properties of the requested classes; all classes and properties.
     case strict = 0, allClasses = 1, allProperties = 2, complete = 3
 }

@@ -1,8 +1,9 @@
-/// Something of a Realm on its way to another thread. It holds keys and no transaction, so it may go anywhere; there it
-/// is looked up in another Realm of the same file. Rules: live-objects §4.7.
+/// A reference for sending a Realm, an object, a collection or results to another thread. It holds keys and no
+/// transaction, so any thread may have it. The receiver resolves it in another Realm of the same file. Rules:
+/// live-objects §4.7.
 ///
-/// Thread rule: any; making one is for the Realm's thread, except for references to Realms themselves. Sendable:
-/// nothing changes but what `realm`, a Lock, holds, and the weak reference, which is atomic.
+/// Thread rule: any thread; a reference is created on the Realm's thread, except a reference to a Realm itself.
+/// Sendable: only the content of `realm`, a Lock, and the weak reference, which is atomic, can change.
 public final class ThreadSafeReference: @unchecked Sendable {
     package enum Target {
         case object(TableKey, BornKey)
@@ -13,26 +14,26 @@ public final class ThreadSafeReference: @unchecked Sendable {
     package enum Kind: Sendable { case realm, object, list, set, dictionary, results }
     package let kind: Kind
 
-    /// nil: a Realm.
+    /// nil: the reference is to a Realm.
     private let target: Target?
 
-    /// Until it is resolved.
+    /// The Realm, until the reference is resolved.
     private let realm: Lock<Realm?>
     private let path: String
 
-    /// What the Realm was reading; nil when it was not.
+    /// The version that the Realm was reading; nil when it was not reading.
     private let version: UInt64?
 
-    /// The version that counts is the one which the commit would make.
+    /// Created in a write transaction: the version needed is the one that its commit creates.
     private let isOfWrite: Bool
 
-    /// Results keep their version, and others where that was asked for.
+    /// Pins the version for results, and for other references when requested.
     private let pin: Pin?
 
-    /// Objects and collections find theirs if somebody still keeps it.
+    /// The version of objects and collections, used if something else still keeps it pinned.
     private weak var seen: Pin?
 
-    /// A Realm: whoever resolves the reference takes it over.
+    /// A reference to a Realm: resolving it hands the Realm over to the resolver's scheduler.
     package init(_ realm: Realm) throws(RealmError) {
         try realm.offer()
         kind = .realm
@@ -42,7 +43,7 @@ public final class ThreadSafeReference: @unchecked Sendable {
         (version, isOfWrite, pin) = (nil, false, nil)
     }
 
-    /// Inside the Realm's door.
+    /// Call within `Realm.inside`.
     private init(_ realm: Realm, _ target: Target, isPinning: Bool) throws(RealmError) {
         let pin = realm.isReading ? realm.frozen?.pin ?? realm.transaction.pin : nil
         self.target = target
@@ -63,8 +64,7 @@ public final class ThreadSafeReference: @unchecked Sendable {
         self.pin = isPinning ? pin : nil
     }
 
-    /// - Parameter isPinning: keeps the version, so that the object can be resolved at it whatever others write
-    ///   meanwhile.
+    /// - Parameter isPinning: pin the version, so that the object can be resolved at it whatever is written meanwhile.
     package convenience init(_ realm: Realm, _ table: TableKey, _ object: BornKey, isPinning: Bool = false)
         throws(RealmError)
     {
@@ -94,9 +94,9 @@ public final class ThreadSafeReference: @unchecked Sendable {
         try self.init(realm, .results(results.recipe), isPinning: true)
     }
 
-    /// What the reference names, as keys that are good in `other`, which is brought to the reference's version where it
-    /// is behind. Inside its door.
-    /// - Throws: 2007 for a reference of another kind, which can still be resolved as what it is, or for a Realm of
+    /// The referenced keys, valid in `other`. If `other` is behind the version of the reference, it is moved to it.
+    /// Call within `other.inside`.
+    /// - Throws: 2007 for a reference of another kind, which can still be resolved as its own kind, or for a Realm of
     ///   another file.
     package func target(_ wanted: Kind, in other: Realm) throws(RealmError) -> Target {
         guard let target, kind == wanted else { throw Self.mismatch() }
@@ -121,27 +121,28 @@ public final class ThreadSafeReference: @unchecked Sendable {
         RealmError(.illegalOperation, "Thread safe reference type mismatch")
     }
 
-    /// The Realm of a reference to one, which belongs to the scheduler from then on; or the cached one that there is
-    /// for the scheduler.
-    /// - Throws: 2007 for a reference to something else, or one that was resolved before; 2005 while a call of its
-    ///   thread is inside.
+    /// Resolves a reference to a Realm: hands the Realm over to the scheduler, or returns the cached Realm that already
+    /// exists for the scheduler.
+    /// - Throws: 2007 for a reference to something else, or one that was already resolved; 2005 during a call on the
+    ///   Realm's thread.
     package func takeRealm(to scheduler: any Scheduler) throws(RealmError) -> Realm {
         guard target == nil else { throw Self.mismatch() }
-        return try realm.with { (r) throws(RealmError) in
-            guard let realm = r else {
+        return try realm.with { (held) throws(RealmError) in
+            guard let realm = held else {
                 throw RealmError(.illegalOperation, "The reference was resolved before: a Realm can be taken over once")
             }
             let cached = try RealmCoordinator.cached(for: realm, scheduler)
             if cached == nil || cached === realm { try realm.takeOver(scheduler) }
-            r = nil
+            held = nil
             return cached ?? realm
         }
     }
 }
 
-/// A Realm changes its thread: from `offer` on each call asks under a lock whose it is, until somebody takes it.
+/// Handing a Realm over to another thread: after `offer`, each call checks under a lock which scheduler owns the Realm,
+/// until a scheduler takes it over.
 extension Realm {
-    /// Makes it possible that another thread takes the Realm over. Any thread.
+    /// Allows another thread to take the Realm over. Any thread.
     func offer() throws(RealmError) {
         if isInherited { throw Self.inheritedError() }
         guard !isFrozen, !isInTransit else { return }
@@ -150,7 +151,7 @@ extension Realm {
             thread.store(0, ordering: .relaxed)
             sureThread.store(0, ordering: .relaxed)
         } else {
-            // The Realm's thread may be on its way in, and find out only then.
+            // The Realm's thread may be entering a call now, and sees the change only afterwards.
             binding.with { $0.isUncertain = true }
         }
         standing.bitwiseOr(Standing.inTransit, ordering: .sequentiallyConsistent)
@@ -163,9 +164,9 @@ extension Realm {
     func takeOver(_ new: any Scheduler) throws(RealmError) {
         if isFrozen { return }
         let scheduler = new.forEngine
-        let isFree = binding.with { b in
-            guard b.visits == 0, !b.isMoving, visits.load(ordering: .acquiring) == 0 else { return false }
-            b.isMoving = true
+        let isFree = binding.with { binding in
+            guard binding.visits == 0, !binding.isMoving, visits.load(ordering: .acquiring) == 0 else { return false }
+            binding.isMoving = true
             return true
         }
         guard isFree else { throw RealmError(.wrongTransactionState, "The Realm is being used on its thread") }
@@ -176,11 +177,10 @@ extension Realm {
         binding.with { $0.scheduler = scheduler }
         transaction.place = scheduler.place
         moveAsyncWrites()
-        binding.with { b in
-            b.isMoving = false
-            // Where it is certain that nobody counts on another thread any more, coming in is a matter of plain loads
-            // and stores again.
-            if !b.isUncertain, scheduler.threadId != 0 {
+        binding.with { binding in
+            binding.isMoving = false
+            // When no other thread can still rely on the old owner, calls may use plain loads and stores again.
+            if !binding.isUncertain, scheduler.threadId != 0 {
                 thread.store(scheduler.threadId, ordering: .relaxed)
                 standing.bitwiseAnd(~Standing.inTransit, ordering: .releasing)
             }
@@ -188,7 +188,7 @@ extension Realm {
         earlier.remove(self)
         live(on: scheduler)
         if takesTurns { listen() }
-        // Somebody closed it meanwhile, and left the end to this.
+        // The Realm was closed meanwhile, and this call has to finish the close.
         if isClosed { endForGood() }
     }
 }

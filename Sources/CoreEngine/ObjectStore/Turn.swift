@@ -1,20 +1,20 @@
 import Synchronization
 
-/// The turns of a Realm: what its scheduler runs when the file has a newer version. At most one waits there, however
-/// many versions come.
+/// The turns of a Realm: work that its scheduler runs when the file has a newer version. At most one turn waits in the
+/// scheduler, however many versions are committed.
 ///
-/// Thread rule: any; `realm` is looked at on the scheduler's thread only. `realm` is set before anybody is told of the
-/// turn, `isTold` is confined; the rest is immutable or atomic.
+/// Thread rule: any thread; `realm` is read only on the scheduler's thread. `realm` is set before the listener knows
+/// the turn, `isTold` is confined to one thread, and the rest is immutable or atomic.
 final class Turn: VersionClient, @unchecked Sendable {
     weak var realm: Realm?
     private let scheduler: any EngineScheduler
     private let listener: Listener
     private let isWaiting = Atomic(false)
 
-    /// Whether the listener knows of it. On the scheduler's thread.
+    /// Whether the listener knows the turn. On the scheduler's thread.
     fileprivate var isTold = false
 
-    /// The version that the Realm was told of last. What its callbacks commit when they hear of it is newer.
+    /// The version that the Realm was notified of last. A commit made by a callback of that notification is newer.
     private let told: Atomic<UInt64>
 
     init(_ scheduler: any EngineScheduler, _ listener: Listener, at version: UInt64) {
@@ -32,15 +32,15 @@ final class Turn: VersionClient, @unchecked Sendable {
         post()
     }
 
-    /// Puts a turn into the scheduler, unless one is there.
+    /// Posts a turn to the scheduler, unless one is waiting.
     func post() {
         guard !isWaiting.exchange(true, ordering: .acquiringAndReleasing) else { return }
-        // The scheduler may never run: what waits there keeps nothing of a closed Realm.
+        // The scheduler may never run: waiting work must not keep a closed Realm alive.
         scheduler.post(for: self) { [weak self] in self?.take() }
     }
 
     private func take() {
-        // What comes from here on makes another turn.
+        // A version that arrives from here on posts another turn.
         isWaiting.store(false, ordering: .releasing)
         if let realm { told.store(realm.takeTurn() ?? told.load(ordering: .relaxed), ordering: .relaxed) }
         listener.look()
@@ -48,7 +48,8 @@ final class Turn: VersionClient, @unchecked Sendable {
 }
 
 extension Realm {
-    /// Begins to take turns, when the Realm is open or lives on another scheduler, which knows of it already.
+    /// Starts taking turns, when the Realm opens or has moved to another scheduler. The scheduler knows the Realm
+    /// already.
     func listen() {
         guard configuration.notifiesAutomatically, let file = openDatabase, let listener = file.listener else { return }
         let scheduler = home
@@ -58,19 +59,20 @@ extension Realm {
         if scheduler.isAttended { hear(turn) }
     }
 
-    /// From now on somebody runs what the scheduler is given. On its thread.
+    /// The program runs the scheduler's work from now on. On the scheduler's thread.
     func schedulerIsAttended() {
-        // One that was closed, or lives elsewhere by now, is not concerned.
+        // Throws, and does nothing, when the Realm was closed or belongs to another scheduler by now.
         try? inside { () throws(RealmError) in
             guard let turn else { return }
             hear(turn)
-            // What came before is taken by who comes to the scheduler now, not when the listener's thread has woken up.
+            // Earlier versions are handled by the caller that runs the scheduler now, without waiting for the
+            // listener's thread to wake up.
             let newest = database.newestVersion
             if turn.wants(newest) { turn.tell(newest) }
         }
     }
 
-    /// Has the listener tell of new versions. Costs a thread for the first Realm of a file that does.
+    /// Registers the turn with the listener. The first registered Realm of a file costs a thread.
     private func hear(_ turn: Turn) {
         guard !turn.isTold else { return }
         turn.isTold = true
@@ -85,14 +87,14 @@ extension Realm {
         openDatabase?.listener?.remove(turn)
     }
 
-    /// On the scheduler's thread: moves to the newest version and runs the callbacks that are due. Nobody can be told
-    /// of an error: the next call that moves the Realm meets it again.
-    /// - Returns: the version that callbacks were told of; nil when there was no turn.
+    /// On the scheduler's thread: moves to the newest version and runs the callbacks that are due. An error has no
+    /// receiver here: the next call that moves the Realm meets it again.
+    /// - Returns: the version that callbacks were notified of; nil when the Realm took no turn.
     fileprivate func takeTurn() -> UInt64? {
         do throws(RealmError) {
             return try inside { () throws(RealmError) in
                 guard !isWriting, !isNotifying else {
-                    // What runs now is followed by a turn of its own.
+                    // The running work is followed by a turn.
                     owesTurn = true
                     return nil
                 }
@@ -105,7 +107,7 @@ extension Realm {
                 return try moveInTurn()
             }
         } catch {
-            // A turn on the thread that the Realm had before is not its own.
+            // Not an error: a turn on the thread that the Realm had before.
             if !isClosed, error.code != .wrongThread {
                 Log.write(.notification, .error, "'\(configuration.path)' stays at its version: \(error.message)")
             }
@@ -113,7 +115,7 @@ extension Realm {
         }
     }
 
-    /// Whether turns move the Realm; where they do not, it moves in `refresh` and in writes. For the Realm's thread.
+    /// Whether turns move the Realm; otherwise only `refresh` and writes do. On the Realm's thread.
     package var isMovingInTurns: Bool {
         get { !staysInTurns }
         set {
@@ -122,7 +124,7 @@ extension Realm {
         }
     }
 
-    /// What was put off while the Realm was writing or its callbacks ran.
+    /// Posts the turn that was postponed while the Realm was writing or its callbacks ran.
     func payTurn() {
         guard owesTurn, !isWriting, !isNotifying else { return }
         owesTurn = false

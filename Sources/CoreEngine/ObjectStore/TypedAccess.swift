@@ -1,49 +1,49 @@
-/// Reading and writing by keys, through the door, for those who bind the keys of a class once: RealmSwift, and C
-/// functions that are called most.
+/// Reads and writes by keys, for callers that bind the keys of a class once: RealmSwift, and the most frequent C
+/// functions.
 ///
-/// One call of the engine each. Rules and errors are those of `value`, `set` and `ResultSet.object`.
+/// Each is one call of the engine. Rules and errors are those of `value`, `set` and `ResultSet.object`.
 extension Realm {
-    /// A value; its bytes are good until the Realm changes or moves.
+    /// A value; its bytes are valid until the Realm changes or moves.
     package func read(_ table: TableKey, _ object: ObjKey, _ column: ColKey) throws(RealmError) -> Mixed {
         guard enterQuickly() else {
             return try inside(.object) { () throws(RealmError) in try value(table, object, column) }
         }
-        guard let v = opened(table, column, { $0.rows.openedValue(object, column.index) }) else {
+        guard let value = opened(table, column, { $0.rows.openedValue(object, column.index) }) else {
             return try readClosed(table, object, column)
         }
         if !leaveQuickly() { try verifyWhole() }
-        return v
+        return value
     }
 
-    /// The rest of it, between `enterQuickly` and here, where the leaf is not open.
+    /// Continues `read` after `enterQuickly`, when the leaf is not open.
     @inline(never) private func readClosed(_ table: TableKey, _ object: ObjKey, _ column: ColKey) throws(RealmError)
         -> Mixed
     {
         try leaveQuickly { () throws(RealmError) in try valueInClosedLeaf(table, object, column) }
     }
 
-    /// The integer in a property; nil when it holds none.
+    /// The integer in a property; nil when its value has another type.
     package func readInteger(_ table: TableKey, _ object: ObjKey, _ column: ColKey) throws(RealmError) -> Int64? {
-        if let v = glance(table, column, { $0.rows.openedInteger(object, column.index) }) { return v }
+        if let integer = glance(table, column, { $0.rows.openedInteger(object, column.index) }) { return integer }
         return try inside(.object) { () throws(RealmError) in
-            if case .int(let v) = try value(table, object, column) { v } else { nil }
+            if case .int(let integer) = try value(table, object, column) { integer } else { nil }
         }
     }
 
-    /// The number in a property; nil when it holds none.
+    /// The double in a property; nil when its value has another type.
     package func readDouble(_ table: TableKey, _ object: ObjKey, _ column: ColKey) throws(RealmError) -> Double? {
-        if let v = glance(table, column, { $0.rows.openedDouble(object, column.index) }) { return v }
+        if let number = glance(table, column, { $0.rows.openedDouble(object, column.index) }) { return number }
         return try inside(.object) { () throws(RealmError) in
-            if case .double(let v) = try value(table, object, column) { v } else { nil }
+            if case .double(let number) = try value(table, object, column) { number } else { nil }
         }
     }
 
-    /// A text, copied; nil when the property holds none.
+    /// A string, copied; nil when the value has another type.
     package func readText(_ table: TableKey, _ object: ObjKey, _ column: ColKey) throws(RealmError) -> String? {
-        if let v = glance(
+        if let text = glance(
             table, column, { $0.rows.openedText(object, column.index).map { String(decoding: $0, as: UTF8.self) } })
         {
-            return v
+            return text
         }
         return try inside(.object) { () throws(RealmError) in
             guard case .string(let bytes) = try value(table, object, column) else { return nil }
@@ -51,19 +51,19 @@ extension Realm {
         }
     }
 
-    /// Any single value, copied; of a collection in a Mixed property only which kind it is.
+    /// Any single value, copied. For a collection in a Mixed property only its kind: the result is empty.
     package func readOwned(_ table: TableKey, _ object: ObjKey, _ column: ColKey) throws(RealmError) -> RealmValue {
         try inside(.object) { () throws(RealmError) in
             switch try value(table, object, column) {
             case .list: .list([])
             case .dictionary: .dictionary([])
-            case let v: try reading().group.copy(v)
+            case let single: try reading().group.copy(single)
             }
         }
     }
 
-    /// What is found of a property in the leaves that are open already; nil where that is nothing, or anything is out
-    /// of the ordinary: then the property is read the general way, which says what is wrong.
+    /// The value of a property in leaves that are already open. nil means "take the slow path": the value was not
+    /// found, or something unusual happened; the general read then reports the error.
     @inline(__always) private func glance<R>(_ table: TableKey, _ column: ColKey, _ body: (Table) -> R?) -> R? {
         guard enterQuickly() else { return nil }
         let found = opened(table, column, body)
@@ -72,9 +72,10 @@ extension Realm {
 
     @inline(__always) private func opened<R>(_ table: TableKey, _ column: ColKey, _ body: (Table) -> R?) -> R? {
         guard transaction.stage == .reading || transaction.stage == .writing,
-            let t = Unmanaged.passUnretained(transaction.group)._withUnsafeGuaranteedRef({ $0.openTable(table) })
+            let openTable = Unmanaged.passUnretained(transaction.group)._withUnsafeGuaranteedRef({ $0.openTable(table) }
+            )
         else { return nil }
-        return t._withUnsafeGuaranteedRef { $0.isColumn(column) ? body($0) : nil }
+        return openTable._withUnsafeGuaranteedRef { $0.isColumn(column) ? body($0) : nil }
     }
 
     /// Stores a value; inside a write transaction.
@@ -87,7 +88,8 @@ extension Realm {
         try insideQuickly(.results) { () throws(RealmError) in try results.object(i).1 }
     }
 
-    /// Class and key of the object in a row of results, and the write transaction that made it, where that is open.
+    /// Class and key of the object in a row of results, with the write transaction that created it if that is still
+    /// open.
     package func object(of results: ResultSet, at i: Int) throws(RealmError) -> (table: TableKey, named: BornKey) {
         try insideQuickly(.results) { () throws(RealmError) -> (table: TableKey, named: BornKey) in
             let (table, key) = try results.object(i)
@@ -95,7 +97,7 @@ extension Realm {
         }
     }
 
-    /// Number of rows of results; 0 when they are gone.
+    /// Number of rows of results; 0 when they are no longer valid.
     package func count(of results: ResultSet) throws(RealmError) -> Int {
         do throws(RealmError) { return try inside(.results) { () throws(RealmError) in try results.count() } } catch {
             guard error.code == .staleAccessor || error.code == .closedRealm else { throw error }
@@ -103,7 +105,7 @@ extension Realm {
         }
     }
 
-    /// Lets go of the version that is read, where nothing is being written: the next call reads the newest one.
+    /// Releases the version being read, unless a write transaction is open: the next call reads the newest version.
     package func endRead() throws(RealmError) {
         try inside { () throws(RealmError) in
             guard !isFrozen, transaction.stage == .reading else { return }
