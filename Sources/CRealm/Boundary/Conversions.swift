@@ -53,12 +53,12 @@ private func storeOther(_ value: Mixed, _ out: UnsafeMutablePointer<realm_value_
         out.pointee.type = RLM_TYPE_DECIMAL128
     case .objectId(let content):
         var id = realm_object_id_t()
-        withUnsafeMutableBytes(of: &id) { content.copy(to: $0.baseAddress!) }
+        withUnsafeMutableBytes(of: &id) { content.copy(to: $0.start) }
         out.pointee.object_id = id
         out.pointee.type = RLM_TYPE_OBJECT_ID
     case .uuid(let content):
         var id = realm_uuid_t()
-        withUnsafeMutableBytes(of: &id) { content.copy(to: $0.baseAddress!) }
+        withUnsafeMutableBytes(of: &id) { content.copy(to: $0.start) }
         out.pointee.uuid = id
         out.pointee.type = RLM_TYPE_UUID
     case .list: out.pointee.type = RLM_TYPE_LIST
@@ -106,8 +106,8 @@ private func loadOther(_ value: realm_value_t) throws(RealmError) -> Mixed {
         return .timestamp(Timestamp(seconds: value.timestamp.seconds, nanoseconds: value.timestamp.nanoseconds))
     case RLM_TYPE_FLOAT: return .number(value.fnum)
     case RLM_TYPE_DECIMAL128: return .number(Decimal128(low: value.decimal128.w.0, high: value.decimal128.w.1))
-    case RLM_TYPE_OBJECT_ID: return .objectId(withUnsafeBytes(of: value.object_id) { ObjectId(bytes: $0.baseAddress!) })
-    case RLM_TYPE_UUID: return .uuid(withUnsafeBytes(of: value.uuid) { UUIDValue(bytes: $0.baseAddress!) })
+    case RLM_TYPE_OBJECT_ID: return .objectId(withUnsafeBytes(of: value.object_id) { ObjectId(bytes: $0.start) })
+    case RLM_TYPE_UUID: return .uuid(withUnsafeBytes(of: value.uuid) { UUIDValue(bytes: $0.start) })
     // A collection value has no contents: it represents an empty collection.
     case RLM_TYPE_LIST: return .emptyList
     case RLM_TYPE_DICTIONARY: return .emptyDictionary

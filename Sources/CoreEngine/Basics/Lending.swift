@@ -31,3 +31,21 @@ extension Array where Element == UInt8 {
         return try result.get()
     }
 }
+
+// An empty buffer may have no address. These are for buffers of one byte or more, which always have one; debug builds
+// assert it, and release builds never trap.
+
+extension UnsafeRawBufferPointer {
+    /// The address of the first byte. Precondition: the buffer is not empty.
+    package var start: UnsafeRawPointer { baseAddress.unsafelyUnwrapped }
+}
+
+extension UnsafeMutableRawBufferPointer {
+    /// The address of the first byte. Precondition: the buffer is not empty.
+    package var start: UnsafeMutableRawPointer { baseAddress.unsafelyUnwrapped }
+}
+
+extension UnsafeBufferPointer {
+    /// The address of the first element. Precondition: the buffer is not empty.
+    package var start: UnsafePointer<Element> { baseAddress.unsafelyUnwrapped }
+}

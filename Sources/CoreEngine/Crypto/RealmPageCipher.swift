@@ -55,7 +55,7 @@ final class RealmPageCipher {
         let done = withUnsafeBytes(of: &vector) { vectorBytes in
             key.with { keyBytes in
                 EVP_CipherInit_ex(
-                    context, cipher, nil, keyBytes, vectorBytes.baseAddress!.assumingMemoryBound(to: UInt8.self),
+                    context, cipher, nil, keyBytes, vectorBytes.start.assumingMemoryBound(to: UInt8.self),
                     encrypts)
                     == 1
                     && EVP_CIPHER_CTX_set_padding(context, 0) == 1

@@ -125,7 +125,7 @@ package enum Platform {
         line.withUTF8 { bytes in
             var done = 0
             while done < bytes.count {
-                let written = systemWrite(2, bytes.baseAddress! + done, bytes.count - done)
+                let written = systemWrite(2, bytes.start + done, bytes.count - done)
                 if written <= 0 { break }
                 done += written
             }

@@ -158,10 +158,10 @@ extension Binder {
         case .timestamp(let text): return (.timestamp(try Self.timestamp(text)), .timestamp)
         case .uuid(let digits):
             let raw = Self.hex(digits)
-            return (.uuid(raw.withUnsafeBytes { UUIDValue(bytes: $0.baseAddress!) }), .uuid)
+            return (.uuid(raw.withUnsafeBytes { UUIDValue(bytes: $0.start) }), .uuid)
         case .objectId(let digits):
             let raw = Self.hex(digits)
-            return (.objectId(raw.withUnsafeBytes { ObjectId(bytes: $0.baseAddress!) }), .objectId)
+            return (.objectId(raw.withUnsafeBytes { ObjectId(bytes: $0.start) }), .objectId)
         case .link(let text):
             return Self.link(text, hint)
         case .argument(let index):

@@ -41,8 +41,8 @@ struct CommitRecord {
         self.top = top
         self.extents = extents
         var head = [UInt8](repeating: 0, count: Self.checksumAt)
-        head.withUnsafeMutableBytes { encodeHead(into: $0.baseAddress!) }
-        head.withUnsafeBytes { content.add($0.baseAddress!, $0.count) }
+        head.withUnsafeMutableBytes { encodeHead(into: $0.start) }
+        head.withUnsafeBytes { content.add($0.start, $0.count) }
         checksum = content.finish()
     }
 
@@ -99,7 +99,7 @@ struct CommitRecord {
     /// - Parameter bytes: memory of at least 512 bytes.
     func encode(into bytes: UnsafeMutableRawPointer) {
         encodeHead(into: bytes)
-        checksum.withUnsafeBytes { Platform.copy(bytes + Self.checksumAt, $0.baseAddress!, $0.count) }
+        checksum.withUnsafeBytes { Platform.copy(bytes + Self.checksumAt, $0.start, $0.count) }
     }
 
     /// Whether everything that the described commit wrote is in the file.

@@ -365,7 +365,7 @@ extension DatabaseFile {
 
     private func write(_ record: CommitRecord, at offset: Int) throws(RealmError) {
         var bytes = [UInt8](repeating: 0, count: CommitRecord.size)
-        bytes.withUnsafeMutableBytes { record.encode(into: $0.baseAddress!) }
+        bytes.withUnsafeMutableBytes { record.encode(into: $0.start) }
         try write(bytes, at: offset)
     }
 
@@ -373,7 +373,7 @@ extension DatabaseFile {
 
     func writeHeader(_ header: FileHeader) throws(RealmError) {
         var bytes = [UInt8](repeating: 0, count: Format.headerSize)
-        bytes.withUnsafeMutableBytes { header.encode(into: $0.baseAddress!) }
+        bytes.withUnsafeMutableBytes { header.encode(into: $0.start) }
         try write(bytes, at: 0)
     }
 

@@ -11,7 +11,7 @@ extension DatabaseFile {
         }
         guard let encryption else {
             var page = [UInt8](repeating: 0, count: Platform.pageSize)
-            page.withUnsafeMutableBytes { FileHeader().encode(into: $0.baseAddress!) }
+            page.withUnsafeMutableBytes { FileHeader().encode(into: $0.start) }
             try write(page, at: 0)
             if durable {
                 try file.synchronizeData()
@@ -29,7 +29,7 @@ extension DatabaseFile {
         guard try form.pageCount == 0 else { return }
         try resize(to: form.pageSize, filled: true)
         var page = [UInt8](repeating: 0, count: form.pageSize)
-        page.withUnsafeMutableBytes { FileHeader().encode(into: $0.baseAddress!) }
+        page.withUnsafeMutableBytes { FileHeader().encode(into: $0.start) }
         try write(page, at: 0)
         try put(FileHeader(), flipped: 0, logicalSize: 0, durable: durable)
         try form.finishCreation()

@@ -6,10 +6,10 @@ extension DatabaseFile {
     func recognise(_ earlier: DatabaseFile?) throws(RealmError) -> (any PageForm)? {
         var head: (UInt64, UInt64, UInt64) = (0, 0, 0)
         let isSealed = try withUnsafeMutableBytes(of: &head) { (bytes) throws(RealmError) in
-            _ = try file.read(into: bytes.baseAddress!, count: 24, at: 0)
+            _ = try file.read(into: bytes.start, count: 24, at: 0)
             return SealedForm.recognises(UnsafeRawBufferPointer(bytes))
         }
-        let isPlain = withUnsafeBytes(of: head) { FileHeader(bytes: $0.baseAddress!).hasMnemonic }
+        let isPlain = withUnsafeBytes(of: head) { FileHeader(bytes: $0.start).hasMnemonic }
         guard let encryption else {
             if isSealed { throw invalid("the file is encrypted, and no key was given") }
             return nil

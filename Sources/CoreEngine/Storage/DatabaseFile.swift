@@ -218,13 +218,13 @@ final class DatabaseFile: @unchecked Sendable {
         var failure: RealmError?
         var count = 0
         withUnsafeMutableBytes(of: &bytes) { raw in
-            do throws(RealmError) { count = try file.read(into: raw.baseAddress!, count: 24, at: 0) } catch {
+            do throws(RealmError) { count = try file.read(into: raw.start, count: 24, at: 0) } catch {
                 failure = error
             }
         }
         if let failure { throw failure }
         guard count == 24 else { throw invalid("file is non-empty but too small (\(count) bytes) to be a valid Realm") }
-        return withUnsafeBytes(of: bytes) { FileHeader(bytes: $0.baseAddress!) }
+        return withUnsafeBytes(of: bytes) { FileHeader(bytes: $0.start) }
     }
 
     func invalid(_ what: String) -> RealmError {

@@ -48,7 +48,7 @@ struct FreeSpace {
         guard !lists.positions.isNull, !lists.lengths.isNull else { return }
         let positions = try store.integers(lists.positions), lengths = try store.integers(lists.lengths)
         let versions = lists.versions.isNull ? nil : try store.integers(lists.versions)
-        guard positions.count == lengths.count, versions == nil || versions!.count == positions.count else {
+        guard positions.count == lengths.count, versions.map({ $0.count == positions.count }) ?? true else {
             throw .corrupt("free-space lists of unequal length", at: lists.positions.offset)
         }
         // Chunks between the same two pins become usable at the same time: they get the same version, so that the lists

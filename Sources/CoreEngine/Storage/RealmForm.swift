@@ -183,9 +183,9 @@ final class RealmForm: PageForm {
     /// Opens the ciphertext in the buffer with either half of its entry.
     private func open(_ page: Int, _ entry: Entry, into to: UnsafeMutableRawPointer) throws(RealmError) -> Bool {
         var mac: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
-        withUnsafeMutableBytes(of: &mac) { cipher.mac(buffer, into: $0.baseAddress!) }
+        withUnsafeMutableBytes(of: &mac) { cipher.mac(buffer, into: $0.start) }
         func matches(_ other: UnsafeRawPointer) -> Bool {
-            withUnsafeBytes(of: &mac) { Crypto.isEqual($0.baseAddress!, other, RealmPageCipher.macSize) }
+            withUnsafeBytes(of: &mac) { Crypto.isEqual($0.start, other, RealmPageCipher.macSize) }
         }
         if matches(entry.mac) {
             try cipher.decrypt(buffer, into: to, counter: entry.counter, position: page * 4096)
@@ -336,7 +336,7 @@ final class RealmForm: PageForm {
         var copy = (UInt64(0), UInt64(0), UInt64(0), UInt64(0), UInt64(0), UInt64(0), UInt64(0), UInt64(0))
         let entry = try entry(0)
         try withUnsafeMutableBytes(of: &copy) { (bytes) throws(RealmError) in
-            let sealed = Entry(at: bytes.baseAddress!)
+            let sealed = Entry(at: bytes.start)
             Platform.copy(sealed.at, entry.at, 64)
             try seal(page, 0, sealed, into: first)
             firstCounter = sealed.counter
@@ -404,8 +404,8 @@ final class RealmForm: PageForm {
                 try cipher.encrypt(first, into: buffer, counter: counter, position: 0)
                 var mac: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
                 let isAnnounced = withUnsafeMutableBytes(of: &mac) { computed in
-                    cipher.mac(buffer, into: computed.baseAddress!)
-                    return Crypto.isEqual(computed.baseAddress!, firstEntry.mac, RealmPageCipher.macSize)
+                    cipher.mac(buffer, into: computed.start)
+                    return Crypto.isEqual(computed.start, firstEntry.mac, RealmPageCipher.macSize)
                 }
                 guard
                     isAnnounced

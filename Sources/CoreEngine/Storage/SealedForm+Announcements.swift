@@ -21,7 +21,7 @@ extension SealedForm {
         if let runs {
             var plain = [UInt8](repeating: 0, count: Self.announcementPayload)
             plain.withUnsafeMutableBytes { bytes in
-                encode(root, into: bytes.baseAddress!)
+                encode(root, into: bytes.start)
                 bytes.storeBytes(of: UInt64(runs.count).littleEndian, toByteOffset: Self.rootPayload, as: UInt64.self)
                 for (i, run) in runs.enumerated() {
                     let entry = UInt64(run.lowerBound) | UInt64(run.count) << 32
@@ -29,7 +29,7 @@ extension SealedForm {
                         of: entry.littleEndian, toByteOffset: Self.rootPayload + 8 + i * 8, as: UInt64.self)
                 }
                 _ = seal.seal(
-                    .announcement, Int(root.sequence & 1), from: bytes.baseAddress!, count: bytes.count, into: buffer)
+                    .announcement, Int(root.sequence & 1), from: bytes.start, count: bytes.count, into: buffer)
             }
         } else if !isUsed {
             return
@@ -46,8 +46,8 @@ extension SealedForm {
         let opened = plain.withUnsafeMutableBytes { bytes -> (Root, Int)? in
             guard
                 seal.open(
-                    .announcement, Int(root.sequence &+ 1) & 1, buffer, count: bytes.count, into: bytes.baseAddress!),
-                let next = decode(bytes.baseAddress!),
+                    .announcement, Int(root.sequence &+ 1) & 1, buffer, count: bytes.count, into: bytes.start),
+                let next = decode(bytes.start),
                 next.sequence == root.sequence &+ 1,
                 case let count = bytes.loadUnaligned(fromByteOffset: Self.rootPayload, as: UInt64.self).littleEndian,
                 count <= UInt64(Self.announcedRuns)

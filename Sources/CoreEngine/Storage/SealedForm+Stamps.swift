@@ -122,8 +122,8 @@ extension SealedForm {
         var plain = [UInt8](repeating: 0, count: Self.rootPayload)
         return plain.withUnsafeMutableBytes { bytes -> Root? in
             guard Platform.isZero(block + end, Self.blockSize - end),
-                seal.open(.root, slot, block, count: Self.rootPayload, into: bytes.baseAddress!),
-                let root = decode(bytes.baseAddress!), root.sequence & 1 == UInt64(slot)
+                seal.open(.root, slot, block, count: Self.rootPayload, into: bytes.start),
+                let root = decode(bytes.start), root.sequence & 1 == UInt64(slot)
             else { return nil }
             return root
         }
@@ -154,12 +154,12 @@ extension SealedForm {
 
     func writeRoot(_ root: Root) throws(RealmError) {
         var plain = [UInt8](repeating: 0, count: Self.rootPayload)
-        plain.withUnsafeMutableBytes { encode(root, into: $0.baseAddress!) }
+        plain.withUnsafeMutableBytes { encode(root, into: $0.start) }
         let slot = Int(root.sequence & 1)
         let isNew = try file.size() < (3 + slot) * Self.blockSize
         Platform.zero(buffer, Self.blockSize)
         _ = plain.withUnsafeBytes {
-            seal.seal(.root, slot, from: $0.baseAddress!, count: Self.rootPayload, into: buffer)
+            seal.seal(.root, slot, from: $0.start, count: Self.rootPayload, into: buffer)
         }
         try file.write(buffer, count: isNew ? Self.blockSize : Self.rootSize, at: (2 + slot) * Self.blockSize)
     }

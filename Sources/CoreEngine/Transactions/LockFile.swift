@@ -254,7 +254,7 @@ final class LockFile: @unchecked Sendable {  // Immutable after `init`, except f
         let file = try FileDescriptor(path: path, access: .readOnly, followsLinks: false)
         defer { file.close() }
         let count = try withUnsafeMutableBytes(of: &head) { (raw) throws(RealmError) in
-            try file.read(into: raw.baseAddress!, count: 16, at: 0)
+            try file.read(into: raw.start, count: 16, at: 0)
         }
         let isOurs = UInt16(truncatingIfNeeded: head.0 >> 48) == SharedState.magicVersion
         if count == 16, head.0 & 0xFF == 1, !isOurs {
