@@ -2,7 +2,6 @@ extension Unmanaged {
     /// Runs `body` on the instance without changing its reference count. The caller makes sure that another reference
     /// keeps it alive meanwhile.
     @inlinable @inline(__always)
-
     package func borrow<R>(_ body: (Instance) throws(RealmError) -> R) throws(RealmError) -> R {
         // The standard library's function only rethrows untyped errors.
         let result: Result<R, RealmError> = _withUnsafeGuaranteedRef { instance in

@@ -49,7 +49,6 @@ public struct Frozen<Value: Freezable>: @unchecked Sendable {  // Nothing of a f
 extension Frozen: Equatable where Value: Equatable {}
 
 @available(*, unavailable, message: "A Realm belongs to its scheduler: pass a ThreadSafeReference, or Frozen(realm)")
-
 extension Realm: Sendable {}
 @available(
     *, unavailable, message: "An object belongs to its Realm's scheduler: pass a ThreadSafeReference, or Frozen(object)"
