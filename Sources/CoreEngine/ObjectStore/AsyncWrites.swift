@@ -150,7 +150,7 @@ extension Realm {
     }
 
     /// Whether a transaction is open, a block waits, or a commit may not be on the disk yet. Any thread.
-    public var isWritingOrWaiting: Bool { isWriting || hasAsyncWrites.load(ordering: .relaxed) }
+    public var isWritingOrWaiting: Bool { isWriting || access.hasAsyncWrites.load(ordering: .relaxed) }
 
     private func checkAsync(_ what: String) throws(RealmError) {
         guard configuration.schemaMode != .immutable, configuration.schemaMode != .readOnly, database.isWritable else {
@@ -167,7 +167,7 @@ extension Realm {
         return asyncWrites.next
     }
 
-    private func asyncChanged() { hasAsyncWrites.store(asyncWrites.isPending, ordering: .relaxed) }
+    private func asyncChanged() { access.hasAsyncWrites.store(asyncWrites.isPending, ordering: .relaxed) }
 
     // MARK: The lock
 

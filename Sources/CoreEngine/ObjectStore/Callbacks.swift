@@ -96,16 +96,16 @@ extension Realm {
     /// A callback that writes each time it is called is called again inside its own commit. When such calls are nested
     /// too deeply, or are too many, the next call comes in the next turn or with the next move.
     func notifyMoved() {
-        guard notifyingDepth < Self.deepestNotice, noticesInside < Self.mostNotices else {
-            owesNotice = true
-            owesTurn = true
+        guard movement.notifyingDepth < Self.deepestNotice, movement.noticesInside < Self.mostNotices else {
+            movement.owesNotice = true
+            movement.owesTurn = true
             return
         }
-        owesNotice = false
-        noticesInside += 1
+        movement.owesNotice = false
+        movement.noticesInside += 1
         notifying {
-            if schemaMoved {
-                schemaMoved = false
+            if movement.schemaMoved {
+                movement.schemaMoved = false
                 notifySchemaChanged()
             }
             for call in callbacks.with({ $0.takeDue(transaction.version) }) { call() }
@@ -118,14 +118,14 @@ extension Realm {
     }
 
     /// Calls `notifyMoved` if the Realm has moved, or if the callbacks missed an earlier move.
-    func notifyMoved(_ moved: Bool) { if moved || owesNotice { notifyMoved() } }
+    func notifyMoved(_ moved: Bool) { if moved || movement.owesNotice { notifyMoved() } }
 
     /// Runs `body`, which calls callbacks. Meanwhile only the writes of those callbacks move the Realm.
     func notifying(_ body: () -> Void) {
-        notifyingDepth += 1
+        movement.notifyingDepth += 1
         body()
-        notifyingDepth -= 1
-        if !isNotifying { noticesInside = 0 }
+        movement.notifyingDepth -= 1
+        if !isNotifying { movement.noticesInside = 0 }
         payTurn()
     }
 

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// The entry point of a Realm. Every use of the Realm's data begins with `enter` and ends with `leave`, or runs inside
 /// `inside`.
 ///
@@ -15,6 +17,80 @@
 /// call sees the flag, or the closing thread sees the call. Where the operating system has no such fence, the Realm's
 /// own thread closes the Realm, at its next call or when it releases the last reference.
 extension Realm {
+    /// Decides which calls may enter a Realm.
+    ///
+    /// Thread rule: `visits` is written by the Realm's own thread; the rest is immutable, atomic or behind the lock.
+    struct Access: ~Copyable {
+        /// The scheduler that the Realm belongs to, and the state of a move to another one.
+        struct Binding {
+            var scheduler: any EngineScheduler
+
+            /// Number of calls inside the Realm while it is in transit; `Access.visits` counts the others.
+            var visits = 0
+
+            /// The Realm is changing its owner: no call may enter.
+            var isMoving = false
+
+            /// A thread other than the Realm's own has put it in transit.
+            var isUncertain = false
+        }
+
+        let binding: Lock<Binding>
+
+        /// Number of the thread, when the scheduler is bound to one; 0 when the scheduler must be asked.
+        let thread: Atomic<UInt>
+
+        /// A second thread that needs no check, in addition to `thread`; 0 when there is none.
+        let sureThread: Atomic<UInt>
+
+        /// The thread check of the scheduler that the Realm was opened with, if it has one.
+        let threadCheck: ThreadCheck?
+        let threadCheckContext: UnsafeMutableRawPointer?
+
+        /// Number of nested calls inside the Realm.
+        let visits = Atomic(0)
+
+        /// Bits that make a call leave the fast path of plain loads and stores.
+        let standing = Atomic(0)
+
+        /// Differs from the current generation when a forked child process has inherited the Realm.
+        let generation = ForkGuard.generation
+
+        /// Everything that the Realm held is released.
+        let hasEnded = Atomic(false)
+
+        /// Whether asynchronous writes exist.
+        let hasAsyncWrites = Atomic(false)
+
+        init(_ scheduler: any EngineScheduler) {
+            binding = Lock(initial: Binding(scheduler: scheduler))
+            thread = Atomic(scheduler.threadId)
+            sureThread = Atomic(scheduler.surelyThreadId)
+            threadCheck = scheduler.threadCheck
+            threadCheckContext = scheduler.threadCheckContext
+        }
+
+        /// The calls that may enter `realm` may enter its second view, too.
+        init(sharing realm: Realm) {
+            binding = Lock(initial: Binding(scheduler: realm.home))
+            thread = Atomic(realm.access.thread.load(ordering: .relaxed))
+            sureThread = Atomic(realm.access.sureThread.load(ordering: .relaxed))
+            threadCheck = realm.access.threadCheck
+            threadCheckContext = realm.access.threadCheckContext
+        }
+
+        /// A frozen Realm is used on every thread.
+        init(frozen scheduler: any EngineScheduler) {
+            binding = Lock(initial: Binding(scheduler: scheduler))
+            thread = Atomic(0)
+            sureThread = Atomic(0)
+            threadCheck = nil
+            threadCheckContext = nil
+        }
+    }
+
+    /// The bits of `Access.standing`.
+    enum Standing { static let closed = 1, inTransit = 2, reporting = 4 }
     /// The kind of value that the caller uses. It decides which error reports that the Realm is closed.
     package enum Accessor { case realm, object, collection, results }
 
@@ -39,9 +115,11 @@ extension Realm {
     package func enter(_ accessor: Accessor) throws(RealmError) {
         if let frozen { return try enter(frozen, accessor) }
         guard isOnFixedThread else { return try enterInTransit(accessor) }
-        visits.store(visits.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
+        access.visits.store(access.visits.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
         Platform.keepOrder()
-        guard standing.load(ordering: .acquiring) == 0, !FaultGuard.hasFaults else { return try enterLooking(accessor) }
+        guard access.standing.load(ordering: .acquiring) == 0, !FaultGuard.hasFaults else {
+            return try enterLooking(accessor)
+        }
     }
 
     /// - Returns: whether pages of any file were lost; `verifyWhole` reports whether this file lost pages.
@@ -49,8 +127,8 @@ extension Realm {
     package func leave() -> Bool {
         if let frozen { return leave(frozen) }
         if isInTransit { return leaveInTransit() }
-        let rest = visits.load(ordering: .relaxed) &- 1
-        visits.store(rest, ordering: .releasing)
+        let rest = access.visits.load(ordering: .relaxed) &- 1
+        access.visits.store(rest, ordering: .releasing)
         Platform.keepOrder()
         if isClosed, rest == 0 { endForGood() }
         return FaultGuard.hasFaults
@@ -63,20 +141,22 @@ extension Realm {
     @inline(__always) func enterQuickly() -> Bool {
         let me = Platform.threadId
         // No thread has the number 0. A frozen Realm has 0 here, so it always takes the slow path.
-        guard me == sureThread.load(ordering: .relaxed) || me == thread.load(ordering: .relaxed) || isOnCheckedThread
+        guard
+            me == access.sureThread.load(ordering: .relaxed) || me == access.thread.load(ordering: .relaxed)
+                || isOnCheckedThread
         else { return false }
-        visits.store(visits.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
+        access.visits.store(access.visits.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
         Platform.keepOrder()
-        if standing.load(ordering: .acquiring) == 0, !FaultGuard.hasFaults { return true }
+        if access.standing.load(ordering: .acquiring) == 0, !FaultGuard.hasFaults { return true }
         retreat()
         return false
     }
 
     /// - Returns: false when pages of any file were lost: then the caller must not use the values it read.
     @inline(__always) func leaveQuickly() -> Bool {
-        guard standing.load(ordering: .acquiring) == 0 else { return !leave() }
-        let rest = visits.load(ordering: .relaxed) &- 1
-        visits.store(rest, ordering: .releasing)
+        guard access.standing.load(ordering: .acquiring) == 0 else { return !leave() }
+        let rest = access.visits.load(ordering: .relaxed) &- 1
+        access.visits.store(rest, ordering: .releasing)
         Platform.keepOrder()
         if isClosed, rest == 0 { endForGood() }
         return !FaultGuard.hasFaults
@@ -103,12 +183,12 @@ extension Realm {
             leave()
             return
         }
-        visits.store(visits.load(ordering: .relaxed) &- 1, ordering: .releasing)
+        access.visits.store(access.visits.load(ordering: .relaxed) &- 1, ordering: .releasing)
     }
 
     @inline(never) private func enterLooking(_ accessor: Accessor) throws(RealmError) {
         guard isInTransit else { return try refuse(accessor) }
-        visits.store(visits.load(ordering: .relaxed) &- 1, ordering: .releasing)
+        access.visits.store(access.visits.load(ordering: .relaxed) &- 1, ordering: .releasing)
         try enterInTransit(accessor)
     }
 
@@ -118,7 +198,7 @@ extension Realm {
         // The application may have supplied the check: no lock is held here.
         let owner = home
         guard owner.isOnThread,
-            (binding.with { state in
+            (access.binding.with { state in
                 guard state.scheduler === owner, !state.isMoving else { return false }
                 state.visits += 1
                 return true
@@ -128,14 +208,14 @@ extension Realm {
     }
 
     private func leaveInTransit() -> Bool {
-        let rest = binding.with { state in
+        let rest = access.binding.with { state in
             // Calls that entered before the transit began are counted in `Realm.visits`.
             if state.visits > 0 {
                 state.visits -= 1
             } else {
-                visits.store(visits.load(ordering: .relaxed) &- 1, ordering: .releasing)
+                access.visits.store(access.visits.load(ordering: .relaxed) &- 1, ordering: .releasing)
             }
-            return state.visits + visits.load(ordering: .relaxed)
+            return state.visits + access.visits.load(ordering: .relaxed)
         }
         if isClosed, rest == 0 { endForGood() }
         return FaultGuard.hasFaults
@@ -171,7 +251,7 @@ extension Realm {
     @inline(never) private func verifyFile() throws(RealmError) { try openDatabase?.verifyWhole() }
 
     /// Whether the Realm was opened by the process of which this one is a forked child.
-    package var isInherited: Bool { generation != ForkGuard.generation }
+    package var isInherited: Bool { access.generation != ForkGuard.generation }
 
     package static func inheritedError() -> RealmError {
         RealmError(
@@ -183,18 +263,20 @@ extension Realm {
 
     /// As `isOnThread`; false for a Realm in transit whose scheduler does not represent a thread.
     @inline(__always) private var isOnFixedThread: Bool {
-        let own = thread.load(ordering: .relaxed), me = Platform.threadId
+        let own = access.thread.load(ordering: .relaxed), me = Platform.threadId
         if own != 0 { return me == own }
-        if me == sureThread.load(ordering: .relaxed) { return true }
+        if me == access.sureThread.load(ordering: .relaxed) { return true }
         if isInTransit { return false }
-        if let threadCheck { return threadCheck(threadCheckContext) }
+        if let check = access.threadCheck { return check(access.threadCheckContext) }
         return home.isOnThread
     }
 
     /// The answer of the scheduler's C function; false without such a function, and for frozen Realms.
     @inline(__always) private var isOnCheckedThread: Bool {
-        guard let threadCheck, thread.load(ordering: .relaxed) == 0, !isInTransit else { return false }
-        return threadCheck(threadCheckContext)
+        guard let check = access.threadCheck, access.thread.load(ordering: .relaxed) == 0, !isInTransit else {
+            return false
+        }
+        return check(access.threadCheckContext)
     }
 
     @inline(never) private func refuse(_ accessor: Accessor) throws(RealmError) {
@@ -226,12 +308,12 @@ extension Realm {
     /// Closes this instance and releases everything it holds; an open write is rolled back. Any thread. Repeated calls
     /// have no effect. When the Realm's own thread is inside a call, that call closes the Realm when it leaves.
     public func close() {
-        standing.bitwiseOr(Standing.closed, ordering: .sequentiallyConsistent)
+        access.standing.bitwiseOr(Standing.closed, ordering: .sequentiallyConsistent)
         // The call that runs the program's progress function still needs the Realm.
         if isReporting, isOnThread { return }
         if isOnThread
-            || (Platform.fenceAllThreads() && visits.load(ordering: .acquiring) == 0
-                && binding.with { $0.visits == 0 && !$0.isMoving })
+            || (Platform.fenceAllThreads() && access.visits.load(ordering: .acquiring) == 0
+                && access.binding.with { $0.visits == 0 && !$0.isMoving })
         {
             endForGood()
         }
@@ -247,13 +329,13 @@ extension Realm {
     /// Other threads can close the Realm, or take it over if that was offered.
     func threadEnds(_ gone: any EngineScheduler) {
         if isInherited { return }
-        let isMine = binding.with { state in
+        let isMine = access.binding.with { state in
             guard state.scheduler === gone, !state.isMoving else { return false }
-            thread.store(Platform.noThread, ordering: .relaxed)
-            sureThread.store(0, ordering: .relaxed)
+            access.thread.store(Platform.noThread, ordering: .relaxed)
+            access.sureThread.store(0, ordering: .relaxed)
             // Calls of the thread that never ended do not count; this call does.
             state.visits = 0
-            visits.store(1, ordering: .relaxed)
+            access.visits.store(1, ordering: .relaxed)
             return true
         }
         guard isMine else { return }

@@ -44,14 +44,14 @@ extension Realm {
     }
 
     /// Whether the configuration's progress function runs, inside a call.
-    var isReporting: Bool { standing.load(ordering: .relaxed) & Standing.reporting != 0 }
+    var isReporting: Bool { access.standing.load(ordering: .relaxed) & Standing.reporting != 0 }
 
     /// Connects the interruption to the transaction. While the configuration's progress function runs, no call may use
     /// the Realm.
     func attendToLongCalls() {
         interruption.around = { [unowned self] report in
-            standing.bitwiseOr(Standing.reporting, ordering: .relaxed)
-            defer { standing.bitwiseAnd(~Standing.reporting, ordering: .relaxed) }
+            access.standing.bitwiseOr(Standing.reporting, ordering: .relaxed)
+            defer { access.standing.bitwiseAnd(~Standing.reporting, ordering: .relaxed) }
             // If the progress function closes the Realm, the call ends early, and closes the Realm when it leaves.
             return report() && !isClosed
         }

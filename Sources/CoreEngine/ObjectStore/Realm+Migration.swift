@@ -49,8 +49,8 @@ extension Realm {
             if !source.isNullable && destination.isNullable { key = try table.setNullable(key, true) }
         }
         try table.renameColumn(key, to: new)
-        renamed.removeAll { $0.className == className && $0.property == old }
-        renamed.append((className, new))
+        schemaState.renamed.removeAll { $0.className == className && $0.property == old }
+        schemaState.renamed.append((className, new))
         try adopt(schema, try group.readSchema(), version: schemaVersion)
     }
 
@@ -63,7 +63,7 @@ extension Realm {
         try enter(.realm)
         defer { leave() }
         guard try reading().group.table(named: Tables.classPrefix + className) != nil else { return false }
-        if schema[className] != nil, !(isDynamic && isWriting) {
+        if schema[className] != nil, !(schemaState.isDynamic && isWriting) {
             throw RealmError(
                 .invalidSchemaChange, "Attempt to remove a table that is currently part of the schema: '\(className)'")
         }

@@ -73,7 +73,7 @@ extension Realm {
             throw error
         }
         kept = notifier
-        turn?.post()
+        movement.turn?.post()
         return (notifier, id)
     }
 
@@ -113,8 +113,8 @@ extension Realm {
     func deliver() {
         let all = notifiers.live().map { ($0, $0.due) }.filter { !$0.1.isEmpty }
         guard !all.isEmpty else { return }
-        guard notifyingDepth < Self.deepestNotice else {
-            owesTurn = true
+        guard movement.notifyingDepth < Self.deepestNotice else {
+            movement.owesTurn = true
             return
         }
         var version = transaction.version
@@ -126,7 +126,7 @@ extension Realm {
                         // An earlier callback wrote. The changes are now computed up to the current version.
                         // Uncommitted changes of a write transaction are not reported.
                         guard transaction.stage == .reading || !transaction.hasChanges else {
-                            owesTurn = true
+                            movement.owesTurn = true
                             return
                         }
                         prepareDelivery()

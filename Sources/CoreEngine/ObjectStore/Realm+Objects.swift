@@ -316,7 +316,7 @@ extension Realm {
         default: try table.check(value, for: facts)
         }
         // Migrations set primary keys freely: the keys are checked at the end.
-        if facts.isPrimaryKey && callbackGuard == .none {
+        if facts.isPrimaryKey && schemaState.callbackGuard == .none {
             // A primary key may be set to its own value, or to another unique value.
             if let other = try table.find(primaryKey: value), other != object {
                 throw RealmError(

@@ -31,12 +31,40 @@ struct SchemaStep {
 }
 
 extension Realm {
+    /// How the schema in memory relates to the file.
+    ///
+    /// Thread rule: the Realm's own thread.
+    struct SchemaState {
+        /// Whether the schema follows the file: the configuration has none.
+        var isDynamic: Bool
+
+        /// Shape of the tables that `schema` was last bound to.
+        var boundShape: [UInt64] = []
+
+        /// The whole schema of the file at that time.
+        var boundFile = Schema()
+
+        /// Opening has brought the schema up to date: from now on the schema of a live Realm follows the file.
+        var isOpen = false
+
+        /// State of a running migration or initialization function: the write transaction belongs to the schema step,
+        /// not to the function.
+        var callbackGuard = CallbackGuard.none
+
+        enum CallbackGuard { case none, active, violated }
+
+        /// Properties that the running migration has renamed, by their new names.
+        var renamed: [(className: Name, property: Name)] = []
+
+        init(isDynamic: Bool) { self.isDynamic = isDynamic }
+    }
+
     func readFileSchema() throws(RealmError) {
         let transaction = try reading()
-        boundFile = try transaction.group.readSchema()
-        schema = Schema(boundFile.classes.filter { !$0.name.isEmpty })
+        schemaState.boundFile = try transaction.group.readSchema()
+        schema = Schema(schemaState.boundFile.classes.filter { !$0.name.isEmpty })
         schemaVersion = try transaction.group.readSchemaVersion()
-        boundShape = try transaction.group.shape()
+        schemaState.boundShape = try transaction.group.shape()
     }
 
     /// As `readFileSchema`, for a Realm that is frozen while `realm` writes on top of its version. When the write
@@ -83,7 +111,7 @@ extension Realm {
             do throws(RealmError) {
                 try write(changes, to: wanted, of: requested, step, fileVersion, committing: false)
             } catch {
-                callbackGuard = .none
+                schemaState.callbackGuard = .none
                 transaction.noteFailure(RealmError(.brokenInvariant, error.message))
                 throw error
             }
@@ -103,7 +131,7 @@ extension Realm {
             stateCount &+= 1
             try write(changes, to: wanted, of: requested, step, fileVersion)
         } catch {
-            callbackGuard = .none
+            schemaState.callbackGuard = .none
             if transaction.stage == .writing { try? transaction.rollback() }
             stateCount &+= 1
             (schema, schemaVersion) = before
@@ -182,7 +210,7 @@ extension Realm {
             "Migration did run in \(Int((Platform.monotonicSeconds - start) * 1e6)) us, \(changes.count) changes")
         if committing { try commitLogged() }
         stateCount &+= 1
-        boundShape = try transaction.group.shape()
+        schemaState.boundShape = try transaction.group.shape()
         RealmCoordinator.update(self)
     }
 
@@ -192,11 +220,11 @@ extension Realm {
         let old = try Realm(before: self)
         defer { old.close() }
         try adopt(wanted, file, version: step.version)
-        renamed = []
+        schemaState.renamed = []
         try guarded("migration") { () throws(RealmError) in
             do { try migrate(old, self) } catch { throw Self.callbackError(error) }
         }
-        for rename in renamed
+        for rename in schemaState.renamed
         where wanted[rename.className]?.properties.contains(where: { $0.name == rename.property }) != true {
             throw RealmError(
                 .invalidProperty, "Renamed property '\(rename.className).\(rename.property)' does not exist.")
@@ -209,11 +237,11 @@ extension Realm {
 
     /// Runs a function of the application. The function must leave the transaction open.
     private func guarded(_ what: String, _ body: () throws(RealmError) -> Void) throws(RealmError) {
-        callbackGuard = .active
-        defer { callbackGuard = .none }
+        schemaState.callbackGuard = .active
+        defer { schemaState.callbackGuard = .none }
         try body()
         if isClosed { throw closedError() }
-        guard callbackGuard == .active, transaction.stage == .writing else {
+        guard schemaState.callbackGuard == .active, transaction.stage == .writing else {
             throw RealmError(
                 .wrongTransactionState, "The \(what) function tried to end the write transaction it ran in")
         }
@@ -287,9 +315,9 @@ extension Realm {
     func adopt(_ wanted: Schema, _ file: Schema, version: UInt64) throws(RealmError) {
         schema = bound(wanted, to: file)
         schemaVersion = version
-        isDynamic = false
-        boundFile = file
-        boundShape = try reading().group.shape()
+        schemaState.isDynamic = false
+        schemaState.boundFile = file
+        schemaState.boundShape = try reading().group.shape()
     }
 
     private func bound(_ wanted: Schema, to file: Schema) -> Schema {
@@ -319,13 +347,13 @@ extension Realm {
     /// the file lost a class or property of the live schema, this throws 2019, and the caller keeps the old version.
     func versionMoved() throws(RealmError) {
         stateCount &+= 1
-        guard isOpen else { return }
+        guard schemaState.isOpen else { return }
         let group = transaction.group
         let shape = try group.shape()
-        guard shape != boundShape else { return }
+        guard shape != schemaState.boundShape else { return }
         let file = try group.readSchema()
-        let isNew = !file.hasNames(of: boundFile)
-        if isDynamic {
+        let isNew = !file.hasNames(of: schemaState.boundFile)
+        if schemaState.isDynamic {
             schema = file
             schemaVersion = try group.readSchemaVersion()
         } else {
@@ -351,10 +379,10 @@ extension Realm {
             }
             try adopt(schema, file, version: isNew ? try group.readSchemaVersion() : schemaVersion)
         }
-        boundShape = shape
-        boundFile = file
+        schemaState.boundShape = shape
+        schemaState.boundFile = file
         if isNew {
-            schemaMoved = true
+            movement.schemaMoved = true
             RealmCoordinator.update(self)
         }
     }

@@ -53,7 +53,7 @@ extension Realm {
     }
 
     private func noteBegin() throws(RealmError) {
-        shownVersion = nil
+        movement.shownVersion = nil
         do throws(RealmError) { try versionMoved() } catch {
             transaction.endRead()
             throw error
@@ -141,8 +141,8 @@ extension Realm {
     /// open transaction; afterwards that write begins again.
     package func beginOwnWrite() throws(RealmError) {
         try inside { () throws(RealmError) in
-            if isWriting, isBeginning {
-                isBeginning = false
+            if isWriting, movement.isBeginning {
+                movement.isBeginning = false
                 // Changes that other callbacks made without their own transaction are kept, even if this transaction is
                 // rolled back.
                 guard transaction.hasChanges else { return }
@@ -157,8 +157,8 @@ extension Realm {
     /// Begins a write transaction and calls the callbacks for the move inside it. They may end the transaction.
     func beginTelling() throws(RealmError) {
         let moved = try moveToWrite()
-        isBeginning = true
-        defer { isBeginning = false }
+        movement.isBeginning = true
+        defer { movement.isBeginning = false }
         notifyMoved(moved)
         deliver()
     }
@@ -166,9 +166,9 @@ extension Realm {
     /// Begins a write transaction without calling callbacks for the move. The next operation that calls callbacks calls
     /// them, at the latest the next turn.
     func beginUntold() throws(RealmError) {
-        if try moveToWrite() { owesNotice = true }
-        isBeginning = false
-        owesTurn = true
+        if try moveToWrite() { movement.owesNotice = true }
+        movement.isBeginning = false
+        movement.owesTurn = true
     }
 
     /// - Returns: whether the Realm moved to another version.
@@ -226,8 +226,8 @@ extension Realm {
 
     /// A migration or initialization function may not end the transaction that it runs in.
     func checkCallbackGuard() throws(RealmError) {
-        guard callbackGuard != .none else { return }
-        callbackGuard = .violated
+        guard schemaState.callbackGuard != .none else { return }
+        schemaState.callbackGuard = .violated
         throw RealmError(
             .wrongTransactionState, "A migration or initialization function cannot end its write transaction")
     }
@@ -304,7 +304,7 @@ extension Realm {
             guard !isWriting, !isFixedView, !isNotifying else { return false }
             let moved: Bool
             if transaction.stage == .idle {
-                let shown = shownVersion
+                let shown = movement.shownVersion
                 _ = try reading()
                 moved = shown != transaction.version
             } else {
@@ -331,7 +331,7 @@ extension Realm {
             moved = database.newestVersion != transaction.version
             if moved {
                 _ = try reading()
-                if isDynamic { shownVersion = transaction.version }
+                if schemaState.isDynamic { movement.shownVersion = transaction.version }
                 transaction.endRead()
             }
         } else {

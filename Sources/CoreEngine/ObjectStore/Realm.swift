@@ -36,46 +36,12 @@ public final class Realm: RealmOpening {
         set { facts.with { $0.configuration = newValue } }
     }
 
-    /// The scheduler that the Realm belongs to, and the state of a move to another one.
-    struct Binding {
-        var scheduler: any EngineScheduler
-
-        /// Number of calls inside the Realm while it is in transit; `Realm.visits` counts the others.
-        var visits = 0
-
-        /// The Realm is changing its owner: no call may enter.
-        var isMoving = false
-
-        /// A thread other than the Realm's own has put it in transit.
-        var isUncertain = false
-    }
-
-    let binding: Lock<Binding>
+    /// Which calls may enter.
+    let access: Access
 
     /// The scheduler that the Realm belongs to. Any thread.
     public var scheduler: any Scheduler { home.original }
-    var home: any EngineScheduler { binding.with { $0.scheduler } }
-
-    /// Number of the thread, when the scheduler is bound to one; 0 when the scheduler must be asked.
-    let thread: Atomic<UInt>
-
-    /// A second thread that needs no check, in addition to `thread`; 0 when there is none.
-    let sureThread: Atomic<UInt>
-
-    /// The thread check of the scheduler that the Realm was opened with, if it has one.
-    let threadCheck: ThreadCheck?
-    let threadCheckContext: UnsafeMutableRawPointer?
-
-    /// Number of nested calls inside the Realm. Written by the Realm's own thread.
-    let visits = Atomic(0)
-
-    /// Bits that make a call leave the fast path of plain loads and stores.
-    enum Standing { static let closed = 1, inTransit = 2, reporting = 4 }
-    let standing = Atomic(0)
-
-    /// Differs from the current generation when a forked child process has inherited the Realm.
-    let generation = ForkGuard.generation
-    private let hasEnded = Atomic(false)
+    var home: any EngineScheduler { access.binding.with { $0.scheduler } }
 
     /// The file, for calls inside the Realm: it cannot be closed during such a call.
     unowned(unsafe) let database: Database
@@ -139,43 +105,25 @@ public final class Realm: RealmOpening {
     }
 
     /// Whether `close` was called. Any thread.
-    public var isClosed: Bool { standing.load(ordering: .acquiring) & Standing.closed != 0 }
+    public var isClosed: Bool { access.standing.load(ordering: .acquiring) & Standing.closed != 0 }
 
     /// Whether another thread may take the Realm over.
-    var isInTransit: Bool { standing.load(ordering: .acquiring) & Standing.inTransit != 0 }
+    var isInTransit: Bool { access.standing.load(ordering: .acquiring) & Standing.inTransit != 0 }
 
-    /// Whether the schema follows the file: the configuration has none.
-    var isDynamic: Bool
+    /// How the schema follows the file.
+    var schemaState: SchemaState
 
-    /// Shape of the tables that `schema` was last bound to.
-    var boundShape: [UInt64] = []
-
-    /// The whole schema of the file at that time.
-    var boundFile = Schema()
-
-    /// Opening has brought the schema up to date: from now on the schema of a live Realm follows the file.
-    var isOpen = false
+    /// Moves to other versions, and the callbacks that report them.
+    var movement = Movement()
 
     /// Called in a turn that does not move the Realm although a newer version exists. On the Realm's thread.
-    package var staysBehind: (() -> Void)?
+    package var staysBehind: (() -> Void)? {
+        get { movement.staysBehind }
+        set { movement.staysBehind = newValue }
+    }
 
     /// The Realm is frozen, or shows the version before a migration: it never moves.
     let isFixedView: Bool
-
-    /// State of a running migration or initialization function: the write transaction belongs to the schema step, not
-    /// to the function.
-    var callbackGuard = CallbackGuard.none
-
-    enum CallbackGuard { case none, active, violated }
-
-    /// The last move changed the schema: the schema callbacks run before the others.
-    var schemaMoved = false
-
-    /// Version that a dynamic Realm showed last (when it was opened, or in a turn), until its next read.
-    var shownVersion: UInt64?
-
-    /// Properties that the running migration has renamed, by their new names.
-    var renamed: [(className: Name, property: Name)] = []
 
     /// Changes with every change of data or version; state that a handle resolved earlier is then stale.
     package internal(set) var stateCount: UInt64 = 0
@@ -183,32 +131,10 @@ public final class Realm: RealmOpening {
     let callbacks = Lock(initial: Callbacks())
     var notifiers = NotifierList()
 
-    /// Nesting depth of the callbacks that report moves.
-    var notifyingDepth = 0
-    var isNotifying: Bool { notifyingDepth > 0 }
+    var isNotifying: Bool { movement.notifyingDepth > 0 }
 
-    /// Number of moves reported since the outermost callbacks began.
-    var noticesInside = 0
-
-    /// The Realm has moved, and its callbacks were not yet called for it.
-    var owesNotice = false
-
-    /// A write transaction is beginning, and the callbacks that run inside it are called for the move before it. None
-    /// of them has taken over the transaction yet (`beginOwnWrite`).
-    var isBeginning = false
-
-    /// nil for Realms that move only in calls.
-    var turn: Turn?
-
-    /// A turn arrived while the Realm was writing or its callbacks ran.
-    var owesTurn = false
-
-    /// Turns do not move the Realm.
-    var staysInTurns = false
+    /// Asynchronous writes, in their order. On the Realm's thread.
     var asyncWrites = AsyncWrites()
-
-    /// Whether asynchronous writes exist. Any thread.
-    let hasAsyncWrites = Atomic(false)
 
     // MARK: Opening
 
@@ -235,12 +161,8 @@ public final class Realm: RealmOpening {
         let configuration = given.asOpened
         facts = Lock(initial: Facts(configuration: configuration))
         let scheduler: any EngineScheduler = configuration.home ?? ThreadScheduler.current
-        binding = Lock(initial: Binding(scheduler: scheduler))
-        thread = Atomic(scheduler.threadId)
-        sureThread = Atomic(scheduler.surelyThreadId)
-        threadCheck = scheduler.threadCheck
-        threadCheckContext = scheduler.threadCheckContext
-        isDynamic = configuration.schema == nil
+        access = Access(scheduler)
+        schemaState = SchemaState(isDynamic: configuration.schema == nil)
         isFixedView = false
         frozen = nil
         interruption = configuration.makeInterruption()
@@ -272,19 +194,20 @@ public final class Realm: RealmOpening {
             if isFirst { try offerCompaction() }
             try readFileSchema()
             if let wanted = configuration.schema {
-                try bringSchema(to: wanted, SchemaStep(configuration), from: boundFile, fileVersion: schemaVersion)
+                try bringSchema(
+                    to: wanted, SchemaStep(configuration), from: schemaState.boundFile, fileVersion: schemaVersion)
             }
-            if isDynamic { shownVersion = transaction.version }
+            if schemaState.isDynamic { movement.shownVersion = transaction.version }
             transaction.endRead()
             try verifyWhole()
         } catch {
             let lost = Result { () throws(RealmError) in try verifyWhole() }
             transaction.close()
-            standing.bitwiseOr(Standing.closed, ordering: .sequentiallyConsistent)
+            access.standing.bitwiseOr(Standing.closed, ordering: .sequentiallyConsistent)
             if case .failure(let lost) = lost { throw lost }
             throw error.with(path: configuration.path)
         }
-        isOpen = true
+        schemaState.isOpen = true
         RealmCoordinator.register(self)
         live(on: scheduler)
         listen()
@@ -339,12 +262,8 @@ public final class Realm: RealmOpening {
         configuration.migrate = nil
         configuration.progress = nil
         facts = Lock(initial: Facts(configuration: configuration))
-        binding = Lock(initial: Binding(scheduler: realm.home))
-        thread = Atomic(realm.thread.load(ordering: .relaxed))
-        sureThread = Atomic(realm.sureThread.load(ordering: .relaxed))
-        threadCheck = realm.threadCheck
-        threadCheckContext = realm.threadCheckContext
-        isDynamic = true
+        access = Access(sharing: realm)
+        schemaState = SchemaState(isDynamic: true)
         isFixedView = true
         frozen = nil
         (database, keptDatabase, path) = (realm.database, Lock(initial: realm.database), realm.path)
@@ -352,7 +271,7 @@ public final class Realm: RealmOpening {
         guard let pin = realm.transaction.sharedPin else { throw realm.closedError() }
         transaction = try Transaction(reading: pin)
         try readFileSchema()
-        isOpen = true
+        schemaState.isOpen = true
     }
 
     /// A frozen view of the version that `pin` keeps, with the configuration and schema of `realm`.
@@ -364,14 +283,10 @@ public final class Realm: RealmOpening {
         configuration.progress = nil
         let scheduler = FrozenScheduler(pin.version)
         configuration.home = scheduler
-        binding = Lock(initial: Binding(scheduler: scheduler))
+        access = Access(frozen: scheduler)
         facts = Lock(
             initial: Facts(configuration: configuration, schema: realm.schema, schemaVersion: realm.schemaVersion))
-        thread = Atomic(0)
-        sureThread = Atomic(0)
-        threadCheck = nil
-        threadCheckContext = nil
-        isDynamic = realm.isDynamic
+        schemaState = SchemaState(isDynamic: realm.schemaState.isDynamic)
         isFixedView = true
         (database, keptDatabase, path) = (realm.database, Lock(initial: realm.database), realm.path)
         interruption = Interruption()
@@ -379,19 +294,19 @@ public final class Realm: RealmOpening {
         transaction = try Transaction(closedOf: database)
         // Inside a migration the classes in memory are already those of the new version.
         if realm.isWriting { try inside { () throws(RealmError) in try readSchemaBeforeWrite(of: realm) } }
-        isOpen = true
+        schemaState.isOpen = true
     }
 
     deinit {
         guard !isInherited else { return leaveToParent() }
         // The last reference is gone, so no call can be inside.
-        standing.bitwiseOr(Standing.closed, ordering: .sequentiallyConsistent)
+        access.standing.bitwiseOr(Standing.closed, ordering: .sequentiallyConsistent)
         endForGood()
     }
 
     /// Releases everything that this instance holds, once.
     func endForGood() {
-        guard !isInherited, !hasEnded.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        guard !isInherited, !access.hasEnded.exchange(true, ordering: .acquiringAndReleasing) else { return }
         if let frozen {
             frozen.end()
         } else {
@@ -399,7 +314,7 @@ public final class Realm: RealmOpening {
             home.remove(self)
             stopListening()
             endAsyncWrites()
-            turn = nil
+            movement.turn = nil
             notifiers.end()
             transaction.close()
         }
@@ -417,7 +332,8 @@ public final class Realm: RealmOpening {
     /// A forked child releases nothing that its parent owns: other threads of the parent may have been changing it at
     /// the time of the fork.
     private func leaveToParent() {
-        for part in [transaction, openDatabase, facts, binding, callbacks, frozen, turn] as [AnyObject?] {
+        for part in [transaction, openDatabase, facts, access.binding, callbacks, frozen, movement.turn] as [AnyObject?]
+        {
             part.map { _ = Unmanaged.passRetained($0) }
         }
     }

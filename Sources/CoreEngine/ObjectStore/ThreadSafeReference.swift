@@ -148,13 +148,13 @@ extension Realm {
         guard !isFrozen, !isInTransit else { return }
         let isOwn = isOnThread
         if isOwn {
-            thread.store(0, ordering: .relaxed)
-            sureThread.store(0, ordering: .relaxed)
+            access.thread.store(0, ordering: .relaxed)
+            access.sureThread.store(0, ordering: .relaxed)
         } else {
             // The Realm's thread may be entering a call now, and sees the change only afterwards.
-            binding.with { $0.isUncertain = true }
+            access.binding.with { $0.isUncertain = true }
         }
-        standing.bitwiseOr(Standing.inTransit, ordering: .sequentiallyConsistent)
+        access.standing.bitwiseOr(Standing.inTransit, ordering: .sequentiallyConsistent)
         guard isOwn || Platform.fenceAllThreads() else {
             throw RealmError(.wrongThread, "On this system a reference to a Realm is made on the Realm's own thread")
         }
@@ -164,25 +164,25 @@ extension Realm {
     func takeOver(_ new: any Scheduler) throws(RealmError) {
         if isFrozen { return }
         let scheduler = new.forEngine
-        let isFree = binding.with { binding in
-            guard binding.visits == 0, !binding.isMoving, visits.load(ordering: .acquiring) == 0 else { return false }
-            binding.isMoving = true
+        let isFree = access.binding.with { access.binding in
+            guard access.binding.visits == 0, !access.binding.isMoving, access.visits.load(ordering: .acquiring) == 0 else { return false }
+            access.binding.isMoving = true
             return true
         }
         guard isFree else { throw RealmError(.wrongTransactionState, "The Realm is being used on its thread") }
         let earlier = home
         configuration.home = scheduler
-        let takesTurns = turn != nil
+        let takesTurns = movement.turn != nil
         stopListening()
-        binding.with { $0.scheduler = scheduler }
+        access.binding.with { $0.scheduler = scheduler }
         transaction.place = scheduler.place
         moveAsyncWrites()
-        binding.with { binding in
-            binding.isMoving = false
+        access.binding.with { access.binding in
+            access.binding.isMoving = false
             // When no other thread can still rely on the old owner, calls may use plain loads and stores again.
-            if !binding.isUncertain, scheduler.threadId != 0 {
-                thread.store(scheduler.threadId, ordering: .relaxed)
-                standing.bitwiseAnd(~Standing.inTransit, ordering: .releasing)
+            if !access.binding.isUncertain, scheduler.threadId != 0 {
+                access.thread.store(scheduler.threadId, ordering: .relaxed)
+                access.standing.bitwiseAnd(~Standing.inTransit, ordering: .releasing)
             }
         }
         earlier.remove(self)

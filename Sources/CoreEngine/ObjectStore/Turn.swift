@@ -48,6 +48,42 @@ final class Turn: VersionClient, @unchecked Sendable {
 }
 
 extension Realm {
+    /// How a Realm moves from version to version: the turns that move it, and the callbacks that report a move.
+    ///
+    /// Thread rule: the Realm's own thread.
+    struct Movement {
+        /// nil for Realms that move only in calls.
+        var turn: Turn?
+
+        /// A turn arrived while the Realm was writing or its callbacks ran.
+        var owesTurn = false
+
+        /// Turns do not move the Realm.
+        var staysInTurns = false
+
+        /// Called in a turn that does not move the Realm although a newer version exists.
+        var staysBehind: (() -> Void)?
+
+        /// Nesting depth of the callbacks that report moves.
+        var notifyingDepth = 0
+
+        /// Number of moves reported since the outermost callbacks began.
+        var noticesInside = 0
+
+        /// The Realm has moved, and its callbacks were not yet called for it.
+        var owesNotice = false
+
+        /// A write transaction is beginning, and the callbacks that run inside it are called for the move before it.
+        /// None of them has taken over the transaction yet (`beginOwnWrite`).
+        var isBeginning = false
+
+        /// The last move changed the schema: the schema callbacks run before the others.
+        var schemaMoved = false
+
+        /// Version that a dynamic Realm showed last (when it was opened, or in a turn), until its next read.
+        var shownVersion: UInt64?
+    }
+
     /// Starts taking turns, when the Realm opens or has moved to another scheduler. The scheduler knows the Realm
     /// already.
     func listen() {
@@ -55,7 +91,7 @@ extension Realm {
         let scheduler = home
         let turn = Turn(scheduler, listener, at: file.newestVersion)
         turn.realm = self
-        self.turn = turn
+        movement.turn = turn
         if scheduler.isAttended { hear(turn) }
     }
 
@@ -63,7 +99,7 @@ extension Realm {
     func schedulerIsAttended() {
         // Throws, and does nothing, when the Realm was closed or belongs to another scheduler by now.
         try? inside { () throws(RealmError) in
-            guard let turn else { return }
+            guard let turn = movement.turn else { return }
             hear(turn)
             // Earlier versions are handled by the caller that runs the scheduler now, without waiting for the
             // listener's thread to wake up.
@@ -82,7 +118,7 @@ extension Realm {
     }
 
     func stopListening() {
-        guard let turn, turn.isTold else { return }
+        guard let turn = movement.turn, turn.isTold else { return }
         turn.isTold = false
         openDatabase?.listener?.remove(turn)
     }
@@ -95,11 +131,11 @@ extension Realm {
             return try inside { () throws(RealmError) in
                 guard !isWriting, !isNotifying else {
                     // The running work is followed by a turn.
-                    owesTurn = true
+                    movement.owesTurn = true
                     return nil
                 }
-                guard !staysInTurns else {
-                    if let staysBehind, isReading, database.newestVersion > transaction.version {
+                guard !movement.staysInTurns else {
+                    if let staysBehind = movement.staysBehind, isReading, database.newestVersion > transaction.version {
                         notifying { staysBehind() }
                     }
                     return nil
@@ -117,17 +153,17 @@ extension Realm {
 
     /// Whether turns move the Realm; otherwise only `refresh` and writes do. On the Realm's thread.
     package var isMovingInTurns: Bool {
-        get { !staysInTurns }
+        get { !movement.staysInTurns }
         set {
-            staysInTurns = !newValue
-            if newValue { turn?.post() }
+            movement.staysInTurns = !newValue
+            if newValue { movement.turn?.post() }
         }
     }
 
     /// Posts the turn that was postponed while the Realm was writing or its callbacks ran.
     func payTurn() {
-        guard owesTurn, !isWriting, !isNotifying else { return }
-        owesTurn = false
-        turn?.post()
+        guard movement.owesTurn, !isWriting, !isNotifying else { return }
+        movement.owesTurn = false
+        movement.turn?.post()
     }
 }
