@@ -34,21 +34,21 @@ struct CollectionEditor {
 
     // MARK: Links
 
-    private func added(_ v: Mixed) throws(RealmError) {
-        switch v {
-        case .link(let k):
-            try table.group.table(column.oppositeTable)?.addBacklink(k, column.oppositeColumn, origin: object)
-        case .typedLink(_, let k) where column.type == .link:
-            try table.group.table(column.oppositeTable)?.addBacklink(k, column.oppositeColumn, origin: object)
-        case .typedLink(let t, let k): try table.addMixedBacklink(object, column, t, k)
+    private func added(_ value: Mixed) throws(RealmError) {
+        switch value {
+        case .link(let key):
+            try table.group.table(column.oppositeTable)?.addBacklink(key, column.oppositeColumn, origin: object)
+        case .typedLink(_, let key) where column.type == .link:
+            try table.group.table(column.oppositeTable)?.addBacklink(key, column.oppositeColumn, origin: object)
+        case .typedLink(let targetTable, let key): try table.addMixedBacklink(object, column, targetTable, key)
         default: break
         }
     }
 
-    private mutating func removed(_ v: Mixed) throws(RealmError) {
-        switch v {
+    private mutating func removed(_ value: Mixed) throws(RealmError) {
+        switch value {
         case .link, .typedLink, .list, .dictionary:
-            try table.removeLinks(in: v, from: object, column, cascading: &cascade)
+            try table.removeLinks(in: value, from: object, column, cascading: &cascade)
         default: break
         }
     }
@@ -59,21 +59,21 @@ struct CollectionEditor {
         kind == .string && shape == .list && place.path.isEmpty && table.indexes.has(column.key.index)
     }
 
-    private func word(_ v: Mixed) -> Bytes? { if case .string(let b) = v { b } else { nil } }
+    private func word(_ value: Mixed) -> Bytes? { if case .string(let text) = value { text } else { nil } }
 
     /// Before anything is changed.
-    private func checkWord(_ v: Mixed) throws(RealmError) {
-        if isIndexed, let w = word(v) { try SearchIndex.checkWord(w) }
+    private func checkWord(_ value: Mixed) throws(RealmError) {
+        if isIndexed, let text = word(value) { try SearchIndex.checkWord(text) }
     }
 
-    private func enterWord(_ v: Mixed) throws(RealmError) {
-        if isIndexed { try table.indexes.insertWord(word(v), object, column.key.index) }
+    private func enterWord(_ value: Mixed) throws(RealmError) {
+        if isIndexed { try table.indexes.insertWord(word(value), object, column.key.index) }
     }
 
     /// The element left the list: its word goes when no equal element stays.
-    private func leaveWord(_ v: Mixed, _ tree: BPlusTree) throws(RealmError) {
-        guard isIndexed, try tree.firstIndex(of: v) == nil else { return }
-        try table.indexes.eraseWord(word(v), object, column.key.index)
+    private func leaveWord(_ value: Mixed, _ tree: BPlusTree) throws(RealmError) {
+        guard isIndexed, try tree.firstIndex(of: value) == nil else { return }
+        try table.indexes.eraseWord(word(value), object, column.key.index)
     }
 
     // MARK: Lists
@@ -95,78 +95,81 @@ struct CollectionEditor {
 
     private func visible(_ tree: BPlusTree) throws(RealmError) -> [Int] {
         var kept: [Int] = []
-        for i in 0..<(try tree.count()) { if case .link(let k) = try tree.get(i), !k.isUnresolved { try kept.add(i) } }
+        for i in 0..<(try tree.count()) {
+            if case .link(let key) = try tree.get(i), !key.isUnresolved { try kept.add(i) }
+        }
         return kept
     }
 
     /// Stored index of the caller's index `i`; `end` allows the index behind the last element.
-    private func position(_ i: Int, _ what: StaticString, end: Bool = false) throws(RealmError) -> Int {
+    private func position(_ index: Int, _ what: StaticString, end: Bool = false) throws(RealmError) -> Int {
         let total = try tree?.count() ?? 0
         if let tree, try hidesElements() {
             let kept = try visible(tree)
-            if i >= 0 && i < kept.count { return kept[i] }
-            if end && i == kept.count { return total }
-            throw outOfRange(i, kept.count, what)
+            if index >= 0 && index < kept.count { return kept[index] }
+            if end && index == kept.count { return total }
+            throw outOfRange(index, kept.count, what)
         }
-        guard i >= 0, i < total || (end && i == total) else { throw outOfRange(i, total, what) }
-        return i
+        guard index >= 0, index < total || (end && index == total) else { throw outOfRange(index, total, what) }
+        return index
     }
 
-    @inline(never) private func outOfRange(_ i: Int, _ count: Int, _ what: StaticString) -> RealmError {
-        RealmError(.indexOutOfBounds, "Requested index \(i) calling \(what)() on a collection of \(count) elements")
+    @inline(never) private func outOfRange(_ index: Int, _ count: Int, _ what: StaticString) -> RealmError {
+        RealmError(.indexOutOfBounds, "Requested index \(index) calling \(what)() on a collection of \(count) elements")
     }
 
     /// Links are stored as plain keys in lists and sets.
-    @inline(__always) private func element(_ v: Mixed) -> Mixed {
-        if kind == .objKey, case .typedLink(_, let k) = v { return .link(k) }
-        return v
+    @inline(__always) private func element(_ value: Mixed) -> Mixed {
+        if kind == .objKey, case .typedLink(_, let key) = value { return .link(key) }
+        return value
     }
 
-    private static func isCollection(_ v: Mixed) -> Bool {
-        switch v {
+    private static func isCollection(_ value: Mixed) -> Bool {
+        switch value {
         case .list, .dictionary: true
         default: false
         }
     }
 
-    mutating func insert(_ i: Int, _ value: Mixed) throws(RealmError) {
-        let v = try store.stable(element(value))
-        let at = try position(i, "insert", end: true)
-        try checkWord(v)
+    mutating func insert(_ index: Int, _ value: Mixed) throws(RealmError) {
+        let stored = try store.stable(element(value))
+        let at = try position(index, "insert", end: true)
+        try checkWord(stored)
         var tree = try treeToFill()
-        try enterWord(v)
-        try added(v)
-        try tree.insert(at, v)
-        if Self.isCollection(v) { try tree.assignKey(at) }
+        try enterWord(stored)
+        try added(stored)
+        try tree.insert(at, stored)
+        if Self.isCollection(stored) { try tree.assignKey(at) }
         root = tree.root
         log(.insert(at))
     }
 
-    mutating func set(_ i: Int, _ value: Mixed) throws(RealmError) {
-        let v = try store.stable(element(value))
-        let at = try position(i, "set")
-        try checkWord(v)
+    mutating func set(_ index: Int, _ value: Mixed) throws(RealmError) {
+        let stored = try store.stable(element(value))
+        let at = try position(index, "set")
+        try checkWord(stored)
         guard var tree else { return }
-        try replace(&tree, at, v)
+        try replace(&tree, at, stored)
         root = tree.root
         log(.set(at))
     }
 
     /// Stores `v` over element `at`. A collection over one of its own type keeps what is there.
-    private mutating func replace(_ tree: inout BPlusTree, _ at: Int, _ v: Mixed) throws(RealmError) {
+    private mutating func replace(_ tree: inout BPlusTree, _ at: Int, _ value: Mixed) throws(RealmError) {
         let old = try tree.get(at)
-        switch (old, v) {
+        switch (old, value) {
         case (.list, .list), (.dictionary, .dictionary): return
         case (.link(let a), .link(let b)) where a == b: return
-        case (.typedLink(let t, let a), .typedLink(let u, let b)) where t == u && a == b: return
+        case (.typedLink(let oldTable, let a), .typedLink(let newTable, let b)) where oldTable == newTable && a == b:
+            return
         default: break
         }
-        try enterWord(v)
+        try enterWord(value)
         try removed(old)
-        try added(v)
+        try added(value)
         let before = isIndexed ? word(old).map { Array($0) } : nil
-        try tree.set(at, v)
-        if Self.isCollection(v) { try tree.assignKey(at) }
+        try tree.set(at, value)
+        if Self.isCollection(value) { try tree.assignKey(at) }
         if isIndexed {
             if let before {
                 try before.withBytes { (b) throws(RealmError) in try leaveWord(.string(b), tree) }
@@ -176,8 +179,8 @@ struct CollectionEditor {
         }
     }
 
-    mutating func erase(_ i: Int) throws(RealmError) {
-        let at = try position(i, "erase")
+    mutating func erase(_ index: Int) throws(RealmError) {
+        let at = try position(index, "erase")
         guard var tree else { return }
         try erase(&tree, at: at)
         root = tree.root
@@ -201,10 +204,10 @@ struct CollectionEditor {
     }
 
     mutating func move(_ from: Int, to: Int) throws(RealmError) {
-        let a = try position(from, "move"), b = try position(to, "move")
-        guard a != b, var tree else { return }
-        log(.move(a, b))
-        try tree.move(a, to: b)
+        let source = try position(from, "move"), target = try position(to, "move")
+        guard source != target, var tree else { return }
+        log(.move(source, target))
+        try tree.move(source, to: target)
         root = tree.root
     }
 
@@ -212,20 +215,22 @@ struct CollectionEditor {
     mutating func clear() throws(RealmError) {
         guard var tree else { return }
         if shape == .dictionary {
-            let n = try dictionary(root).keys.count()
+            let count = try dictionary(root).keys.count()
             try table.removeLinks(in: .dictionary(root), from: object, column, cascading: &cascade)
             try store.destroy(root)
             root = .null
-            if n > 0 { log(.clear(oldSize: n)) }
+            if count > 0 { log(.clear(oldSize: count)) }
             return
         }
-        let n = try tree.count()
-        guard n > 0 else { return }
-        log(.clear(oldSize: n))
+        let count = try tree.count()
+        guard count > 0 else { return }
+        log(.clear(oldSize: count))
         if column.type == .link || column.type == .mixed {
             try table.removeLinks(inTree: root, kind: kind, from: object, column, cascading: &cascade)
         }
-        if isIndexed { for i in 0..<n { try table.indexes.eraseWord(word(try tree.get(i)), object, column.key.index) } }
+        if isIndexed {
+            for i in 0..<count { try table.indexes.eraseWord(word(try tree.get(i)), object, column.key.index) }
+        }
         try tree.clear()
         root = tree.root
     }
@@ -236,7 +241,9 @@ struct CollectionEditor {
         var seen = Swift.Set<Int64>(), all: [ObjKey] = []
         for i in 0..<(try tree.count()) {
             try seen.makeRoom()
-            if case .link(let k) = try tree.get(i), !k.isUnresolved, seen.insert(k.raw).inserted { try all.add(k) }
+            if case .link(let key) = try tree.get(i), !key.isUnresolved, seen.insert(key.raw).inserted {
+                try all.add(key)
+            }
         }
         return all
     }
@@ -244,11 +251,11 @@ struct CollectionEditor {
     // MARK: Sets
 
     /// Index of the first element that is not less than `v`, and whether it equals `v`.
-    private func lowerBound(_ tree: BPlusTree, _ v: Mixed) throws(RealmError) -> (index: Int, equal: Bool) {
+    private func lowerBound(_ tree: BPlusTree, _ value: Mixed) throws(RealmError) -> (index: Int, equal: Bool) {
         var low = 0, high = try tree.count()
         while low < high {
             let mid = (low + high) / 2
-            let order = ElementList.order(kind, try tree.get(mid), v)
+            let order = ElementList.order(kind, try tree.get(mid), value)
             if order == 0 { return (mid, true) }
             if order < 0 { low = mid + 1 } else { high = mid }
         }
@@ -257,13 +264,13 @@ struct CollectionEditor {
 
     /// - Returns: where the value stands among the visible elements, and whether it is new.
     mutating func insertUnique(_ value: Mixed) throws(RealmError) -> (index: Int, inserted: Bool) {
-        let v = try store.stable(element(value))
+        let stored = try store.stable(element(value))
         var (at, equal) = (0, false)
-        if let tree { (at, equal) = try lowerBound(tree, v) }
+        if let tree { (at, equal) = try lowerBound(tree, stored) }
         if !equal {
             var tree = try treeToFill()
-            try added(v)
-            try tree.insert(at, v)
+            try added(stored)
+            try tree.insert(at, stored)
             root = tree.root
             log(.insert(at))
         }
@@ -273,8 +280,8 @@ struct CollectionEditor {
 
     mutating func eraseValue(_ value: Mixed) throws(RealmError) -> Bool {
         guard var tree else { return false }
-        let v = element(value)
-        let (at, equal) = try lowerBound(tree, v)
+        let wanted = element(value)
+        let (at, equal) = try lowerBound(tree, wanted)
         guard equal else { return false }
         try erase(&tree, at: at)
         root = tree.root
@@ -304,17 +311,17 @@ struct CollectionEditor {
         var low = 0, high = count
         while low < high {
             let mid = (low + high) / 2
-            guard case .string(let k) = try keys.get(mid) else {
+            guard case .string(let stored) = try keys.get(mid) else {
                 throw .corrupt("dictionary with a null key", at: keys.root.offset)
             }
-            let order = Mixed.compareBytes(k, name)
+            let order = Mixed.compareBytes(stored, name)
             if order == 0 { return (mid, true) }
             if order < 0 { low = mid + 1 } else { high = mid }
         }
         // Files from before format 24 may hold keys beyond ASCII in another order.
         if name.contains(where: { $0 >= 0x80 }) {
             for i in 0..<count {
-                if case .string(let k) = try keys.get(i), Mixed.equalBytes(k, name) { return (i, true) }
+                if case .string(let stored) = try keys.get(i), Mixed.equalBytes(stored, name) { return (i, true) }
             }
         }
         return (low, false)
@@ -322,7 +329,7 @@ struct CollectionEditor {
 
     /// - Returns: where the key stands, and whether it is new.
     mutating func setValue(_ value: Mixed, for name: Bytes) throws(RealmError) -> (index: Int, inserted: Bool) {
-        let v = try store.stable(value), name = try store.stable(name, .key)
+        let stored = try store.stable(value), name = try store.stable(name, .key)
         if root.isNull {
             let keys = try BPlusTree.create(store, kind: .string), values = try BPlusTree.create(store, kind: .mixed)
             root = try store.makeRefs([RefOrTagged(keys.root), RefOrTagged(values.root)]).ref
@@ -330,15 +337,15 @@ struct CollectionEditor {
         var (keys, values) = try dictionary(root)
         let (at, found) = try Self.find(keys, name)
         if found {
-            try replace(&values, at, v)
+            try replace(&values, at, stored)
             try storeTrees(keys, values)
             log(.set(at))
             return (at, false)
         }
-        try added(v)
+        try added(stored)
         try keys.insert(at, .string(name))
-        try values.insert(at, v)
-        if Self.isCollection(v) { try values.assignKey(at) }
+        try values.insert(at, stored)
+        if Self.isCollection(stored) { try values.assignKey(at) }
         try storeTrees(keys, values)
         log(.insert(at))
         return (at, true)
@@ -377,7 +384,9 @@ extension ElementList {
     /// Order of the elements of sets. Null is a particular NaN among decimals. Format: logical §8.2.
     static func order(_ kind: LeafKind, _ a: Mixed, _ b: Mixed) -> Int {
         if kind == .decimal {
-            func number(_ v: Mixed) -> Decimal128 { if case .decimal(let d) = v { d } else { .null } }
+            func number(_ value: Mixed) -> Decimal128 {
+                if case .decimal(let decimal) = value { decimal } else { .null }
+            }
             return Decimal128.compare(number(a), number(b))
         }
         return Mixed.compare(a, b)
@@ -386,15 +395,15 @@ extension ElementList {
 
 extension BPlusTree {
     /// First element equal to `v`, by Mixed equality.
-    func firstIndex(of v: Mixed) throws(RealmError) -> Int? {
-        switch (kind, v) {
-        case (.int, .int(let i)): return try firstIndex(ofInteger: i)
-        case (.objKey, .link(let k)): return try firstIndex(ofInteger: k.raw)
+    func firstIndex(of value: Mixed) throws(RealmError) -> Int? {
+        switch (kind, value) {
+        case (.int, .int(let integer)): return try firstIndex(ofInteger: integer)
+        case (.objKey, .link(let key)): return try firstIndex(ofInteger: key.raw)
         default: break
         }
         var found: Int?
         try forEachLeaf { (leaf, first, count) throws(RealmError) in
-            for i in 0..<count where Mixed.same(try kind.get(store, leaf, i), v) {
+            for i in 0..<count where Mixed.same(try kind.get(store, leaf, i), value) {
                 found = first + i
                 return false
             }

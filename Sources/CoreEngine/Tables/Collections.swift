@@ -35,8 +35,8 @@ package enum CollectionContent {
 
     package var count: Int {
         switch self {
-        case .list(let l): l.count
-        case .dictionary(let d): d.count
+        case .list(let list): list.count
+        case .dictionary(let dictionary): dictionary.count
         }
     }
 }
@@ -58,13 +58,13 @@ extension Group {
             let inner: Mixed
             switch (content, step) {
             case (.list(let list), .salt(let key)):
-                guard let i = try list.index(ofNested: key) else { return nil }
-                inner = try list.get(i)
+                guard let index = try list.index(ofNested: key) else { return nil }
+                inner = try list.get(index)
             case (.dictionary(let dictionary), .name(let name)):
-                guard let i = try name.withBytes({ (b) throws(RealmError) in try dictionary.find(b) }) else {
+                guard let index = try name.withBytes({ (b) throws(RealmError) in try dictionary.find(b) }) else {
                     return nil
                 }
-                inner = try dictionary.value(i)
+                inner = try dictionary.value(index)
             default: return nil
             }
             guard let nested = try nestedContent(inner) else { return nil }
@@ -86,10 +86,10 @@ extension Group {
             try ElementList(store, root: root, kind: kind, target: column.oppositeTable, isSet: column.shape == .set))
     }
 
-    private func nestedContent(_ v: Mixed) throws(RealmError) -> CollectionContent? {
-        switch v {
-        case .list(let r): .list(try ElementList(store, root: r, kind: .mixed, target: .null))
-        case .dictionary(let r): .dictionary(try ElementDictionary(store, root: r, keyType: .string, format: 24))
+    private func nestedContent(_ value: Mixed) throws(RealmError) -> CollectionContent? {
+        switch value {
+        case .list(let root): .list(try ElementList(store, root: root, kind: .mixed, target: .null))
+        case .dictionary(let root): .dictionary(try ElementDictionary(store, root: root, keyType: .string, format: 24))
         default: nil
         }
     }

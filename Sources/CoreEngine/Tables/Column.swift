@@ -101,14 +101,16 @@ struct ColumnFacts {
 
 extension ColumnFacts {
     /// nil for a column whose values are stored in no leaf that is known.
-    init?(_ c: Column, isIndexed: Bool, primaryKey: ColKey?) {
-        guard let kind = c.leafKind else { return nil }
+    init?(_ column: Column, isIndexed: Bool, primaryKey: ColKey?) {
+        guard let kind = column.leafKind else { return nil }
         self.init(
-            key: c.key, type: c.type, kind: kind, isNullable: c.isNullable, isCollection: c.isCollection,
-            isFullTextIndexed: c.isFullTextIndexed && isIndexed, isPrimaryKey: c.key == primaryKey,
-            oppositeTable: c.oppositeTable,
-            oppositeColumn: c.oppositeColumn, shape: c.shape, elementKind: c.isCollection ? c.elementKind : nil,
-            keyType: c.keyType)
+            key: column.key, type: column.type, kind: kind, isNullable: column.isNullable,
+            isCollection: column.isCollection,
+            isFullTextIndexed: column.isFullTextIndexed && isIndexed, isPrimaryKey: column.key == primaryKey,
+            oppositeTable: column.oppositeTable,
+            oppositeColumn: column.oppositeColumn, shape: column.shape,
+            elementKind: column.isCollection ? column.elementKind : nil,
+            keyType: column.keyType)
     }
 }
 
@@ -130,11 +132,11 @@ struct ColumnKeys: ~Copyable {
         }
         count = needed
         for i in 0..<count { keys[i] = -1 }
-        for c in columns { keys[c.index] = c.key.raw }
+        for column in columns { keys[column.index] = column.key.raw }
     }
 
     @inline(__always) func contains(_ key: ColKey) -> Bool {
-        let i = key.index
-        return i < count && keys[i] == key.raw
+        let index = key.index
+        return index < count && keys[index] == key.raw
     }
 }

@@ -50,7 +50,7 @@ package final class ElementList {
         let total = try tree.count()
         if kind == .objKey, try store.node(root).context {
             var kept: [Int] = []
-            for i in 0..<total { if case .link(let k) = try tree.get(i), !k.isUnresolved { kept.append(i) } }
+            for i in 0..<total { if case .link(let key) = try tree.get(i), !key.isUnresolved { kept.append(i) } }
             (count, visible) = (kept.count, kept)
         } else {
             (count, visible) = (total, nil)
@@ -63,58 +63,58 @@ package final class ElementList {
 
     /// Element `i` when the list stands at its leaf and that is of plain integers: most reads of lists of integers.
     /// nil: use `get`.
-    @inline(__always) package func integer(_ i: Int) -> Int64? {
-        let at = i &- first
+    @inline(__always) package func integer(_ index: Int) -> Int64? {
+        let at = index &- first
         guard UInt(bitPattern: at) < UInt(bitPattern: integerCount) else { return nil }
         return integers.get(at)
     }
 
     /// Element `i`; links come with their table. Out of range is an error.
-    @inline(__always) package func get(_ i: Int) throws(RealmError) -> Mixed {
-        if let v = integer(i) { return .int(v) }
-        return try getOther(i)
+    @inline(__always) package func get(_ index: Int) throws(RealmError) -> Mixed {
+        if let value = integer(index) { return .int(value) }
+        return try getOther(index)
     }
 
-    @inline(never) private func getOther(_ i: Int) throws(RealmError) -> Mixed {
-        guard i >= 0, i < count else {
+    @inline(never) private func getOther(_ position: Int) throws(RealmError) -> Mixed {
+        guard position >= 0, position < count else {
             throw RealmError(
-                .indexOutOfBounds, "Requested index \(i) calling get() on a collection of \(count) elements")
+                .indexOutOfBounds, "Requested index \(position) calling get() on a collection of \(count) elements")
         }
-        let at = visible?[i] ?? i
+        let at = visible?[position] ?? position
         if UInt(bitPattern: at &- first) >= UInt(bitPattern: leafCount) {
             forgetLeaf()
             let (ref, index) = try BPlusTree.leaf(store, root, at)
-            let n = try kind.count(store, ref)
-            guard index < n else { throw .corrupt("tree leaf is too short", at: ref.offset) }
+            let count = try kind.count(store, ref)
+            guard index < count else { throw .corrupt("tree leaf is too short", at: ref.offset) }
             (leaf, first) = (ref, at - index)
             if kind == .int && visible == nil {
                 integers = try store.integers(ref)
                 integerCount = integers.count
             }
-            leafCount = n
+            leafCount = count
         }
         switch try kind.get(store, leaf, at &- first) {
-        case .link(let k): return .typedLink(target, k)
-        case .typedLink(_, let k) where k.isUnresolved: return .null
-        case let v: return v
+        case .link(let key): return .typedLink(target, key)
+        case .typedLink(_, let key) where key.isUnresolved: return .null
+        case let value: return value
         }
     }
 
     private func forgetLeaf() { (leafCount, integerCount) = (0, 0) }
 
     /// Stable key of the nested collection at `i`.
-    package func nestedKey(_ i: Int) throws(RealmError) -> Int64 {
+    package func nestedKey(_ index: Int) throws(RealmError) -> Int64 {
         guard !root.isNull, kind == .mixed else { return 0 }
-        return try tree.key(visible?[i] ?? i)
+        return try tree.key(visible?[index] ?? index)
     }
 
     /// First index of an equal value of the same type: among Mixed values numbers of other types are equal, too.
-    package func find(_ v: Mixed) throws(RealmError) -> Int? {
-        guard !root.isNull, v.isNull || kind == .objKey || kind.holds(v) else { return nil }
-        var wanted = v
+    package func find(_ value: Mixed) throws(RealmError) -> Int? {
+        guard !root.isNull, value.isNull || kind == .objKey || kind.holds(value) else { return nil }
+        var wanted = value
         if kind == .objKey {
-            guard case .typedLink(let t, let k) = v, t == target else { return nil }
-            wanted = .link(k)
+            guard case .typedLink(let table, let key) = value, table == target else { return nil }
+            wanted = .link(key)
         }
         let tree = tree
         if isSet, visible == nil {
@@ -143,30 +143,30 @@ package final class ElementList {
     /// happens. The value fits the leaf and owns nothing.
     ///
     /// - Returns: whether it was done, and whether the root moved.
-    @inline(__always) func append(_ v: Mixed) throws(RealmError) -> (done: Bool, moved: Bool) {
-        if kind == .int, case .int(let i) = v, tailCount >= 0, tailCount < Format.treeCapacity,
-            Widths.fits(i, tail.width),
+    @inline(__always) func append(_ value: Mixed) throws(RealmError) -> (done: Bool, moved: Bool) {
+        if kind == .int, case .int(let integer) = value, tailCount >= 0, tailCount < Format.treeCapacity,
+            Widths.fits(integer, tail.width),
             ((tailCount &+ 1) &* tail.width &+ 7) >> 3 <= store.capacity(tail)
         {
-            tail.put(tailCount, i)
+            tail.put(tailCount, integer)
             tailCount &+= 1
             tail.count = tailCount
             store.storeHeader(tail)
             countAppended()
             return (true, false)
         }
-        return try appendOther(v)
+        return try appendOther(value)
     }
 
     @inline(__always) private func countAppended() {
         count &+= 1
-        for p in parents { store.setSlot(p, p.count &- 1, RefOrTagged(tagged: count)) }
+        for parent in parents { store.setSlot(parent, parent.count &- 1, RefOrTagged(tagged: count)) }
     }
 
-    @inline(never) private func appendOther(_ v: Mixed) throws(RealmError) -> (done: Bool, moved: Bool) {
+    @inline(never) private func appendOther(_ value: Mixed) throws(RealmError) -> (done: Bool, moved: Bool) {
         if tailCount < 0, try !openTail() { return (false, false) }
         guard tailCount < Format.treeCapacity else { return (false, false) }
-        let new = try kind.insert(store, tail.ref, tailCount, v)
+        let new = try kind.insert(store, tail.ref, tailCount, value)
         // The leaf may have moved or changed its width.
         forgetLeaf()
         let moved = new != tail.ref && parents.isEmpty
@@ -185,17 +185,17 @@ package final class ElementList {
         parents = []
         var ref = root
         for _ in 0..<Trees.maxDepth {
-            let n = try store.node(ref)
+            let node = try store.node(ref)
             guard !store.isInFile(ref) else { return false }
-            if !n.isInner {
-                tail = n
+            if !node.isInner {
+                tail = node
                 tailCount = try kind.count(store, ref)
                 return true
             }
             // Totals of lower inner nodes are not those of the list: one level covers a million elements.
-            guard parents.isEmpty, n.count >= 3 else { return false }
-            parents = [n]
-            ref = try n.child(n.count - 2)
+            guard parents.isEmpty, node.count >= 3 else { return false }
+            parents = [node]
+            ref = try node.child(node.count - 2)
         }
         return false
     }
@@ -211,8 +211,8 @@ extension LeafKind {
     }
 
     /// Whether `v` is of the type that this leaf holds.
-    func holds(_ v: Mixed) -> Bool {
-        switch (self, v) {
+    func holds(_ value: Mixed) -> Bool {
+        switch (self, value) {
         case (.int, .int), (.nullableInt, .int), (.bool, .bool), (.float, .float), (.double, .double),
             (.string, .string), (.binary, .binary),
             (.timestamp, .timestamp), (.decimal, .decimal), (.objectId, .objectId), (.uuid, .uuid), (.objKey, .link),

@@ -62,19 +62,20 @@ final class Group {
 
     /// As `table(_:)`, without a reference of its own: good until the group next moves.
     @inline(__always) func unmanagedTable(_ key: TableKey) throws(RealmError) -> Unmanaged<Table>? {
-        let i = key.index
-        if i < fastCount, let t = fast[i] {
-            return t._withUnsafeGuaranteedRef { $0.key == key } ? t : nil
+        let index = key.index
+        if index < fastCount, let table = fast[index] {
+            return table._withUnsafeGuaranteedRef { $0.key == key } ? table : nil
         }
         return try table(key).map { Unmanaged.passUnretained($0) }
     }
 
     /// The same, nil unless it was read before.
     @inline(__always) func openTable(_ key: TableKey) -> Unmanaged<Table>? {
-        guard key.index < fastCount, let t = fast[key.index], t._withUnsafeGuaranteedRef({ $0.key == key }) else {
+        guard key.index < fastCount, let table = fast[key.index], table._withUnsafeGuaranteedRef({ $0.key == key })
+        else {
             return nil
         }
-        return t
+        return table
     }
 
     /// Moves to another snapshot. Tables whose ref is unchanged are kept, and the columns of those whose spec is: their
@@ -99,20 +100,20 @@ final class Group {
             && zip(newSlots, slots).allSatisfy { $0.isTagged == $1.isTagged }
         var kept = [Table?](repeating: nil, count: newSlots.count)
         for i in newSlots.indices where i < slots.count && sameNames {
-            guard let t = tables[i] else { continue }
+            guard let table = tables[i] else { continue }
             if newSlots[i] == slots[i] {
-                kept[i] = t
-            } else if !newSlots[i].isTagged, try t.move(to: newSlots[i].ref) {
-                kept[i] = t
+                kept[i] = table
+            } else if !newSlots[i].isTagged, try table.move(to: newSlots[i].ref) {
+                kept[i] = table
             }
         }
         if !sameNames {
-            let n = try store.node(newNames)
-            guard n.count == newSlots.count else {
+            let node = try store.node(newNames)
+            guard node.count == newSlots.count else {
                 throw .corrupt("table names and tables do not match", at: newNames.offset)
             }
             names = []
-            for i in 0..<n.count { names.append(try store.name(n, i)) }
+            for i in 0..<node.count { names.append(try store.name(node, i)) }
             // Where a damaged file has a name twice, the lower index comes first.
             byName = newSlots.indices.filter { !newSlots[$0].isTagged }.sorted {
                 names[$0] == names[$1] ? $0 < $1 : names[$0] < names[$1]
@@ -159,7 +160,7 @@ final class Group {
 
     /// The table at a live index.
     @inline(__always) func table(at index: Int) throws(RealmError) -> Table {
-        if index < tables.count, let t = tables[index] { return t }
+        if index < tables.count, let table = tables[index] { return table }
         return try openTable(index)
     }
 
@@ -167,33 +168,35 @@ final class Group {
         guard index >= 0, index < slots.count, !slots[index].isTagged else {
             throw RealmError(.noSuchTable, "No such table")
         }
-        let t = try Table(group: self, index: index, name: names[index], ref: slots[index].ref)
-        tables[index] = t
+        let table = try Table(group: self, index: index, name: names[index], ref: slots[index].ref)
+        tables[index] = table
         updateFast()
-        return t
+        return table
     }
 
     /// The table with this key, nil when there is none (any more).
     @inline(__always) func table(_ key: TableKey) throws(RealmError) -> Table? {
-        let i = key.index
-        guard i < slots.count, !slots[i].isTagged else { return nil }
-        let t = try table(at: i)
-        return t.key == key ? t : nil
+        let index = key.index
+        guard index < slots.count, !slots[index].isTagged else { return nil }
+        let known = try table(at: index)
+        return known.key == key ? known : nil
     }
 
     func table(named name: Name) throws(RealmError) -> Table? {
-        guard let i = tableIndex(named: name) else { return nil }
-        return try table(at: i)
+        guard let index = tableIndex(named: name) else { return nil }
+        return try table(at: index)
     }
 
     /// What tells one set of columns of a table from another: the ref of its spec, its primary key and type.
     func specState(_ index: Int) throws(RealmError) -> [UInt64] {
-        if let t = tables[index], t.isModified {
-            return [UInt64(t.key.raw)] + t.columns.map { UInt64(bitPattern: $0.key.raw) }
+        if let table = tables[index], table.isModified {
+            return [UInt64(table.key.raw)] + table.columns.map { UInt64(bitPattern: $0.key.raw) }
         }
         let top = try store.refsNode(slots[index].ref)
         guard top.count > 3 else { throw .corrupt("table of an impossible size", at: top.ref.offset) }
-        func word(_ i: Int) throws(RealmError) -> UInt64 { i < top.count ? UInt64(bitPattern: try top.slot(i).raw) : 0 }
+        func word(_ index: Int) throws(RealmError) -> UInt64 {
+            index < top.count ? UInt64(bitPattern: try top.slot(index).raw) : 0
+        }
         return [try word(0), try word(3), try word(11), try word(12)]
     }
 
@@ -226,23 +229,23 @@ final class Group {
         byName.insert(index, at: place)
         isModified = true
         namesModified = true
-        let t = try Table(group: self, index: index, name: name, ref: ref)
-        tables[index] = t
+        let table = try Table(group: self, index: index, name: name, ref: ref)
+        tables[index] = table
         updateFast()
         log?.tableAdded(key)
-        return t
+        return table
     }
 
     /// Removes a table with its columns; 2003 while another table has links to it. Its slot keeps the tag of the next
     /// table there.
-    func removeTable(_ t: Table) throws(RealmError) {
-        guard !t.isLinkTarget else {
+    func removeTable(_ table: Table) throws(RealmError) {
+        guard !table.isLinkTarget else {
             throw RealmError(
                 .crossTableLinkTarget,
-                "Cannot remove '\(t.name)' because it is the target of link columns of other tables")
+                "Cannot remove '\(table.name)' because it is the target of link columns of other tables")
         }
-        let index = t.tableIndex, key = t.key
-        try t.destroyAll()
+        let index = table.tableIndex, key = table.key
+        try table.destroyAll()
         slots[index] = RefOrTagged(tagged: UInt64((key.raw >> 16 &+ 1) & 0x7FFF))
         tables[index] = nil
         byName.removeAll { $0 == index }
@@ -271,17 +274,17 @@ final class Group {
         try ensureArrays()
         var refs = try store.writableRefs(try store.refsNode(tablesRef))
         for i in slots.indices {
-            if let t = tables[i], t.isModified { slots[i] = RefOrTagged(try t.flush()) }
+            if let table = tables[i], table.isModified { slots[i] = RefOrTagged(try table.flush()) }
             if i < refs.count { store.setSlot(refs, i, slots[i]) } else { try store.insertSlot(&refs, i, slots[i]) }
         }
         tablesRef = refs.ref
         if namesModified {
-            var n = try store.node(namesRef)
+            var node = try store.node(namesRef)
             for i in names.indices {
-                if i < n.count, try store.name(n, i) == names[i], !slots[i].isTagged { continue }
-                try store.setName(&n, i, slots[i].isTagged ? nil : names[i])
+                if i < node.count, try store.name(node, i) == names[i], !slots[i].isTagged { continue }
+                try store.setName(&node, i, slots[i].isTagged ? nil : names[i])
             }
-            namesRef = n.ref
+            namesRef = node.ref
         }
     }
 }

@@ -13,7 +13,7 @@ struct KeySet {
     /// An empty set with room for `keys`, and for no others. Negative keys are never in.
     init(for keys: [ObjKey]) throws(RealmError) {
         var low = Int64.max, high: Int64 = 0
-        for k in keys where k.raw >= 0 { (low, high) = (min(low, k.raw), max(high, k.raw)) }
+        for key in keys where key.raw >= 0 { (low, high) = (min(low, key.raw), max(high, key.raw)) }
         let span = low <= high ? UInt64(high - low) + 1 : 0
         isBitmap = span <= UInt64(keys.count) * 128
         let count: Int
@@ -36,10 +36,10 @@ struct KeySet {
     func deallocate() { words.deallocate() }
 
     /// Where the key stands, or the free slot where it would.
-    @inline(__always) private func slot(_ k: UInt64) -> Int {
-        var i = (k &* 0x9E37_79B9_7F4A_7C15) >> 20 & limit
-        while words[Int(i)] != k && words[Int(i)] != .max { i = (i &+ 1) & limit }
-        return Int(i)
+    @inline(__always) private func slot(_ key: UInt64) -> Int {
+        var index = (key &* 0x9E37_79B9_7F4A_7C15) >> 20 & limit
+        while words[Int(index)] != key && words[Int(index)] != .max { index = (index &+ 1) & limit }
+        return Int(index)
     }
 
     @inline(__always) func contains(_ key: ObjKey) -> Bool {
@@ -48,8 +48,8 @@ struct KeySet {
             let bit = UInt64(bitPattern: key.raw &- base)
             return bit < limit && words[Int(bit >> 6)] >> (bit & 63) & 1 != 0
         }
-        let k = UInt64(bitPattern: key.raw)
-        return words[slot(k)] == k
+        let raw = UInt64(bitPattern: key.raw)
+        return words[slot(raw)] == raw
     }
 
     /// - Returns: whether the key was not there.
@@ -59,8 +59,8 @@ struct KeySet {
             let bit = UInt64(bitPattern: key.raw &- base)
             words[Int(bit >> 6)] |= 1 << (bit & 63)
         } else {
-            let k = UInt64(bitPattern: key.raw)
-            words[slot(k)] = k
+            let raw = UInt64(bitPattern: key.raw)
+            words[slot(raw)] = raw
         }
         return true
     }

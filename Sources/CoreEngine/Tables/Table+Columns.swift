@@ -2,7 +2,9 @@
 extension Table {
     func setPrimaryKey(_ key: ColKey?) throws(RealmError) {
         state.primaryKey = key
-        if let key, let c = column(key), try index(of: c.index) == nil { try addIndex(c.index, fullText: false) }
+        if let key, let definition = column(key), try index(of: definition.index) == nil {
+            try addIndex(definition.index, fullText: false)
+        }
         refreshFacts()
     }
 
@@ -40,16 +42,16 @@ extension Table {
         }
         let key = newColKey(type, form)
         let isDictionary = form.contains(.dictionary)
-        var c = Column(
+        var column = Column(
             key: key, type: type, attributes: form, name: name,
             specType: Int64(type.rawValue) | (isDictionary ? 2 << 16 : 0))
         if type == .link {
             guard let target else {
                 throw RealmError(.invalidTableRef, "Property '\(name)' links to a class that does not exist")
             }
-            c.oppositeTable = target.key
+            column.oppositeTable = target.key
         }
-        try insert(c)
+        try insert(column)
         group.log?.columnAdded(self.key, key)
         if let target {
             let backlink = try target.addBacklinkColumn(origin: self, originColumn: key)
@@ -72,21 +74,22 @@ extension Table {
 
     /// The backlink column for (`origin`, `column`), made on first use. Format: logical §8.5.
     func backlinkColumn(origin: Table, column: ColKey) throws(RealmError) -> ColKey {
-        for c in columns where c.isBacklink && c.oppositeTable == origin.key && c.oppositeColumn == column {
-            return c.key
+        for definition in columns
+        where definition.isBacklink && definition.oppositeTable == origin.key && definition.oppositeColumn == column {
+            return definition.key
         }
         let key = try addBacklinkColumn(origin: origin, originColumn: column)
         group.log?.typedLinkChanged(origin.key, column, target: self.key)
         return key
     }
 
-    private func insert(_ c: Column) throws(RealmError) {
+    private func insert(_ column: Column) throws(RealmError) {
         try indexes.settle()
-        guard let clusterColumn = c.clusterColumn else {
+        guard let clusterColumn = column.clusterColumn else {
             throw RealmError(.illegalOperation, "A column of this type cannot be made")
         }
-        try eachTree { (rows) throws(RealmError) in try rows.addColumn(c.index, clusterColumn) }
-        try spec.insert(c)
+        try eachTree { (rows) throws(RealmError) in try rows.addColumn(column.index, clusterColumn) }
+        try spec.insert(column)
         columnsChanged()
     }
 
@@ -113,22 +116,22 @@ extension Table {
 
     /// Removes a public column with everything that belongs to it at both ends; embedded objects that it owns go too.
     func removeColumn(_ key: ColKey) throws(RealmError) {
-        guard let c = column(key), !c.isBacklink else {
+        guard let definition = column(key), !definition.isBacklink else {
             throw RealmError(.invalidProperty, "Class '\(className ?? name)' has no property with key \(key.raw)")
         }
-        if c.type == .link || c.type == .mixed {
+        if definition.type == .link || definition.type == .mixed {
             // Targets forget the links, and embedded ones lose their owner, before the column goes.
-            if let target = try group.table(c.oppositeTable), target.isEmbedded { try clearColumn(c) }
+            if let target = try group.table(definition.oppositeTable), target.isEmbedded { try clearColumn(definition) }
             for i in group.liveIndexes {
                 let other = try group.table(at: i)
                 guard
-                    let b = other.columns.first(where: {
+                    let backlink = other.columns.first(where: {
                         $0.isBacklink && $0.oppositeTable == self.key && $0.oppositeColumn == key
                     })
                 else {
                     continue
                 }
-                try other.remove(b.key)
+                try other.remove(backlink.key)
             }
         }
         try remove(key)
@@ -136,12 +139,12 @@ extension Table {
     }
 
     /// Sets every row's value of a link column to null or empty.
-    private func clearColumn(_ c: Column) throws(RealmError) {
-        guard let facts = facts(c.key) else { return }
+    private func clearColumn(_ column: Column) throws(RealmError) {
+        guard let facts = facts(column.key) else { return }
         for key in try allKeys() {
-            if let shape = c.shape {
-                guard case .slot(let s)? = try rows.get(key, c.index), s.subtree != nil else { continue }
-                try edit(CollectionPath(table: self.key, object: key, column: c.key), as: shape) {
+            if let shape = column.shape {
+                guard case .slot(let slot)? = try rows.get(key, column.index), slot.subtree != nil else { continue }
+                try edit(CollectionPath(table: self.key, object: key, column: column.key), as: shape) {
                     (e) throws(RealmError) in try e.clear()
                 }
             } else {
@@ -172,7 +175,7 @@ extension Table {
         if nullable { form.insert(.nullable) }
         let new = try addColumn(Name("__temporary_\(old.index)"), old.type, form)
         guard let added = column(new) else { return key }
-        for k in try allKeys() { try copyValue(k, from: old, to: added) }
+        for key in try allKeys() { try copyValue(key, from: old, to: added) }
         let name = old.name
         if wasPrimary { state.primaryKey = nil }
         try removeColumn(key)
@@ -189,7 +192,8 @@ extension Table {
             _ = try rows.set(key, new.index, value.isNull ? new.initial : try store.stable(value))
             return
         }
-        guard case .slot(let s) = value, let root = s.subtree, let kind = old.elementKind, let newKind = new.elementKind
+        guard case .slot(let slot) = value, let root = slot.subtree, let kind = old.elementKind,
+            let newKind = new.elementKind
         else { return }
         if shape == .dictionary {
             // Values are Mixed in both forms: the trees move over as they are, but for nulls.
@@ -198,8 +202,8 @@ extension Table {
                 (e) throws(RealmError) in
                 for i in 0..<entries.count {
                     guard case .string(let name) = try entries.key(i) else { continue }
-                    let v = try entries.value(i)
-                    _ = try e.setValue(v.isNull && !new.isNullable ? new.initialElement : v, for: name)
+                    let value = try entries.value(i)
+                    _ = try e.setValue(value.isNull && !new.isNullable ? new.initialElement : value, for: name)
                 }
             }
             return
@@ -207,21 +211,21 @@ extension Table {
         let from = BPlusTree(store, kind: kind, root: root)
         var to = try BPlusTree.create(store, kind: newKind)
         for i in 0..<(try from.count()) {
-            let v = try from.get(i)
-            try to.append(v.isNull && !new.isNullable ? new.initialElement : try store.stable(v))
+            let value = try from.get(i)
+            try to.append(value.isNull && !new.isNullable ? new.initialElement : try store.stable(value))
         }
         _ = try rows.set(key, new.index, .slot(RefOrTagged(to.root)))
     }
 
     /// Removes all public columns, with their other ends.
     func removeAllColumns() throws(RealmError) {
-        for c in publicColumns.map(\.key) { try removeColumn(c) }
+        for column in publicColumns.map(\.key) { try removeColumn(column) }
     }
 
     /// Removes all columns and then the table's own nodes. The group forgets the table.
     func destroyAll() throws(RealmError) {
         try removeAllColumns()
-        for c in backlinkColumns.map(\.key) { try remove(c) }
+        for column in backlinkColumns.map(\.key) { try remove(column) }
         try store.destroy(try flush())
     }
 
@@ -233,8 +237,8 @@ extension Table {
 
     func replaceOpposite(of table: TableKey, _ old: ColKey, by new: ColKey) throws(RealmError) {
         var changed = false
-        for c in columns where c.oppositeTable == table && c.oppositeColumn == old {
-            changed = spec.change(c.key) { $0.oppositeColumn = new } || changed
+        for column in columns where column.oppositeTable == table && column.oppositeColumn == old {
+            changed = spec.change(column.key) { $0.oppositeColumn = new } || changed
         }
         if changed { columnsChanged() }
     }
@@ -249,15 +253,19 @@ extension Table {
     func changePrimaryKey(to key: ColKey?) throws(RealmError) {
         guard key != primaryKey else { return }
         if let key {
-            guard let c = column(key), !c.isCollection, [.int, .string, .objectId, .uuid].contains(c.type) else {
+            guard let definition = column(key), !definition.isCollection,
+                [.int, .string, .objectId, .uuid].contains(definition.type)
+            else {
                 throw RealmError(
                     .illegalOperation,
                     "Property '\(className ?? name).\(column(key)?.name ?? "")' is of a type that cannot be a primary key"
                 )
             }
         }
-        if let old = primaryKey, let c = column(old), !c.attributes.contains(.indexed), try index(of: c.index) != nil {
-            try removeIndex(c.index)
+        if let old = primaryKey, let definition = column(old), !definition.attributes.contains(.indexed),
+            try index(of: definition.index) != nil
+        {
+            try removeIndex(definition.index)
         }
         try setPrimaryKey(key)
     }
@@ -267,10 +275,10 @@ extension Table {
         guard let pk = primaryKey, let index = try index(of: pk.index) else { return }
         var seen = 0
         for key in try allKeys() {
-            guard let v = try rows.peek(key, pk.index) else { continue }
+            guard let value = try rows.peek(key, pk.index) else { continue }
             var first: ObjKey?
             seen = 0
-            try index.findAll(v) { (k) throws(RealmError) in
+            try index.findAll(value) { (k) throws(RealmError) in
                 if first == nil { first = k }
                 seen += 1
             }

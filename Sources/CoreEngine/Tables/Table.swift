@@ -77,7 +77,7 @@ final class Table {
         state = try TableState(top)
         contentVersion = try top.number(6) ?? 0
         if let key = primaryKey {
-            guard let c = column(key), !c.isCollection else {
+            guard let definition = column(key), !definition.isCollection else {
                 throw .corrupt("primary key without its column", at: topRef.offset)
             }
         }
@@ -104,9 +104,9 @@ final class Table {
 
     /// Facts of a public or backlink column, nil when the table has no such column (any more).
     @inline(__always) func facts(_ key: ColKey) -> ColumnFacts? {
-        let i = key.index
-        guard i < facts.count, let f = facts[i], f.key == key else { return nil }
-        return f
+        let index = key.index
+        guard index < facts.count, let found = facts[index], found.key == key else { return nil }
+        return found
     }
 
     /// Brings in line what follows from the columns, the primary key and the presence of indexes.
@@ -145,12 +145,13 @@ final class Table {
     // MARK: Writing back
 
     /// A new table's top array; returns its ref. Format: logical §2.
-    static func create(_ s: NodeStore, key: TableKey, kind: Kind) throws(RealmError) -> Ref {
-        let spec = try TableSpec.create(s)
-        let rows = try ClusterTree.create(s, columns: [])
-        let indexes = try s.makeRefs([]).ref, tables = try s.makeIntegers().ref, cols = try s.makeIntegers().ref
+    static func create(_ store: NodeStore, key: TableKey, kind: Kind) throws(RealmError) -> Ref {
+        let spec = try TableSpec.create(store)
+        let rows = try ClusterTree.create(store, columns: [])
+        let indexes = try store.makeRefs([]).ref, tables = try store.makeIntegers().ref,
+            cols = try store.makeIntegers().ref
         let zero = RefOrTagged(.null)
-        return try s.makeRefs([
+        return try store.makeRefs([
             RefOrTagged(spec), zero, RefOrTagged(rows), RefOrTagged(tagged: UInt64(key.raw)), RefOrTagged(indexes),
             RefOrTagged(tagged: 0),
             RefOrTagged(tagged: 0),
@@ -168,15 +169,15 @@ final class Table {
     func flush() throws(RealmError) -> Ref {
         guard isModified else { return topRef }
         try indexes.settle()
-        let s = store
-        var top = try s.writableRefs(try s.refsNode(topRef), extra: 2)
-        while top.count < 14 { try s.insertSlot(&top, top.count, RefOrTagged(.null)) }
-        if spec.isModified { try spec.write(s, &top, length: widestIndex) }
-        s.setSlot(top, 2, rows.root)
-        try state.write(s, top)
+        let nodes = store
+        var top = try nodes.writableRefs(try nodes.refsNode(topRef), extra: 2)
+        while top.count < 14 { try nodes.insertSlot(&top, top.count, RefOrTagged(.null)) }
+        if spec.isModified { try spec.write(nodes, &top, length: widestIndex) }
+        nodes.setSlot(top, 2, rows.root)
+        try state.write(nodes, top)
         contentVersion &+= 1
-        s.setSlot(top, 6, RefOrTagged(tagged: contentVersion))
-        s.setSlot(top, 4, try indexes.write(try top.child(4), length: widestIndex))
+        nodes.setSlot(top, 6, RefOrTagged(tagged: contentVersion))
+        nodes.setSlot(top, 4, try indexes.write(try top.child(4), length: widestIndex))
         topRef = top.ref
         written = (state, rows.root, indexes.roots)
         return topRef

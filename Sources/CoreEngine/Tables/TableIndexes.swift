@@ -43,9 +43,9 @@ struct TableIndexes {
         roots.refs = [Ref](repeating: .null, count: byIndex.count)
         var length = 0
         if !ref.isNull {
-            let n = try rows.store.refsNode(ref)
-            length = n.count
-            for i in 0..<min(n.count, byIndex.count) where byIndex[i] >= 0 { roots.refs[i] = try n.child(i) }
+            let node = try rows.store.refsNode(ref)
+            length = node.count
+            for i in 0..<min(node.count, byIndex.count) where byIndex[i] >= 0 { roots.refs[i] = try node.child(i) }
         }
         var known = columns.makeIterator()
         var isSame = true
@@ -57,11 +57,11 @@ struct TableIndexes {
 
     /// Writes the roots into their array, which is to be `length` long at least; returns its ref.
     func write(_ ref: Ref, length: Int) throws(RealmError) -> Ref {
-        let s = rows.store
-        var n = try s.writableRefs(try s.refsNode(ref))
-        while n.count < length { try s.insertSlot(&n, n.count, RefOrTagged(.null)) }
-        for i in 0..<n.count { s.setSlot(n, i, i < roots.refs.count ? roots.refs[i] : .null) }
-        return n.ref
+        let store = rows.store
+        var node = try store.writableRefs(try store.refsNode(ref))
+        while node.count < length { try store.insertSlot(&node, node.count, RefOrTagged(.null)) }
+        for i in 0..<node.count { store.setSlot(node, i, i < roots.refs.count ? roots.refs[i] : .null) }
+        return node.ref
     }
 
     /// Makes room for the indexes of `count` columns.
@@ -151,8 +151,8 @@ struct TableIndexes {
     @inline(__always) mutating func enterFirst(_ value: Mixed, _ object: ObjKey, _ column: Int) throws(RealmError)
         -> Bool
     {
-        guard object == newest, let i = awaited.firstIndex(of: column) else { return false }
-        awaited.swapAt(i, awaited.count &- 1)
+        guard object == newest, let index = awaited.firstIndex(of: column) else { return false }
+        awaited.swapAt(index, awaited.count &- 1)
         awaited.removeLast()
         if awaited.isEmpty { newest = .null }
         try enter(value, object, column)
@@ -175,25 +175,25 @@ struct TableIndexes {
     // MARK: Changing
 
     /// Moves an object from under its old value to under the new one. The old value still stands in the row.
-    mutating func update(_ c: ColumnFacts, _ key: ObjKey, from old: Mixed, to new: Mixed) throws(RealmError) {
-        let column = c.key.index
+    mutating func update(_ facts: ColumnFacts, _ key: ObjKey, from old: Mixed, to new: Mixed) throws(RealmError) {
+        let column = facts.key.index
         if !newest.isNull {
             if try enterFirst(new, key, column) { return }
             if key != newest { try settle() }
         }
-        if c.isFullTextIndexed {
+        if facts.isFullTextIndexed {
             var before = Swift.Set<[UInt8]>(), after = Swift.Set<[UInt8]>()
-            if case .string(let b) = old { before = try FullTextTokenizer.tokens(b) }
-            if case .string(let b) = new { after = try FullTextTokenizer.tokens(b) }
+            if case .string(let text) = old { before = try FullTextTokenizer.tokens(text) }
+            if case .string(let text) = new { after = try FullTextTokenizer.tokens(text) }
             for word in before where !after.contains(word) {
-                try word.withBytes { (b) throws(RealmError) in try eraseWord(b, key, column) }
+                try word.withBytes { (text) throws(RealmError) in try eraseWord(text, key, column) }
             }
             for word in after where !before.contains(word) {
-                try word.withBytes { (b) throws(RealmError) in try insertWord(b, key, column) }
+                try word.withBytes { (text) throws(RealmError) in try insertWord(text, key, column) }
             }
             return
         }
-        if Mixed.equal(old, new), old.isNull == new.isNull, c.type != .mixed { return }
+        if Mixed.equal(old, new), old.isNull == new.isNull, facts.type != .mixed { return }
         try change(column) { (index) throws(RealmError) in
             try index.erase(old, key)
             try index.insert(new, key)
@@ -212,11 +212,11 @@ struct TableIndexes {
     }
 
     /// Takes an object that is about to go out of the index of a column.
-    mutating func remove(_ key: ObjKey, _ c: ColumnFacts) throws(RealmError) {
+    mutating func remove(_ key: ObjKey, _ facts: ColumnFacts) throws(RealmError) {
         try settle()
-        let column = c.key.index
+        let column = facts.key.index
         guard let value = try rows.get(key, column) else { return }
-        if c.isCollection || c.isFullTextIndexed {
+        if facts.isCollection || facts.isFullTextIndexed {
             try Self.forEachWord(of: value, rows.store) { (word) throws(RealmError) in try eraseWord(word, key, column)
             }
         } else {
@@ -225,32 +225,33 @@ struct TableIndexes {
     }
 
     /// The same for many objects. `keys` ascend.
-    mutating func remove(_ keys: ArraySlice<ObjKey>, _ c: ColumnFacts) throws(RealmError) {
-        if c.isCollection || c.isFullTextIndexed {
+    mutating func remove(_ keys: ArraySlice<ObjKey>, _ facts: ColumnFacts) throws(RealmError) {
+        if facts.isCollection || facts.isFullTextIndexed {
             // A hostile file has one long text in many rows: its words are looked for once. Text in the file stays as
             // it is meanwhile.
             var before: (text: Bytes, words: Swift.Set<[UInt8]>)?
-            for k in keys {
-                guard c.isFullTextIndexed, case .string(let text)? = try rows.get(k, c.key.index), text.count > 1 << 12,
+            for key in keys {
+                guard facts.isFullTextIndexed, case .string(let text)? = try rows.get(key, facts.key.index),
+                    text.count > 1 << 12,
                     rows.store.isFile(text)
                 else {
-                    try remove(k, c)
+                    try remove(key, facts)
                     continue
                 }
                 if before?.text.baseAddress != text.baseAddress || before?.text.count != text.count {
                     before = (text, try FullTextTokenizer.tokens(text))
                 }
                 for word in before?.words ?? [] {
-                    try word.withBytes { (b) throws(RealmError) in try eraseWord(b, k, c.key.index) }
+                    try word.withBytes { (b) throws(RealmError) in try eraseWord(b, key, facts.key.index) }
                 }
             }
             return
         }
         try settle()
-        let column = c.key.index
+        let column = facts.key.index
         var leaving = SearchIndex.Leaving()
         try leaving.reserve(keys.count)
-        for k in keys { if let value = try rows.get(k, column) { leaving.append(value, k) } }
+        for key in keys { if let value = try rows.get(key, column) { leaving.append(value, key) } }
         try change(column) { (index) throws(RealmError) in try index.erase(leaving) }
     }
 
@@ -261,13 +262,13 @@ struct TableIndexes {
         let store = rows.store
         var index = SearchIndex(store, root: try SearchIndex.create(store), rows: rows, column: column)
         for key in try rows.allKeys() {
-            guard let v = try rows.get(key, column) else { continue }
+            guard let value = try rows.get(key, column) else { continue }
             var hasWords = isFullText
-            if case .slot = v { hasWords = true }
+            if case .slot = value { hasWords = true }
             if hasWords {
-                try Self.forEachWord(of: v, store) { (word) throws(RealmError) in try index.insertWord(word, key) }
+                try Self.forEachWord(of: value, store) { (word) throws(RealmError) in try index.insertWord(word, key) }
             } else {
-                try index.insert(v, key)
+                try index.insert(value, key)
             }
         }
         recent.forget()
@@ -294,11 +295,11 @@ struct TableIndexes {
             for word in try FullTextTokenizer.tokens(text) {
                 try word.withBytes { (b) throws(RealmError) in try body(b) }
             }
-        case .slot(let s):
-            guard let root = s.subtree else { return }
+        case .slot(let slot):
+            guard let root = slot.subtree else { return }
             let tree = BPlusTree(store, kind: .string, root: root)
             for i in 0..<(try tree.count()) {
-                if case .string(let b) = try tree.get(i) { try body(b) } else { try body(nil) }
+                if case .string(let text) = try tree.get(i) { try body(text) } else { try body(nil) }
             }
         default: return
         }

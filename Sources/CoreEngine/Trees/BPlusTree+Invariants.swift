@@ -18,43 +18,43 @@ extension BPlusTree {
     /// Checks a subtree; returns its levels.
     private func height(_ ref: Ref, near place: Int?, depth: Int) throws(RealmError) -> Int {
         guard depth < Trees.maxDepth else { throw .corrupt("tree too deep", at: ref.offset) }
-        let n = try store.node(ref)
-        guard n.isInner else {
+        let node = try store.node(ref)
+        guard node.isInner else {
             guard try kind.count(store, ref) <= capacity else {
                 throw .corrupt("leaf with too many elements", at: ref.offset)
             }
             return 0
         }
-        let children = n.count - 2
+        let children = node.count - 2
         guard children >= 1, children <= capacity else {
             throw .corrupt("inner tree node with too many children, or none", at: ref.offset)
         }
-        let total = try Self.count(store, kind, ref), first = try n.slot(0)
+        let total = try Self.count(store, kind, ref), first = try node.slot(0)
         let offsets = first.isTagged ? nil : try store.integers(first.ref)
         guard offsets == nil || offsets?.count == children - 1 else {
             throw .corrupt("inner tree node with too few offsets", at: ref.offset)
         }
         // Where an operation may have been: its child and the next, with which it may have merged.
         let near = try place.map { (place) throws(RealmError) in
-            try Self.childIndex(store, n, min(max(place, 0), max(total - 1, 0)))
+            try Self.childIndex(store, node, min(max(place, 0), max(total - 1, 0)))
         }
         var end = 0, levels: Int?
-        for c in 0..<children {
-            let child = try n.child(c + 1), size = try Self.count(store, kind, child)
+        for childIndex in 0..<children {
+            let child = try node.child(childIndex + 1), size = try Self.count(store, kind, child)
             guard size > 0 else { throw .corrupt("tree with an empty child", at: child.offset) }
             end += size
             if let offsets {
-                guard c == children - 1 || offsets.getUnsigned(c) == UInt64(end) else {
+                guard childIndex == children - 1 || offsets.getUnsigned(childIndex) == UInt64(end) else {
                     throw .corrupt("tree offsets that are not those of the children", at: ref.offset)
                 }
             } else {
                 let per = first.integer
-                guard c == children - 1 ? size <= per : size == per else {
+                guard childIndex == children - 1 ? size <= per : size == per else {
                     throw .corrupt("compact tree node with uneven children", at: ref.offset)
                 }
             }
-            if let near, c != near.child, c != near.child + 1 { continue }
-            let below = try height(child, near: near.map { c == $0.child ? $0.within : 0 }, depth: depth + 1)
+            if let near, childIndex != near.child, childIndex != near.child + 1 { continue }
+            let below = try height(child, near: near.map { childIndex == $0.child ? $0.within : 0 }, depth: depth + 1)
             guard levels == nil || levels == below else { throw .corrupt("tree of uneven depth", at: ref.offset) }
             levels = below
         }

@@ -55,11 +55,11 @@ struct ClusterCursor {
     }
 
     /// Down to child `i`.
-    @inline(__always) private mutating func enter(_ inner: ClusterInner, _ i: Int) {
-        if i &+ 1 < inner.count { high = offset &+ inner.offset(i &+ 1) &- 1 }
-        offset &+= inner.offset(i)
+    @inline(__always) private mutating func enter(_ inner: ClusterInner, _ index: Int) {
+        if index &+ 1 < inner.count { high = offset &+ inner.offset(index &+ 1) &- 1 }
+        offset &+= inner.offset(index)
         low = offset
-        childIndex = i
+        childIndex = index
     }
 
     /// Moves to the leaf where `key` belongs. With `writable`, the nodes on the way are copied to the slab, and `root`
@@ -68,30 +68,30 @@ struct ClusterCursor {
         throws(RealmError)
     {
         start()
-        var n = try store.refsNode(root)
+        var node = try store.refsNode(root)
         if writable {
-            n = try store.writableRefs(n)
-            root = n.ref
+            node = try store.writableRefs(node)
+            root = node.ref
         }
         var inSlab = true, above = ClusterTree.noNode
         for _ in 0..<Trees.maxDepth {
-            inSlab = inSlab && !store.isInFile(n.ref)
-            if !n.isInner {
-                leaf = try ClusterLeaf(store, n)
+            inSlab = inSlab && !store.isInFile(node.ref)
+            if !node.isInner {
+                leaf = try ClusterLeaf(store, node)
                 parent = above
                 isWritable = inSlab
                 isValid = true
                 return
             }
-            let inner = try ClusterInner(store, n)
-            let i = try inner.find(key &- offset)
-            enter(inner, i)
-            above = n
-            n = try store.refsNode(try inner.child(i))
+            let inner = try ClusterInner(store, node)
+            let childIndex = try inner.find(key &- offset)
+            enter(inner, childIndex)
+            above = node
+            node = try store.refsNode(try inner.child(childIndex))
             if writable {
-                let w = try store.writableRefs(n)
-                if w.ref != n.ref { inner.setChild(store, i, w.ref) }
-                n = w
+                let slabNode = try store.writableRefs(node)
+                if slabNode.ref != node.ref { inner.setChild(store, childIndex, slabNode.ref) }
+                node = slabNode
             }
         }
         throw .corrupt("cluster tree too deep", at: root.offset)
@@ -107,10 +107,10 @@ struct ClusterCursor {
         var ref = root
         var inSlab = true, above = ClusterTree.noNode
         for _ in 0..<Trees.maxDepth {
-            let n = try store.refsNode(ref)
-            inSlab = inSlab && !store.isInFile(n.ref)
-            if !n.isInner {
-                leaf = try ClusterLeaf(store, n)
+            let node = try store.refsNode(ref)
+            inSlab = inSlab && !store.isInFile(node.ref)
+            if !node.isInner {
+                leaf = try ClusterLeaf(store, node)
                 guard remaining < leaf.count else { throw .corrupt("object counts do not add up", at: ref.offset) }
                 firstIndex = index - remaining
                 parent = above
@@ -118,12 +118,12 @@ struct ClusterCursor {
                 isValid = true
                 return
             }
-            let inner = try ClusterInner(store, n)
-            let (i, before) = try inner.find(index: remaining, size)
+            let inner = try ClusterInner(store, node)
+            let (childIndex, before) = try inner.find(index: remaining, size)
             remaining -= before
-            enter(inner, i)
-            above = n
-            ref = try inner.child(i)
+            enter(inner, childIndex)
+            above = node
+            ref = try inner.child(childIndex)
         }
         throw .corrupt("cluster tree too deep", at: root.offset)
     }
@@ -137,9 +137,9 @@ struct ClusterCursor {
         isValid = false
         pathCount = -1
         childIndex += 1
-        let n = try store.refsNode(try inner.child(childIndex))
-        guard !n.isInner else { throw .corrupt("cluster tree of uneven depth", at: n.ref.offset) }
-        leaf = try ClusterLeaf(store, n)
+        let node = try store.refsNode(try inner.child(childIndex))
+        guard !node.isInner else { throw .corrupt("cluster tree of uneven depth", at: node.ref.offset) }
+        leaf = try ClusterLeaf(store, node)
         offset = base &+ inner.offset(childIndex)
         low = offset
         if childIndex + 1 < inner.count {
@@ -150,7 +150,7 @@ struct ClusterCursor {
             high = leaf.count > 0 ? leaf.key(leaf.count - 1) &+ offset : low
         }
         firstIndex = first
-        isWritable = wasWritable && !store.isInFile(n.ref)
+        isWritable = wasWritable && !store.isInFile(node.ref)
         isValid = leaf.count > 0
         return isValid
     }
@@ -170,12 +170,12 @@ struct ClusterCursor {
     }
 
     /// The path grows from the leaf upwards; a node that splits or moves invalidates the cursor.
-    mutating func rise(to n: Node) {
+    mutating func rise(to node: Node) {
         switch pathCount {
-        case 0: path.0 = n.address
-        case 1: path.1 = n.address
-        case 2: path.2 = n.address
-        case 3: path.3 = n.address
+        case 0: path.0 = node.address
+        case 1: path.1 = node.address
+        case 2: path.2 = node.address
+        case 3: path.3 = node.address
         default: break
         }
         pathCount = pathCount >= 0 && pathCount < 4 ? pathCount + 1 : -1

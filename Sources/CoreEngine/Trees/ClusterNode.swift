@@ -15,37 +15,39 @@ struct ClusterLeaf {
     init() { node = ClusterTree.noNode }
 
     /// The store is borrowed: an initializer counts a reference to it otherwise, for each leaf.
-    @inline(__always) init(_ s: borrowing NodeStore, _ n: Node) throws(RealmError) {
-        node = n
-        let first = try n.slot(0)
+    @inline(__always) init(_ store: borrowing NodeStore, _ leaf: Node) throws(RealmError) {
+        node = leaf
+        let first = try leaf.slot(0)
         if first.isTagged {
-            count = try Self.readCount(first, of: n)
+            count = try Self.readCount(first, of: leaf)
         } else {
             isCompact = false
-            general = try Self.readKeys(s, first, of: n)
+            general = try Self.readKeys(store, first, of: leaf)
             count = general.count
         }
     }
 
     /// The number of rows of a leaf in compact form.
-    @inline(__always) static func readCount(_ first: RefOrTagged, of n: Node) throws(RealmError) -> Int {
+    @inline(__always) static func readCount(_ first: RefOrTagged, of node: Node) throws(RealmError) -> Int {
         guard first.integer <= UInt64(Format.clusterCapacity) else {
-            throw .corrupt("cluster with too many objects", at: n.ref.offset)
+            throw .corrupt("cluster with too many objects", at: node.ref.offset)
         }
         return Int(truncatingIfNeeded: first.integer)
     }
 
     /// The keys of a leaf in general form.
-    @inline(__always) static func readKeys(_ s: borrowing NodeStore, _ first: RefOrTagged, of n: Node)
+    @inline(__always) static func readKeys(_ store: borrowing NodeStore, _ first: RefOrTagged, of node: Node)
         throws(RealmError) -> Node
     {
-        let k = try s.integers(first.ref)
+        let keys = try store.integers(first.ref)
         // A narrow array would lose the unsigned keys that it may be about to receive.
-        guard k.width >= 8 || k.count == 0 else { throw .corrupt("cluster keys of a wrong width", at: n.ref.offset) }
-        guard k.count <= Format.clusterCapacity else {
-            throw .corrupt("cluster with too many objects", at: n.ref.offset)
+        guard keys.width >= 8 || keys.count == 0 else {
+            throw .corrupt("cluster keys of a wrong width", at: node.ref.offset)
         }
-        return k
+        guard keys.count <= Format.clusterCapacity else {
+            throw .corrupt("cluster with too many objects", at: node.ref.offset)
+        }
+        return keys
     }
 
     var ref: Ref { node.ref }
@@ -67,19 +69,21 @@ struct ClusterLeaf {
     }
 
     private func generalRow(_ key: UInt64) -> Int? {
-        let i = general.lowerBoundUnsigned(key)
-        return i < count && general.getUnsigned(i) == key ? i : nil
+        let index = general.lowerBoundUnsigned(key)
+        return index < count && general.getUnsigned(index) == key ? index : nil
     }
 
-    @inline(__always) static func column(_ node: Node, _ c: Int) throws(RealmError) -> Ref {
-        let slot = try node.slot(c &+ 1)
+    @inline(__always) static func column(_ node: Node, _ child: Int) throws(RealmError) -> Ref {
+        let slot = try node.slot(child &+ 1)
         guard slot.subtree != nil else { throw .corrupt("cluster without the leaf of a column", at: node.ref.offset) }
         return slot.ref
     }
 
-    @inline(__always) func column(_ c: Int) throws(RealmError) -> Ref { try Self.column(node, c) }
+    @inline(__always) func column(_ child: Int) throws(RealmError) -> Ref { try Self.column(node, child) }
 
-    @inline(__always) func setColumn(_ s: NodeStore, _ c: Int, _ ref: Ref) { s.setSlot(node, c &+ 1, ref) }
+    @inline(__always) func setColumn(_ store: NodeStore, _ child: Int, _ ref: Ref) {
+        store.setSlot(node, child &+ 1, ref)
+    }
 
     @inline(__always) func checkHolds(columns: Int) throws(RealmError) {
         guard node.count > columns else { throw .corrupt("cluster without the leaf of a column", at: ref.offset) }
@@ -87,84 +91,86 @@ struct ClusterLeaf {
 
     // MARK: Changing the keys of a leaf in the slab
 
-    @inline(__always) private mutating func setCompact(_ s: NodeStore, _ n: Int) {
-        s.setSlot(node, 0, RefOrTagged(tagged: n))
-        count = n
+    @inline(__always) private mutating func setCompact(_ store: NodeStore, _ number: Int) {
+        store.setSlot(node, 0, RefOrTagged(tagged: number))
+        count = number
     }
 
-    @inline(__always) private mutating func setKeys(_ s: NodeStore, _ k: Node) {
-        s.setSlot(node, 0, k.ref)
+    @inline(__always) private mutating func setKeys(_ store: NodeStore, _ keys: Node) {
+        store.setSlot(node, 0, keys.ref)
         isCompact = false
-        general = k
-        count = k.count
+        general = keys
+        count = keys.count
     }
 
     /// Adds a key that is larger than all others; false, and nothing happens, when it is not, or when it would end the
     /// compact form.
-    @inline(__always) mutating func append(_ s: NodeStore, _ key: UInt64) throws(RealmError) -> Bool {
+    @inline(__always) mutating func append(_ store: NodeStore, _ key: UInt64) throws(RealmError) -> Bool {
         if !isCompact {
-            var k = general
-            guard count > 0, key > k.getUnsigned(count &- 1) else { return false }
-            try s.insertUnsigned(&k, count, key)
-            setKeys(s, k)
+            var keys = general
+            guard count > 0, key > keys.getUnsigned(count &- 1) else { return false }
+            try store.insertUnsigned(&keys, count, key)
+            setKeys(store, keys)
         } else {
             guard key == UInt64(count) else { return false }
-            setCompact(s, count &+ 1)
+            setCompact(store, count &+ 1)
         }
         return true
     }
 
-    mutating func insert(_ s: NodeStore, _ key: UInt64, at position: Int) throws(RealmError) {
-        if isCompact && key == UInt64(count) { return setCompact(s, count + 1) }
-        var k = try generalKeys(s)
-        try s.insertUnsigned(&k, position, key)
-        setKeys(s, k)
+    mutating func insert(_ store: NodeStore, _ key: UInt64, at position: Int) throws(RealmError) {
+        if isCompact && key == UInt64(count) { return setCompact(store, count + 1) }
+        var keys = try generalKeys(store)
+        try store.insertUnsigned(&keys, position, key)
+        setKeys(store, keys)
     }
 
-    mutating func erase(_ s: NodeStore, row: Int) throws(RealmError) {
-        if isCompact && row == count - 1 { return setCompact(s, row) }
-        var k = try generalKeys(s)
-        try s.eraseUnsigned(&k, row)
-        setKeys(s, k)
+    mutating func erase(_ store: NodeStore, row: Int) throws(RealmError) {
+        if isCompact && row == count - 1 { return setCompact(store, row) }
+        var keys = try generalKeys(store)
+        try store.eraseUnsigned(&keys, row)
+        setKeys(store, keys)
     }
 
-    mutating func keep(_ s: NodeStore, _ rows: KeptRows) throws(RealmError) {
-        if isCompact && (rows.count == 0 || rows[rows.count - 1] == rows.count - 1) { return setCompact(s, rows.count) }
-        var k = try generalKeys(s)
-        try s.keepUnsigned(&k, rows)
-        setKeys(s, k)
+    mutating func keep(_ store: NodeStore, _ rows: KeptRows) throws(RealmError) {
+        if isCompact && (rows.count == 0 || rows[rows.count - 1] == rows.count - 1) {
+            return setCompact(store, rows.count)
+        }
+        var keys = try generalKeys(store)
+        try store.keepUnsigned(&keys, rows)
+        setKeys(store, keys)
     }
 
     /// Takes the keys of the rows from `position` on out, and puts `key` there.
-    mutating func cut(_ s: NodeStore, at position: Int, inserting key: UInt64) throws(RealmError) {
-        var k = try generalKeys(s)
-        try s.eraseUnsigned(&k, position, k.count - position)
-        try s.insertUnsigned(&k, position, key)
-        setKeys(s, k)
+    mutating func cut(_ store: NodeStore, at position: Int, inserting key: UInt64) throws(RealmError) {
+        var keys = try generalKeys(store)
+        try store.eraseUnsigned(&keys, position, keys.count - position)
+        try store.insertUnsigned(&keys, position, key)
+        setKeys(store, keys)
     }
 
     /// Adds the keys of a leaf that starts `distance` after this one.
-    mutating func append(_ s: NodeStore, _ other: ClusterLeaf, distance: UInt64) throws(RealmError) {
-        var k = try generalKeys(s)
+    mutating func append(_ store: NodeStore, _ other: ClusterLeaf, distance: UInt64) throws(RealmError) {
+        var keys = try generalKeys(store)
         var other = other
-        let more = try other.generalKeys(s)
-        for i in 0..<more.count { try s.insertUnsigned(&k, k.count, more.getUnsigned(i) &+ distance) }
-        setKeys(s, k)
+        let more = try other.generalKeys(store)
+        for i in 0..<more.count { try store.insertUnsigned(&keys, keys.count, more.getUnsigned(i) &+ distance) }
+        setKeys(store, keys)
     }
 
     /// Adds `f` to every key.
-    mutating func rebase(_ s: NodeStore, by f: UInt64) throws(RealmError) {
-        var k = try generalKeys(s)
-        for i in 0..<k.count { try s.setUnsigned(&k, i, k.getUnsigned(i) &+ f) }
-        setKeys(s, k)
+    mutating func rebase(_ store: NodeStore, by distance: UInt64) throws(RealmError) {
+        var keys = try generalKeys(store)
+        for i in 0..<keys.count { try store.setUnsigned(&keys, i, keys.getUnsigned(i) &+ distance) }
+        setKeys(store, keys)
     }
 
     /// The keys in general form.
-    mutating func generalKeys(_ s: NodeStore) throws(RealmError) -> Node {
+    mutating func generalKeys(_ store: NodeStore) throws(RealmError) -> Node {
         if !isCompact { return general }
-        let k = try s.makeUnsigned((0..<UInt64(count)).map { $0 })
-        setKeys(s, k)
-        return k
+        let keys = try store.makeUnsigned((0..<UInt64(count)).map { $0 })
+        setKeys(store, keys)
+        return keys
     }
 }
 
@@ -178,20 +184,20 @@ struct ClusterInner {
     /// Levels below this node.
     let depth: Int
 
-    @inline(__always) init(_ s: borrowing NodeStore, _ n: Node) throws(RealmError) {
-        let d = try n.slot(1), first = try n.child(0)
-        guard d.isTagged, d.integer >= 1, d.integer < 8 else {
-            throw .corrupt("inner cluster of impossible depth", at: n.ref.offset)
+    @inline(__always) init(_ store: borrowing NodeStore, _ leaf: Node) throws(RealmError) {
+        let levels = try leaf.slot(1), first = try leaf.child(0)
+        guard levels.isTagged, levels.integer >= 1, levels.integer < 8 else {
+            throw .corrupt("inner cluster of impossible depth", at: leaf.ref.offset)
         }
-        guard n.count > 3 else { throw .corrupt("inner cluster without children", at: n.ref.offset) }
-        node = n
-        depth = Int(d.integer)
+        guard leaf.count > 3 else { throw .corrupt("inner cluster without children", at: leaf.ref.offset) }
+        node = leaf
+        depth = Int(levels.integer)
         if !first.isNull {
-            let o = try s.integers(first)
-            guard o.count >= n.count &- 3 else {
-                throw .corrupt("inner cluster with too few offsets", at: n.ref.offset)
+            let newOffsets = try store.integers(first)
+            guard newOffsets.count >= leaf.count &- 3 else {
+                throw .corrupt("inner cluster with too few offsets", at: leaf.ref.offset)
             }
-            offsets = o
+            offsets = newOffsets
         }
     }
 
@@ -203,9 +209,11 @@ struct ClusterInner {
     /// Number of children.
     @inline(__always) var count: Int { node.count &- Self.firstChild }
 
-    @inline(__always) func child(_ i: Int) throws(RealmError) -> Ref { try node.child(i &+ 3) }
+    @inline(__always) func child(_ index: Int) throws(RealmError) -> Ref { try node.child(index &+ 3) }
 
-    @inline(__always) func offset(_ i: Int) -> UInt64 { offsets?.getUnsigned(i) ?? UInt64(i) << UInt64(8 &* depth) }
+    @inline(__always) func offset(_ index: Int) -> UInt64 {
+        offsets?.getUnsigned(index) ?? UInt64(index) << UInt64(8 &* depth)
+    }
 
     /// The child where `key` belongs: the last that starts at or before it.
     @inline(__always) func find(_ key: UInt64) throws(RealmError) -> Int {
@@ -239,18 +247,18 @@ struct ClusterInner {
     }
 
     /// Number of objects below the children before child `i`.
-    func objects(before i: Int, _ size: (Ref) throws(RealmError) -> Int) throws(RealmError) -> Int {
-        if i > 0, try isDense(size) { return Int(min(offset(i), offset(count &- 1))) }
+    func objects(before index: Int, _ size: (Ref) throws(RealmError) -> Int) throws(RealmError) -> Int {
+        if index > 0, try isDense(size) { return Int(min(offset(index), offset(count &- 1))) }
         var sum = 0
-        for j in 0..<i { sum += try size(try child(j)) }
+        for j in 0..<index { sum += try size(try child(j)) }
         return sum
     }
 
     /// The child with the object at `index` of those below, and the number of objects before that child.
     func find(index: Int, _ size: (Ref) throws(RealmError) -> Int) throws(RealmError) -> (child: Int, before: Int) {
         if index > 0, try isDense(size) {
-            let i = try find(UInt64(index))
-            return (i, Int(min(offset(i), UInt64(index))))
+            let position = try find(UInt64(index))
+            return (position, Int(min(offset(position), UInt64(index))))
         }
         var before = 0
         for i in 0..<count {
@@ -263,37 +271,37 @@ struct ClusterInner {
 
     // MARK: Changing a node in the slab
 
-    func setChild(_ s: NodeStore, _ i: Int, _ ref: Ref) { s.setSlot(node, i + 3, ref) }
+    func setChild(_ store: NodeStore, _ index: Int, _ ref: Ref) { store.setSlot(node, index + 3, ref) }
 
-    func setObjects(_ s: NodeStore, _ n: UInt64) { s.setSlot(node, 2, RefOrTagged(tagged: n)) }
+    func setObjects(_ store: NodeStore, _ count: UInt64) { store.setSlot(node, 2, RefOrTagged(tagged: count)) }
 
-    mutating func insertChild(_ s: NodeStore, _ i: Int, _ ref: Ref) throws(RealmError) {
-        try s.insertSlot(&node, i + 3, RefOrTagged(ref))
+    mutating func insertChild(_ store: NodeStore, _ index: Int, _ ref: Ref) throws(RealmError) {
+        try store.insertSlot(&node, index + 3, RefOrTagged(ref))
     }
 
-    mutating func eraseChildren(_ s: NodeStore, _ i: Int, _ n: Int = 1) throws(RealmError) {
-        try s.eraseSlots(&node, i + 3, n)
+    mutating func eraseChildren(_ store: NodeStore, _ index: Int, _ n: Int = 1) throws(RealmError) {
+        try store.eraseSlots(&node, index + 3, n)
     }
 
-    mutating func keepChildren(_ s: NodeStore, _ rows: KeptRows) throws(RealmError) {
-        try s.keepSlots(&node, rows, first: 3)
+    mutating func keepChildren(_ store: NodeStore, _ rows: KeptRows) throws(RealmError) {
+        try store.keepSlots(&node, rows, first: 3)
     }
 
     /// Whether child `i` would start where the compact form puts it.
-    func isCompact(with offset: UInt64, at i: Int) -> Bool {
-        offsets == nil && offset == UInt64(i) << UInt64(8 * depth)
+    func isCompact(with offset: UInt64, at index: Int) -> Bool {
+        offsets == nil && offset == UInt64(index) << UInt64(8 * depth)
     }
 
     /// The offsets in general form. Who changes them gives them back to `setOffsets`.
-    mutating func generalOffsets(_ s: NodeStore) throws(RealmError) -> Node {
+    mutating func generalOffsets(_ store: NodeStore) throws(RealmError) -> Node {
         if let offsets { return offsets }
-        let o = try s.makeUnsigned((0..<UInt64(count)).map { $0 << UInt64(8 * depth) })
-        setOffsets(s, o)
-        return o
+        let offsets = try store.makeUnsigned((0..<UInt64(count)).map { $0 << UInt64(8 * depth) })
+        setOffsets(store, offsets)
+        return offsets
     }
 
-    mutating func setOffsets(_ s: NodeStore, _ o: Node) {
-        s.setSlot(node, 0, o.ref)
-        offsets = o
+    mutating func setOffsets(_ store: NodeStore, _ newOffsets: Node) {
+        store.setSlot(node, 0, newOffsets.ref)
+        offsets = newOffsets
     }
 }

@@ -27,12 +27,12 @@ extension ClusterTree {
     private func check(
         _ ref: Ref, offset: UInt64, last: UInt64, levels: Int?, near place: UInt64?, _ metCursor: inout Bool
     ) throws(RealmError) {
-        let n = try store.refsNode(ref)
-        guard n.isInner == (levels ?? (n.isInner ? 1 : 0) > 0) else {
+        let node = try store.refsNode(ref)
+        guard node.isInner == (levels ?? (node.isInner ? 1 : 0) > 0) else {
             throw .corrupt("cluster tree of uneven depth", at: ref.offset)
         }
-        guard n.isInner else { return try checkLeaf(n, offset: offset, last: last, &metCursor) }
-        let inner = try ClusterInner(store, n), children = inner.count
+        guard node.isInner else { return try checkLeaf(node, offset: offset, last: last, &metCursor) }
+        let inner = try ClusterInner(store, node), children = inner.count
         let stated = inner.depth
         guard levels == nil || levels == stated else { throw .corrupt("cluster tree of uneven depth", at: ref.offset) }
         guard children <= Format.clusterCapacity else {
@@ -48,7 +48,7 @@ extension ClusterTree {
             sums.append(sum)
             sum += try subtreeCount(try inner.child(i))
         }
-        guard try n.slot(2) == RefOrTagged(tagged: sum) else {
+        guard try node.slot(2) == RefOrTagged(tagged: sum) else {
             throw .corrupt("object counts do not add up", at: ref.offset)
         }
         let final = children - 1,
@@ -63,13 +63,13 @@ extension ClusterTree {
         }
     }
 
-    private func checkLeaf(_ n: Node, offset: UInt64, last: UInt64, _ metCursor: inout Bool) throws(RealmError) {
-        let cluster = try ClusterLeaf(store, n), count = cluster.count
+    private func checkLeaf(_ node: Node, offset: UInt64, last: UInt64, _ metCursor: inout Bool) throws(RealmError) {
+        let cluster = try ClusterLeaf(store, node), count = cluster.count
         for i in 1..<max(1, count) where cluster.key(i - 1) >= cluster.key(i) {
-            throw .corrupt("object keys out of order", at: n.ref.offset)
+            throw .corrupt("object keys out of order", at: node.ref.offset)
         }
         let largest = count > 0 ? cluster.key(count - 1) : 0
-        guard largest <= last &- offset else { throw .corrupt("objects outside of their cluster", at: n.ref.offset) }
+        guard largest <= last &- offset else { throw .corrupt("objects outside of their cluster", at: node.ref.offset) }
         try cluster.checkHolds(columns: columns.count)
         for (i, column) in columns.enumerated() {
             guard let column else { continue }
@@ -80,15 +80,15 @@ extension ClusterTree {
                 throw .corrupt("column with more or fewer values than objects", at: leaf.ref.offset)
             }
         }
-        guard cursor.isValid, cursor.leaf.ref == n.ref else { return }
+        guard cursor.isValid, cursor.leaf.ref == node.ref else { return }
         metCursor = true
         let isRight = cursor.count == count && cursor.offset == offset && cursor.low >= offset && cursor.high <= last
         guard isRight, cursor.leaf.keys?.ref == cluster.keys?.ref else {
-            throw .corrupt("cursor that describes its leaf wrongly", at: n.ref.offset)
+            throw .corrupt("cursor that describes its leaf wrongly", at: node.ref.offset)
         }
         for i in columns.indices {
             guard try isOpenedRight(i) else {
-                throw .corrupt("opened column that describes its leaf wrongly", at: n.ref.offset)
+                throw .corrupt("opened column that describes its leaf wrongly", at: node.ref.offset)
             }
         }
     }

@@ -67,8 +67,8 @@ final class ClusterTree {
 
     /// The column's leaves hold numbers of values that stand elsewhere.
     func isEnumerated(_ column: ColKey) -> Bool {
-        guard column.index < columns.count, let c = columns[column.index] else { return false }
-        return !c.enumeratedValues.isNull
+        guard column.index < columns.count, let definition = columns[column.index] else { return false }
+        return !definition.enumeratedValues.isNull
     }
 
     init(_ store: NodeStore, root: Ref, columns: [Column?]) {
@@ -101,8 +101,9 @@ final class ClusterTree {
     /// An empty tree with the columns' empty leaves.
     static func create(_ store: NodeStore, columns: [Column?]) throws(RealmError) -> Ref {
         var slots = [RefOrTagged(tagged: 0)]
-        for c in columns {
-            slots.append(RefOrTagged(try c.map { c throws(RealmError) in try c.kind.create(store) } ?? .null))
+        for column in columns {
+            slots.append(
+                RefOrTagged(try column.map { column throws(RealmError) in try column.kind.create(store) } ?? .null))
         }
         return try store.makeRefs(slots).ref
     }
@@ -133,14 +134,14 @@ final class ClusterTree {
 
     /// Objects below a node.
     func subtreeCount(_ ref: Ref) throws(RealmError) -> Int {
-        let n = try store.refsNode(ref)
-        if !n.isInner { return try ClusterLeaf(store, n).count }
-        let c = try n.slot(2)
+        let node = try store.refsNode(ref)
+        if !node.isInner { return try ClusterLeaf(store, node).count }
+        let count = try node.slot(2)
         // 256 rows need at least the eight bytes of their cluster.
-        guard c.isTagged, store.admits(c.integer, perByte: 32) else {
+        guard count.isTagged, store.admits(count.integer, perByte: 32) else {
             throw .corrupt("impossible number of objects", at: ref.offset)
         }
-        return Int(c.integer)
+        return Int(count.integer)
     }
 
     /// Bytes that a leaf of the tree needs at least: a header and a word, and a header for each column's leaf.
@@ -163,9 +164,9 @@ final class ClusterTree {
     @inline(__always) func locate(_ key: ObjKey) throws(RealmError) -> Row? { try find(key).map { token($0) } }
 
     @inline(__always) private func find(_ key: ObjKey) throws(RealmError) -> Int? {
-        let k = UInt64(bitPattern: key.raw)
-        if !cursor.holds(k) { try descend(to: k, writable: false) }
-        return rowInCursor(k)
+        let raw = UInt64(bitPattern: key.raw)
+        if !cursor.holds(raw) { try descend(to: raw, writable: false) }
+        return rowInCursor(raw)
     }
 
     /// As `locate`, with the path in the slab. A key that is not there copies nothing.
@@ -180,14 +181,14 @@ final class ClusterTree {
     /// Number of objects whose keys are below `key`.
     func rank(of key: ObjKey) throws(RealmError) -> Int {
         var relative = UInt64(bitPattern: key.raw), before = 0
-        var n = try store.refsNode(root)
+        var node = try store.refsNode(root)
         for _ in 0..<Trees.maxDepth {
-            guard n.isInner else { return before + (try ClusterLeaf(store, n)).position(relative) }
-            let inner = try ClusterInner(store, n)
-            let i = try inner.find(relative)
-            before += try inner.objects(before: i) { (ref) throws(RealmError) in try subtreeCount(ref) }
-            relative &-= inner.offset(i)
-            n = try store.refsNode(try inner.child(i))
+            guard node.isInner else { return before + (try ClusterLeaf(store, node)).position(relative) }
+            let inner = try ClusterInner(store, node)
+            let childIndex = try inner.find(relative)
+            before += try inner.objects(before: childIndex) { (ref) throws(RealmError) in try subtreeCount(ref) }
+            relative &-= inner.offset(childIndex)
+            node = try store.refsNode(try inner.child(childIndex))
         }
         throw .corrupt("cluster tree too deep", at: root.offset)
     }
@@ -251,7 +252,7 @@ final class ClusterTree {
     }
 
     @inline(__always) private func value(_ row: Int, _ column: Int) throws(RealmError) -> Mixed {
-        if let v = try openValue(row, column) { return v }
+        if let value = try openValue(row, column) { return value }
         return try getOpening(row, column)
     }
 
@@ -263,63 +264,66 @@ final class ClusterTree {
 
     /// As `get(row:)`, and opens the column leaf for the rows that follow.
     @inline(never) private func getOpening(_ row: Int, _ column: Int) throws(RealmError) -> Mixed {
-        if column < columns.count, try open(column), let v = try openValue(row, column) { return v }
+        if column < columns.count, try open(column), let value = try openValue(row, column) { return value }
         return try getClosed(row, column)
     }
 
     /// Opens the column's leaf in the cursor's leaf; false when it is of a form that is not kept open.
     @inline(never) private func open(_ column: Int) throws(RealmError) -> Bool {
-        let o = opened + column
-        o.pointee.generation = 0
-        guard let c = columns[column], c.enumeratedValues.isNull,
-            try o.pointee.open(c.kind, try cursor.leaf.column(column), store)
+        let entry = opened + column
+        entry.pointee.generation = 0
+        guard let definition = columns[column], definition.enumeratedValues.isNull,
+            try entry.pointee.open(definition.kind, try cursor.leaf.column(column), store)
         else {
             return false
         }
-        o.pointee.generation = generation
+        entry.pointee.generation = generation
         return true
     }
 
     /// Whether what is open of a column is what stands in the cursor's leaf.
     func isOpenedRight(_ column: Int) throws(RealmError) -> Bool {
-        guard opened[column].generation == generation, let c = columns[column] else { return true }
-        var anew = OpenedColumn(initial: c.initial)
-        return try anew.open(c.kind, try cursor.leaf.column(column), store) && anew.isSame(as: opened[column])
+        guard opened[column].generation == generation, let definition = columns[column] else { return true }
+        var anew = OpenedColumn(initial: definition.initial)
+        return try anew.open(definition.kind, try cursor.leaf.column(column), store) && anew.isSame(as: opened[column])
     }
 
     private func getClosed(_ row: Int, _ column: Int) throws(RealmError) -> Mixed {
-        guard column < columns.count, let c = columns[column] else {
+        guard column < columns.count, let definition = columns[column] else {
             throw .corrupt("no such column", at: cursor.leaf.ref.offset)
         }
         let leaf = try cursor.leaf.column(column)
-        if c.kind == .string && !c.enumeratedValues.isNull { return try getEnumerated(leaf, row, c.enumeratedValues) }
-        return try c.kind.get(store, leaf, row)
+        if definition.kind == .string && !definition.enumeratedValues.isNull {
+            return try getEnumerated(leaf, row, definition.enumeratedValues)
+        }
+        return try definition.kind.get(store, leaf, row)
     }
 
     /// The text in a row of an enumerated column, of which `leaf` is a leaf.
     func enumeratedValue(_ column: ColKey, _ leaf: Ref, _ row: Int) throws(RealmError) -> Mixed {
-        guard column.index < columns.count, let c = columns[column.index] else {
+        guard column.index < columns.count, let definition = columns[column.index] else {
             throw .corrupt("no such column", at: leaf.offset)
         }
-        return try getEnumerated(leaf, row, c.enumeratedValues)
+        return try getEnumerated(leaf, row, definition.enumeratedValues)
     }
 
     private func getEnumerated(_ leaf: Ref, _ row: Int, _ values: Ref) throws(RealmError) -> Mixed {
-        let n = try store.node(leaf)
-        guard !n.hasRefs && n.widthType == 0 else { return try LeafKind.string.get(store, leaf, row) }
-        guard row < n.count else { throw .corrupt("leaf is too short", at: leaf.offset) }
-        let index = n.get(row)
+        let node = try store.node(leaf)
+        guard !node.hasRefs && node.widthType == 0 else { return try LeafKind.string.get(store, leaf, row) }
+        guard row < node.count else { throw .corrupt("leaf is too short", at: leaf.offset) }
+        let index = node.get(row)
         guard index >= 0, index < 1 << 24 else {
             throw .corrupt("index of an enumerated string out of range", at: leaf.offset)
         }
-        guard let b = try StringLeaf.get(store, values, Int(index)) else { return .null }
-        return .string(b)
+        guard let text = try StringLeaf.get(store, values, Int(index)) else { return .null }
+        return .string(text)
     }
 
     /// The value, when the cursor stands at the object's leaf and the column leaf is open: most reads. nil: use `get`.
     @inline(__always) func openedValue(_ key: ObjKey, _ column: Int) -> Mixed? {
-        let k = UInt64(bitPattern: key.raw)
-        guard cursor.holds(k), column < openedCount, opened[column].generation == generation, let row = rowInCursor(k)
+        let raw = UInt64(bitPattern: key.raw)
+        guard cursor.holds(raw), column < openedCount, opened[column].generation == generation,
+            let row = rowInCursor(raw)
         else { return nil }
         return OpenedColumn.value(opened + column, row)
     }
@@ -338,9 +342,9 @@ final class ClusterTree {
     }
 
     @inline(__always) private func openedRow(_ key: ObjKey, _ column: Int) -> Int? {
-        let k = UInt64(bitPattern: key.raw)
-        guard cursor.holds(k), column < openedCount, opened[column].generation == generation else { return nil }
-        return rowInCursor(k)
+        let raw = UInt64(bitPattern: key.raw)
+        guard cursor.holds(raw), column < openedCount, opened[column].generation == generation else { return nil }
+        return rowInCursor(raw)
     }
 
     /// As `get`, without moving the cursor.
@@ -358,26 +362,26 @@ final class ClusterTree {
     }
 
     /// Stores a value; false when there is no such object.
-    @inline(__always) func set(_ key: ObjKey, _ column: Int, _ v: Mixed) throws(RealmError) -> Bool {
+    @inline(__always) func set(_ key: ObjKey, _ column: Int, _ value: Mixed) throws(RealmError) -> Bool {
         guard let row = try locateForWriting(key) else { return false }
-        try set(row: row, column, v)
+        try set(row: row, column, value)
         return true
     }
 
     /// Stores a value in the cursor's leaf, which is writable.
-    @inline(__always) func set(row: Row, _ column: Int, _ v: Mixed) throws(RealmError) {
+    @inline(__always) func set(row: Row, _ column: Int, _ value: Mixed) throws(RealmError) {
         assert(isCurrent(row) && cursor.isWritable, "a row after the cursor moved on")
         let row = row.index
         let isOpen = column < openedCount && opened[column].generation == generation
         if isOpen {
-            if OpenedColumn.set(opened + column, store, row, v) { return }
+            if OpenedColumn.set(opened + column, store, row, value) { return }
             opened[column].generation = 0
         }
-        guard column < columns.count, let c = columns[column] else {
+        guard column < columns.count, let definition = columns[column] else {
             throw .corrupt("no such column", at: cursor.leaf.ref.offset)
         }
         let leaf = try cursor.leaf.column(column)
-        let new = try c.kind.set(store, leaf, row, v)
+        let new = try definition.kind.set(store, leaf, row, value)
         if new != leaf { cursor.leaf.setColumn(store, column, new) }
         // While rows are added at the end, the next one follows.
         if isOpen, row == cursor.count &- 1 { _ = try open(column) }
@@ -389,25 +393,28 @@ final class ClusterTree {
         let count = columns.count
         try cursor.leaf.checkHolds(columns: count)
         store.isTouched = true
-        for c in 0..<count {
-            let o = opened + c
-            if let initial, initial.column == c {
-                if o.pointee.generation == generation, OpenedColumn.append(o, store, row, initial.value) { continue }
-                try appendOpening(row, c, initial.value)
-            } else {
-                if o.pointee.generation == generation, OpenedColumn.append(o, store, row, o.pointee.initial) {
+        for index in 0..<count {
+            let entry = opened + index
+            if let initial, initial.column == index {
+                if entry.pointee.generation == generation, OpenedColumn.append(entry, store, row, initial.value) {
                     continue
                 }
-                try appendOpening(row, c, nil)
+                try appendOpening(row, index, initial.value)
+            } else {
+                if entry.pointee.generation == generation, OpenedColumn.append(entry, store, row, entry.pointee.initial)
+                {
+                    continue
+                }
+                try appendOpening(row, index, nil)
             }
         }
     }
 
     @inline(never) private func appendOpening(_ row: Int, _ column: Int, _ value: Mixed?) throws(RealmError) {
-        guard let c = columns[column] else { return }
+        guard let definition = columns[column] else { return }
         opened[column].generation = 0
         let leaf = try cursor.leaf.column(column)
-        let new = try c.kind.insert(store, leaf, row, value ?? c.initial)
+        let new = try definition.kind.insert(store, leaf, row, value ?? definition.initial)
         if new != leaf { cursor.leaf.setColumn(store, column, new) }
         _ = try open(column)
     }

@@ -37,14 +37,14 @@ enum FullTextTokenizer {
             inWord = false
         }
         while i < text.count {
-            let c = text[i]
-            switch c {
+            let byte = text[i]
+            switch byte {
             case 0x30...0x39, 0x61...0x7A:
-                if word.count < maxToken { word.append(c) }
+                if word.count < maxToken { word.append(byte) }
                 inWord = true
                 i += 1
             case 0x41...0x5A:
-                if word.count < maxToken { word.append(c + 0x20) }
+                if word.count < maxToken { word.append(byte + 0x20) }
                 inWord = true
                 i += 1
             case 0x00...0x7F:
@@ -59,19 +59,19 @@ enum FullTextTokenizer {
                 i += 2
             default:
                 try end()
-                i += c & 0xE0 == 0xC0 ? 2 : (c & 0xF0 == 0xE0 ? 3 : (c & 0xF8 == 0xF0 ? 4 : 1))
+                i += byte & 0xE0 == 0xC0 ? 2 : (byte & 0xF0 == 0xE0 ? 3 : (byte & 0xF8 == 0xF0 ? 4 : 1))
             }
         }
         try end()
     }
 
     /// `u`: low six bits of U+00C0 … U+00FE; upper and lower case fall together modulo 0x20.
-    private static func append(latin u: UInt8, to word: inout [UInt8]) {
-        if u == 0x1F {  // ß (only the lower-case form exists here; U+00FF was excluded).
+    private static func append(latin bits: UInt8, to word: inout [UInt8]) {
+        if bits == 0x1F {  // ß (only the lower-case form exists here; U+00FF was excluded).
             word += [0xC3, 0x9F]
             return
         }
-        switch u & 0x1F {
+        switch bits & 0x1F {
         case 0x00...0x04: word.append(0x61)  // a
         case 0x05: word += [0xC3, 0xA5]  // å
         case 0x06: word += [0xC3, 0xA6]  // æ

@@ -7,13 +7,13 @@ extension SearchIndex {
         fileprivate var values: [IndexData] = []
         fileprivate var keys: [ObjKey] = []
 
-        mutating func reserve(_ n: Int) throws(RealmError) {
-            try values.makeRoom(for: n)
-            try keys.makeRoom(for: n)
+        mutating func reserve(_ count: Int) throws(RealmError) {
+            try values.makeRoom(for: count)
+            try keys.makeRoom(for: count)
         }
 
-        @inline(__always) mutating func append(_ v: Mixed, _ key: ObjKey) {
-            guard let data = IndexData(v) else { return }
+        @inline(__always) mutating func append(_ value: Mixed, _ key: ObjKey) {
+            guard let data = IndexData(value) else { return }
             values.append(data)
             keys.append(key)
         }
@@ -39,8 +39,8 @@ extension SearchIndex {
         leaving.values.withUnsafeBufferPointer { values in
             leaving.keys.withUnsafeBufferPointer { keys in
                 do throws(RealmError) {
-                    guard let v = values.baseAddress, let k = keys.baseAddress else { return }
-                    let entries = Entries(values: v, keys: k, spare: order + count)
+                    guard let data = values.baseAddress, let objects = keys.baseAddress else { return }
+                    let entries = Entries(values: data, keys: objects, spare: order + count)
                     let all = UnsafeMutableBufferPointer(start: order, count: count)
                     Self.sort(all, entries, 0)
                     _ = try erase(&ref, all, entries, 0, depth: 0)
@@ -53,11 +53,11 @@ extension SearchIndex {
     }
 
     /// Chunk of a sorted entry; below it stands the number of the entry.
-    @inline(__always) private static func chunk(_ e: UInt64) -> Int32 {
-        Int32(bitPattern: UInt32(truncatingIfNeeded: e >> 32) ^ 0x8000_0000)
+    @inline(__always) private static func chunk(_ entry: UInt64) -> Int32 {
+        Int32(bitPattern: UInt32(truncatingIfNeeded: entry >> 32) ^ 0x8000_0000)
     }
 
-    @inline(__always) private static func number(_ e: UInt64) -> Int { Int(UInt32(truncatingIfNeeded: e)) }
+    @inline(__always) private static func number(_ entry: UInt64) -> Int { Int(UInt32(truncatingIfNeeded: entry)) }
 
     /// Sorts entries by their chunk at `offset`; those of one chunk stay in their order.
     private static func sort(_ order: UnsafeMutableBufferPointer<UInt64>, _ entries: Entries, _ offset: Int) {
@@ -65,8 +65,10 @@ extension SearchIndex {
         guard let base = order.baseAddress, count > 0 else { return }
         var differing: UInt64 = 0
         for i in 0..<count {
-            let n = number(base[i])
-            base[i] = UInt64(UInt32(bitPattern: entries.values[n].chunk(offset)) ^ 0x8000_0000) << 32 | UInt64(n)
+            let entryNumber = number(base[i])
+            base[i] =
+                UInt64(UInt32(bitPattern: entries.values[entryNumber].chunk(offset)) ^ 0x8000_0000) << 32
+                | UInt64(entryNumber)
             differing |= (base[i] ^ base[0]) >> 32
         }
         if differing == 0 { return }
@@ -79,7 +81,7 @@ extension SearchIndex {
         _ ref: inout Ref, _ order: UnsafeMutableBufferPointer<UInt64>, _ entries: Entries, _ offset: Int, depth: Int
     ) throws(RealmError) -> Bool {
         guard depth < 512 else { throw .corrupt("index too deep", at: ref.offset) }
-        var (n, chunks) = try open(ref)
+        var (node, chunks) = try open(ref)
         let total = chunks.count
         guard total > 0 else { return false }
         guard total <= 1 << 16 else { throw .corrupt("index node of an impossible size", at: ref.offset) }
@@ -89,7 +91,7 @@ extension SearchIndex {
         var at = 0, position = 0
         while at < order.count && position < total {
             let chunk = Self.chunk(order[at])
-            if isDense || n.isInner {
+            if isDense || node.isInner {
                 while position < total && chunks.get(position) < Int64(chunk) { position &+= 1 }
             } else {
                 position = max(position, Self.search(chunks, chunk))
@@ -99,7 +101,7 @@ extension SearchIndex {
             let bound = chunks.get(position)
             var end = at
             while end < order.count, Int64(Self.chunk(order[end])) <= bound,
-                n.isInner || order[end] >> 32 == order[at] >> 32
+                node.isInner || order[end] >> 32 == order[at] >> 32
             { end &+= 1 }
             if end == at {
                 // The chunk is not in this leaf.
@@ -108,46 +110,46 @@ extension SearchIndex {
             }
             let group = UnsafeMutableBufferPointer(rebasing: order[at..<end])
             at = end
-            if !n.isInner && bound != Int64(chunk) { continue }
-            let entry = try n.slot(position &+ 1)
-            guard let new = try shrink(entry, group, entries, offset, isChild: n.isInner, depth: depth) else {
+            if !node.isInner && bound != Int64(chunk) { continue }
+            let entry = try node.slot(position &+ 1)
+            guard let new = try shrink(entry, group, entries, offset, isChild: node.isInner, depth: depth) else {
                 staying.leaveOut(position)
                 position &+= 1
                 continue
             }
-            if n.isInner {
+            if node.isInner {
                 let last = try lastKey(new.ref)
                 if bound != last {
                     try store.setInteger(&chunks, position, last)
-                    n = try store.writableRefs(n)
-                    store.setSlot(n, 0, chunks.ref)
-                    ref = n.ref
+                    node = try store.writableRefs(node)
+                    store.setSlot(node, 0, chunks.ref)
+                    ref = node.ref
                 }
             }
             if new != entry {
-                n = try store.writableRefs(n)
-                ref = n.ref
-                store.setSlot(n, position &+ 1, new)
+                node = try store.writableRefs(node)
+                ref = node.ref
+                store.setSlot(node, position &+ 1, new)
             }
             position &+= 1
         }
         guard staying.isAnyLeftOut else { return false }
         staying.keep(upTo: total)
-        n = try store.writableRefs(n)
-        ref = n.ref
-        try keep(KeptRows(rows: staying.places, count: staying.count, total: total), of: &n, &chunks)
+        node = try store.writableRefs(node)
+        ref = node.ref
+        try keep(KeptRows(rows: staying.places, count: staying.count, total: total), of: &node, &chunks)
         return staying.count == 0
     }
 
     /// Leaves of a node and its chunks the entries that stay.
-    private func keep(_ rows: KeptRows, of n: inout Node, _ chunks: inout Node) throws(RealmError) {
+    private func keep(_ rows: KeptRows, of node: inout Node, _ chunks: inout Node) throws(RealmError) {
         try store.keepIntegers(&chunks, rows)
         if rows.count == 0 {
             store.setWidth(&chunks, 32)
             store.storeHeader(chunks)
         }
-        store.setSlot(n, 0, chunks.ref)
-        try store.keepSlots(&n, rows, first: 1)
+        store.setSlot(node, 0, chunks.ref)
+        try store.keepSlots(&node, rows, first: 1)
     }
 
     /// An entry, or a child of an inner node, without the objects of `group`; nil when nothing is left.
@@ -174,8 +176,8 @@ extension SearchIndex {
         throws(RealmError) -> RefOrTagged?
     {
         if group.count > 1, !entry.isTagged {
-            let n = try store.node(entry.ref)
-            if !n.isInner {
+            let node = try store.node(entry.ref)
+            if !node.isInner {
                 if let leaf = try close(try store.integers(entry.ref), group, entries) {
                     if leaf.count > 0 { return RefOrTagged(leaf.ref) }
                     store.free(leaf)
@@ -190,8 +192,8 @@ extension SearchIndex {
         }
         // Few of many, or not in ascending order: one by one.
         var rest = entry
-        for e in group {
-            guard let next = try remove(rest, entries.keys[Self.number(e)]) else { return nil }
+        for entry in group {
+            guard let next = try remove(rest, entries.keys[Self.number(entry)]) else { return nil }
             rest = next
         }
         return rest
@@ -226,16 +228,20 @@ extension SearchIndex {
         throws(RealmError) -> [Int64]?
     {
         var left: [Int64] = []
-        var g = 0
+        var next = 0
         try list.forEachLeaf { (leaf, _, _) throws(RealmError) in
-            let n = try store.integers(leaf)
-            for i in 0..<n.count {
-                let k = n.get(i)
-                if g < group.count && k == entries.keys[Self.number(group[g])].raw { g &+= 1 } else { left.append(k) }
+            let node = try store.integers(leaf)
+            for i in 0..<node.count {
+                let key = node.get(i)
+                if next < group.count && key == entries.keys[Self.number(group[next])].raw {
+                    next &+= 1
+                } else {
+                    left.append(key)
+                }
             }
             return true
         }
-        return g == group.count ? left : nil
+        return next == group.count ? left : nil
     }
 }
 

@@ -18,11 +18,11 @@ extension SearchIndex {
         guard let data = IndexData(value) else { return }
         var ref = root, offset = 0
         for _ in 0..<512 {
-            let (n, keys) = try checkedNode(ref)
+            let (node, keys) = try checkedNode(ref)
             let position = Self.search(keys, data.chunk(offset))
             guard position < keys.count else { return }
-            let child = try n.slot(position + 1)
-            if n.isInner {
+            let child = try node.slot(position + 1)
+            if node.isInner {
                 guard try lastKey(child.ref) == keys.get(position) else {
                     throw .corrupt("index node with the keys of other children", at: ref.offset)
                 }
@@ -44,15 +44,17 @@ extension SearchIndex {
 
     /// A node with as many entries as keys, in order.
     private func checkedNode(_ ref: Ref) throws(RealmError) -> (node: Node, keys: Node) {
-        let (n, keys) = try open(ref)
-        guard keys.count == n.count - 1 else {
+        let (node, keys) = try open(ref)
+        guard keys.count == node.count - 1 else {
             throw .corrupt("index node with keys and entries that do not match", at: ref.offset)
         }
-        guard keys.count > 0 || !n.isInner else { throw .corrupt("inner index node without children", at: ref.offset) }
+        guard keys.count > 0 || !node.isInner else {
+            throw .corrupt("inner index node without children", at: ref.offset)
+        }
         for i in 1..<max(1, keys.count) where keys.get(i - 1) >= keys.get(i) {
             throw .corrupt("index keys out of order", at: ref.offset)
         }
-        return (n, keys)
+        return (node, keys)
     }
 }
 
@@ -74,22 +76,22 @@ extension SearchIndex {
         _ damaged: (RealmError) throws(RealmError) -> Void,
         _ body: (ObjKey, [Int32], ObjKey?) throws(RealmError) -> Void
     ) throws(RealmError) -> Int64? {
-        let (n, keys): (Node, Node)
+        let (node, keys): (Node, Node)
         do throws(RealmError) {
             guard walked.insert(ref.offset).inserted, depth < 512 else {
                 throw .corrupt("index too deep or with nodes that are shared", at: ref.offset)
             }
-            (n, keys) = try checkedNode(ref)
+            (node, keys) = try checkedNode(ref)
         } catch {
             try damaged(error)
             return nil
         }
-        for i in 1..<max(1, n.count) {
+        for i in 1..<max(1, node.count) {
             let key = keys.get(i - 1)
             do throws(RealmError) {
-                let entry = try n.slot(i)
-                if n.isInner {
-                    if let last = try visit(try n.child(i), depth: depth + 1, &path, &walked, damaged, body),
+                let entry = try node.slot(i)
+                if node.isInner {
+                    if let last = try visit(try node.child(i), depth: depth + 1, &path, &walked, damaged, body),
                         last != key
                     {
                         throw .corrupt("index node with the keys of other children", at: ref.offset)
@@ -120,9 +122,9 @@ extension SearchIndex {
                 throw .corrupt("index lists that share their nodes", at: leaf.offset)
             }
             for i in 0..<count {
-                guard case .int(let k) = try LeafKind.int.get(store, leaf, i) else { continue }
-                if head == nil { head = ObjKey(k) }
-                try body(ObjKey(k), path, head)
+                guard case .int(let raw) = try LeafKind.int.get(store, leaf, i) else { continue }
+                if head == nil { head = ObjKey(raw) }
+                try body(ObjKey(raw), path, head)
             }
             return true
         }
@@ -130,9 +132,10 @@ extension SearchIndex {
 
     /// Number of object keys in the index.
     func entryCount() throws(RealmError) -> Int {
-        var n = 0
-        try forEachEntry(orElse: { (error) throws(RealmError) in throw error }) { (_, _, _) throws(RealmError) in n += 1
+        var total = 0
+        try forEachEntry(orElse: { (error) throws(RealmError) in throw error }) { (_, _, _) throws(RealmError) in
+            total += 1
         }
-        return n
+        return total
     }
 }

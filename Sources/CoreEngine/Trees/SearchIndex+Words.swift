@@ -55,9 +55,9 @@ extension SearchIndex {
         }
         var list = BPlusTree(store, kind: .int, root: entry.ref)
         let count = try list.count()
-        let p = try position(list, 0..<count, key)
-        if p < count, try self.key(list, p) == key { return entry }
-        try list.insert(p, .int(key.raw))
+        let index = try position(list, 0..<count, key)
+        if index < count, try self.key(list, index) == key { return entry }
+        try list.insert(index, .int(key.raw))
         return RefOrTagged(list.root)
     }
 
@@ -118,9 +118,9 @@ extension SearchIndex {
         try limit.enter(ref, store)
         try store.test()
         guard depth < 512 else { throw .corrupt("index too deep", at: ref.offset) }
-        let n = try store.refsNode(ref)
-        let chunks = try store.integers(Ref(Int(try n.slot(0).raw)))
-        guard n.context, chunks.count < n.count else {
+        let node = try store.refsNode(ref)
+        let chunks = try store.integers(Ref(Int(try node.slot(0).raw)))
+        guard node.context, chunks.count < node.count else {
             throw .corrupt("index node with too few entries", at: ref.offset)
         }
         // Chunks that may stand for the rest of the word.
@@ -140,10 +140,10 @@ extension SearchIndex {
         var i = chunks.lowerBound(low)
         while i < chunks.count {
             let chunk = chunks.get(i)
-            if !n.isInner && chunk > high { return }
-            let entry = try n.slot(i + 1)
+            if !node.isInner && chunk > high { return }
+            let entry = try node.slot(i + 1)
             i += 1
-            if n.isInner {
+            if node.isInner {
                 try collect(entry.ref, word, offset, exact: exact, depth: depth + 1, &limit, &out)
                 if chunk >= high { return }
                 continue
@@ -155,7 +155,7 @@ extension SearchIndex {
             } else if !exact || offset + 4 >= word.count {
                 try limit.enter(entry.ref, store)
                 let list = BPlusTree(store, kind: .int, root: entry.ref)
-                for j in 0..<(try list.count()) { if case .int(let k) = try list.get(j) { try out.add(ObjKey(k)) } }
+                for j in 0..<(try list.count()) { if case .int(let raw) = try list.get(j) { try out.add(ObjKey(raw)) } }
             }
         }
     }

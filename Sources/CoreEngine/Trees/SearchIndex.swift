@@ -31,19 +31,21 @@ struct SearchIndex {
     /// An empty index leaf.
     static func create(_ store: NodeStore) throws(RealmError) -> Ref { try makeLeaf(store).ref }
 
-    static func makeLeaf(_ s: NodeStore, inner: Bool = false) throws(RealmError) -> Node {
-        let keys = try s.allocate(NodeHeader(width: 32, count: 0), capacity: 40)
-        return try s.makeRefs([RefOrTagged(keys.ref)], inner: inner, context: true)
+    static func makeLeaf(_ store: NodeStore, inner: Bool = false) throws(RealmError) -> Node {
+        let keys = try store.allocate(NodeHeader(width: 32, count: 0), capacity: 40)
+        return try store.makeRefs([RefOrTagged(keys.ref)], inner: inner, context: true)
     }
 
     // MARK: Looking up
 
     /// One node opened for reading.
     @inline(__always) func open(_ ref: Ref) throws(RealmError) -> (node: Node, keys: Node) {
-        let n = try store.refsNode(ref)
-        let keys = try store.integers(Ref(Int(try n.slot(0).raw)))
-        guard n.context, keys.count < n.count else { throw .corrupt("index node with too few entries", at: ref.offset) }
-        return (n, keys)
+        let node = try store.refsNode(ref)
+        let keys = try store.integers(Ref(Int(try node.slot(0).raw)))
+        guard node.context, keys.count < node.count else {
+            throw .corrupt("index node with too few entries", at: ref.offset)
+        }
+        return (node, keys)
     }
 
     @inline(__always) static func search(_ keys: Node, _ chunk: Int32) -> Int {
@@ -108,22 +110,22 @@ struct SearchIndex {
         var steps = 0
         while steps < 512 {
             steps += 1
-            let (n, keys) = try open(ref)
+            let (leaf, keys) = try open(ref)
             let chunk = data.chunk(offset)
             let position = Self.search(keys, chunk)
             if position == keys.count { return (nil, false) }
-            let entry = try n.slot(position &+ 1)
-            if n.isInner {
+            let entry = try leaf.slot(position &+ 1)
+            if leaf.isInner {
                 ref = entry.ref
                 continue
             }
             guard keys.get(position) == Int64(chunk) else {
-                guard let inserting, n.ref.offset >= store.slabStart, keys.count < capacity,
-                    (n.count &+ 1) &* 8 <= store.capacity(n)
+                guard let inserting, leaf.ref.offset >= store.slabStart, keys.count < capacity,
+                    (leaf.count &+ 1) &* 8 <= store.capacity(leaf)
                 else {
                     return (nil, false)
                 }
-                var node = n, chunks = keys
+                var node = leaf, chunks = keys
                 try store.insertInteger(&chunks, position, Int64(chunk))
                 store.setSlot(node, 0, chunks.ref)
                 try store.insertSlot(&node, position &+ 1, RefOrTagged(tagged: UInt64(bitPattern: inserting.raw)))
@@ -162,12 +164,12 @@ struct SearchIndex {
         var ref = root
         var offset = 0
         for _ in 0..<512 {
-            let (n, keys) = try open(ref)
+            let (node, keys) = try open(ref)
             let chunk = data.chunk(offset)
             let position = Self.search(keys, chunk)
             if position == keys.count { return .nowhere }
-            let entry = try n.slot(position + 1)
-            if n.isInner {
+            let entry = try node.slot(position + 1)
+            if node.isInner {
                 ref = entry.ref
                 continue
             }
@@ -195,9 +197,9 @@ struct SearchIndex {
         case .alone(let key): try body(key)
         case .list(let list, let range):
             try list.forEachLeaf { (leaf, first, count) throws(RealmError) in
-                let n = try store.integers(leaf)
+                let node = try store.integers(leaf)
                 let from = max(range.lowerBound, first), to = min(range.upperBound, first + count)
-                if from < to { for i in from..<to { try body(ObjKey(n.get(i &- first))) } }
+                if from < to { for i in from..<to { try body(ObjKey(node.get(i &- first))) } }
                 return first + count < range.upperBound
             }
         }
@@ -212,8 +214,8 @@ struct SearchIndex {
         }
     }
 
-    func key(_ list: BPlusTree, _ i: Int) throws(RealmError) -> ObjKey {
-        guard case .int(let raw) = try list.get(i) else {
+    func key(_ list: BPlusTree, _ index: Int) throws(RealmError) -> ObjKey {
+        guard case .int(let raw) = try list.get(index) else {
             throw .corrupt("index list of a wrong type", at: root.offset)
         }
         return ObjKey(raw)
@@ -221,9 +223,9 @@ struct SearchIndex {
 
     func value(_ key: ObjKey) throws(RealmError) -> Mixed? { try rows.peek(key, column) }
 
-    func matches(_ key: ObjKey, _ v: Mixed) throws(RealmError) -> Bool {
+    func matches(_ key: ObjKey, _ wanted: Mixed) throws(RealmError) -> Bool {
         guard let other = try value(key) else { return false }
-        return Mixed.equal(other, v)
+        return Mixed.equal(other, wanted)
     }
 
     @inline(__always) func isUniform(_ offset: Int) -> Bool {
@@ -233,23 +235,23 @@ struct SearchIndex {
     /// Positions in a list whose objects have value `v`. Lists are sorted by value, then key; one whose ends agree
     /// holds a single value. Lists of upgraded files may be in an older string order, so a list of several values is
     /// searched from the front.
-    func equalRange(_ list: BPlusTree, _ v: Mixed, _ offset: Int) throws(RealmError) -> Range<Int> {
+    func equalRange(_ list: BPlusTree, _ value: Mixed, _ offset: Int) throws(RealmError) -> Range<Int> {
         let count = try list.count()
         guard count > 0 else { return 0..<0 }
-        let first = try matches(try key(list, 0), v)
+        let first = try matches(try key(list, 0), value)
         // Above the deepest level all of a list has the same index data, and only Mixed values of different types share
         // that.
         if isUniform(offset) { return first ? 0..<count : 0..<0 }
-        let last = count == 1 ? first : try matches(try key(list, count - 1), v)
+        let last = count == 1 ? first : try matches(try key(list, count - 1), value)
         if first && last { return 0..<count }
         var start = 0
         while start < count {
-            if try matches(try key(list, start), v) { break }
+            if try matches(try key(list, start), value) { break }
             start += 1
         }
         var end = start
         while end < count {
-            guard try matches(try key(list, end), v) else { break }
+            guard try matches(try key(list, end), value) else { break }
             end += 1
         }
         return start..<end
