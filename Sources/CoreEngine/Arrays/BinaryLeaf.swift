@@ -1,4 +1,5 @@
-/// A leaf of binaries: the three-node form up to 64 bytes a value, then a blob for each. Format: logical §6.6.
+/// A leaf of binary values. Up to 64 bytes per value it has the three-node form; otherwise each value has its own blob.
+/// Format: logical §6.6.
 enum BinaryLeaf {
     static let smallLimit = 64
     private static var nothing: Bytes { Bytes(start: nil, count: 0) }
@@ -19,8 +20,8 @@ enum BinaryLeaf {
             let blobRef = try node.child(index)
             if blobRef.isNull { return nil }
             let blob = try store.node(blobRef)
-            // Beyond one blob only histories and internal tables store values; a property reads as null, as in
-            // realm-core.
+            // Only histories and internal tables store values longer than one blob. A property reads such a value as
+            // null, as in realm-core.
             if blob.hasRefs { return nil }
             guard blob.widthType == 2 else { throw .corrupt("not a blob", at: blobRef.offset) }
             // A non-null empty value needs a non-nil address.

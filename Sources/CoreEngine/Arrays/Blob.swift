@@ -1,4 +1,4 @@
-/// Blobs: raw bytes in one node, or in a list of nodes when they exceed one. Format: storage §2.5, §2.6.
+/// Blobs: raw bytes in one node, or in a list of nodes if one node is too small. Format: storage §2.5, §2.6.
 extension NodeStore {
     func makeBlob(_ bytes: Bytes, terminated: Bool = false) throws(RealmError) -> Node {
         let count = bytes.count + (terminated ? 1 : 0)
@@ -9,7 +9,7 @@ extension NodeStore {
         return node
     }
 
-    /// A blob of any size: one node, or a list of full nodes and a rest.
+    /// A blob of any size: one node, or a list of full nodes and a shorter last node.
     func makeLongBlob(_ bytes: Bytes) throws(RealmError) -> Node {
         if bytes.count <= Format.maxBlobSize { return try makeBlob(bytes) }
         var parts: [RefOrTagged] = []
@@ -22,7 +22,7 @@ extension NodeStore {
         return try makeRefs(parts, context: true)
     }
 
-    /// Replaces bytes `[at, at + old)` of a blob by `new`, plus a zero byte when `terminated`.
+    /// Replaces bytes `[at, at + old)` of a blob by `new`, followed by a zero byte if `terminated`.
     func replaceBytes(_ node: inout Node, at: Int, old: Int, with new: Bytes, terminated: Bool) throws(RealmError) {
         let added = new.count &+ (terminated ? 1 : 0)
         let total = node.count &- old &+ added

@@ -1,7 +1,8 @@
 /// Ordinary integer arrays (signed from 8 bits up) and unsigned arrays (cluster keys, tree offsets). Format: storage
 /// §2.4.
 extension NodeStore {
-    /// A new array of `count` equal elements at the least width.
+    /// A new array of `count` equal elements, with the smallest width that holds `value` and is at least
+    /// `minimumWidth`.
     func makeIntegers(count: Int = 0, value: Int64 = 0, minimumWidth: Int = 0) throws(RealmError) -> Node {
         let width = max(count == 0 ? 0 : Widths.minimal(for: value), minimumWidth)
         let bytes = (count * width + 7) >> 3
@@ -20,7 +21,7 @@ extension NodeStore {
         return node
     }
 
-    /// Brings an integer array to the slab with room for `count` elements at a width that holds `v`.
+    /// Makes an integer array writable (in the slab), with room for `count` elements and a width that holds `value`.
     @inline(__always) func prepare(_ node: inout Node, count: Int, for value: Int64) throws(RealmError) {
         if Widths.fits(value, node.width) {
             node = try writable(node, capacity: (count &* node.width &+ 7) >> 3)
@@ -29,8 +30,8 @@ extension NodeStore {
         }
     }
 
-    /// Re-encodes at `width` with room for `count` elements. Works on any integer array whose values keep their meaning
-    /// at that width.
+    /// Re-encodes the array at `width`, with room for `count` elements. Works on any integer array whose values mean
+    /// the same at that width.
     @inline(never) func widen(_ node: inout Node, to width: Int, count: Int) throws(RealmError) {
         let old = node
         let needed = (count &* width &+ 7) >> 3
@@ -43,7 +44,7 @@ extension NodeStore {
         }
         new.width = width
         new.flags = node.flags & 0xF8 | NodeHeader.widthCode(width)
-        // Descending, so that widening in place never overwrites an element before it is read.
+        // In descending order: widening in place never overwrites an element before it is read.
         var i = old.count &- 1
         while i >= 0 {
             new.put(i, old.get(i))
@@ -74,7 +75,7 @@ extension NodeStore {
         storeHeader(node)
     }
 
-    /// Removes elements `[i, i + length)`; an emptied array goes back to width 0.
+    /// Removes elements `[index, index + length)`; an array that becomes empty gets width 0.
     func eraseIntegers(_ node: inout Node, _ index: Int, _ length: Int = 1) throws(RealmError) {
         node = try writable(node)
         if index &+ length < node.count { shift(node, from: index &+ length, by: -length) }
@@ -92,7 +93,7 @@ extension NodeStore {
         node.flags = node.flags & 0xF8 | NodeHeader.widthCode(width)
     }
 
-    /// Moves elements `[from, count)` of a slab array by `distance` places; there is room.
+    /// Moves elements `[from, count)` of a slab array by `distance` positions. The caller has made room for them.
     @inline(__always) func shift(_ node: Node, from: Int, by distance: Int) {
         let moved = node.count &- from
         if node.width >= 8 {
@@ -117,7 +118,7 @@ extension NodeStore {
 
     // MARK: Unsigned arrays
 
-    /// A new unsigned array, wide enough for `bound`.
+    /// A new unsigned array whose width also holds `bound`.
     func makeUnsigned(_ values: [UInt64] = [], bound: UInt64 = 0) throws(RealmError) -> Node {
         let width = Widths.minimalUnsigned(for: max(bound, values.max() ?? 0))
         let node = try allocate(

@@ -1,10 +1,11 @@
-/// Rows of a leaf that stay when others are removed: the leaf is closed up in one pass, whatever the number that go.
+/// The rows of a leaf that remain when others are removed. The leaf is compacted in one pass, however many rows are
+/// removed.
 struct KeptRows {
     /// Ascending, each below `total`.
     let rows: UnsafePointer<UInt16>
     let count: Int
 
-    /// Rows of the leaf before.
+    /// Number of rows before the removal.
     let total: Int
 
     init(rows: UnsafeMutablePointer<UInt16>, count: Int, total: Int) {
@@ -39,7 +40,8 @@ struct KeptRows {
 }
 
 extension NodeStore {
-    /// Keeps rows of an integer array, and the `first` elements before them; an emptied array goes back to width 0.
+    /// Removes all elements but the kept rows and the `first` elements before all rows. An array that becomes empty
+    /// gets width 0.
     func keepIntegers(_ node: inout Node, _ kept: KeptRows, first: Int = 0) throws(RealmError) {
         try kept.check(node, first: first)
         node = try writable(node)
@@ -53,7 +55,7 @@ extension NodeStore {
         storeHeader(node)
     }
 
-    /// The same for an unsigned array, which is at least 8 wide.
+    /// Like `keepIntegers`, for an unsigned array, whose width is at least 8 bits.
     func keepUnsigned(_ node: inout Node, _ kept: KeptRows) throws(RealmError) {
         try keepIntegers(&node, kept)
         if node.count == 0 {
@@ -62,8 +64,8 @@ extension NodeStore {
         }
     }
 
-    /// Keeps elements of a has-refs node, and the `first` before them; what the others refer to is the caller's
-    /// business.
+    /// Removes all slots of a has-refs node but the kept ones and the `first` slots before them. The caller destroys
+    /// the nodes that the removed slots refer to.
     func keepSlots(_ node: inout Node, _ kept: KeptRows, first: Int = 0) throws(RealmError) {
         try kept.check(node, first: first)
         node = try writableRefs(node)
@@ -72,7 +74,8 @@ extension NodeStore {
         storeHeader(node)
     }
 
-    /// Keeps slots of a leaf whose width counts bytes; `narrows`: an emptied one goes back to width 0.
+    /// Removes all slots but the kept ones from a leaf whose width counts bytes. With `narrows`, a leaf that becomes
+    /// empty gets width 0.
     fileprivate func keepFixed(_ node: inout Node, _ kept: KeptRows, narrows: Bool) throws(RealmError) {
         try kept.check(node)
         node = try writable(node)
@@ -84,7 +87,7 @@ extension NodeStore {
 }
 
 extension LeafKind {
-    /// Removes all rows but `kept`. What a `.slot` element owns is the caller's to destroy first.
+    /// Removes all rows but `kept`. The caller first destroys the nodes that removed `.slot` elements own.
     func keep(_ store: NodeStore, _ ref: Ref, _ kept: KeptRows) throws(RealmError) -> Ref {
         switch self {
         case .int, .bool, .link, .objKey:
@@ -119,7 +122,7 @@ extension LeafKind {
             try store.keepSlots(&node, kept)
             return node.ref
         case .decimal, .objectId, .uuid, .typedLink, .mixed:
-            // From the end, so that little has to move.
+            // From the end: fewer elements have to move.
             var ref = ref
             var i = kept.total, k = kept.count
             while i > 0 {
@@ -153,7 +156,7 @@ extension LeafKind {
 }
 
 extension MediumLeaf {
-    /// Closes the bytes, the offsets and the null flags up; rows that follow one another move together.
+    /// Compacts the bytes, the offsets and the null flags; adjacent rows move together.
     fileprivate static func keep(_ store: NodeStore, _ node: Node, _ kept: KeptRows) throws(RealmError) {
         var leaf = try parts(store, node)
         try kept.check(leaf.ends)
@@ -164,8 +167,8 @@ extension MediumLeaf {
             let first = kept[i]
             var length = 1
             while i + length < kept.count && kept[i + length] == first + length { length += 1 }
-            // Ends before the present row are not needed any more, except the last, which stands where it did or is the
-            // same.
+            // The end offset before this row is still the original one: either it was not overwritten, or no earlier
+            // row was removed.
             let start = first == 0 ? 0 : Int(truncatingIfNeeded: leaf.ends.get(first &- 1))
             let end = Int(truncatingIfNeeded: leaf.ends.get(first &+ length &- 1))
             guard start >= at, end >= start, end <= leaf.blob.count else {

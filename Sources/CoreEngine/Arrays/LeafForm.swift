@@ -1,17 +1,17 @@
-/// Whether leaves of texts and binaries are written in the form that the format says, also where a reader does not
-/// look. Format: logical §6.4.
+/// Checks that leaves of texts and binaries have the form that the format describes, also in bytes that readers ignore.
+/// Format: logical §6.4.
 enum LeafForm {
     struct Fault {
-        /// A text that does not end as texts do; else a node whose parts do not fit together.
+        /// true: a text with a wrong end; false: a node whose parts do not match.
         let isValue: Bool
         let what: String
 
-        /// The node concerned.
+        /// The damaged node.
         let ref: Ref
     }
 
-    /// Texts end in zeros: as many as the last byte of a short one says, one of a longer one.
-    /// - Returns: of a node the first fault.
+    /// Checks a leaf of texts. A short text ends in as many zeros as its last byte says, a longer text in one zero.
+    /// - Returns: the faults, as a rule one for each node.
     static func texts(_ store: NodeStore, _ node: Node) throws(RealmError) -> [Fault] {
         guard !node.hasRefs else { return try pieces(store, node, endInZero: true) }
         guard node.width > 0 else { return [] }
@@ -21,7 +21,7 @@ enum LeafForm {
         for i in 0..<node.count {
             let slot = Bytes(start: node.payload + i * node.width, count: node.width),
                 padding = Int(slot[node.width - 1])
-            // A null has whatever was there before it.
+            // A null slot may contain bytes of an earlier value.
             guard padding < node.width else {
                 if padding > node.width {
                     return [Fault(isValue: true, what: "a padding of \(padding) bytes: element \(i)", ref: node.ref)]
@@ -35,7 +35,8 @@ enum LeafForm {
         return []
     }
 
-    /// Blobs, or parts of one: what they add up to, and that texts among them end in zero.
+    /// Checks a list of blobs, or the three-node form: the offsets cover all bytes, and with `endInZero` each text ends
+    /// in zero.
     static func pieces(_ store: NodeStore, _ node: Node, endInZero: Bool) throws(RealmError) -> [Fault] {
         guard node.hasRefs else { return [] }
         if node.context {
@@ -59,7 +60,7 @@ enum LeafForm {
                 Fault(isValue: false, what: "\(blob.count) bytes where the offsets tell of \(last)", ref: blob.ref))
         }
         var start: Int64 = 0
-        // Which of the flags says null differs between formats: an element without bytes is not looked at.
+        // Formats differ in which null flag means null, so an element without bytes is not checked.
         for i in 0..<ends.count {
             let end = ends.get(i)
             if endInZero, end > start, end <= Int64(blob.count), blob.blob[Int(end) - 1] != 0 {
@@ -73,7 +74,7 @@ enum LeafForm {
         return found
     }
 
-    /// The same of a text that has a node of its own. One of several nodes ends in the last.
+    /// Whether a text in its own node ends in zero. True for a text of several nodes, which is not read here.
     static func endsInZero(_ store: NodeStore, _ ref: Ref) throws(RealmError) -> Bool {
         let node = try store.node(ref)
         guard node.widthType == 2, node.count > 0 else { return true }

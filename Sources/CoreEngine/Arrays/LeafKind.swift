@@ -1,4 +1,5 @@
-/// Which leaf a column or tree uses: one interface over all of them, decided once per column. Format: logical §6.0.
+/// The kind of leaf that a column or tree uses: one interface to all leaf forms, chosen once per column. Format:
+/// logical §6.0.
 enum LeafKind: UInt8 {
     case int, nullableInt, bool, float, double, string, binary, timestamp, decimal, objectId, uuid
     /// ObjKey + 1, 0 = null: link columns in clusters.
@@ -11,7 +12,7 @@ enum LeafKind: UInt8 {
     /// Raw refs and tagged integers: backlinks, collection columns.
     case slot
 
-    /// Leaf of single values of a type; in trees, links are plain keys.
+    /// The leaf for single values of a type; in trees, links are stored as plain keys. nil for collection types.
     init?(_ type: ColumnType, nullable: Bool, inTree: Bool) {
         switch type {
         case .int: self = nullable ? .nullableInt : .int
@@ -70,7 +71,7 @@ extension LeafKind {
 
     @inline(__always) private func short(_ ref: Ref) -> RealmError { .corrupt("leaf is too short", at: ref.offset) }
 
-    /// The value at `i`, which is checked against the leaf.
+    /// The value at `index`; an index outside of the leaf is an error.
     @inline(__always) func get(_ store: NodeStore, _ ref: Ref, _ index: Int) throws(RealmError) -> Mixed {
         switch self {
         case .int:
@@ -143,7 +144,7 @@ extension LeafKind {
         }
     }
 
-    // The caller has checked types: a value that does not belong in the leaf is our own bug and is refused, not stored.
+    // The caller has checked the type. A value of a wrong type is a bug of the engine; it is refused, not stored.
     @inline(__always) private func misfit() -> RealmError {
         RealmError(.typeMismatch, "The value does not fit the column")
     }
@@ -230,7 +231,8 @@ extension LeafKind {
         }
     }
 
-    /// Removes the element. What a `.slot` or Mixed element owns is the caller's to destroy first.
+    /// Removes the element. The caller first destroys the nodes that a `.slot` element owns; a Mixed leaf destroys the
+    /// nodes of a nested collection itself.
     func erase(_ store: NodeStore, _ ref: Ref, _ index: Int) throws(RealmError) -> Ref {
         switch self {
         case .int, .bool, .link, .objKey:
@@ -261,7 +263,7 @@ extension LeafKind {
         }
     }
 
-    /// Moves elements `[start, count)` of `from` to the end of `to`; both may be replaced.
+    /// Moves elements `[start, count)` of `from` to the end of `to`; both refs may change.
     func moveTail(_ store: NodeStore, from: inout Ref, start: Int, to: inout Ref) throws(RealmError) {
         let count = try self.count(store, from)
         guard start < count else { return }
@@ -277,7 +279,7 @@ extension LeafKind {
         try truncate(store, &from, to: start, count: count)
     }
 
-    /// Drops elements `[to, count)` whose owned nodes have moved elsewhere or do not exist.
+    /// Removes elements `[to, count)`. They own no nodes, or their nodes were moved to another leaf.
     func truncate(_ store: NodeStore, _ ref: inout Ref, to: Int, count: Int) throws(RealmError) {
         switch self {
         case .int, .bool, .link, .objKey, .typedLink, .nullableInt:
@@ -331,7 +333,7 @@ extension LeafKind {
 
     private func doubleBits(_ value: Mixed) throws(RealmError) -> UInt64 {
         switch value {
-        // The one NaN that means null is stored as another NaN.
+        // The NaN pattern that means null is stored as a different NaN.
         case .double(let number):
             return number.bitPattern == FloatLeaf.nullDouble ? Double.nan.bitPattern : number.bitPattern
         case .null: return FloatLeaf.nullDouble

@@ -1,6 +1,6 @@
-/// Leaves made of all their values at once.
+/// Creates a leaf from all its values at once.
 extension StringLeaf {
-    /// nil is null. The bytes stay where they are until this returns.
+    /// A nil value is null. The bytes must not move during the call.
     static func make(_ store: NodeStore, _ values: [Bytes?]) throws(RealmError) -> Ref {
         let longest = values.lazy.map { $0?.count ?? -1 }.max() ?? -1
         if longest <= smallLimit { return try makeSmall(store, values, longest) }
@@ -30,7 +30,7 @@ extension StringLeaf {
 }
 
 extension BinaryLeaf {
-    /// nil is null. The bytes stay where they are until this returns.
+    /// A nil value is null. The bytes must not move during the call.
     static func make(_ store: NodeStore, _ values: [Bytes?]) throws(RealmError) -> Ref {
         guard values.contains(where: { $0?.count ?? 0 > smallLimit }) else {
             return try MediumLeaf.make(store, values, terminated: false)
@@ -46,8 +46,8 @@ extension BinaryLeaf {
 }
 
 extension MediumLeaf {
-    /// Values of which none is long: end offsets, bytes, nulls.
-    /// - Parameter terminated: a zero byte follows each, also a null.
+    /// The three-node form for short values: end offsets, bytes, null flags.
+    /// - Parameter terminated: a zero byte follows each value, also a null.
     fileprivate static func make(_ store: NodeStore, _ values: [Bytes?], terminated: Bool) throws(RealmError) -> Ref {
         let extra = terminated ? 1 : 0
         var ends: [Int64] = [], end = 0

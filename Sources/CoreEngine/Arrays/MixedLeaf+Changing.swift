@@ -1,15 +1,15 @@
-/// Changing Mixed leaves. Payloads are kept dense: removing one moves the last payload into the hole and repairs the
-/// one composite element that pointed to it. Format: logical §6.11.
+/// Changing Mixed leaves. Payload arrays have no holes: when a payload is removed, the last payload takes its place,
+/// and the composite element that points to the moved payload is updated. Format: logical §6.11.
 extension MixedLeaf {
-    /// The leaf opened for change: six slots, and as many keys as values where there are keys.
+    /// A leaf opened for change. It has six slots, and its keys array, if present, has one key per value.
     private struct Open {
         var leaf: Node
         var composite: Node
         var keys: Node?
     }
 
-    /// A reader takes missing keys for 0, but realm-core changes keys without a look at their number: those of a leaf
-    /// that was written with fewer than its values are filled up.
+    /// Readers treat missing keys as 0, but realm-core changes keys without checking their number. So a keys array that
+    /// is shorter than the values is filled up with 0.
     private static func open(_ store: NodeStore, _ ref: Ref) throws(RealmError) -> Open {
         var leaf = try store.writableRefs(try store.refsNode(ref))
         while leaf.count < 6 { try store.insertSlot(&leaf, leaf.count, RefOrTagged(.null)) }
@@ -45,8 +45,8 @@ extension MixedLeaf {
         return close(nodes, opened)
     }
 
-    /// Replaces the value at `i`; a collection that stood there goes with all its nodes, unless `value` is that same
-    /// collection type.
+    /// Replaces the value at `index`. A collection that was stored there is destroyed with all its nodes, unless
+    /// `value` is a collection of the same type.
     static func set(_ nodes: NodeStore, _ ref: Ref, _ index: Int, _ value: Mixed, key: Int64 = 0) throws(RealmError)
         -> Ref
     {
@@ -106,7 +106,7 @@ extension MixedLeaf {
         }
     }
 
-    /// Sets composite element `i` to null and takes its payload out.
+    /// Sets the composite element at `index` to null and removes its payload.
     private static func clear(_ store: NodeStore, _ opened: inout Open, _ index: Int, destroying: Bool)
         throws(RealmError)
     {
@@ -171,7 +171,7 @@ extension MixedLeaf {
         try store.setInteger(&opened.composite, index, 0)
     }
 
-    /// Gives the nested collection at `i` its stable key.
+    /// Sets the stable key of the nested collection at `index`.
     static func setKey(_ store: NodeStore, _ ref: Ref, _ index: Int, _ key: Int64) throws(RealmError) -> Ref {
         var opened = try open(store, ref)
         guard index < opened.composite.count else {
@@ -189,7 +189,7 @@ extension MixedLeaf {
         opened.keys = keys
     }
 
-    /// Stores into the cleared element `i`.
+    /// Stores a value in the cleared element at `index`.
     private static func store(_ store: NodeStore, _ opened: inout Open, _ position: Int, _ value: Mixed, key: Int64)
         throws(RealmError)
     {

@@ -27,7 +27,7 @@ enum MixedLeaf {
         return try decode(store, node, composite.get(index))
     }
 
-    /// Stable key of the nested collection at `i`; 0 when there is none.
+    /// Stable key of the nested collection at `index`; 0 if the element has none.
     static func key(_ store: NodeStore, _ ref: Ref, _ index: Int) throws(RealmError) -> Int64 {
         let node = try store.refsNode(ref)
         guard node.count > 5, case let keys = try node.child(5), !keys.isNull else { return 0 }

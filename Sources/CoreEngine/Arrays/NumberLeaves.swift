@@ -1,4 +1,4 @@
-/// Nullable integers: element 0 is the null sentinel, value `i` stands at `i + 1`. Format: logical §6.2.
+/// Nullable integers: element 0 is the null sentinel, value `i` is stored at `i + 1`. Format: logical §6.2.
 enum NullableIntLeaf {
     static func create(_ store: NodeStore) throws(RealmError) -> Ref { try store.makeIntegers(count: 1, value: 0).ref }
 
@@ -10,7 +10,7 @@ enum NullableIntLeaf {
         return value == node.get(0) ? nil : value
     }
 
-    /// Makes room for a non-null `v`: a width that holds it and a sentinel that differs from it.
+    /// Prepares the leaf for a non-null `value`: a width that holds it, and a null sentinel that differs from it.
     private static func makeRoom(_ store: NodeStore, _ node: inout Node, count: Int, for value: Int64)
         throws(RealmError)
     {
@@ -36,7 +36,8 @@ enum NullableIntLeaf {
         for i in 0..<node.count where node.get(i) == old { node.put(i, sentinel) }
     }
 
-    /// A 64-bit value that is neither `v` nor anywhere in the array. With at most 2^24 elements a short walk finds one.
+    /// A 64-bit value that is not `value` and not in the array. The array has at most 2^24 elements, so a short search
+    /// finds one.
     private static func freeValue(_ node: Node, except value: Int64) -> Int64 {
         var candidate: Int64 = .max
         var used = Swift.Set<Int64>()
@@ -71,7 +72,7 @@ enum NullableIntLeaf {
     }
 }
 
-/// Fixed slots of 4 or 8 bytes: Float and Double. Null is one NaN pattern. Format: logical §6.5.
+/// Fixed slots of 4 or 8 bytes: Float and Double. Null is a particular NaN pattern. Format: logical §6.5.
 enum FloatLeaf {
     static let nullFloat: UInt32 = 0x7FC0_00AA
     static let nullDouble: UInt64 = 0x7FF8_0000_0000_00AA
@@ -96,7 +97,7 @@ enum FloatLeaf {
         node.payload.load(fromByteOffset: index &* 8, as: UInt64.self)
     }
 
-    /// Opens a gap at `i` (insert) or only makes writable (set), and returns the node.
+    /// Makes the leaf writable and returns its node. With `inserting`, also makes a gap at `index`.
     static func open(_ store: NodeStore, _ ref: Ref, _ index: Int, width: Int, inserting: Bool) throws(RealmError)
         -> Node
     {
@@ -125,7 +126,7 @@ enum FloatLeaf {
     }
 }
 
-/// Seconds (nullable integers) and nanoseconds (integers). Format: logical §6.7.
+/// Timestamps: seconds (nullable integers) and nanoseconds (integers). Format: logical §6.7.
 enum TimestampLeaf {
     static func create(_ store: NodeStore) throws(RealmError) -> Ref {
         let seconds = try NullableIntLeaf.create(store), nanos = try store.makeIntegers().ref
@@ -322,7 +323,7 @@ enum FixedBytesLeaf {
         elements(try node(store, ref), width)
     }
 
-    /// Address of value `i`, nil when null.
+    /// Address of the value at `index`; nil for null.
     static func get(_ store: NodeStore, _ ref: Ref, _ index: Int, width: Int) throws(RealmError) -> UnsafeRawPointer? {
         let leaf = try node(store, ref)
         guard index >= 0, index < elements(leaf, width) else {
@@ -366,7 +367,8 @@ enum FixedBytesLeaf {
         leaf.count = total
         store.setWidth(&leaf, 1)
         store.storeHeader(leaf)
-        if total - old > width { leaf.payload.storeBytes(of: 0, toByteOffset: old, as: UInt8.self) }  // A new block's bitmap.
+        // The null bitmap of a new block.
+        if total - old > width { leaf.payload.storeBytes(of: 0, toByteOffset: old, as: UInt8.self) }
         var j = count
         while j > index {
             put(leaf, j, width, at(leaf, j - 1, width))
@@ -394,7 +396,7 @@ enum FixedBytesLeaf {
         guard index < count else { throw .corrupt("leaf of fixed-size bytes is too short", at: ref.offset) }
         for j in index..<count - 1 { put(leaf, j, width, at(leaf, j + 1, width)) }
         leaf.count = bytes(count - 1, width)
-        // Clear the bit of the element that went, so that a later append starts clean.
+        // Clear the null bit of the last position, so that a later append finds it clear.
         if (count - 1) & 7 != 0 {
             let block = leaf.payload + ((count - 1) >> 3) * (8 * width + 1)
             block.storeBytes(of: block.load(as: UInt8.self) & ~(1 << UInt8((count - 1) & 7)), as: UInt8.self)

@@ -1,11 +1,11 @@
-/// A leaf of strings in one of four physical forms, told apart by its header:
+/// A leaf of strings in one of four physical forms; the header determines which:
 ///
-/// - small: fixed slots of 0 … 16 bytes (names: up to 64), the last byte holds the padding or says null;
+/// - small: fixed slots of 0 … 16 bytes (names: up to 64); the last byte holds the padding or means null;
 /// - enumerated: an integer array of indexes into a leaf of distinct values (read only);
 /// - medium: [end offsets, blob, nulls];
 /// - big: a ref to a blob for each string.
 ///
-/// Forms only move up: small to 15 bytes, medium to 63, then big. Format: logical §6.4.
+/// Forms only move up: small up to 15 bytes, medium up to 63 bytes, then big. Format: logical §6.4.
 enum StringLeaf {
     static let smallLimit = 15
     static let mediumLimit = 63
@@ -20,7 +20,7 @@ enum StringLeaf {
         return node.count
     }
 
-    /// The string at `i`, nil for null.
+    /// The string at `index`; nil for null.
     @inline(__always) static func get(_ store: NodeStore, _ ref: Ref, _ index: Int) throws(RealmError) -> Bytes? {
         try get(store, try store.node(ref), index)
     }
@@ -42,7 +42,7 @@ enum StringLeaf {
         return text
     }
 
-    /// The text in a slot, which may be null; nil where the slot is not in order.
+    /// The text in a slot, which may be null. The outer nil means that the slot is damaged.
     @inline(__always) static func small(_ node: Node, _ index: Int) -> Bytes?? {
         let width = node.width
         if width == 0 { return .some(nil) }
@@ -75,7 +75,7 @@ enum StringLeaf {
         let blobRef = try node.child(index)
         if blobRef.isNull { return nil }
         let blob = try store.node(blobRef)
-        // A list of blobs stands for a string beyond the limit; it reads as null, as in realm-core.
+        // A list of blobs is a string beyond the size limit; it reads as null, as in realm-core.
         if blob.hasRefs { return nil }
         guard blob.widthType == 2 else { throw .corrupt("not a blob", at: blobRef.offset) }
         guard blob.count > 0 else { throw .corrupt("string without terminator", at: blobRef.offset) }
@@ -84,8 +84,8 @@ enum StringLeaf {
 
     // MARK: Changing
 
-    /// Moves the leaf up to the form that holds a string of `length` bytes (−1 for null); returns its node, in the slab
-    /// or not.
+    /// Converts the leaf, if necessary, to the form for a string of `length` bytes (−1 for null). Returns its node,
+    /// which may still be in the file.
     private static func formed(_ store: NodeStore, _ ref: Ref, for length: Int) throws(RealmError) -> Node {
         let node = try store.node(ref)
         if node.hasRefs {
@@ -110,7 +110,7 @@ enum StringLeaf {
                 try store.insertSlot(&new, i, RefOrTagged(blob))
             }
         } else {
-            // Laid out in one pass: all lengths are known.
+            // The texts are appended in order, in one pass.
             var ends = try store.makeIntegers()
             var nulls = try store.makeIntegers()
             var blob = try store.makeBlob(Bytes(start: nil, count: 0))
@@ -201,7 +201,7 @@ enum StringLeaf {
 
     // MARK: Small form (also table and column names)
 
-    /// Slot width for `value`: length + 1 rounded up to a power of two; a null needs none.
+    /// Slot width for `value`: its length + 1, rounded up to a power of two; 0 for null.
     private static func slotWidth(_ value: Bytes?, nullable: Bool) -> Int {
         guard let value else { return 0 }
         if value.count == 0 && !nullable { return 0 }
@@ -210,7 +210,7 @@ enum StringLeaf {
         return width
     }
 
-    /// Brings a small leaf to the slab with room for `count` slots wide enough for `value`.
+    /// Makes a small leaf writable (in the slab), with room for `count` slots that are wide enough for `value`.
     @inline(__always)
     static func prepareSmall(_ store: NodeStore, _ node: inout Node, count: Int, for value: Bytes?, nullable: Bool)
         throws(RealmError)
@@ -226,8 +226,8 @@ enum StringLeaf {
             capacity: max(count, min(node.count * 2, 256)) * needed)
         new.width = needed
         for i in 0..<node.count {
-            // From width 0 every element becomes null, also in names arrays; otherwise the padding grows by the
-            // difference.
+            // Elements of width 0 become null, also in names arrays. Otherwise the padding grows by the difference of
+            // the widths.
             let to = new.payload + i * needed
             let padding = old == 0 ? old : Int(node.payload.load(fromByteOffset: (i + 1) * old - 1, as: UInt8.self))
             if old == 0 || padding >= old {
@@ -261,7 +261,7 @@ enum StringLeaf {
     }
 }
 
-/// Names arrays: small strings only, not nullable: width 0 reads as "", a null slot as "". Format: logical §1, §3.
+/// Names arrays: small strings that are never null. Width 0 and null slots read as "". Format: logical §1, §3.
 extension NodeStore {
     func name(_ node: Node, _ index: Int) throws(RealmError) -> Name {
         guard node.widthType == 1 && !node.hasRefs && index >= 0 && index < node.count else {
@@ -271,7 +271,7 @@ extension NodeStore {
         return Name(String(decoding: text, as: UTF8.self))
     }
 
-    /// Sets or appends (`i == count`) a name of at most 63 bytes; nil writes a null slot.
+    /// Sets a name, or appends it if `index` is the count. A name has at most 63 bytes; nil writes a null slot.
     func setName(_ node: inout Node, _ index: Int, _ name: Name?) throws(RealmError) {
         var text = name?.text ?? ""
         let append = index == node.count
@@ -304,8 +304,8 @@ extension NodeStore {
     }
 }
 
-/// The three-node form shared by medium strings and small binaries: end offsets, one blob, null flags.
-/// Strings own a terminating zero byte each (nulls too); binaries own none. Format: logical §6.4, §6.6.
+/// The three-node form of medium strings and small binaries: end offsets, one blob, null flags. Each string, also a
+/// null, ends in a zero byte; binaries do not. Format: logical §6.4, §6.6.
 enum MediumLeaf {
     struct Parts {
         var ends: Node
@@ -322,7 +322,7 @@ enum MediumLeaf {
             nulls: try store.integers(try node.child(2)))
     }
 
-    /// Byte range of element `i`.
+    /// Byte range of the element at `index`.
     @inline(__always) static func range(_ parts: Parts, _ index: Int) throws(RealmError) -> (start: Int, end: Int) {
         guard index >= 0, index < parts.ends.count, parts.nulls.count == parts.ends.count else {
             throw .corrupt("leaf of offsets is too short", at: parts.ends.ref.offset)
@@ -334,14 +334,15 @@ enum MediumLeaf {
         return (Int(start), Int(end))
     }
 
-    /// String `i`, which is there and not null, without its terminating zero; nil: its offsets are out of order.
+    /// The string at `index`, which exists and is not null, without its terminating zero; nil if its offsets are out of
+    /// order.
     @inline(__always) static func text(_ ends: Node, _ blob: Node, _ index: Int) -> Bytes? {
         let (start, end) = bounds(ends, index)
         guard start >= 0, end > start, end <= Int64(blob.count) else { return nil }
         return Bytes(start: blob.payload + Int(start), count: Int(end &- start) &- 1)
     }
 
-    /// As they are in the file.
+    /// Start and end offset as stored in the file, unchecked.
     @inline(__always) private static func bounds(_ ends: Node, _ index: Int) -> (start: Int64, end: Int64) {
         (index == 0 ? 0 : ends.get(index &- 1), ends.get(index))
     }
@@ -352,12 +353,12 @@ enum MediumLeaf {
         store.setSlot(node, 2, parts.nulls.ref)
     }
 
-    /// Adds `delta` to all end offsets from `i` on.
+    /// Adds `delta` to all end offsets from `index` on.
     private static func adjust(_ store: NodeStore, _ ends: inout Node, from index: Int, by delta: Int)
         throws(RealmError)
     {
         guard delta != 0, index < ends.count else { return }
-        // Ends ascend, so the last one decides the width.
+        // End offsets ascend, so the last one determines the width.
         try store.prepare(&ends, count: ends.count, for: ends.get(ends.count &- 1) &+ Int64(delta))
         var j = index
         while j < ends.count {
@@ -366,7 +367,7 @@ enum MediumLeaf {
         }
     }
 
-    /// `n`: the leaf's slab node.
+    /// `node` is the leaf, in the slab.
     static func insert(_ nodes: NodeStore, _ node: Node, _ index: Int, _ value: Bytes?, terminated: Bool)
         throws(RealmError)
     {

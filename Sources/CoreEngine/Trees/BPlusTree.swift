@@ -241,7 +241,8 @@ struct BPlusTree {
         var offsets = try store.integers(try node.child(0))
         var moved: [RefOrTagged] = []
         for j in (childIndex + 1)..<children { moved.append(try node.slot(j + 1)) }
-        let base = try Self.offset(offsets, childIndex, limit: total) + 1  // End of the split child, with the new element.
+        // The end of the split child, including the new element.
+        let base = try Self.offset(offsets, childIndex, limit: total) + 1
         var siblingOffsets: [UInt64] = []
         for j in (childIndex + 1)..<(children - 1) {
             siblingOffsets.append(offsets.getUnsigned(j) &+ 1 &- UInt64(base))

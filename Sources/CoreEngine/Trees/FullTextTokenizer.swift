@@ -81,7 +81,7 @@ enum FullTextTokenizer {
         case 0x10: word += [0xC3, 0xB0]  // ð
         case 0x11: word.append(0x6E)  // n
         case 0x12...0x16: word.append(0x6F)  // o
-        case 0x17: break  // × and ÷ count as word characters but leave nothing.
+        case 0x17: break  // × and ÷ are word characters without output.
         case 0x18: word += [0xC3, 0xB8]  // ø
         case 0x19...0x1C: word.append(0x75)  // u
         case 0x1D: word.append(0x79)  // y
