@@ -1,5 +1,5 @@
-/// Erasing elements. An inner node never stays without children, nor a root with a single one; a node that became small
-/// takes in its neighbour where both fit into one.
+/// Erasing elements. An inner node always has children, and an inner root has at least two. A node that became small is
+/// merged with the next node if both together are small enough.
 extension BPlusTree {
     mutating func erase(_ index: Int) throws(RealmError) {
         let wasSound = store.isChecked() && isSound(near: index)
@@ -15,7 +15,7 @@ extension BPlusTree {
         }
         let context = node.context
         _ = try erase(&root, index, depth: 0)
-        // A root with one child gives way to it.
+        // A root with one child is replaced by that child.
         while true {
             let top = try store.node(root)
             guard top.isInner, top.count == 3 else { break }
@@ -35,7 +35,7 @@ extension BPlusTree {
         }
     }
 
-    /// Returns the size of the subtree (children or elements) afterwards; 0 means empty.
+    /// Returns the size of the node afterwards (children or elements); 0 means empty.
     private func erase(_ ref: inout Ref, _ index: Int, depth: Int) throws(RealmError) -> Int {
         guard depth < Trees.maxDepth else { throw .corrupt("tree too deep", at: ref.offset) }
         var node = try store.node(ref)
@@ -86,7 +86,7 @@ extension BPlusTree {
         return node.isInner ? node.count - 2 : try kind.count(store, ref)
     }
 
-    /// Moves everything of `sibling` to the end of `child` and frees what is left of it.
+    /// Moves all children or elements of `sibling` to the end of `child` and frees `sibling`.
     private func merge(_ child: inout Ref, _ sibling: Ref, firstCount: Int) throws(RealmError) {
         var first = try store.node(child)
         var second = try store.node(sibling)

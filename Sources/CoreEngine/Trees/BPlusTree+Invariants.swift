@@ -1,21 +1,21 @@
 extension BPlusTree {
-    /// What every operation leaves behind. Format: logical §7.
+    /// Throws unless the invariants hold. Format: logical §7.
     ///
-    /// 1. All leaves stand at one depth; no child is empty, and no node has more than `capacity` children or elements.
-    /// 2. An inner node counts what its children hold.
-    /// 3. A compact node's children all hold as much as it says, but for the last, which may hold less; the offsets of
-    ///    a general one are the ends of its children but the last.
+    /// 1. All leaves have the same depth; no child is empty, and no node has more than `capacity` children or elements.
+    /// 2. An inner node stores the number of elements below it.
+    /// 3. All children of a compact node have the number of elements that the node stores; only the last child may have
+    ///    fewer. The offsets of a general node are the ends of all its children but the last.
     ///
-    /// - Parameter place: an element; looks only at the nodes that an operation there may have changed. nil: at all
-    ///   nodes.
+    /// - Parameter place: the index of an element: checks only the nodes that an operation there may have changed. nil:
+    ///   checks all nodes.
     func checkInvariants(near place: Int? = nil) throws(RealmError) { _ = try height(root, near: place, depth: 0) }
 
-    /// Whether they hold there, for the assertions of debug builds.
+    /// Whether the invariants hold near `place`; for assertions in debug builds.
     func isSound(near place: Int) -> Bool {
         Invariants.hold { () throws(RealmError) in try checkInvariants(near: place) }
     }
 
-    /// Checks a subtree; returns its levels.
+    /// Checks a subtree; returns the number of inner levels.
     private func height(_ ref: Ref, near place: Int?, depth: Int) throws(RealmError) -> Int {
         guard depth < Trees.maxDepth else { throw .corrupt("tree too deep", at: ref.offset) }
         let node = try store.node(ref)
@@ -34,7 +34,7 @@ extension BPlusTree {
         guard offsets == nil || offsets?.count == children - 1 else {
             throw .corrupt("inner tree node with too few offsets", at: ref.offset)
         }
-        // Where an operation may have been: its child and the next, with which it may have merged.
+        // An operation at `place` changes only its child and the next child, which may have been merged into it.
         let near = try place.map { (place) throws(RealmError) in
             try Self.childIndex(store, node, min(max(place, 0), max(total - 1, 0)))
         }

@@ -1,7 +1,8 @@
-/// Stable keys: numbers that name the collections nested in a tree of Mixed values for as long as they live, however
-/// the elements shift. No two of a tree are the same, and none is 0. Format: logical §6.11.
+/// Stable keys: numbers that identify the collections nested in a tree of Mixed values. A key stays the same while
+/// other elements are inserted, erased or moved. Keys are unique in a tree and never 0. Format: logical §6.11.
 extension BPlusTree {
-    /// Index of the nested collection with this stable key, nil when there is none (any more). Trees of Mixed values.
+    /// Index of the nested collection with this stable key; nil if it does not exist (any more). Only for trees of
+    /// Mixed values.
     func index(ofKey key: Int64) throws(RealmError) -> Int? {
         var found: Int?
         try forEachLeaf { (leaf, first, _) throws(RealmError) in
@@ -31,8 +32,8 @@ extension BPlusTree {
         return slabNode.ref
     }
 
-    /// A new key for a nested collection at `i`: random, not zero, and unlike all others of this tree. Small trees take
-    /// small keys, so that the array of keys stays narrow. Format: logical §6.11.
+    /// Gives the nested collection at `index` a new key: random, not 0, and unique in this tree. Small trees use small
+    /// keys, so that the array of keys stays narrow. Format: logical §6.11.
     mutating func assignKey(_ position: Int) throws(RealmError) {
         let count = try count()
         let bits = count < 16 ? 8 : (count < 4096 ? 16 : 32)

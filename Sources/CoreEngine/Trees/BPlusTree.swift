@@ -1,19 +1,20 @@
-/// A sequence of values in a B+tree of up to 1000 elements a leaf. A tree whose root is a leaf is just that leaf.
+/// A sequence of values in a B+tree with up to 1000 elements per leaf. If all elements fit in one leaf, that leaf is
+/// the root.
 ///
 ///     inner node:  [ per-child count (tagged) | ref to offsets ] child … child [ total (tagged) ]
 ///
-/// Compact inner nodes hold the same number of elements in every child but the last; general ones list where each child
-/// ends. Format: logical §7.
+/// In a compact inner node every child but the last holds the same number of elements; a general inner node stores
+/// where each child ends. Format: logical §7.
 struct BPlusTree {
     let store: NodeStore
     let kind: LeafKind
     var root: Ref
 
-    /// Leaf capacity; smaller in tests.
+    /// Maximum number of elements of a leaf and of children of an inner node; smaller in tests.
     var capacity = Format.treeCapacity
 
-    /// New inner nodes state where each child begins. Needed where leaves end before the capacity that other engines
-    /// know: these would fill the last leaf up, and count on equal leaves.
+    /// New inner nodes are always general. Needed if leaves are cut before the capacity that other engines assume:
+    /// those engines would fill up the last leaf of a compact node and rely on leaves of equal size.
     var isAlwaysGeneral = false
 
     init(_ store: NodeStore, kind: LeafKind, root: Ref) {
@@ -37,8 +38,8 @@ struct BPlusTree {
         return try innerTotal(store, node)
     }
 
-    /// Elements of a leaf. Those without bits take no room in the file, but what is made of them does: a leaf holds no
-    /// more than a leaf may.
+    /// Number of elements of a leaf. Elements of width 0 take no space in the file, but they take memory when they are
+    /// read. So a count above the leaf capacity is refused as damage.
     static func leafCount(_ store: NodeStore, _ kind: LeafKind, _ ref: Ref) throws(RealmError) -> Int {
         let count = try kind.count(store, ref)
         guard count <= Format.treeCapacity else { throw .corrupt("impossible number of elements", at: ref.offset) }
@@ -48,14 +49,14 @@ struct BPlusTree {
     static func innerTotal(_ store: NodeStore, _ node: Node) throws(RealmError) -> Int {
         guard node.count >= 3 else { throw .corrupt("inner tree node without children", at: node.ref.offset) }
         let total = try node.slot(node.count - 1)
-        // Eight bytes of file hold at most 1000 elements (of width 0), whatever the node claims.
+        // Eight bytes of a file store at most 1000 elements (of width 0), so a larger count is damage.
         guard total.isTagged, store.admits(total.integer, perByte: 125) else {
             throw .corrupt("impossible number of elements", at: node.ref.offset)
         }
         return Int(total.integer)
     }
 
-    /// Child that holds element `i` and the index within it.
+    /// The child that holds the element at `index`, and the index within that child.
     @inline(__always) static func childIndex(_ store: NodeStore, _ node: Node, _ index: Int) throws(RealmError) -> (
         child: Int, within: Int
     ) {
@@ -90,7 +91,7 @@ struct BPlusTree {
         return (low, index - Int(start))
     }
 
-    /// The leaf that holds element `i`, and where in it.
+    /// The leaf that holds an element, and the index within that leaf.
     @inline(__always) static func leaf(_ store: NodeStore, _ root: Ref, _ position: Int) throws(RealmError) -> (
         ref: Ref, index: Int
     ) {
@@ -106,7 +107,7 @@ struct BPlusTree {
         throw .corrupt("tree too deep", at: root.offset)
     }
 
-    /// Element `i`; out of range is a corrupt tree, so callers check against `count` first.
+    /// An element. An index out of range is reported as a corrupt tree, so callers check it against `count` first.
     @inline(__always) func get(_ position: Int) throws(RealmError) -> Mixed {
         let (leaf, index) = try Self.leaf(store, root, position)
         return try kind.get(store, leaf, index)
@@ -146,15 +147,15 @@ struct BPlusTree {
 
     mutating func append(_ value: Mixed) throws(RealmError) { try insert(try count(), value) }
 
-    /// What an insertion did to a child: where its later elements went, if it split. `offset` and `size` count from the
-    /// child's start.
+    /// Describes a split: the later elements of a child moved to `sibling`. `offset` (where the sibling begins) and
+    /// `size` (the elements of both nodes) are relative to the start of the child.
     private struct Split {
         var sibling: Ref
         var offset: Int
         var size: Int
     }
 
-    /// Inserts before element `i` (`i ≤ count`).
+    /// Inserts before the element at `index` (`index ≤ count`).
     mutating func insert(_ index: Int, _ value: Mixed) throws(RealmError) {
         let wasSound = store.isChecked() && isSound(near: index)
         try insertElement(index, value)
@@ -183,7 +184,7 @@ struct BPlusTree {
         }
         var top = try store.makeRefs(
             [first, RefOrTagged(root), RefOrTagged(split.sibling), RefOrTagged(tagged: split.size)], inner: true)
-        // Trees of links keep their mark on the root.
+        // The root of a tree of links keeps its context flag.
         if context && kind == .objKey { store.setFlags(&top, context: true) }
         root = top.ref
     }
@@ -219,7 +220,7 @@ struct BPlusTree {
         if children < capacity {
             store.setSlot(node, node.count - 1, RefOrTagged(tagged: total + 1))
             if !isCompact {
-                // The old end of the child moves on by one; the split point goes in before it.
+                // The old end of the child increases by one; the split point is inserted before it.
                 try addToOffsets(node, from: childIndex, by: 1)
                 var offsets = try store.integers(try node.child(0))
                 try store.insertUnsigned(&offsets, childIndex, UInt64(childStart + split.offset))
@@ -237,7 +238,7 @@ struct BPlusTree {
             store.setSlot(node, node.count - 1, RefOrTagged(tagged: childStart + split.offset))
             return Split(sibling: sibling.ref, offset: childStart + split.offset, size: total + 1)
         }
-        // General: children after the split one move to the sibling.
+        // General form: the children after the split child move to the sibling.
         var offsets = try store.integers(try node.child(0))
         var moved: [RefOrTagged] = []
         for j in (childIndex + 1)..<children { moved.append(try node.slot(j + 1)) }
@@ -277,7 +278,7 @@ struct BPlusTree {
         return Split(sibling: sibling, offset: index + 1, size: size + 1)
     }
 
-    /// Where child `c` starts.
+    /// Index of the first element of a child.
     func start(of child: Int, in node: Node) throws(RealmError) -> Int {
         if child == 0 { return 0 }
         let first = try node.slot(0)
@@ -294,7 +295,7 @@ struct BPlusTree {
         return try Self.offset(offsets, child - 1, limit: try Self.innerTotal(store, node))
     }
 
-    /// An offset that a file claims, at most `limit`.
+    /// An offset read from the file; a value above `limit` is damage.
     private static func offset(_ offsets: Node, _ index: Int, limit: Int) throws(RealmError) -> Int {
         let value = offsets.getUnsigned(index)
         guard index < offsets.count, value <= UInt64(limit) else {
@@ -358,8 +359,8 @@ struct BPlusTree {
             let (leaf, i) = try Self.leaf(store, root, from)
             let key = try MixedLeaf.key(store, leaf, i)
             try insert(at, .null)
-            // The old element gives its collection up before the new one takes it: overwriting a ref of the same type
-            // destroys nothing.
+            // The old element drops its ref before the new element takes it. Overwriting a collection with a collection
+            // of the same type destroys no nodes.
             if case .list = value { try set(source, .list(.null)) } else { try set(source, .dictionary(.null)) }
             try set(at, value)
             try setKey(at, key)

@@ -1,20 +1,20 @@
-/// The nodes of a cluster tree, checked once when they are looked at: what stands in their slots is read here alone.
-/// Format: logical §5.
+/// The nodes of a cluster tree, checked once when they are opened. Only this file reads their slots. Format: logical
+/// §5.
 ///
 ///     leaf:   [ tagged count (keys 0 … n−1) | ref to keys ] column 0 … column k
 ///     inner:  [ 0 (compact) | ref to offsets ] [ tagged depth ] [ tagged object count ] child … child
 struct ClusterLeaf {
     let node: Node
 
-    /// Whether the keys, relative to the leaf's offset, are 0 … count − 1; otherwise they stand in `general`.
+    /// Whether the keys, relative to the leaf's offset, are 0 … count − 1; otherwise `general` holds them.
     private(set) var isCompact = true
     private var general = ClusterTree.noNode
     private(set) var count = 0
 
-    /// A place for a leaf to come.
+    /// A placeholder without a node.
     init() { node = ClusterTree.noNode }
 
-    /// The store is borrowed: an initializer counts a reference to it otherwise, for each leaf.
+    /// The store is borrowed: otherwise the initializer would count a reference to it for each leaf.
     @inline(__always) init(_ store: borrowing NodeStore, _ leaf: Node) throws(RealmError) {
         node = leaf
         let first = try leaf.slot(0)
@@ -40,7 +40,7 @@ struct ClusterLeaf {
         throws(RealmError) -> Node
     {
         let keys = try store.integers(first.ref)
-        // A narrow array would lose the unsigned keys that it may be about to receive.
+        // A narrower array would truncate unsigned keys that are added later.
         guard keys.width >= 8 || keys.count == 0 else {
             throw .corrupt("cluster keys of a wrong width", at: node.ref.offset)
         }
@@ -57,12 +57,12 @@ struct ClusterLeaf {
 
     @inline(__always) func key(_ row: Int) -> UInt64 { isCompact ? UInt64(row) : general.getUnsigned(row) }
 
-    /// The row with this key, or the one that it would be before.
+    /// The row with this key, or the row before which the key would be inserted.
     @inline(__always) func position(_ key: UInt64) -> Int {
         isCompact ? Int(min(key, UInt64(count))) : general.lowerBoundUnsigned(key)
     }
 
-    /// The row with this key; nil when there is none.
+    /// The row with this key; nil if it does not exist.
     @inline(__always) func row(_ key: UInt64) -> Int? {
         if isCompact { return key < UInt64(count) ? Int(truncatingIfNeeded: key) : nil }
         return generalRow(key)
@@ -103,8 +103,8 @@ struct ClusterLeaf {
         count = keys.count
     }
 
-    /// Adds a key that is larger than all others; false, and nothing happens, when it is not, or when it would end the
-    /// compact form.
+    /// Appends a key that is larger than all others. Returns false and changes nothing if it is not the largest, or if
+    /// the leaf would have to leave the compact form.
     @inline(__always) mutating func append(_ store: NodeStore, _ key: UInt64) throws(RealmError) -> Bool {
         if !isCompact {
             var keys = general
@@ -141,7 +141,7 @@ struct ClusterLeaf {
         setKeys(store, keys)
     }
 
-    /// Takes the keys of the rows from `position` on out, and puts `key` there.
+    /// Removes the keys from row `position` on, then stores `key` there.
     mutating func cut(_ store: NodeStore, at position: Int, inserting key: UInt64) throws(RealmError) {
         var keys = try generalKeys(store)
         try store.eraseUnsigned(&keys, position, keys.count - position)
@@ -149,7 +149,7 @@ struct ClusterLeaf {
         setKeys(store, keys)
     }
 
-    /// Adds the keys of a leaf that starts `distance` after this one.
+    /// Appends the keys of a leaf that starts `distance` after this leaf.
     mutating func append(_ store: NodeStore, _ other: ClusterLeaf, distance: UInt64) throws(RealmError) {
         var keys = try generalKeys(store)
         var other = other
@@ -158,7 +158,7 @@ struct ClusterLeaf {
         setKeys(store, keys)
     }
 
-    /// Adds `f` to every key.
+    /// Adds `distance` to every key.
     mutating func rebase(_ store: NodeStore, by distance: UInt64) throws(RealmError) {
         var keys = try generalKeys(store)
         for i in 0..<keys.count { try store.setUnsigned(&keys, i, keys.getUnsigned(i) &+ distance) }
@@ -177,8 +177,8 @@ struct ClusterLeaf {
 struct ClusterInner {
     private(set) var node: Node
 
-    /// Where the children start, relative to this node; nil in the compact form, where they are as far apart as their
-    /// depth says.
+    /// Start offsets of the children, relative to this node; nil in the compact form, where the depth determines the
+    /// distance between children.
     private(set) var offsets: Node?
 
     /// Levels below this node.
@@ -215,7 +215,7 @@ struct ClusterInner {
         offsets?.getUnsigned(index) ?? UInt64(index) << UInt64(8 &* depth)
     }
 
-    /// The child where `key` belongs: the last that starts at or before it.
+    /// The child for `key`: the last child that starts at or before it.
     @inline(__always) func find(_ key: UInt64) throws(RealmError) -> Int {
         guard let offsets else { return Int(min(key >> UInt64(8 &* depth), UInt64(count &- 1))) }
         var low = 0
@@ -233,20 +233,20 @@ struct ClusterInner {
         return low &- 1
     }
 
-    /// Objects below, as the node says.
+    /// Number of objects below, as stored in the node.
     func objects() throws(RealmError) -> UInt64 { try node.slot(2).integer }
 
-    /// Whether no key is missing among those below, but perhaps at the end: keys ascend, so where as many objects are
-    /// below as keys are up to the end, each child starts with as many objects before it as its offset says. To count
-    /// them one by one is a look at each child: up to 256 places of memory.
-    /// - Parameter size: the number of objects below a node.
+    /// Whether the keys below have no gaps, except perhaps in the last child. Keys ascend: if there are as many objects
+    /// as the last offset and the size of the last child add up to, the offset of each child is also the number of
+    /// objects before it. This saves counting the objects of each child, up to 256 memory reads.
+    /// - Parameter size: returns the number of objects below a node.
     func isDense(_ size: (Ref) throws(RealmError) -> Int) throws(RealmError) -> Bool {
         let last = offset(count &- 1), all = try objects()
         guard last <= UInt64(Int64.max), all >= last else { return false }
         return all == last &+ UInt64(try size(try child(count &- 1)))
     }
 
-    /// Number of objects below the children before child `i`.
+    /// Number of objects in the children before the child at `index`.
     func objects(before index: Int, _ size: (Ref) throws(RealmError) -> Int) throws(RealmError) -> Int {
         if index > 0, try isDense(size) { return Int(min(offset(index), offset(count &- 1))) }
         var sum = 0
@@ -254,7 +254,7 @@ struct ClusterInner {
         return sum
     }
 
-    /// The child with the object at `index` of those below, and the number of objects before that child.
+    /// The child that holds the object at `index` below this node, and the number of objects before that child.
     func find(index: Int, _ size: (Ref) throws(RealmError) -> Int) throws(RealmError) -> (child: Int, before: Int) {
         if index > 0, try isDense(size) {
             let position = try find(UInt64(index))
@@ -287,12 +287,12 @@ struct ClusterInner {
         try store.keepSlots(&node, rows, first: 3)
     }
 
-    /// Whether child `i` would start where the compact form puts it.
+    /// Whether a child that starts at `offset` fits the compact form at `index`.
     func isCompact(with offset: UInt64, at index: Int) -> Bool {
         offsets == nil && offset == UInt64(index) << UInt64(8 * depth)
     }
 
-    /// The offsets in general form. Who changes them gives them back to `setOffsets`.
+    /// The offsets in general form. A caller that changes them passes them to `setOffsets`.
     mutating func generalOffsets(_ store: NodeStore) throws(RealmError) -> Node {
         if let offsets { return offsets }
         let offsets = try store.makeUnsigned((0..<UInt64(count)).map { $0 << UInt64(8 * depth) })

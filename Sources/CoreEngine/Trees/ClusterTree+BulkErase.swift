@@ -1,6 +1,6 @@
 /// Erasing many rows in one walk over the clusters. Format: logical §5.4.
 extension ClusterTree {
-    /// Removes the rows of objects, which all exist, with the collections and backlink lists they own. `keys` ascend
+    /// Removes the rows of existing objects, with the collections and backlink lists that the rows own. `keys` ascend
     /// strictly.
     func erase(_ keys: ArraySlice<ObjKey>) throws(RealmError) {
         guard !keys.isEmpty else { return }
@@ -46,7 +46,7 @@ extension ClusterTree {
             if end == at { continue }
             let old = try inner.child(i)
             if inner.depth == 1, try nodeSize(old) == end - at {
-                // All of a cluster.
+                // All rows of the cluster are erased.
                 try store.destroy(old)
                 inner.setChild(store, i, .null)
                 anyEmpty = true
@@ -89,7 +89,7 @@ extension ClusterTree {
         if count > 0 { try rebaseFirstChild(&inner) }
     }
 
-    /// Joins neighbours that became small, as erasing one by one does.
+    /// Merges neighbours that became small, by the same rule as single erasures.
     private func mergeSmallChildren(_ inner: inout ClusterInner) throws(RealmError) {
         guard inner.count > 1 else { return }
         var i = 0

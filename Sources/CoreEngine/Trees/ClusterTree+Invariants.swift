@@ -1,13 +1,13 @@
 extension ClusterTree {
-    /// What every operation leaves behind. Format: logical §5.
+    /// Throws unless the invariants hold. Format: logical §5.
     ///
     /// 1. All column leaves of a cluster have as many elements as the cluster has keys.
-    /// 2. Keys ascend strictly and stay below the next cluster; the offset of a first child is 0.
-    /// 3. An inner node counts the objects below it, and all its children stand one level lower.
-    /// 4. The cursor, when it is valid, describes a leaf of this tree, and the columns opened there are those of the
-    ///    leaf.
+    /// 2. Keys ascend strictly and are below the keys of the next cluster; the offset of a first child is 0.
+    /// 3. An inner node stores the number of objects below it, and all its children are one level lower.
+    /// 4. A valid cursor describes a leaf of this tree, and the opened columns describe the column leaves of that leaf.
     ///
-    /// - Parameter place: looks only at the nodes that an operation on this object may have changed. nil: at all nodes.
+    /// - Parameter place: an object: checks only the nodes that an operation on it may have changed. nil: checks all
+    ///   nodes.
     func checkInvariants(near place: ObjKey? = nil) throws(RealmError) {
         var metCursor = false
         _ = try check(
@@ -17,13 +17,13 @@ extension ClusterTree {
         }
     }
 
-    /// Whether they hold there, for the assertions of debug builds.
+    /// Whether the invariants hold near `place`; for assertions in debug builds.
     func isSound(near place: ObjKey) -> Bool {
         Invariants.hold { () throws(RealmError) in try checkInvariants(near: place) }
     }
 
     /// Checks a subtree whose keys are `offset … last`.
-    /// - Parameter levels: of inner nodes from here to the leaves; nil for the root, which says so itself.
+    /// - Parameter levels: number of inner levels from here to the leaves; nil for the root, which stores it.
     private func check(
         _ ref: Ref, offset: UInt64, last: UInt64, levels: Int?, near place: UInt64?, _ metCursor: inout Bool
     ) throws(RealmError) {
@@ -54,7 +54,7 @@ extension ClusterTree {
         let final = children - 1,
             found = try inner.objects(before: final) { (ref) throws(RealmError) in try subtreeCount(ref) }
         guard found == sums[final] else { throw .corrupt("object counts do not fit the offsets", at: ref.offset) }
-        // Where an operation may have been: its child and the next, with which it may have merged.
+        // An operation at `place` changes only its child and the next child, which may have been merged into it.
         let near = place.map { place in max(0, starts.place { $0 <= place &- offset } - 1) }
         for i in 0..<children where near == nil || i == near || i == near.map({ $0 + 1 }) {
             let end = i + 1 < children ? offset &+ starts[i + 1] &- 1 : last

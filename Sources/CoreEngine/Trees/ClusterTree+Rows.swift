@@ -1,7 +1,7 @@
 /// Inserting and erasing rows: splits, merges, rebasing of keys. Format: logical §5.1–§5.4.
 extension ClusterTree {
-    /// Adds an object; `initial` gives the value of one column (the primary key) in place of its default.
-    /// The cursor points at the new row's leaf afterwards. Returns false when the key exists.
+    /// Adds an object. `initial` replaces the default value of one column (the primary key). Afterwards the cursor is
+    /// at the leaf of the new row, or is invalid if a node split. Returns false if the key exists.
     func insert(_ key: ObjKey, initial: (column: Int, value: Mixed)? = nil) throws(RealmError) -> Bool {
         let wasSound = store.isChecked() && isSound(near: key)
         let isNew = try insertRow(key, initial: initial)
@@ -36,8 +36,8 @@ extension ClusterTree {
         return true
     }
 
-    /// The common case, a new largest key in the last leaf, without a descent: the cursor stands there since the
-    /// insertion before.
+    /// Fast path: appends a new largest key to the last leaf without a descent, if the cursor is still there from the
+    /// previous insertion.
     @inline(__always) private func append(_ key: UInt64, initial: (column: Int, value: Mixed)?) throws(RealmError)
         -> Bool
     {
@@ -98,7 +98,7 @@ extension ClusterTree {
             node = inner.node
             return nil
         }
-        // Full: a new sibling.
+        // The node is full: create a sibling.
         if childIndex == children - 1 {
             let size = try subtreeCount(split.ref)
             let sibling = try store.makeRefs(
@@ -148,7 +148,7 @@ extension ClusterTree {
             cursor.stand(at: leaf, offset: base, low: low, high: high)
             return nil
         }
-        // Full leaf.
+        // The leaf is full: split it.
         cursor.isValid = false
         var new = try ClusterLeaf(store, try store.refsNode(try Self.create(store, columns: columns)))
         if position == leaf.count {
@@ -166,7 +166,7 @@ extension ClusterTree {
         return Split(ref: new.ref, key: cut)
     }
 
-    /// Inserts one element into every column leaf of `n`.
+    /// Inserts one element into every column leaf of `cluster`.
     private func insertRow(_ cluster: ClusterLeaf, _ position: Int, _ initial: (column: Int, value: Mixed)?)
         throws(RealmError)
     {
@@ -181,7 +181,7 @@ extension ClusterTree {
         }
     }
 
-    /// Moves the elements from `start` on of every column leaf.
+    /// Moves the elements from `start` on, in every column leaf.
     private func moveRows(from: ClusterLeaf, _ start: Int, to: ClusterLeaf) throws(RealmError) {
         try from.checkHolds(columns: columns.count)
         try to.checkHolds(columns: columns.count)
@@ -197,7 +197,8 @@ extension ClusterTree {
 
     // MARK: Erasing
 
-    /// Removes an object's row with the collections and backlink lists it owns; false when there is none.
+    /// Removes the row of an object, with the collections and backlink lists that it owns; false if the object does not
+    /// exist.
     func erase(_ key: ObjKey) throws(RealmError) -> Bool {
         guard try locate(key) != nil else { return false }
         let wasSound = store.isChecked() && isSound(near: key)
@@ -213,7 +214,7 @@ extension ClusterTree {
         try setTop(top)
     }
 
-    /// Makes a node in the slab the root. One that has a single child gives way to it; its offset is 0.
+    /// Makes a slab node the root. A root with a single child is replaced by that child, whose offset is 0.
     func setTop(_ node: Node) throws(RealmError) {
         var top = node
         while top.isInner && top.count == 4 {
@@ -261,7 +262,7 @@ extension ClusterTree {
         return children
     }
 
-    /// Makes the first child start at 0 again, after those before it went.
+    /// Makes the first child start at 0 again, after the children before it were removed.
     func rebaseFirstChild(_ inner: inout ClusterInner) throws(RealmError) {
         let distance = inner.offset(0)
         guard distance != 0 else { return }
@@ -273,7 +274,7 @@ extension ClusterTree {
         inner.setOffsets(store, offsets)
     }
 
-    /// Moves everything of child `i + 1` into child `i`, which is `c`.
+    /// Merges the child at `index + 1` into `child`, which is the child at `index`.
     func mergeChildren(_ inner: inout ClusterInner, _ index: Int, _ child: inout Node) throws(RealmError) {
         try merge(
             &child, try store.writableRefs(try store.refsNode(try inner.child(index + 1))),
@@ -285,7 +286,7 @@ extension ClusterTree {
         try inner.eraseChildren(store, index + 1)
     }
 
-    /// Objects of a leaf, children of an inner node.
+    /// The size of a node: objects of a leaf, children of an inner node.
     func nodeSize(_ ref: Ref) throws(RealmError) -> Int {
         let node = try store.refsNode(ref)
         return node.isInner ? try ClusterInner(store, node).count : try ClusterLeaf(store, node).count
@@ -308,7 +309,7 @@ extension ClusterTree {
         return cluster.count
     }
 
-    /// Adds `f` to every key below `n`, whose own offset drops by as much.
+    /// Adds `distance` to every key below `node`; the offset of `node` itself decreases by the same amount.
     private func rebase(_ node: Node, by distance: UInt64, depth: Int = 0) throws(RealmError) {
         guard depth < Trees.maxDepth else { throw .corrupt("cluster tree too deep", at: node.ref.offset) }
         guard node.isInner else {
@@ -324,7 +325,7 @@ extension ClusterTree {
         try rebase(slabNode, by: distance, depth: depth + 1)
     }
 
-    /// Moves everything of `b`, which starts `distance` after `a`, into `a`.
+    /// Moves all rows or children of `second`, which starts `distance` after `first`, into `first`.
     private func merge(_ first: inout Node, _ second: Node, distance: UInt64) throws(RealmError) {
         guard first.isInner == second.isInner else {
             throw .corrupt("cluster tree of uneven depth", at: first.ref.offset)
@@ -369,7 +370,7 @@ extension ClusterTree {
         setColumns(all)
     }
 
-    /// Frees a column's leaves; the slot becomes 0, or goes when it is the last.
+    /// Frees the leaves of a column; the slot becomes 0, or is removed if it is the last slot.
     func removeColumn(_ index: Int) throws(RealmError) {
         var limit = WalkLimit(store, each: leastLeafSize)
         setRoot(

@@ -1,37 +1,37 @@
-/// The rows of a table: a tree of clusters of up to 256 objects, each a leaf node that holds one column leaf per
-/// column. Keys are relative to the offset of their node; the offsets on the path add up to the ObjKey. Format: logical
-/// §5.
+/// The rows of a table: a tree of clusters with up to 256 objects each. A cluster is a leaf node with one column leaf
+/// per column. Keys are relative to the offset of their node; an ObjKey is the sum of the key and the offsets on the
+/// path. Format: logical §5.
 ///
 /// Invariants
 /// 1. All column leaves of a cluster have as many elements as the cluster has keys.
 /// 2. Keys ascend strictly; the offset of a first child is 0.
-/// 3. `cursor` describes a leaf of the present tree or is invalid: every structural change invalidates or replaces it.
+/// 3. `cursor` describes a leaf of the current tree, or is invalid: every structural change invalidates or replaces it.
 final class ClusterTree {
-    /// What stands in one column slot of every leaf.
+    /// Describes the content of one column slot in every leaf.
     struct Column {
         var kind: LeafKind
 
-        /// Value of new rows.
+        /// The value for new rows.
         var initial: Mixed
 
-        /// Elements are refs of collections or backlink lists, owned by the row.
+        /// Whether elements are refs of collections or backlink lists, which the row owns.
         var ownsTrees: Bool
 
-        /// Leaf of distinct values when the column is an enumerated string column.
+        /// The leaf of distinct values, if the column is an enumerated string column.
         var enumeratedValues: Ref = .null
     }
 
     let store: NodeStore
     private(set) var root: Ref
 
-    /// By column index; nil for holes.
+    /// By column index; nil for unused indexes.
     private(set) var columns: [Column?]
     var cursor = ClusterCursor()
 
-    /// A second cursor for look-ups on the side (index checks), so that they do not push the first one away.
+    /// A second cursor for look-ups by index checks, so that these do not move the first cursor.
     private var probe = ClusterCursor()
 
-    /// A row of the leaf where the cursor stands: good until the cursor moves, or rows come or go. Debug builds assert
+    /// A row of the cursor's leaf: valid until the cursor moves, or rows are inserted or erased. Debug builds assert
     /// that.
     struct Row {
         let index: Int
@@ -56,16 +56,16 @@ final class ClusterTree {
         #endif
     }
 
-    /// Column leaves of the cursor's leaf that were opened already, by column index; good while `generation` is the
-    /// cursor's.
+    /// Opened column leaves of the cursor's leaf, by column index. An entry is valid while its `generation` equals that
+    /// of the tree.
     private var opened: UnsafeMutablePointer<OpenedColumn>
     private var openedCount = 0
     private var generation: UInt64 = 1
 
-    /// Never reused, whatever `generation` goes back to.
+    /// The source of new generations. A value is never reused, although `peek` sets `generation` back.
     private var newestGeneration: UInt64 = 1
 
-    /// The column's leaves hold numbers of values that stand elsewhere.
+    /// Whether the leaves of the column hold indexes into a separate leaf of distinct values.
     func isEnumerated(_ column: ColKey) -> Bool {
         guard column.index < columns.count, let definition = columns[column.index] else { return false }
         return !definition.enumeratedValues.isNull
@@ -92,13 +92,13 @@ final class ClusterTree {
         for i in 0..<openedCount { (opened + i).initialize(to: OpenedColumn(initial: columns[i]?.initial ?? .null)) }
     }
 
-    /// Forgets opened column leaves: the cursor moved, or rows were inserted or erased.
+    /// Closes all opened column leaves: the cursor moved, or rows were inserted or erased.
     @inline(__always) func forgetOpened() {
         newestGeneration &+= 1
         generation = newestGeneration
     }
 
-    /// An empty tree with the columns' empty leaves.
+    /// An empty tree, with an empty leaf for each column.
     static func create(_ store: NodeStore, columns: [Column?]) throws(RealmError) -> Ref {
         var slots = [RefOrTagged(tagged: 0)]
         for column in columns {
@@ -132,19 +132,19 @@ final class ClusterTree {
     /// Number of objects.
     func count() throws(RealmError) -> Int { try subtreeCount(root) }
 
-    /// Objects below a node.
+    /// Number of objects below a node.
     func subtreeCount(_ ref: Ref) throws(RealmError) -> Int {
         let node = try store.refsNode(ref)
         if !node.isInner { return try ClusterLeaf(store, node).count }
         let count = try node.slot(2)
-        // 256 rows need at least the eight bytes of their cluster.
+        // A cluster of up to 256 rows takes at least eight bytes of the file.
         guard count.isTagged, store.admits(count.integer, perByte: 32) else {
             throw .corrupt("impossible number of objects", at: ref.offset)
         }
         return Int(count.integer)
     }
 
-    /// Bytes that a leaf of the tree needs at least: a header and a word, and a header for each column's leaf.
+    /// Minimum size of a leaf in bytes: a header and a word, and a header for each column leaf.
     var leastLeafSize: Int { 16 + 8 * columns.reduce(0) { $1 == nil ? $0 : $0 + 1 } }
 
     // MARK: Finding
@@ -160,7 +160,7 @@ final class ClusterTree {
         try cursor.descend(store, root, toIndex: index) { (ref) throws(RealmError) in try subtreeCount(ref) }
     }
 
-    /// Row of `key` in the cursor's leaf, which is found first; nil when there is no such object.
+    /// Moves the cursor to the leaf of `key` and returns the row; nil if the object does not exist.
     @inline(__always) func locate(_ key: ObjKey) throws(RealmError) -> Row? { try find(key).map { token($0) } }
 
     @inline(__always) private func find(_ key: ObjKey) throws(RealmError) -> Int? {
@@ -169,7 +169,7 @@ final class ClusterTree {
         return rowInCursor(raw)
     }
 
-    /// As `locate`, with the path in the slab. A key that is not there copies nothing.
+    /// Like `locate`, and makes the path writable (in the slab). For a missing key nothing is copied.
     @inline(__always) func locateForWriting(_ key: ObjKey) throws(RealmError) -> Row? {
         guard let row = try find(key) else { return nil }
         if !cursor.isWritable { try descend(to: UInt64(bitPattern: key.raw), writable: true) }
@@ -199,7 +199,7 @@ final class ClusterTree {
         return keyInCursor(index &- cursor.firstIndex)
     }
 
-    /// Key of the object at `index` when the cursor stands there; nil otherwise.
+    /// Key of the object at `index`, if the cursor's leaf holds it; otherwise nil.
     @inline(__always) func keyNear(_ index: Int) -> ObjKey? {
         cursor.holds(index: index) ? keyInCursor(index &- cursor.firstIndex) : nil
     }
@@ -224,7 +224,7 @@ final class ClusterTree {
         let total = try count()
         var all: [ObjKey] = []
         while all.count < total {
-            // Leaf by leaf: the first key of each leads the cursor there.
+            // Leaf by leaf: reading its first key moves the cursor to the next leaf.
             all.append(try key(at: all.count))
             let leaf = cursor.leaf, offset = cursor.offset
             let next = all.count &- cursor.firstIndex
@@ -239,13 +239,13 @@ final class ClusterTree {
 
     // MARK: Values
 
-    /// Value of column `column` in the object `key`; nil when there is no such object.
+    /// Value of column `column` in the object `key`; nil if the object does not exist.
     @inline(__always) func get(_ key: ObjKey, _ column: Int) throws(RealmError) -> Mixed? {
         guard let row = try find(key) else { return nil }
         return try value(row, column)
     }
 
-    /// Value in the cursor's leaf.
+    /// Value of a row in the cursor's leaf.
     @inline(__always) func get(row: Row, _ column: Int) throws(RealmError) -> Mixed {
         assert(isCurrent(row), "a row after the cursor moved on")
         return try value(row.index, column)
@@ -256,19 +256,19 @@ final class ClusterTree {
         return try getOpening(row, column)
     }
 
-    /// The value, when the column's leaf is open and the value in order; otherwise it is to be read by the longer way.
+    /// The value, if the column leaf is open and the value is not damaged; nil means "take the slow path".
     @inline(__always) private func openValue(_ row: Int, _ column: Int) throws(RealmError) -> Mixed? {
         guard column < openedCount, opened[column].generation == generation else { return nil }
         return try OpenedColumn.anyValue(opened + column, row)
     }
 
-    /// As `get(row:)`, and opens the column leaf for the rows that follow.
+    /// Reads the value of a row, and opens the column leaf for the next reads.
     @inline(never) private func getOpening(_ row: Int, _ column: Int) throws(RealmError) -> Mixed {
         if column < columns.count, try open(column), let value = try openValue(row, column) { return value }
         return try getClosed(row, column)
     }
 
-    /// Opens the column's leaf in the cursor's leaf; false when it is of a form that is not kept open.
+    /// Opens the column leaf in the cursor's leaf; false if a leaf of this form cannot be kept open.
     @inline(never) private func open(_ column: Int) throws(RealmError) -> Bool {
         let entry = opened + column
         entry.pointee.generation = 0
@@ -281,7 +281,7 @@ final class ClusterTree {
         return true
     }
 
-    /// Whether what is open of a column is what stands in the cursor's leaf.
+    /// Whether the opened column matches the column leaf in the cursor's leaf; for checks of the invariants.
     func isOpenedRight(_ column: Int) throws(RealmError) -> Bool {
         guard opened[column].generation == generation, let definition = columns[column] else { return true }
         var anew = OpenedColumn(initial: definition.initial)
@@ -299,7 +299,7 @@ final class ClusterTree {
         return try definition.kind.get(store, leaf, row)
     }
 
-    /// The text in a row of an enumerated column, of which `leaf` is a leaf.
+    /// The text in a row of `leaf`, which belongs to an enumerated column.
     func enumeratedValue(_ column: ColKey, _ leaf: Ref, _ row: Int) throws(RealmError) -> Mixed {
         guard column.index < columns.count, let definition = columns[column.index] else {
             throw .corrupt("no such column", at: leaf.offset)
@@ -319,7 +319,8 @@ final class ClusterTree {
         return .string(text)
     }
 
-    /// The value, when the cursor stands at the object's leaf and the column leaf is open: most reads. nil: use `get`.
+    /// Fast path of most reads: the value, if the cursor is at the object's leaf and the column leaf is open. nil means
+    /// "use `get`".
     @inline(__always) func openedValue(_ key: ObjKey, _ column: Int) -> Mixed? {
         let raw = UInt64(bitPattern: key.raw)
         guard cursor.holds(raw), column < openedCount, opened[column].generation == generation,
@@ -328,7 +329,7 @@ final class ClusterTree {
         return OpenedColumn.value(opened + column, row)
     }
 
-    /// The integer, number or text, under the same conditions; nil: use `get`.
+    /// Like `openedValue`, for one type: integers, floating-point numbers, texts. nil means "use `get`".
     @inline(__always) func openedInteger(_ key: ObjKey, _ column: Int) -> Int64? {
         openedRow(key, column).flatMap { OpenedColumn.integer(opened + column, $0) }
     }
@@ -347,10 +348,10 @@ final class ClusterTree {
         return rowInCursor(raw)
     }
 
-    /// As `get`, without moving the cursor.
+    /// Like `get`, but does not move the cursor.
     func peek(_ key: ObjKey, _ column: Int) throws(RealmError) -> Mixed? {
         if cursor.holds(UInt64(bitPattern: key.raw)) { return try get(key, column) }
-        // The column leaves opened for the cursor stay as they are: this path does not use them.
+        // The column leaves that are open for the cursor stay valid: this path does not use them.
         let kept = generation
         swap(&cursor, &probe)
         defer {
@@ -361,7 +362,7 @@ final class ClusterTree {
         return try getClosed(row, column)
     }
 
-    /// Stores a value; false when there is no such object.
+    /// Stores a value; false if the object does not exist.
     @inline(__always) func set(_ key: ObjKey, _ column: Int, _ value: Mixed) throws(RealmError) -> Bool {
         guard let row = try locateForWriting(key) else { return false }
         try set(row: row, column, value)
@@ -383,12 +384,12 @@ final class ClusterTree {
         let leaf = try cursor.leaf.column(column)
         let new = try definition.kind.set(store, leaf, row, value)
         if new != leaf { cursor.leaf.setColumn(store, column, new) }
-        // While rows are added at the end, the next one follows.
+        // The last row was set, so rows are probably being appended: open the leaf for the next row.
         if isOpen, row == cursor.count &- 1 { _ = try open(column) }
     }
 
-    /// Adds what a new row starts with to every column leaf of the cursor's leaf, which is writable. Leaves are opened
-    /// on the way, so that the rows that follow, and the values that are set in this one, find them open.
+    /// Appends the initial values of a new row to every column leaf of the cursor's leaf, which is writable. The column
+    /// leaves are opened, so that setting values of this row and appending the next rows find them open.
     func appendToColumns(_ row: Int, _ initial: (column: Int, value: Mixed)?) throws(RealmError) {
         let count = columns.count
         try cursor.leaf.checkHolds(columns: count)
@@ -419,7 +420,7 @@ final class ClusterTree {
         _ = try open(column)
     }
 
-    /// Gives the collection that a Mixed value was just made its stable key.
+    /// Gives a stable key to the collection that was just stored in a Mixed property.
     func assignKey(_ key: ObjKey, _ column: Int) throws(RealmError) {
         guard let row = try locateForWriting(key) else { return }
         forgetOpened()

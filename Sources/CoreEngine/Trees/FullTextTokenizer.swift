@@ -15,20 +15,20 @@ enum FullTextTokenizer {
         return found
     }
 
-    /// The words of `text` in their order.
+    /// The words of `text` in order.
     static func sequence(_ text: Bytes) throws(RealmError) -> [[UInt8]] {
         var found: [[UInt8]] = []
         try forEachWord(text) { (word, _) throws(RealmError) in try found.add(word) }
         return found
     }
 
-    /// Calls `body` for each word, with the number of bytes since the one before.
+    /// Calls `body` for each word, with the number of bytes since the previous word.
     private static func forEachWord(_ text: Bytes, _ body: ([UInt8], Int) throws(RealmError) -> Void) throws(RealmError)
     {
         var word: [UInt8] = []
         var inWord = false, last = 0, i = 0
         func end() throws(RealmError) {
-            // A word may be empty: × and ÷ are word characters that leave nothing.
+            // A word may be empty: × and ÷ are word characters without output.
             if inWord {
                 try body(word, i - last)
                 last = i
@@ -51,7 +51,7 @@ enum FullTextTokenizer {
                 try end()
                 i += 1
             case 0xC3 where i + 1 < text.count && text[i + 1] & 0x3F != 0x3F:
-                // U+00C0 … U+00FE; U+00FF separates.
+                // U+00C0 … U+00FE; U+00FF is a separator.
                 inWord = true
                 var mapped: [UInt8] = []
                 append(latin: text[i + 1] & 0x3F, to: &mapped)
@@ -65,7 +65,7 @@ enum FullTextTokenizer {
         try end()
     }
 
-    /// `u`: low six bits of U+00C0 … U+00FE; upper and lower case fall together modulo 0x20.
+    /// `bits`: the low six bits of U+00C0 … U+00FE. Upper and lower case are equal modulo 0x20.
     private static func append(latin bits: UInt8, to word: inout [UInt8]) {
         if bits == 0x1F {  // ß (only the lower-case form exists here; U+00FF was excluded).
             word += [0xC3, 0x9F]

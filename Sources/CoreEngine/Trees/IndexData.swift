@@ -1,4 +1,4 @@
-/// The bytes under which a value stands in a search index, cut into chunks of four. Format: logical §9.2, §9.3.
+/// The bytes that represent a value in a search index, divided into chunks of four bytes. Format: logical §9.2, §9.3.
 struct IndexData {
     private var words: (UInt64, UInt64) = (0, 0)
     private var external: UnsafeRawPointer?
@@ -19,7 +19,7 @@ struct IndexData {
         self.isNull = isNull
     }
 
-    /// - Returns: nil for values that no index holds (raw slots).
+    /// - Returns: nil for values that cannot be indexed (raw slots and plain links).
     @inline(__always) init?(_ value: Mixed) {
         switch value {
         case .null: self.init(words: (0, 0), count: 0, isNull: true)
@@ -74,7 +74,8 @@ struct IndexData {
                 & 0xFF)
     }
 
-    /// Key of the four bytes at `offset`: big-endian; a short rest is closed by `X`; null and beyond the end are 0.
+    /// The four bytes at `offset` as a big-endian key. A shorter rest is followed by `X` and zeros; null, and an offset
+    /// beyond the end, give 0.
     @inline(__always) func chunk(_ offset: Int) -> Int32 {
         if isNull || offset > count { return 0 }
         let rest = count &- offset

@@ -1,36 +1,36 @@
-/// The checked nodes of one column leaf of a cluster, kept open: neighbouring rows are read, and rows are added at the
-/// end and filled, without opening it again.
+/// The checked nodes of one column leaf of a cluster, kept open: rows of the leaf are read, appended and set without
+/// opening it again.
 ///
 /// Invariants
-/// 1. While it is valid (its `generation` is its tree's), the nodes are those of the leaf, and `node.count` is the
-///    number of its rows.
-/// 2. What it changes, it changes in place, in nodes of the slab that have room, and writes their headers at once: the
-///    tree is whole after each call. When that is not possible nothing happens, and the leaf is to be changed the
-///    general way.
+/// 1. While it is valid (its `generation` equals that of its tree), the nodes are those of the leaf, and `node.count`
+///    is the number of rows.
+/// 2. All changes are made in place, in slab nodes with enough room, and the headers are updated at once: the tree is
+///    consistent after each call. If a change in place is not possible, nothing changes, and the caller changes the
+///    leaf the general way.
 struct OpenedColumn {
     enum Form: UInt8 { case none, int, bool, link, double, float, slot, smallString, mediumString }
     var generation: UInt64 = 0
 
-    /// Value of new rows.
+    /// The value for new rows.
     let initial: Mixed
     private var form = Form.none
 
     /// The leaf; for medium strings the end offsets.
     private(set) var node = ClusterTree.noNode
 
-    /// The other parts of medium strings; of no meaning for other forms, as `blobRoom`.
+    /// The other parts of medium strings; unused in other forms, like `blobRoom`.
     private var blob = ClusterTree.noNode
     private var nulls = ClusterTree.noNode
 
-    /// Rows that there is room for, 0 in a node of the file: rows are only added, and changed, below it.
+    /// Row capacity; 0 for nodes in the file. Only rows below it are appended or changed in place.
     private var room = 0
 
-    /// Bytes that the blob has room for.
+    /// Byte capacity of the blob.
     private var blobRoom = 0
 
     init(initial: Mixed) { self.initial = initial }
 
-    /// - Returns: false for forms that are not kept open.
+    /// - Returns: false for forms that cannot be kept open.
     mutating func open(_ kind: LeafKind, _ leaf: Ref, _ store: NodeStore) throws(RealmError) -> Bool {
         form = .none
         switch kind {
@@ -74,7 +74,7 @@ struct OpenedColumn {
         return bits == 0 ? Format.clusterCapacity : store.capacity(node) &* 8 / bits
     }
 
-    /// Whether a leaf opened anew is the same, for the assertions of debug builds.
+    /// Whether another opened column describes the same nodes; for assertions in debug builds.
     func isSame(as other: OpenedColumn) -> Bool {
         guard form == other.form, node.isSame(as: other.node), room == other.room else { return false }
         return form != .mediumString
@@ -83,7 +83,7 @@ struct OpenedColumn {
 
     // MARK: Reading
 
-    /// A value of the forms that most columns have.
+    /// The value in a row, for the forms that most columns have; nil means "take the slow path".
     @inline(__always) static func value(_ column: UnsafeMutablePointer<OpenedColumn>, _ row: Int) -> Mixed? {
         guard row < column.pointee.node.count else { return nil }
         switch column.pointee.form {
@@ -106,8 +106,8 @@ struct OpenedColumn {
         }
     }
 
-    /// The integer, number or text in a row, of the forms that most columns of them have; nil where it is to be read in
-    /// another way, or is null.
+    /// The integer, number or text in a row, for the forms that most columns have; nil if the value is null or needs
+    /// the slow path.
     @inline(__always) static func integer(_ column: UnsafeMutablePointer<OpenedColumn>, _ row: Int) -> Int64? {
         guard column.pointee.form == .int, row < column.pointee.node.count else { return nil }
         return column.pointee.node.get(row)
@@ -130,7 +130,7 @@ struct OpenedColumn {
         }
     }
 
-    /// A value of any form; nil when it is not in order.
+    /// The value in a row, for any form; nil if the value is damaged.
     @inline(__always) static func anyValue(_ column: UnsafeMutablePointer<OpenedColumn>, _ row: Int) throws(RealmError)
         -> Mixed?
     {
@@ -146,7 +146,7 @@ struct OpenedColumn {
 
     // MARK: Writing
 
-    /// Stores a value in a row, if nothing has to move for that.
+    /// Stores a value in a row in place; false if nodes would have to move.
     @inline(__always) static func set(
         _ column: UnsafeMutablePointer<OpenedColumn>, _ store: NodeStore, _ row: Int, _ value: Mixed
     )
@@ -196,7 +196,7 @@ struct OpenedColumn {
         return true
     }
 
-    /// The text of the last row: what is behind its beginning is its own.
+    /// Replaces the text of the last row: all bytes of the blob after its start belong to it.
     @inline(__always) private static func setMedium(
         _ column: UnsafeMutablePointer<OpenedColumn>, _ store: NodeStore, _ row: Int, _ text: Bytes
     ) -> Bool {
@@ -213,7 +213,7 @@ struct OpenedColumn {
         return true
     }
 
-    /// Closes the last text with its zero.
+    /// Ends the last text with a zero byte.
     @inline(__always) private static func endMedium(
         _ column: UnsafeMutablePointer<OpenedColumn>, _ store: NodeStore, _ row: Int, _ end: Int, isNull: Bool
     ) {
@@ -224,7 +224,7 @@ struct OpenedColumn {
         column.pointee.nulls.put(row, isNull ? 1 : 0)
     }
 
-    /// Adds a value as row `row`, the one after the last, if nothing has to move for that.
+    /// Appends a value as row `row`, which follows the last row; false if nodes would have to move.
     @inline(__always) static func append(
         _ column: UnsafeMutablePointer<OpenedColumn>, _ store: NodeStore, _ row: Int, _ value: Mixed
     ) -> Bool {
@@ -271,7 +271,7 @@ struct OpenedColumn {
         return true
     }
 
-    /// An empty text, or null: nothing but its zero.
+    /// Appends an empty text or null, which consists of its zero byte only.
     @inline(__always) private static func appendEmpty(
         _ column: UnsafeMutablePointer<OpenedColumn>, _ store: NodeStore, _ row: Int, isNull: Bool
     ) -> Bool {

@@ -1,35 +1,35 @@
-/// Where the lists of objects stand that a table's indexes had last to do with: an object with one of these values is
-/// added to its list without looking for the list, and without reading what value the list is of. For rows that are
-/// made in a row and share values.
+/// Remembers the object lists of index values that were used last. An object with such a value is appended to its list
+/// without a search in the index, and without reading another object to compare values. Speeds up creating many rows
+/// that share values.
 ///
-/// Only short values are known, and only of columns where a list is of one value. What is known is forgotten as soon as
-/// an entry is taken out of an index, or an index begins elsewhere.
+/// Remembers only short values, of columns whose lists hold a single value each. Forgets everything when an entry is
+/// removed from an index, or when the root of an index is replaced.
 ///
 /// Thread rule: that of its table.
 final class RecentLists {
     private struct Place {
         var key: (UInt64, UInt64)
 
-        /// 0 in a place that was never used.
+        /// 0 in an unused entry.
         var description: UInt64
         var list: Ref
     }
 
     private static let count = 4096
 
-    /// So many lists are met before it pays to remember them.
+    /// Number of lists that must be met before remembering them pays off.
     private static let patience = 64
 
     private var met = 0
     private var memory: HiddenMemory?
     private var places: UnsafeMutablePointer<Place>?
 
-    /// Places that were filled before the last `forget` say another number.
+    /// Entries from before the last `forget` have another generation in `description`.
     private var generation: UInt64 = 1
 
     func forget() { if places != nil { generation &+= 1 } }
 
-    /// The column and what there is to know of the value; nil for values that are not remembered.
+    /// The entry for a column and a value, still without a list; nil for values that are not remembered.
     @inline(__always) private func place(_ value: Mixed, _ column: Int) -> Place? {
         var key: (UInt64, UInt64) = (0, 0)
         let kind: UInt64
@@ -69,7 +69,7 @@ final class RecentLists {
         return found.pointee.list
     }
 
-    /// The list of a value is here now.
+    /// Remembers the list of a value.
     func note(_ value: Mixed, _ column: Int, list: Ref) {
         guard var wanted = place(value, column) else { return }
         if places == nil {
@@ -85,11 +85,11 @@ final class RecentLists {
         places[index(wanted)] = wanted
     }
 
-    /// Whether the list at `list` is known to be of this value and no other.
+    /// Whether `list` is known to be the list of this value alone.
     func holds(_ value: Mixed, _ column: Int, list: Ref) -> Bool { known(value, column) == list }
 
-    /// Adds an object to the list of its value where that is a matter of one integer behind the others; false, and
-    /// nothing happens, when the index has to be asked.
+    /// Appends an object to the known list of its value, if that only adds one integer at the end. Returns false and
+    /// changes nothing if the index must be searched.
     @inline(__always) func append(_ value: Mixed, _ column: Int, _ key: ObjKey, _ store: NodeStore) throws(RealmError)
         -> Bool
     {

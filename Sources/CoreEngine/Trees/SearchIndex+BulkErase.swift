@@ -1,8 +1,8 @@
-/// Taking many objects out of an index in one walk over its nodes: entries are sorted by their chunk, every node and
-/// every list of keys is closed up once. The index is afterwards what taking out one by one would leave, but for how
-/// long lists are cut into leaves.
+/// Removes many objects from an index in one walk over its nodes: entries are sorted by chunk, and every node and every
+/// list of keys is compacted once. The result is the same as after single removals, except for the division of long
+/// lists into leaves.
 extension SearchIndex {
-    /// Values with their objects, in key order. The bytes of the values stay where they are until the entries are out.
+    /// Values with their objects, in key order. The bytes of the values must not move until the entries are removed.
     struct Leaving {
         fileprivate var values: [IndexData] = []
         fileprivate var keys: [ObjKey] = []
@@ -19,14 +19,14 @@ extension SearchIndex {
         }
     }
 
-    /// The same in memory that is neither counted nor checked: the values, their keys, and room for sorting.
+    /// The same as raw memory, without reference counts and checks: values, keys, and space for sorting.
     private struct Entries {
         let values: UnsafePointer<IndexData>
         let keys: UnsafePointer<ObjKey>
         let spare: UnsafeMutablePointer<UInt64>
     }
 
-    /// Removes the entries; missing ones are tolerated.
+    /// Removes the entries; missing entries are ignored.
     mutating func erase(_ leaving: Leaving) throws(RealmError) {
         let count = leaving.keys.count
         guard count > 0, count < 1 << 32 else { return }
@@ -52,14 +52,14 @@ extension SearchIndex {
         root = ref
     }
 
-    /// Chunk of a sorted entry; below it stands the number of the entry.
+    /// The chunk of a sorted entry, from its upper 32 bits. The lower 32 bits are the number of the entry.
     @inline(__always) private static func chunk(_ entry: UInt64) -> Int32 {
         Int32(bitPattern: UInt32(truncatingIfNeeded: entry >> 32) ^ 0x8000_0000)
     }
 
     @inline(__always) private static func number(_ entry: UInt64) -> Int { Int(UInt32(truncatingIfNeeded: entry)) }
 
-    /// Sorts entries by their chunk at `offset`; those of one chunk stay in their order.
+    /// Sorts entries by their chunk at `offset`. The sort is stable.
     private static func sort(_ order: UnsafeMutableBufferPointer<UInt64>, _ entries: Entries, _ offset: Int) {
         let count = order.count
         guard let base = order.baseAddress, count > 0 else { return }
@@ -76,7 +76,7 @@ extension SearchIndex {
         if sorted != base { base.update(from: sorted, count: count) }
     }
 
-    /// Removes entries, sorted for `offset`, below `ref`; true when the node became empty.
+    /// Removes entries below `ref`, which are sorted by their chunk at `offset`; true if the node became empty.
     private func erase(
         _ ref: inout Ref, _ order: UnsafeMutableBufferPointer<UInt64>, _ entries: Entries, _ offset: Int, depth: Int
     ) throws(RealmError) -> Bool {
@@ -97,7 +97,8 @@ extension SearchIndex {
                 position = max(position, Self.search(chunks, chunk))
             }
             guard position < total else { break }
-            // The entries that belong here: up to the last chunk of a child, or of one chunk.
+            // The entries of this position: in an inner node those up to the last chunk of the child, in a leaf those
+            // of one chunk.
             let bound = chunks.get(position)
             var end = at
             while end < order.count, Int64(Self.chunk(order[end])) <= bound,
@@ -141,7 +142,7 @@ extension SearchIndex {
         return staying.count == 0
     }
 
-    /// Leaves of a node and its chunks the entries that stay.
+    /// Removes all entries but `rows` from a node and its chunks.
     private func keep(_ rows: KeptRows, of node: inout Node, _ chunks: inout Node) throws(RealmError) {
         try store.keepIntegers(&chunks, rows)
         if rows.count == 0 {
@@ -152,7 +153,7 @@ extension SearchIndex {
         try store.keepSlots(&node, rows, first: 1)
     }
 
-    /// An entry, or a child of an inner node, without the objects of `group`; nil when nothing is left.
+    /// An entry, or a child of an inner node, without the objects of `group`; nil if it becomes empty.
     private func shrink(
         _ entry: RefOrTagged, _ group: UnsafeMutableBufferPointer<UInt64>, _ entries: Entries, _ offset: Int,
         isChild: Bool, depth: Int
@@ -171,7 +172,7 @@ extension SearchIndex {
         return RefOrTagged(child)
     }
 
-    /// The entry without the objects of a group; nil when nothing is left.
+    /// The entry without the objects of a group; nil if it becomes empty.
     private func remove(_ entry: RefOrTagged, _ group: UnsafeBufferPointer<UInt64>, _ entries: Entries)
         throws(RealmError) -> RefOrTagged?
     {
@@ -190,7 +191,7 @@ extension SearchIndex {
                 }
             }
         }
-        // Few of many, or not in ascending order: one by one.
+        // Few objects of a long list, or keys that are not in ascending order: remove them one by one.
         var rest = entry
         for entry in group {
             guard let next = try remove(rest, entries.keys[Self.number(entry)]) else { return nil }
@@ -199,8 +200,8 @@ extension SearchIndex {
         return rest
     }
 
-    /// Takes the keys of a group out of a list in one leaf; nil, and nothing changed, when the list does not hold all
-    /// of them in order.
+    /// Removes the keys of a group from a list of one leaf. Returns nil and changes nothing if the list does not hold
+    /// all of them in order.
     private func close(_ list: Node, _ group: UnsafeBufferPointer<UInt64>, _ entries: Entries) throws(RealmError)
         -> Node?
     {
@@ -223,7 +224,7 @@ extension SearchIndex {
         return leaf
     }
 
-    /// Elements of a list that are not in a group; nil when the list does not hold the whole group in order.
+    /// Elements of a list that are not in a group; nil if the list does not hold the whole group in order.
     private func difference(_ list: BPlusTree, _ group: UnsafeBufferPointer<UInt64>, _ entries: Entries)
         throws(RealmError) -> [Int64]?
     {
@@ -246,7 +247,7 @@ extension SearchIndex {
 }
 
 extension BPlusTree {
-    /// A tree of integers, leaf after leaf.
+    /// Creates a tree of integers, leaf by leaf.
     static func make(_ store: NodeStore, integers values: [Int64]) throws(RealmError) -> BPlusTree {
         var leaves: [RefOrTagged] = []
         var at = 0
@@ -266,12 +267,12 @@ extension BPlusTree {
     }
 }
 
-/// The places of a node that stay, in order.
+/// The positions of a node that are kept, in order.
 private struct StayingPlaces {
     let places: UnsafeMutablePointer<UInt16>
     private(set) var count = 0
 
-    /// The first place that was not decided on.
+    /// The first position that is not yet decided.
     private var next = 0
 
     init(_ total: Int) { places = .allocate(capacity: total) }

@@ -1,6 +1,7 @@
-/// Taking entries out; what becomes empty on the way goes, too.
+/// Removing entries. Lists, sub-indexes and nodes that become empty are removed too.
 extension SearchIndex {
-    /// Removes `key` from under `v`; a missing entry is tolerated (stale indexes of other writers).
+    /// Removes `key` from the objects with this value. A missing entry is ignored: other writers may leave stale
+    /// indexes.
     mutating func erase(_ value: Mixed, _ key: ObjKey) throws(RealmError) {
         guard let data = IndexData(value) else { return }
         let wasSound = store.isChecked() && isSound(near: value)
@@ -15,12 +16,12 @@ extension SearchIndex {
         assert(!wasSound || isSound(near: value), "an erasure broke the index")
     }
 
-    /// The entry without `key`: nil when nothing is left.
+    /// The entry without `key`; nil if it becomes empty.
     func remove(_ entry: RefOrTagged, _ key: ObjKey) throws(RealmError) -> RefOrTagged? {
         if entry.isTagged { return Int64(entry.integer) == key.raw ? nil : entry }
         var list = BPlusTree(store, kind: .int, root: entry.ref)
         let count = try list.count()
-        // Usually one value, keys ascending; after a miss look everywhere.
+        // As a rule the list has one value, and its keys ascend. If the binary search fails, all keys are compared.
         var index = try position(list, 0..<count, key)
         let there = index < count ? try self.key(list, index) == key : false
         if !there {
@@ -36,7 +37,7 @@ extension SearchIndex {
         return RefOrTagged(list.root)
     }
 
-    /// Removes below `ref`; true when the node became empty. Sub-indexes are entered at `offset + 4`.
+    /// Removes an entry below `ref`; true if the node became empty. Sub-indexes continue at `offset + 4`.
     func erase(
         _ ref: inout Ref, _ offset: Int, depth: Int, chunk: (Int) -> Int32,
         remove: (RefOrTagged, Int) throws(RealmError) -> RefOrTagged?
@@ -96,7 +97,7 @@ extension SearchIndex {
         return keys.count == 0
     }
 
-    /// An inner root with one child gives way to it, one without any to a leaf.
+    /// Replaces an inner root with one child by that child, and an inner root without children by an empty leaf.
     func lower(_ ref: inout Ref) throws(RealmError) {
         for _ in 0..<Trees.maxDepth {
             let (node, keys) = try open(ref)
@@ -108,7 +109,7 @@ extension SearchIndex {
         }
     }
 
-    /// Forgets everything.
+    /// Empties the index.
     mutating func clear() throws(RealmError) {
         try store.destroy(root)
         root = try Self.create(store)

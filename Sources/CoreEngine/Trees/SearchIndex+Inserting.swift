@@ -1,6 +1,6 @@
-/// Entering objects: a full node splits in two, and an entry of several values becomes a sub-index or a sorted list.
+/// Inserting objects. A full node splits in two; an entry with several values becomes a sub-index or a sorted list.
 extension SearchIndex {
-    /// Where a split left the new node.
+    /// The side of the old node on which a split placed the new node.
     enum Growth { case none, before(Ref), after(Ref) }
 
     mutating func insert(_ value: Mixed, _ key: ObjKey) throws(RealmError) {
@@ -12,7 +12,7 @@ extension SearchIndex {
         assert(!wasSound || isSound(near: value), "an insertion broke the index")
     }
 
-    /// Inserts into the (sub-)index at `ref` and puts a new root over it when it split.
+    /// Inserts into the index or sub-index at `ref`, and adds a new root if the old root split.
     private func insert(_ ref: inout Ref, _ data: IndexData, _ value: Mixed, _ key: ObjKey, _ offset: Int, depth: Int)
         throws(RealmError)
     {
@@ -25,7 +25,7 @@ extension SearchIndex {
         try raise(&ref, growth)
     }
 
-    /// The entry that results from adding `key` to an existing one.
+    /// The entry that results from adding `key` to an existing entry.
     private func add(
         _ entry: RefOrTagged, _ data: IndexData, _ wanted: Mixed, _ key: ObjKey, _ offset: Int, depth: Int
     ) throws(RealmError) -> RefOrTagged {
@@ -59,14 +59,14 @@ extension SearchIndex {
         let isKnown = recent?.holds(wanted, column, list: entry.ref) ?? false
         let first = count > 0 && !isKnown ? try value(try self.key(list, 0)) : wanted
         guard count > 0, let firstValue = first else {
-            // Without objects, or with a first one that is gone (a stale entry), there is nothing to compare with: keys
-            // are kept in order.
+            // The list is empty, or its first object no longer exists (a stale entry): no value to compare with is
+            // known, so the list stays sorted by key.
             try list.insert(try position(list, 0..<count, key), .int(key.raw))
             return RefOrTagged(list.root)
         }
         let isOfOne = isUniform(offset) && (isKnown || Mixed.equal(firstValue, wanted))
         if isOfOne, !child.isInner, !child.hasRefs, count < capacity, child.get(count &- 1) < key.raw {
-            // A single leaf, and the key is the largest: appended without a descent.
+            // A single leaf, and the key is the largest: append it without a descent.
             var leaf = try store.integers(entry.ref)
             try store.appendInteger(&leaf, key.raw)
             recent?.note(wanted, column, list: leaf.ref)
@@ -129,7 +129,7 @@ extension SearchIndex {
         var (node, keys) = try open(ref)
         if node.isInner, keys.count == 0 {
             guard depth == 0 else { throw .corrupt("inner index node without children", at: ref.offset) }
-            // A root like that was once left where all objects had been deleted together.
+            // Earlier versions left such a root after deleting all objects at once.
             try lower(&ref)
             (node, keys) = try open(ref)
         }
@@ -176,7 +176,7 @@ extension SearchIndex {
         return keys.get(keys.count - 1)
     }
 
-    /// Inserts (key, entry) at `position` of a node, splitting it when full.
+    /// Inserts (chunk, entry) at `position` of a node; a full node splits.
     private func place(_ ref: inout Ref, _ position: Int, _ chunk: Int32, _ entry: RefOrTagged, inner: Bool)
         throws(RealmError) -> Growth
     {
@@ -213,7 +213,7 @@ extension SearchIndex {
         return .after(new.ref)
     }
 
-    /// Puts an inner node over a root that split.
+    /// Adds an inner root above a root that split.
     func raise(_ ref: inout Ref, _ growth: Growth) throws(RealmError) {
         let pair: (Ref, Ref)
         switch growth {

@@ -1,8 +1,8 @@
-/// What every operation leaves behind, and the walk over all entries that finds out. Format: logical §9.
+/// The invariants of an index, and the walk over all entries that checks them. Format: logical §9.
 ///
-/// 1. Chunks ascend strictly in a node, one for each entry; an inner node names the last chunk of each child.
+/// 1. Chunks ascend strictly in a node, one for each entry; an inner node stores the last chunk of each child.
 /// 2. An inner node has children.
-/// 3. No node is reached twice, and no object stands twice under one value.
+/// 3. No node is reached twice, and no object occurs twice under one value.
 extension SearchIndex {
     func checkInvariants() throws(RealmError) {
         var all: Set<ObjKey> = [], path: [Int32] = []
@@ -13,7 +13,7 @@ extension SearchIndex {
         }
     }
 
-    /// Looks only at the nodes that lead to a value.
+    /// Checks only the nodes on the path to a value.
     func checkInvariants(near value: Mixed) throws(RealmError) {
         guard let data = IndexData(value) else { return }
         var ref = root, offset = 0
@@ -37,12 +37,12 @@ extension SearchIndex {
         throw .corrupt("index too deep", at: root.offset)
     }
 
-    /// Whether they hold there, for the assertions of debug builds.
+    /// Whether the invariants hold on the path to `value`; for assertions in debug builds.
     func isSound(near value: Mixed) -> Bool {
         Invariants.hold { () throws(RealmError) in try checkInvariants(near: value) }
     }
 
-    /// A node with as many entries as keys, in order.
+    /// Opens a node and checks that it has as many entries as keys, and that its keys ascend.
     private func checkedNode(_ ref: Ref) throws(RealmError) -> (node: Node, keys: Node) {
         let (node, keys) = try open(ref)
         guard keys.count == node.count - 1 else {
@@ -59,8 +59,8 @@ extension SearchIndex {
 }
 
 extension SearchIndex {
-    /// Calls `body` for each object key in the index with the chunks it stands under; for keys in a list also with the
-    /// list's first key. What is damaged goes to `orElse`, and is left out.
+    /// Calls `body` for each object key in the index, with the chunks on its path; for keys in a list also with the
+    /// first key of the list. Damage is reported to `orElse`, and the damaged part is skipped.
     func forEachEntry(
         orElse damaged: (RealmError) throws(RealmError) -> Void,
         _ body: (ObjKey, [Int32], ObjKey?) throws(RealmError) -> Void
@@ -70,7 +70,7 @@ extension SearchIndex {
         _ = try visit(root, depth: 0, &path, &walked, damaged, body)
     }
 
-    /// The last chunk in and below a node; nil when it has none or is damaged.
+    /// Visits a node and the nodes below it. Returns the last chunk; nil if the node is empty or damaged.
     private func visit(
         _ ref: Ref, depth: Int, _ path: inout [Int32], _ walked: inout Set<Int>,
         _ damaged: (RealmError) throws(RealmError) -> Void,
