@@ -1,15 +1,15 @@
-/// Deleting many objects of a table at once: what each of them owes others is undone object by object, in the order
-/// given; then every index and every leaf is closed up once. Links between objects that all go are left alone: nobody
-/// will see them.
+/// Deletes many objects of a table at once. The links from and to the objects are removed object by object, in the
+/// given order; then every index and every leaf is compacted once. Links between two objects that are both deleted are
+/// not touched: no reader will see them.
 extension Group {
-    /// Objects whose values wait together to be taken out of the indexes: bounds the memory for it.
+    /// Number of objects that are removed from the indexes together; limits the memory for their values.
     private static let portion = 1 << 17
 
-    /// Deletes the objects with these keys; those that do not exist, or occur twice, are passed over.
+    /// Deletes the objects with these keys; missing and repeated keys are skipped.
     func delete(_ table: Table, _ keys: [ObjKey]) throws(RealmError) {
         var cascade = Cascade()
         try delete(table, keys, &cascade)
-        // Embedded objects that lost their owner, then those that these owned, and so on.
+        // Embedded objects that lost their owner, then embedded objects that these owned, and so on.
         while !cascade.pending.isEmpty {
             var orphans: [(table: Table, keys: [ObjKey])] = []
             var places: [Int: Int] = [:]
@@ -53,7 +53,7 @@ extension Group {
 }
 
 extension Table {
-    /// Undoes the links from and to objects that are about to go, and says that they go.
+    /// Removes the links from and to objects that are about to be deleted, and logs the deletions.
     fileprivate func unlink(_ keys: ArraySlice<ObjKey>, _ cascade: inout Group.Cascade) throws(RealmError) {
         var incoming: [ColumnFacts] = [], outgoing: [ColumnFacts] = []
         for case let column? in facts {
@@ -74,7 +74,7 @@ extension Table {
         }
     }
 
-    /// Takes rows out, with their index entries. `keys` ascend.
+    /// Removes rows and their index entries. `keys` ascend.
     fileprivate func removeRows(_ keys: ArraySlice<ObjKey>) throws(RealmError) {
         for column in indexes.columns { if let definition = facts[column] { try indexes.remove(keys, definition) } }
         if !state.collisionMap.isNull { for key in keys { try state.dropCollisionEntry(key, store) } }

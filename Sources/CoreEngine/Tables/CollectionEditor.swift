@@ -1,33 +1,32 @@
-/// Changing lists, sets and dictionaries, at the top of a property or nested inside Mixed values. Format: logical §8.
+/// Changing lists, sets and dictionaries, directly in a property or nested inside Mixed values. Format: logical §8.
 ///
 /// Invariants
-/// 1. Every stored link has one backlink entry: an element goes in with its backlink and leaves with it.
-/// 2. A collection's root ref is written back up to the row in the same call, through every container that it is nested
-///    in.
-/// 3. Objects that lose their only owner are deleted after the write-back, when no root is held in a variable any more.
-/// 4. What is refused is refused before anything is copied, made or entered: a call that fails leaves no trace.
+/// 1. Every stored link has one backlink entry: an element is inserted and removed together with its backlink.
+/// 2. The root ref of a collection is written back up to the row in the same call, through every container on the path.
+/// 3. Objects that lose their only owner are deleted after the write-back, when no variable holds a root any more.
+/// 4. Invalid calls are refused before anything is copied, created or indexed: a call that fails changes nothing.
 package enum CollectionShape: Sendable { case list, set, dictionary }
 
-/// One collection opened for change. Values were checked by the caller; indexes are checked here.
+/// One collection opened for change. The caller has checked the values; the editor checks the indexes of elements.
 struct CollectionEditor {
     unowned(unsafe) let table: Table
     let object: ObjKey
     let column: ColumnFacts
     let shape: CollectionShape
 
-    /// Leaf of the elements; of the values for dictionaries.
+    /// Leaf kind of the elements, or of the values of a dictionary.
     let kind: LeafKind
 
-    /// Tree of a list or set, top array of a dictionary; null while nothing was stored.
+    /// Tree of a list or set, top array of a dictionary; null if nothing was ever stored.
     var root: Ref
     let place: CollectionPlace
 
-    /// Objects that lost an owner.
+    /// Embedded objects that lost an owner.
     var cascade = Group.Cascade()
 
     private var store: NodeStore { table.store }
 
-    /// Nesting level of this collection: 1 stands directly in its property.
+    /// Nesting level of this collection: 1 for a collection directly in its property.
     var level: Int { place.path.count + 1 }
 
     private func log(_ change: CollectionChange) { table.group.log?.collectionChanged(place, change) }
@@ -61,7 +60,7 @@ struct CollectionEditor {
 
     private func word(_ value: Mixed) -> Bytes? { if case .string(let text) = value { text } else { nil } }
 
-    /// Before anything is changed.
+    /// Called before anything is changed.
     private func checkWord(_ value: Mixed) throws(RealmError) {
         if isIndexed, let text = word(value) { try SearchIndex.checkWord(text) }
     }
@@ -70,7 +69,7 @@ struct CollectionEditor {
         if isIndexed { try table.indexes.insertWord(word(value), object, column.key.index) }
     }
 
-    /// The element left the list: its word goes when no equal element stays.
+    /// Called after an element was removed: removes its word from the index, unless an equal element remains.
     private func leaveWord(_ value: Mixed, _ tree: BPlusTree) throws(RealmError) {
         guard isIndexed, try tree.firstIndex(of: value) == nil else { return }
         try table.indexes.eraseWord(word(value), object, column.key.index)
@@ -78,16 +77,16 @@ struct CollectionEditor {
 
     // MARK: Lists
 
-    /// The elements; nil while nothing was stored.
+    /// The elements; nil if nothing was ever stored.
     private var tree: BPlusTree? { root.isNull ? nil : BPlusTree(store, kind: kind, root: root) }
 
-    /// The same, for a new element.
+    /// Like `tree`, but creates the tree if necessary, for a new element.
     private func treeToFill() throws(RealmError) -> BPlusTree {
         if let tree { return tree }
         return try BPlusTree.create(store, kind: kind)
     }
 
-    /// Whether unresolved links may be among the elements: then indexes of the caller leave them out.
+    /// Whether elements may be unresolved links. Indexes that the caller passes do not count those.
     private func hidesElements() throws(RealmError) -> Bool {
         guard kind == .objKey, !root.isNull else { return false }
         return try store.node(root).context
@@ -101,7 +100,7 @@ struct CollectionEditor {
         return kept
     }
 
-    /// Stored index of the caller's index `i`; `end` allows the index behind the last element.
+    /// The stored index for the caller's `index`; `end` allows the index after the last element.
     private func position(_ index: Int, _ what: StaticString, end: Bool = false) throws(RealmError) -> Int {
         let total = try tree?.count() ?? 0
         if let tree, try hidesElements() {
@@ -154,7 +153,8 @@ struct CollectionEditor {
         log(.set(at))
     }
 
-    /// Stores `v` over element `at`. A collection over one of its own type keeps what is there.
+    /// Replaces element `at` by `value`. A collection that replaces a collection of its own type keeps the stored
+    /// content.
     private mutating func replace(_ tree: inout BPlusTree, _ at: Int, _ value: Mixed) throws(RealmError) {
         let old = try tree.get(at)
         switch (old, value) {
@@ -211,7 +211,7 @@ struct CollectionEditor {
         root = tree.root
     }
 
-    /// Empties the collection; embedded objects in it go, other linked objects stay.
+    /// Empties the collection; embedded objects in it are deleted, other linked objects remain.
     mutating func clear() throws(RealmError) {
         guard var tree else { return }
         if shape == .dictionary {
@@ -235,7 +235,7 @@ struct CollectionEditor {
         root = tree.root
     }
 
-    /// Objects that a list or set of links leads to, each once.
+    /// The objects that a list or set links to, each once.
     func targets() throws(RealmError) -> [ObjKey] {
         guard kind == .objKey, let tree else { return [] }
         var seen = Swift.Set<Int64>(), all: [ObjKey] = []
@@ -250,7 +250,7 @@ struct CollectionEditor {
 
     // MARK: Sets
 
-    /// Index of the first element that is not less than `v`, and whether it equals `v`.
+    /// Index of the first element that is not less than `value`, and whether it equals `value`.
     private func lowerBound(_ tree: BPlusTree, _ value: Mixed) throws(RealmError) -> (index: Int, equal: Bool) {
         var low = 0, high = try tree.count()
         while low < high {
@@ -262,7 +262,7 @@ struct CollectionEditor {
         return (low, false)
     }
 
-    /// - Returns: where the value stands among the visible elements, and whether it is new.
+    /// - Returns: the index of the value among the visible elements, and whether the value is new.
     mutating func insertUnique(_ value: Mixed) throws(RealmError) -> (index: Int, inserted: Bool) {
         let stored = try store.stable(element(value))
         var (at, equal) = (0, false)
@@ -318,7 +318,7 @@ struct CollectionEditor {
             if order == 0 { return (mid, true) }
             if order < 0 { low = mid + 1 } else { high = mid }
         }
-        // Files from before format 24 may hold keys beyond ASCII in another order.
+        // Files older than format 24 may order keys that are not ASCII differently.
         if name.contains(where: { $0 >= 0x80 }) {
             for i in 0..<count {
                 if case .string(let stored) = try keys.get(i), Mixed.equalBytes(stored, name) { return (i, true) }
@@ -327,7 +327,7 @@ struct CollectionEditor {
         return (low, false)
     }
 
-    /// - Returns: where the key stands, and whether it is new.
+    /// - Returns: the index of the key, and whether the key is new.
     mutating func setValue(_ value: Mixed, for name: Bytes) throws(RealmError) -> (index: Int, inserted: Bool) {
         let stored = try store.stable(value), name = try store.stable(name, .key)
         if root.isNull {
@@ -366,7 +366,7 @@ struct CollectionEditor {
 
     // MARK: Embedded objects
 
-    /// A new object of the class that the collection's links lead to.
+    /// Creates an object of the class that the collection links to.
     func createTarget() throws(RealmError) -> ObjKey {
         guard let target = try table.group.table(column.oppositeTable) else {
             throw .corrupt("link column without its target")
@@ -381,7 +381,7 @@ struct CollectionEditor {
 }
 
 extension ElementList {
-    /// Order of the elements of sets. Null is a particular NaN among decimals. Format: logical §8.2.
+    /// The order of the elements of sets. For decimals, null counts as a particular NaN. Format: logical §8.2.
     static func order(_ kind: LeafKind, _ a: Mixed, _ b: Mixed) -> Int {
         if kind == .decimal {
             func number(_ value: Mixed) -> Decimal128 {
@@ -394,7 +394,7 @@ extension ElementList {
 }
 
 extension BPlusTree {
-    /// First element equal to `v`, by Mixed equality.
+    /// Index of the first element that equals `value`, by Mixed equality.
     func firstIndex(of value: Mixed) throws(RealmError) -> Int? {
         switch (kind, value) {
         case (.int, .int(let integer)): return try firstIndex(ofInteger: integer)

@@ -1,10 +1,10 @@
 /// Deleting objects with everything they own. Format: logical §8.6; live-objects §9.
 extension Group {
-    /// Objects that wait for deletion: embedded objects whose owner went.
+    /// Objects queued for deletion: embedded objects that lost their owner.
     struct Cascade {
         var pending: [(Table, ObjKey)] = []
 
-        /// Objects of one table that go together: links between them are nobody's to undo.
+        /// Objects of one table that are deleted together: links between them need not be removed.
         var leaving: (table: TableKey, keys: KeySet)?
 
         @inline(__always) func isLeaving(_ table: TableKey, _ key: ObjKey) -> Bool {
@@ -13,14 +13,15 @@ extension Group {
         }
     }
 
-    /// Deletes an object: incoming links become null or leave their collections, outgoing links lose their backlinks,
-    /// embedded objects that lose their only owner go too. Works off a list, so that long chains need no stack.
+    /// Deletes an object. Incoming links become null or are removed from their collections, outgoing links lose their
+    /// backlinks, and embedded objects that lose their only owner are deleted too. Uses a queue instead of recursion,
+    /// so that long chains need no stack.
     func delete(_ table: Table, _ key: ObjKey) throws(RealmError) {
         var cascade = Cascade(pending: [(table, key)])
         try delete(&cascade)
     }
 
-    /// Deletes what is queued and what it owns.
+    /// Deletes the queued objects and everything that they own.
     func delete(_ cascade: inout Cascade) throws(RealmError) {
         while let (table, key) = cascade.pending.popLast() {
             guard try table.isValid(key) else { continue }
@@ -33,17 +34,17 @@ extension Group {
 }
 
 extension Table {
-    /// Makes every reference to `key` forget it.
+    /// Removes every link to `key`.
     fileprivate func removeIncoming(_ key: ObjKey, _ cascade: borrowing Group.Cascade) throws(RealmError) {
         for case let backlink? in facts where backlink.type == .backlink { try removeIncoming(key, backlink, cascade) }
     }
 
-    /// The same for the links of one backlink column.
+    /// Removes the links to `key` that one backlink column records.
     func removeIncoming(_ key: ObjKey, _ backlink: ColumnFacts, _ cascade: borrowing Group.Cascade) throws(RealmError) {
         let list = try backlinks(key, backlink.key)
         guard list.count > 0 else { return }
         if let only = list.single, cascade.isLeaving(backlink.oppositeTable, only) { return }
-        // Other libraries leave the backlinks of a Mixed property behind when they remove it.
+        // Other libraries remove a Mixed property without the backlinks of its links.
         guard let origin = try group.table(backlink.oppositeTable), let column = origin.facts(backlink.oppositeColumn)
         else { return }
         for from in try list.allKeys() where !cascade.isLeaving(backlink.oppositeTable, from) {
@@ -51,8 +52,8 @@ extension Table {
         }
     }
 
-    /// Removes one link to (`target`, `gone`) from column `c` of `from`. The target's backlink entry goes with the
-    /// target.
+    /// Removes one link to the object `gone` of the table `target` from a column of `from`. The backlink entry is
+    /// deleted together with the target.
     private func forget(_ target: TableKey, _ gone: ObjKey, in from: ObjKey, _ facts: ColumnFacts) throws(RealmError) {
         guard let value = try rows.get(from, facts.key.index), let column = column(facts.key) else { return }
         let place = CollectionPlace(table: key, object: from, column: facts.key)
@@ -96,7 +97,7 @@ extension Table {
         if root != old { _ = try rows.set(from, facts.key.index, .slot(RefOrTagged(root))) }
     }
 
-    /// Removes the first link to the target from a list (or set) of Mixed values, nested collections included, depth
+    /// Removes the first link to the target from a list (or set) of Mixed values, including nested collections, depth
     /// first.
     private func forgetNested(
         _ target: TableKey, _ gone: ObjKey, list root: Ref, at place: CollectionPlace, depth: Int = 0
@@ -167,7 +168,7 @@ extension Table {
         return (slabNode.ref, true)
     }
 
-    /// Removes the backlinks of everything `key` links to.
+    /// Removes the backlinks of all objects that `key` links to.
     fileprivate func removeOutgoing(_ key: ObjKey, _ cascade: inout Group.Cascade) throws(RealmError) {
         for case let column? in facts {
             guard column.holdsLinks, let value = try rows.get(key, column.key.index) else { continue }
@@ -175,8 +176,8 @@ extension Table {
         }
     }
 
-    /// Removes the backlinks of every link inside `value`, which stands in column `c` of `key`. With `cascading`,
-    /// embedded targets that lose their owner are queued there; without, they are deleted at once.
+    /// Removes the backlinks of every link inside `value`, which is stored in a column of `key`. Embedded targets that
+    /// lose their owner are queued in `cascading`; if it is nil, they are deleted at once.
     func removeLinks(
         in value: Mixed, from key: ObjKey, _ facts: ColumnFacts, cascading: UnsafeMutablePointer<Group.Cascade>?
     ) throws(RealmError) {
@@ -196,7 +197,7 @@ extension Table {
         }
     }
 
-    /// The same for every element of a list or set.
+    /// Removes the backlinks of every element of a list or set.
     func removeLinks(
         inTree root: Ref, kind: LeafKind, from key: ObjKey, _ column: ColumnFacts,
         cascading: UnsafeMutablePointer<Group.Cascade>?
@@ -257,7 +258,7 @@ extension Table {
         if let cascade { cascade.pointee.pending.append((target, object)) } else { try group.delete(target, object) }
     }
 
-    /// Takes the row itself out, with its index entries.
+    /// Removes the row itself and its index entries.
     fileprivate func removeRow(_ key: ObjKey) throws(RealmError) {
         for column in indexes.columns { if let definition = facts[column] { try indexes.remove(key, definition) } }
         try state.dropCollisionEntry(key, store)
@@ -267,7 +268,7 @@ extension Table {
 }
 
 extension Trees {
-    /// Collections inside Mixed values may nest this deep.
+    /// Walks accept collections inside Mixed values that are nested this deep.
     static let maxNesting = 101
 
     static var embeddedTooDeeply: RealmError {

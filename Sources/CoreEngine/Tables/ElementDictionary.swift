@@ -1,17 +1,17 @@
-/// A dictionary: two parallel trees, keys ascending by bytes. Format: logical §8.3. Formats 21 and 22: a cluster tree
-/// by hash (§11).
+/// A dictionary: two parallel trees; the keys ascend by bytes. Format: logical §8.3. In formats 21 and 22, a cluster
+/// tree ordered by hash (§11).
 package struct ElementDictionary {
     private enum Form {
         case empty
         case trees(keys: BPlusTree, values: BPlusTree)
-        /// Rows in key order, of the old form.
+        /// The old form: the rows, and their object keys in the order of the dictionary keys.
         case rows(ClusterTree, [ObjKey])
     }
 
     private let form: Form
     package let count: Int
 
-    /// Type of the values; Mixed for dictionaries of Mixed and nested ones.
+    /// Type of the values; Mixed for dictionaries of Mixed values and for nested dictionaries.
     private let valueType: ColumnType
 
     init(_ store: NodeStore, root: Ref, keyType: ColumnType, valueType: ColumnType = .mixed, format: UInt8)
@@ -81,14 +81,14 @@ package struct ElementDictionary {
         return value
     }
 
-    /// Stable key of the nested collection at `i`.
+    /// Stable key of the nested collection at `index`.
     func nestedKey(_ index: Int) throws(RealmError) -> Int64 {
         guard case .trees(_, let values) = form else { return 0 }
         return try values.key(index)
     }
 
-    /// Index of a key. Binary search first; files from before format 24 may order non-ASCII keys otherwise, so a miss
-    /// looks everywhere.
+    /// Index of a key. Binary search first; files older than format 24 may order keys that are not ASCII differently,
+    /// so after a miss all keys are compared.
     package func find(_ key: Bytes) throws(RealmError) -> Int? {
         var low = 0, high = count
         while low < high {

@@ -1,30 +1,30 @@
 /// Elements of a list or set, by index. Unresolved links are hidden.
 ///
-/// Good for one state of its Realm: whoever keeps it compares state counts. The leaf read last stays open, so that
-/// neighbours cost no descent; while writing, the last leaf stays open for appending.
+/// Valid for one state of its Realm: an owner that keeps it compares state counts. The last leaf read stays open, so
+/// that reading its other elements needs no descent; while writing, the last leaf of the list stays open for appends.
 package final class ElementList {
     private let store: NodeStore
     let kind: LeafKind
 
-    /// Null: never written.
+    /// Null if the collection was never written.
     private(set) var root: Ref
     package private(set) var count: Int
 
-    /// Table that plain links lead to.
+    /// The table that plain links refer to.
     private let target: TableKey
 
-    /// Positions of visible elements, when some are hidden.
+    /// Stored indexes of the visible elements, if elements may be hidden.
     private let visible: [Int]?
 
-    /// Elements ascend strictly: a value is found by halving.
+    /// Whether elements ascend strictly: then binary search finds a value.
     private let isSet: Bool
 
-    // The leaf read last.
+    // The last leaf read.
     private var first = 0
     private var leafCount = 0
     private var leaf = Ref.null
 
-    /// The leaf when it is a plain integer array, with its number of elements; else 0.
+    /// That leaf, if it is a plain integer array, with its number of elements; otherwise the number is 0.
     private var integers = ClusterTree.noNode
     private var integerCount = 0
 
@@ -32,7 +32,7 @@ package final class ElementList {
     private var tail = ClusterTree.noNode
     private var tailCount = -1
 
-    /// Inner nodes above it, from the root down, all in the slab.
+    /// Inner nodes above the last leaf, from the root down; all in the slab.
     private var parents: [Node] = []
 
     /// - Parameter root: null for a collection that was never written.
@@ -61,15 +61,15 @@ package final class ElementList {
 
     // MARK: Reading
 
-    /// Element `i` when the list stands at its leaf and that is of plain integers: most reads of lists of integers.
-    /// nil: use `get`.
+    /// Fast path for lists of integers: the element at `index`, if its leaf was read last and holds plain integers. nil
+    /// means "use `get`".
     @inline(__always) package func integer(_ index: Int) -> Int64? {
         let at = index &- first
         guard UInt(bitPattern: at) < UInt(bitPattern: integerCount) else { return nil }
         return integers.get(at)
     }
 
-    /// Element `i`; links come with their table. Out of range is an error.
+    /// The element at `index`; links are returned with their table. An index out of range is an error.
     @inline(__always) package func get(_ index: Int) throws(RealmError) -> Mixed {
         if let value = integer(index) { return .int(value) }
         return try getOther(index)
@@ -102,13 +102,13 @@ package final class ElementList {
 
     private func forgetLeaf() { (leafCount, integerCount) = (0, 0) }
 
-    /// Stable key of the nested collection at `i`.
+    /// Stable key of the nested collection at `index`.
     package func nestedKey(_ index: Int) throws(RealmError) -> Int64 {
         guard !root.isNull, kind == .mixed else { return 0 }
         return try tree.key(visible?[index] ?? index)
     }
 
-    /// First index of an equal value of the same type: among Mixed values numbers of other types are equal, too.
+    /// First index of an equal value of the same type. Among Mixed values, numbers of different types can be equal too.
     package func find(_ value: Mixed) throws(RealmError) -> Int? {
         guard !root.isNull, value.isNull || kind == .objKey || kind.holds(value) else { return nil }
         var wanted = value
@@ -131,7 +131,7 @@ package final class ElementList {
         return visible == nil ? at : visible?.firstIndex(of: at)
     }
 
-    /// Position of the nested collection with a stable key.
+    /// Index of the nested collection with a stable key.
     func index(ofNested key: Int64) throws(RealmError) -> Int? {
         guard !root.isNull, kind == .mixed else { return nil }
         return try tree.index(ofKey: key)
@@ -139,10 +139,10 @@ package final class ElementList {
 
     // MARK: Appending in place
 
-    /// Appends when that changes only the last leaf and the totals above it, all in the slab already; otherwise nothing
-    /// happens. The value fits the leaf and owns nothing.
+    /// Appends a value if that changes only the last leaf and the totals above it, all in the slab; otherwise changes
+    /// nothing. The value has the type of the leaf and owns no nodes.
     ///
-    /// - Returns: whether it was done, and whether the root moved.
+    /// - Returns: whether the value was appended, and whether the root moved.
     @inline(__always) func append(_ value: Mixed) throws(RealmError) -> (done: Bool, moved: Bool) {
         if kind == .int, case .int(let integer) = value, tailCount >= 0, tailCount < Format.treeCapacity,
             Widths.fits(integer, tail.width),
@@ -179,7 +179,8 @@ package final class ElementList {
         return (true, moved)
     }
 
-    /// Finds the last leaf; false unless it and all above it are in the slab and all counts are of this list alone.
+    /// Finds the last leaf; false unless it and the nodes above it are in the slab, and all counts are those of this
+    /// list.
     private func openTail() throws(RealmError) -> Bool {
         guard !root.isNull, visible == nil else { return false }
         parents = []
@@ -192,7 +193,8 @@ package final class ElementList {
                 tailCount = try kind.count(store, ref)
                 return true
             }
-            // Totals of lower inner nodes are not those of the list: one level covers a million elements.
+            // The totals of lower inner nodes are not the total of the list, so only one inner level is supported: it
+            // covers a million elements.
             guard parents.isEmpty, node.count >= 3 else { return false }
             parents = [node]
             ref = try node.child(node.count - 2)
@@ -202,7 +204,7 @@ package final class ElementList {
 }
 
 extension LeafKind {
-    /// Elements are neither links nor collections: storing one changes nothing elsewhere.
+    /// Whether elements are neither links nor collections: storing one changes no other structure.
     var isPlain: Bool {
         switch self {
         case .link, .objKey, .typedLink, .mixed, .slot: false
@@ -210,7 +212,7 @@ extension LeafKind {
         }
     }
 
-    /// Whether `v` is of the type that this leaf holds.
+    /// Whether `value` is of the type that this leaf holds.
     func holds(_ value: Mixed) -> Bool {
         switch (self, value) {
         case (.int, .int), (.nullableInt, .int), (.bool, .bool), (.float, .float), (.double, .double),

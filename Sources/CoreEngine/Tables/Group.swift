@@ -4,14 +4,14 @@
 final class Group {
     let store: NodeStore
 
-    /// Format of the file the snapshot came from.
+    /// The file format of the snapshot.
     let format: UInt8
 
-    /// Whether a column that says so has its index. Indexes of before clusters hold row numbers, in other orders:
-    /// nobody asks them.
+    /// Whether search indexes can be used. Files from before clusters have indexes of row numbers in other orders;
+    /// these are ignored.
     var hasUsableIndexes: Bool { format >= 10 }
 
-    /// Hears of every mutation; set while writing.
+    /// Is notified of every mutation; set during a write transaction.
     var log: MutationLog? {
         get { logSlot.log }
         set { logSlot.log = newValue }
@@ -24,21 +24,21 @@ final class Group {
     private var slots: [RefOrTagged] = []
     private var tables: [Table?] = []
 
-    /// The same by index without counting references, for reading single values; null where `tables` is nil.
+    /// The elements of `tables` without reference counts, for reading single values; nil where `tables` is nil.
     private var fast: UnsafeMutablePointer<Unmanaged<Table>?> = .allocate(capacity: 1)
     private var fastCount = 0
 
     /// Indexes of the tables in use, in the order of their names.
     private var byName: [Int] = []
 
-    /// The arrays of names and tables are to be written.
+    /// Whether the arrays of names and tables must be written.
     var isModified = false
     private var namesModified = false
 
-    /// Squeezed into the keys of objects without primary key; 0 for local files. Format: logical §4.3.
+    /// Part of the keys of objects without primary key; 0 for local files. Format: logical §4.3.
     var syncFileId: UInt64 = 0
 
-    /// Changes whenever any table may have changed shape or rows: cached resolutions compare against it.
+    /// Increases whenever the shape or the rows of a table may have changed: cached resolutions compare it.
     private(set) var changeCount: UInt64 = 0
 
     /// - Parameter names, tables: the first two refs of the group's top array; both null for an empty file.
@@ -50,7 +50,7 @@ final class Group {
 
     deinit { fast.deallocate() }
 
-    /// Brings `fast` in line with `tables`.
+    /// Updates `fast` from `tables`.
     private func updateFast() {
         if fastCount < tables.count {
             fast.deallocate()
@@ -60,7 +60,7 @@ final class Group {
         for i in tables.indices { fast[i] = tables[i].map { Unmanaged.passUnretained($0) } }
     }
 
-    /// As `table(_:)`, without a reference of its own: good until the group next moves.
+    /// Like `table(_:)`, without a reference of its own: valid until the group moves to another snapshot.
     @inline(__always) func unmanagedTable(_ key: TableKey) throws(RealmError) -> Unmanaged<Table>? {
         let index = key.index
         if index < fastCount, let table = fast[index] {
@@ -69,7 +69,7 @@ final class Group {
         return try table(key).map { Unmanaged.passUnretained($0) }
     }
 
-    /// The same, nil unless it was read before.
+    /// Like `unmanagedTable`, but nil if the table was not read before.
     @inline(__always) func openTable(_ key: TableKey) -> Unmanaged<Table>? {
         guard key.index < fastCount, let table = fast[key.index], table._withUnsafeGuaranteedRef({ $0.key == key })
         else {
@@ -78,8 +78,8 @@ final class Group {
         return table
     }
 
-    /// Moves to another snapshot. Tables whose ref is unchanged are kept, and the columns of those whose spec is: their
-    /// nodes cannot have been reused, because the old snapshot was pinned until now.
+    /// Moves to another snapshot. Tables with an unchanged ref are kept, and so are the columns of tables with an
+    /// unchanged spec: their nodes cannot have been reused, because the old snapshot was pinned until now.
     func load(names newNames: Ref, tables newTables: Ref) throws(RealmError) {
         changeCount += 1
         isModified = false
@@ -114,7 +114,7 @@ final class Group {
             }
             names = []
             for i in 0..<node.count { names.append(try store.name(node, i)) }
-            // Where a damaged file has a name twice, the lower index comes first.
+            // If a damaged file has a name twice, the lower index comes first.
             byName = newSlots.indices.filter { !newSlots[$0].isTagged }.sorted {
                 names[$0] == names[$1] ? $0 < $1 : names[$0] < names[$1]
             }
@@ -125,7 +125,7 @@ final class Group {
         (namesRef, tablesRef) = (newNames, newTables)
     }
 
-    /// Forgets all table objects: the nodes they describe moved or were rolled back.
+    /// Discards all table objects: the nodes that they describe moved or were rolled back.
     func forgetTables() {
         (names, slots, tables, byName) = ([], [], [], [])
         updateFast()
@@ -133,16 +133,16 @@ final class Group {
         changeCount += 1
     }
 
-    /// Nested collections a walk may still enter. Distinct ones need eight bytes each; a file that shares subtrees runs
-    /// out of it, instead of taking a time exponential in its depth.
+    /// Limits the nested collections that a walk may enter. Distinct collections need eight bytes each. In a file that
+    /// shares subtrees, the walk reaches the limit instead of running for a time exponential in the depth.
     private var walk: WalkLimit?
 
     func startWalk() { walk = WalkLimit(store, each: 8) }
 
-    /// - Parameter ref: of a collection that the walk enters once; null for any.
+    /// - Parameter ref: root of a collection that the walk enters once; null for any collection.
     func enterNested(at ref: Ref) throws(RealmError) { try walk?.enter(ref, store) }
 
-    /// Note of a change that cached resolutions must see.
+    /// Invalidates cached resolutions after a change.
     func noteChange() { changeCount &+= 1 }
 
     /// Table indexes in use.
@@ -155,7 +155,7 @@ final class Group {
         return at < byName.count && names[byName[at]] == name ? byName[at] : nil
     }
 
-    /// Where in `byName` the table with this name is, or would be.
+    /// Position in `byName` of the table with this name, or where it would be inserted.
     private func place(of name: Name) -> Int { byName.place { names[$0] < name } }
 
     /// The table at a live index.
@@ -174,7 +174,7 @@ final class Group {
         return table
     }
 
-    /// The table with this key, nil when there is none (any more).
+    /// The table with this key; nil if it does not exist (any more).
     @inline(__always) func table(_ key: TableKey) throws(RealmError) -> Table? {
         let index = key.index
         guard index < slots.count, !slots[index].isTagged else { return nil }
@@ -187,7 +187,7 @@ final class Group {
         return try table(at: index)
     }
 
-    /// What tells one set of columns of a table from another: the ref of its spec, its primary key and type.
+    /// Identifies the set of columns of a table: the ref of its spec, its key, its primary key and its type.
     func specState(_ index: Int) throws(RealmError) -> [UInt64] {
         if let table = tables[index], table.isModified {
             return [UInt64(table.key.raw)] + table.columns.map { UInt64(bitPattern: $0.key.raw) }
@@ -202,7 +202,7 @@ final class Group {
 
     // MARK: Changing
 
-    /// Adds a table: in the lowest vacant slot, with the tag that slot holds, or at the end. Format: logical §1.
+    /// Adds a table in the lowest vacant slot, with the tag that the slot holds, or at the end. Format: logical §1.
     func addTable(_ name: Name, kind: Table.Kind = .topLevel) throws(RealmError) -> Table {
         guard name.utf8.count <= 63 else {
             throw RealmError(.invalidName, "The name '\(name.after(Tables.classPrefix) ?? name)' is too long")
@@ -236,8 +236,8 @@ final class Group {
         return table
     }
 
-    /// Removes a table with its columns; 2003 while another table has links to it. Its slot keeps the tag of the next
-    /// table there.
+    /// Removes a table and its columns; error 2003 if another table has links to it. The slot then holds the tag for
+    /// the next table in it.
     func removeTable(_ table: Table) throws(RealmError) {
         guard !table.isLinkTarget else {
             throw RealmError(
@@ -256,7 +256,7 @@ final class Group {
         log?.tableErased(key)
     }
 
-    /// Removes every table, whatever links to it. Keys of what comes after them are new ones.
+    /// Removes every table, also link targets. Tables that are added later get new keys.
     func removeAllTables() throws(RealmError) {
         for i in liveIndexes { try table(at: i).removeAllColumns() }
         for i in liveIndexes { try removeTable(try table(at: i)) }

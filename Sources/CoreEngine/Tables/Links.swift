@@ -1,6 +1,6 @@
 /// Backlinks: for every stored link one entry in the target's backlink column. Format: logical §6.10, §8.5.
 extension Table {
-    /// Origin keys in the backlink column `column` of `key`.
+    /// The origins of the links to `key` that the backlink column `column` records.
     func backlinks(_ key: ObjKey, _ column: ColKey) throws(RealmError) -> Backlinks {
         guard case .slot(let slot)? = try rows.get(key, column.index) else {
             return Backlinks(single: nil, tree: nil, count: 0)
@@ -64,7 +64,7 @@ extension Table {
         }
         var tree = BPlusTree(store, kind: .int, root: try splitOversized(root))
         let count = try tree.count()
-        // The last entry takes the place of the one that goes.
+        // The last entry replaces the removed entry.
         if index != count - 1 { try tree.set(index, try tree.get(count - 1)) }
         try tree.erase(count - 1)
         if count - 1 == 1, case .int(let last) = try tree.get(0) {
@@ -78,8 +78,8 @@ extension Table {
         }
     }
 
-    /// Before format 24 backlink lists were single nodes of any length; one beyond the tree's capacity becomes a tree
-    /// first.
+    /// Before format 24, a backlink list was a single node of any length. A node beyond the capacity of a tree leaf is
+    /// converted to a tree first.
     private func splitOversized(_ ref: Ref) throws(RealmError) -> Ref {
         let node = try store.node(ref)
         guard !node.isInner, node.count > Format.treeCapacity else { return ref }
@@ -94,7 +94,7 @@ extension Table {
     func backlinkCount(_ key: ObjKey) throws(RealmError) -> Int {
         var total = 0
         for case let backlink? in facts where backlink.type == .backlink {
-            // Other libraries leave the backlinks of a Mixed property behind when they remove it.
+            // Other libraries remove a Mixed property without the backlinks of its links.
             guard try group.table(backlink.oppositeTable)?.facts(backlink.oppositeColumn) != nil else { continue }
             total += try backlinks(key, backlink.key).count
         }

@@ -1,9 +1,9 @@
-/// The one way to change a collection: from the row down to it, and back up with the new roots. Promises:
+/// The only way to change a collection: from the row down to it, and back up with the new roots. Promises:
 /// `CollectionEditor.swift`.
 extension Table {
     /// Opens the collection at `path` for change, runs `body` and writes the root back.
     ///
-    /// - Throws: 2010 when the path leads to no collection of this shape (any more).
+    /// - Throws: 2010 if the path leads to no collection of this shape (any more).
     func edit<R>(
         _ path: CollectionPath, as shape: CollectionShape, _ body: (inout CollectionEditor) throws(RealmError) -> R
     ) throws(RealmError) -> R {
@@ -58,19 +58,19 @@ extension Table {
         }
     }
 
-    /// A container on the way down to the one that is edited: where the nested one stands in it.
+    /// A container on the path to the edited collection, with the position of the nested collection in it.
     private struct Container {
         var tree: BPlusTree
         let place: Int
         let inner: CollectionShape
 
-        /// Of a list the tree itself; of a dictionary the node above its values.
+        /// For a list, the root of its tree; for a dictionary, the ref of its top array, which `top` holds.
         let root: Ref
         let top: Node?
     }
 
     /// Finds the container at the end of the path, runs `body` on it, and stores each new root in the container above.
-    /// The way is kept on the heap: the thread may have a small stack.
+    /// The path is kept on the heap, because the thread may have a small stack.
     private func edit<R>(
         _ path: CollectionPath, _ column: ColumnFacts, _ shape: CollectionShape, _ kind: LeafKind, _ root: Ref,
         _ wanted: CollectionShape, _ cascade: inout Group.Cascade,

@@ -10,14 +10,14 @@ extension Table {
 
     func setKind(_ kind: Kind) { state.kind = kind }
 
-    /// Lowest unused column index and the tag for a new column. Format: logical §4.1.
+    /// The key of a new column: the lowest unused column index, and a tag. Format: logical §4.1.
     private func newColKey(_ type: ColumnType, _ attributes: ColumnAttributes) -> ColKey {
         ColKey(
             index: spec.freeIndex, type: type, attributes: attributes,
             tag: UInt32(truncatingIfNeeded: state.columnKeyCounter ^ UInt64(key.raw)))
     }
 
-    /// Adds a public column; a link column gets its backlink column in `target`.
+    /// Adds a public column. A link column gets its backlink column in `target`.
     @discardableResult
     func addColumn(_ name: Name, _ type: ColumnType, _ attributes: ColumnAttributes, target: Table? = nil)
         throws(RealmError) -> ColKey
@@ -72,7 +72,7 @@ extension Table {
         return key
     }
 
-    /// The backlink column for (`origin`, `column`), made on first use. Format: logical §8.5.
+    /// The backlink column for (`origin`, `column`), created on first use. Format: logical §8.5.
     func backlinkColumn(origin: Table, column: ColKey) throws(RealmError) -> ColKey {
         for definition in columns
         where definition.isBacklink && definition.oppositeTable == origin.key && definition.oppositeColumn == column {
@@ -93,8 +93,8 @@ extension Table {
         columnsChanged()
     }
 
-    /// Takes a column out: its leaves, its index and its place in the spec. Links and backlinks in it are the caller's
-    /// to undo first.
+    /// Removes a column: its leaves, its index and its entry in the spec. The caller first removes the links and
+    /// backlinks in it.
     private func remove(_ key: ColKey) throws(RealmError) {
         guard spec.column(key) != nil else { return }
         try indexes.drop(key.index)
@@ -105,7 +105,7 @@ extension Table {
         columnsChanged()
     }
 
-    /// The rows, and the tombstones, which have the same columns.
+    /// Calls `body` for the rows and for the tombstones, which have the same columns.
     private func eachTree(_ body: (ClusterTree) throws(RealmError) -> Void) throws(RealmError) {
         try body(rows)
         guard !tombstones.isNull else { return }
@@ -114,13 +114,14 @@ extension Table {
         state.tombstones = others.root
     }
 
-    /// Removes a public column with everything that belongs to it at both ends; embedded objects that it owns go too.
+    /// Removes a public column and everything that belongs to it at both ends; embedded objects that it owns are
+    /// deleted too.
     func removeColumn(_ key: ColKey) throws(RealmError) {
         guard let definition = column(key), !definition.isBacklink else {
             throw RealmError(.invalidProperty, "Class '\(className ?? name)' has no property with key \(key.raw)")
         }
         if definition.type == .link || definition.type == .mixed {
-            // Targets forget the links, and embedded ones lose their owner, before the column goes.
+            // Before the column is removed, embedded targets lose their owner, and the backlink columns are removed.
             if let target = try group.table(definition.oppositeTable), target.isEmbedded { try clearColumn(definition) }
             for i in group.liveIndexes {
                 let other = try group.table(at: i)
@@ -138,7 +139,7 @@ extension Table {
         group.log?.columnErased(self.key, key)
     }
 
-    /// Sets every row's value of a link column to null or empty.
+    /// Sets a link column to null or empty in every row.
     private func clearColumn(_ column: Column) throws(RealmError) {
         guard let facts = facts(column.key) else { return }
         for key in try allKeys() {
@@ -162,8 +163,8 @@ extension Table {
         group.log?.columnRenamed(self.key, key)
     }
 
-    /// Makes a column nullable (or the reverse) by a new column in its place, with the values copied; null becomes the
-    /// default. The new column has a new key and stands last. Format: logical §10.6.
+    /// Makes a column nullable or not nullable. A new column with a new key, in the last position, replaces it; the
+    /// values are copied, and null becomes the default. Format: logical §10.6.
     @discardableResult
     func setNullable(_ key: ColKey, _ nullable: Bool) throws(RealmError) -> ColKey {
         guard let old = column(key), old.isNullable != nullable, old.type != .link, old.type != .mixed else {
@@ -196,7 +197,7 @@ extension Table {
             let newKind = new.elementKind
         else { return }
         if shape == .dictionary {
-            // Values are Mixed in both forms: the trees move over as they are, but for nulls.
+            // Values are Mixed in both columns: the entries are copied, and only nulls change.
             let entries = try ElementDictionary(store, root: root, keyType: old.keyType, format: Format.currentVersion)
             try edit(CollectionPath(table: self.key, object: key, column: new.key), as: shape) {
                 (e) throws(RealmError) in
@@ -217,19 +218,19 @@ extension Table {
         _ = try rows.set(key, new.index, .slot(RefOrTagged(to.root)))
     }
 
-    /// Removes all public columns, with their other ends.
+    /// Removes all public columns and their backlink columns.
     func removeAllColumns() throws(RealmError) {
         for column in publicColumns.map(\.key) { try removeColumn(column) }
     }
 
-    /// Removes all columns and then the table's own nodes. The group forgets the table.
+    /// Removes all columns and then the nodes of the table itself. The group then removes the table.
     func destroyAll() throws(RealmError) {
         try removeAllColumns()
         for column in backlinkColumns.map(\.key) { try remove(column) }
         try store.destroy(try flush())
     }
 
-    /// Another key for the same column: its place does not change.
+    /// Changes the key of a column; its column index stays the same.
     func replaceKey(_ old: ColKey, by new: ColKey) throws(RealmError) {
         guard old.index == new.index, spec.change(old, { $0.key = new }) else { return }
         columnsChanged()
@@ -243,13 +244,13 @@ extension Table {
         if changed { columnsChanged() }
     }
 
-    /// Whether another table has links here.
+    /// Whether another table has link columns to this table.
     var isLinkTarget: Bool { backlinkColumns.contains { $0.oppositeTable != key } }
 
-    /// A plain primary key change: the index of the old one stays only when the user asked for it. Format: logical
+    /// Changes the primary key. The index of the old primary key is kept only if the user requested it. Format: logical
     /// §10.7.
     ///
-    /// - Throws: 2007 when no property of this type can be one.
+    /// - Throws: 2007 if a property of this type cannot be a primary key.
     func changePrimaryKey(to key: ColKey?) throws(RealmError) {
         guard key != primaryKey else { return }
         if let key {
@@ -270,7 +271,7 @@ extension Table {
         try setPrimaryKey(key)
     }
 
-    /// Throws 2020 when two objects have one primary key value.
+    /// Throws 2020 if two objects have the same primary key value.
     func checkPrimaryKeysAreUnique() throws(RealmError) {
         guard let pk = primaryKey, let index = try index(of: pk.index) else { return }
         var seen = 0
@@ -291,7 +292,7 @@ extension Table {
         }
     }
 
-    /// Builds a search index over the present rows.
+    /// Builds a search index over the existing rows.
     func addIndex(_ column: Int, fullText: Bool) throws(RealmError) {
         guard try index(of: column) == nil else { return }
         try indexes.build(column, isFullText: fullText)
@@ -303,7 +304,7 @@ extension Table {
         refreshFacts()
     }
 
-    /// Records in the spec that the user asked for an index.
+    /// Records in the spec that the user requested an index.
     func setIndexAttribute(_ key: ColKey, _ attributes: ColumnAttributes) {
         guard
             spec.change(

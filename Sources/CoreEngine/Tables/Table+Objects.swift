@@ -5,7 +5,7 @@ extension Table {
         key.raw >= 0 ? try rows.contains(key) : false
     }
 
-    /// Value of a column; nil when there is no such object. Links to objects that do not exist yet (tombstones) read as
+    /// Value of a column; nil if the object does not exist. Links to objects that do not exist yet (tombstones) read as
     /// null.
     @inline(__always) func get(_ key: ObjKey, _ column: ColumnFacts) throws(RealmError) -> Mixed? {
         guard let value = try rows.get(key, column.key.index) else { return nil }
@@ -16,11 +16,11 @@ extension Table {
 
     // MARK: Primary keys
 
-    /// The object whose primary key is `value`. Null and values of another type are simply not found.
+    /// The object with this primary key. Values of another type, and null for a required key, are not found.
     func find(primaryKey value: Mixed) throws(RealmError) -> ObjKey? {
         guard let pk = primaryKey, let column = facts(pk), Self.matches(value, column) else { return nil }
         if let index = indexes.primaryKeyIndex(pk.index) { return try index.find(value) }
-        // Formats 20 and 21 keep no index on primary keys.
+        // Formats 20 and 21 have no index on primary keys.
         var found: ObjKey?
         try rows.forEachKey { (k) throws(RealmError) in
             if let number = try rows.get(k, pk.index), Mixed.equal(number, value) { found = k }
@@ -31,7 +31,7 @@ extension Table {
 
     // MARK: Checks of caller values
 
-    /// Whether `value` may stand in a single-value column as far as its type goes.
+    /// Whether the type of `value` fits a single-value column.
     static func matches(_ value: Mixed, _ column: ColumnFacts) -> Bool {
         switch (value, column.type) {
         case (.null, _): column.isNullable
@@ -48,7 +48,7 @@ extension Table {
         "'\(className ?? name).\(column(facts.key)?.name ?? "?")'"
     }
 
-    /// Throws unless `value` may be stored in column `c`.
+    /// Throws unless `value` may be stored in `column`.
     func check(_ value: Mixed, for column: ColumnFacts) throws(RealmError) {
         if column.isCollection || column.type == .backlink {
             throw RealmError(.typeMismatch, "Property \(describe(column)) is a collection: it cannot be set as a value")
@@ -56,7 +56,7 @@ extension Table {
         try checkValue(value, column, nullAllowed: column.isNullable)
     }
 
-    /// Throws unless `value` may be an element of the collection in column `c`.
+    /// Throws unless `value` may be an element of the collection in `column`.
     func checkElement(_ value: Mixed, of column: ColumnFacts, _ shape: CollectionShape, level: Int) throws(RealmError) {
         switch value {
         case .list, .dictionary:
@@ -77,7 +77,7 @@ extension Table {
         }
     }
 
-    /// Collections inside Mixed values nest this deep.
+    /// Maximum nesting of collections inside Mixed values.
     static let maxNesting = 100
 
     private func checkValue(_ value: Mixed, _ column: ColumnFacts, nullAllowed: Bool) throws(RealmError) {
@@ -160,11 +160,11 @@ extension Table {
 
     private func key(_ seq: UInt64) -> ObjKey {
         if primaryKey != nil { return ObjKey(Int64(bitPattern: seq & 0x7FFF_FFFF_FFFF_FFFF)) }
-        // The low byte of the sequence, then a byte of file id (0 in a local file), then the rest.
+        // The low byte of the sequence number, then a byte of the file id (0 in a local file), then the other bytes.
         return ObjKey(Int64(bitPattern: (seq & 0xFF | (seq & 0xFFFF_FF00) << 8) & 0x7FFF_FFFF_FFFF_FFFF))
     }
 
-    /// Notes that an object was made with the sequence number before the next one.
+    /// Records that an object was created with the last sequence number.
     @inline(__always) private func noteMade() {
         let seq = state.sequence &- 1
         if let last = madeSequences.last, last.upperBound &+ 1 == seq, last.lowerBound < seq {
@@ -174,14 +174,15 @@ extension Table {
         }
     }
 
-    /// Whether an object was made in this write.
+    /// Whether an object was created in this write transaction.
     func isNew(_ object: ObjKey) -> Bool {
         guard let first = madeSequences.first, object >= key(first.lowerBound) else { return false }
         return madeSequences.contains { object >= key($0.lowerBound) && object <= key($0.upperBound) }
     }
 
-    /// A new object, with its primary key when the class has one. The caller has checked the key's type.
-    /// - Returns: the object's key, and whether it is new: with a primary key that exists, that object.
+    /// Creates an object, with a primary key if the class has one. The caller has checked the type of the primary key.
+    /// - Returns: the object's key, and whether the object is new. If the primary key exists already, the existing
+    ///   object.
     func createObject(primaryKey value: Mixed? = nil) throws(RealmError) -> (key: ObjKey, isNew: Bool) {
         let pk = primaryKey
         let before = state.sequence
@@ -204,7 +205,7 @@ extension Table {
 
     // MARK: Setting
 
-    /// Stores a checked value; false when there is no such object.
+    /// Stores a checked value; false if the object does not exist.
     func set(_ key: ObjKey, _ facts: ColumnFacts, _ value: Mixed) throws(RealmError) -> Bool {
         let value = try store.stable(value)
         let column = facts.key.index
@@ -224,7 +225,7 @@ extension Table {
         case .mixed:
             guard let old = try rows.get(key, column) else { return false }
             switch (old, value) {
-            // A collection over one of its own type keeps what is there.
+            // A collection that replaces a collection of its own type keeps the stored content.
             case (.list, .list), (.dictionary, .dictionary):
                 logSlot.valueSet(self.key, key, facts.key)
                 return true
@@ -269,8 +270,8 @@ extension Table {
         return true
     }
 
-    /// A new object in a link property. An embedded one that stood there goes; on a link to a top-level class the old
-    /// one stays.
+    /// Creates an object and links to it. An embedded object that was linked before is deleted; an object of a
+    /// top-level class remains.
     func setNewTarget(_ key: ObjKey, _ column: ColumnFacts) throws(RealmError) -> ObjKey {
         guard let target = try group.table(column.oppositeTable) else {
             throw .corrupt("link column without its target")
@@ -285,7 +286,7 @@ extension Table {
         return new
     }
 
-    /// Adds to an integer property without reading it through the caller. Null and non-integers are errors.
+    /// Adds `delta` to an integer property. Null and non-integers are errors.
     func addInteger(_ key: ObjKey, _ column: ColumnFacts, _ delta: Int64) throws(RealmError) -> Bool {
         guard !column.isCollection, column.type == .int || column.type == .mixed else {
             throw RealmError(.illegalOperation, "Property \(describe(column)) is not an integer")

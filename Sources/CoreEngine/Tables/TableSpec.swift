@@ -2,9 +2,9 @@
 ///
 /// Invariants
 /// 1. `columns` holds public columns in spec order, then backlink columns; `byIndex` finds them by column index.
-/// 2. What changes here is written by the next `write`: `isModified` says so.
+/// 2. Changes are written by the next `write`; until then `isModified` is true.
 struct TableSpec {
-    /// Where the columns are described.
+    /// The nodes that describe the columns.
     struct Place: Equatable {
         let spec: Ref
         let oppositeTables: Ref
@@ -15,10 +15,10 @@ struct TableSpec {
     let place: Place
     private(set) var columns: [Column] = []
 
-    /// Position in `columns` by column index, −1 for holes.
+    /// Position in `columns` by column index; −1 for unused indexes.
     private(set) var byIndex: [Int] = []
 
-    /// Length of the arrays of opposite tables and columns as they were read.
+    /// Length of the arrays of opposite tables and columns when they were read.
     private(set) var length = 0
     private(set) var isModified = false
     private var enumeratedKeys: [Ref] = []
@@ -81,10 +81,10 @@ struct TableSpec {
 
     // MARK: Finding
 
-    /// The column with this key, nil when there is none (any more).
+    /// The column with this key; nil if it does not exist (any more).
     @inline(__always) func column(_ key: ColKey) -> Column? { position(key).map { columns[$0] } }
 
-    /// Its position in `columns`.
+    /// Position in `columns` of the column with this key.
     @inline(__always) private func position(_ key: ColKey) -> Int? {
         let index = key.index
         guard index < byIndex.count, byIndex[index] >= 0, columns[byIndex[index]].key == key else { return nil }
@@ -93,15 +93,15 @@ struct TableSpec {
 
     func column(named name: Name) -> Column? { columns.first { !$0.isBacklink && $0.name == name } }
 
-    /// The lowest column index that no column has.
+    /// The lowest unused column index.
     var freeIndex: Int { byIndex.firstIndex(of: -1) ?? byIndex.count }
 
-    /// What stands in the leaves of a cluster.
+    /// The columns as the leaves of a cluster store them; nil for unused indexes.
     var clusterColumns: [ClusterTree.Column?] { byIndex.map { $0 < 0 ? nil : columns[$0].clusterColumn } }
 
     // MARK: Changing
 
-    /// Adds a column behind those of its sort: public ones, or backlink columns.
+    /// Adds a column after the other columns of its kind: public or backlink columns.
     mutating func insert(_ column: Column) throws(RealmError) {
         let at = column.isBacklink ? columns.count : columns.firstIndex(where: \.isBacklink) ?? columns.count
         if !enumeratedKeys.isEmpty && !column.isBacklink {
@@ -112,7 +112,7 @@ struct TableSpec {
         isModified = true
     }
 
-    /// Takes a column out, with its distinct values.
+    /// Removes a column and its leaf of distinct values.
     mutating func remove(_ key: ColKey, _ store: NodeStore) throws(RealmError) {
         guard let at = position(key) else { return }
         if at < enumeratedKeys.count { try store.destroy(enumeratedKeys.remove(at: at)) }
@@ -121,7 +121,7 @@ struct TableSpec {
         isModified = true
     }
 
-    /// Changes what is said of a column; false when there is none with this key. Its index stays.
+    /// Changes the description of a column; false if no column has this key. Its column index stays the same.
     @discardableResult
     mutating func change(_ key: ColKey, _ body: (inout Column) -> Void) -> Bool {
         guard let at = position(key) else { return false }
@@ -132,7 +132,7 @@ struct TableSpec {
 
     // MARK: Writing
 
-    /// Writes the columns below `top`; the arrays by column index become `length` long.
+    /// Writes the columns below `top`; the arrays that are indexed by column become `length` long.
     mutating func write(_ store: NodeStore, _ top: inout Node, length: Int) throws(RealmError) {
         let spec = try store.writableRefs(try store.refsNode(try top.child(0)))
         for slot in [0, 1, 2, 5] { try store.destroy(try spec.child(slot)) }
@@ -160,7 +160,7 @@ struct TableSpec {
         isModified = false
     }
 
-    /// An empty spec; returns its ref.
+    /// Creates an empty spec; returns its ref.
     static func create(_ store: NodeStore) throws(RealmError) -> Ref {
         let types = try store.makeIntegers().ref, attributes = try store.makeIntegers().ref,
             keys = try store.makeIntegers().ref

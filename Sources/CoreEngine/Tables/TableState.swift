@@ -36,7 +36,7 @@ struct TableTop {
     }
 }
 
-/// What the top array of a table says besides its columns, rows and indexes.
+/// The content of a table's top array besides its columns, rows and indexes.
 struct TableState: Equatable {
     var columnKeyCounter: UInt64 = 0
 
@@ -62,7 +62,7 @@ struct TableState: Equatable {
         tombstones = try top.child(13)
     }
 
-    /// `top` has 14 slots.
+    /// `top` has at least 14 slots.
     func write(_ store: NodeStore, _ top: Node) throws(RealmError) {
         store.setSlot(top, 5, RefOrTagged(tagged: columnKeyCounter))
         store.setSlot(top, 9, sequence == 0 ? RefOrTagged(.null) : RefOrTagged(tagged: sequence))
@@ -73,7 +73,7 @@ struct TableState: Equatable {
         store.setSlot(top, 13, tombstones)
     }
 
-    /// An object of a table with a primary key left, or all did: derived keys of old formats are forgotten.
+    /// Removes the entry of a deleted object from the collision map, which holds the derived keys of old formats.
     mutating func dropCollisionEntry(_ key: ObjKey, _ store: NodeStore) throws(RealmError) {
         guard !collisionMap.isNull else { return }
         let node = try store.writableRefs(try store.refsNode(collisionMap))
