@@ -31,16 +31,16 @@ enum MixedLeaf {
     static func key(_ store: NodeStore, _ ref: Ref, _ index: Int) throws(RealmError) -> Int64 {
         let node = try store.refsNode(ref)
         guard node.count > 5, case let keys = try node.child(5), !keys.isNull else { return 0 }
-        let stored = try store.integers(keys)
-        return index < stored.count ? stored.get(index) : 0
+        let storedKeys = try store.integers(keys)
+        return index < storedKeys.count ? storedKeys.get(index) : 0
     }
 
     /// Index of the element whose nested collection has this stable key.
     static func index(_ store: NodeStore, _ ref: Ref, ofKey key: Int64) throws(RealmError) -> Int? {
         let node = try store.refsNode(ref)
         guard key != 0, node.count > 5, case let keys = try node.child(5), !keys.isNull else { return nil }
-        let stored = try store.integers(keys)
-        for i in 0..<stored.count where stored.get(i) == key { return i }
+        let storedKeys = try store.integers(keys)
+        for i in 0..<storedKeys.count where storedKeys.get(i) == key { return i }
         return nil
     }
 

@@ -23,7 +23,7 @@ extension Table {
         // Formats 20 and 21 have no index on primary keys.
         var found: ObjKey?
         try rows.forEachKey { (k) throws(RealmError) in
-            if let number = try rows.get(k, pk.index), Mixed.equal(number, value) { found = k }
+            if let stored = try rows.get(k, pk.index), Mixed.equal(stored, value) { found = k }
             return found == nil
         }
         return found

@@ -73,16 +73,16 @@ struct ClusterLeaf {
         return index < count && general.getUnsigned(index) == key ? index : nil
     }
 
-    @inline(__always) static func column(_ node: Node, _ child: Int) throws(RealmError) -> Ref {
-        let slot = try node.slot(child &+ 1)
+    @inline(__always) static func column(_ node: Node, _ index: Int) throws(RealmError) -> Ref {
+        let slot = try node.slot(index &+ 1)
         guard slot.subtree != nil else { throw .corrupt("cluster without the leaf of a column", at: node.ref.offset) }
         return slot.ref
     }
 
-    @inline(__always) func column(_ child: Int) throws(RealmError) -> Ref { try Self.column(node, child) }
+    @inline(__always) func column(_ index: Int) throws(RealmError) -> Ref { try Self.column(node, index) }
 
-    @inline(__always) func setColumn(_ store: NodeStore, _ child: Int, _ ref: Ref) {
-        store.setSlot(node, child &+ 1, ref)
+    @inline(__always) func setColumn(_ store: NodeStore, _ index: Int, _ ref: Ref) {
+        store.setSlot(node, index &+ 1, ref)
     }
 
     @inline(__always) func checkHolds(columns: Int) throws(RealmError) {
@@ -91,9 +91,9 @@ struct ClusterLeaf {
 
     // MARK: Changing the keys of a leaf in the slab
 
-    @inline(__always) private mutating func setCompact(_ store: NodeStore, _ number: Int) {
-        store.setSlot(node, 0, RefOrTagged(tagged: number))
-        count = number
+    @inline(__always) private mutating func setCompact(_ store: NodeStore, _ newCount: Int) {
+        store.setSlot(node, 0, RefOrTagged(tagged: newCount))
+        count = newCount
     }
 
     @inline(__always) private mutating func setKeys(_ store: NodeStore, _ keys: Node) {
@@ -184,20 +184,20 @@ struct ClusterInner {
     /// Levels below this node.
     let depth: Int
 
-    @inline(__always) init(_ store: borrowing NodeStore, _ leaf: Node) throws(RealmError) {
-        let levels = try leaf.slot(1), first = try leaf.child(0)
+    @inline(__always) init(_ store: borrowing NodeStore, _ inner: Node) throws(RealmError) {
+        let levels = try inner.slot(1), first = try inner.child(0)
         guard levels.isTagged, levels.integer >= 1, levels.integer < 8 else {
-            throw .corrupt("inner cluster of impossible depth", at: leaf.ref.offset)
+            throw .corrupt("inner cluster of impossible depth", at: inner.ref.offset)
         }
-        guard leaf.count > 3 else { throw .corrupt("inner cluster without children", at: leaf.ref.offset) }
-        node = leaf
+        guard inner.count > 3 else { throw .corrupt("inner cluster without children", at: inner.ref.offset) }
+        node = inner
         depth = Int(levels.integer)
         if !first.isNull {
-            let newOffsets = try store.integers(first)
-            guard newOffsets.count >= leaf.count &- 3 else {
-                throw .corrupt("inner cluster with too few offsets", at: leaf.ref.offset)
+            let starts = try store.integers(first)
+            guard starts.count >= inner.count &- 3 else {
+                throw .corrupt("inner cluster with too few offsets", at: inner.ref.offset)
             }
-            offsets = newOffsets
+            offsets = starts
         }
     }
 

@@ -53,18 +53,18 @@ struct OpenedColumn {
     }
 
     private mutating func openString(_ leaf: Ref, _ store: NodeStore) throws(RealmError) -> Bool {
-        let array = try store.node(leaf)
-        if array.hasRefs {
-            guard !array.context, array.widthType == 0 else { return false }
-            let parts = try MediumLeaf.parts(store, array)
+        let leafNode = try store.node(leaf)
+        if leafNode.hasRefs {
+            guard !leafNode.context, leafNode.widthType == 0 else { return false }
+            let parts = try MediumLeaf.parts(store, leafNode)
             (form, node, blob, nulls) = (.mediumString, parts.ends, parts.blob, parts.nulls)
             let isWhole = nulls.count == node.count && blob.width > 0 && blob.ref.offset >= store.slabStart
             room = isWhole ? min(Self.room(node, store), Self.room(nulls, store)) : 0
             blobRoom = isWhole ? store.capacity(blob) : 0
             return true
         }
-        guard array.widthType == 1 else { return false }
-        try take(.smallString, array, store)
+        guard leafNode.widthType == 1 else { return false }
+        try take(.smallString, leafNode, store)
         return true
     }
 
@@ -137,8 +137,8 @@ struct OpenedColumn {
         guard row < column.pointee.node.count else { return nil }
         switch column.pointee.form {
         case .link:
-            let number = column.pointee.node.get(row)
-            return number == 0 ? .null : .link(ObjKey(number &- 1))
+            let raw = column.pointee.node.get(row)
+            return raw == 0 ? .null : .link(ObjKey(raw &- 1))
         case .slot: return .slot(try column.pointee.node.slot(row))
         default: return value(column, row)
         }
