@@ -1,16 +1,16 @@
 /// # Arrays
 ///
-/// One node (or the small fixed cluster of nodes that forms a leaf) seen as a typed sequence: reading in place, width
-/// growth, insert, erase.
+/// One node, or the small fixed group of nodes that forms a leaf, as a typed sequence: read in place, grow the width,
+/// insert, erase.
 ///
 /// Promise
-/// 1. Reading allocates nothing and counts no references; every index that can come from a file or caller is checked
-///    against the node.
-/// 2. Every mutator takes the ref or node it changes and returns (or updates) the one that stands for it afterwards;
-///    the caller stores it in the parent. Nothing here knows its parent.
-/// 3. Encodings are those of logical §6: forms only move up (small → medium → big strings), widths never shrink except
-///    on emptying.
-/// 4. All column leaves answer to one interface, `LeafKind`, whether they stand in a cluster or in a B+tree.
+/// 1. Reading allocates no memory and counts no references. Every index that can come from a file or a caller is
+///    checked against the node.
+/// 2. Every mutator takes a ref or node and returns (or updates) the ref or node that replaces it; the caller stores it
+///    in the parent. Code of this layer does not know the parent of a node.
+/// 3. Encodings are those of logical §6: forms only move up (small → medium → big strings); a width shrinks only when
+///    an array becomes empty.
+/// 4. All column leaves have one interface, `LeafKind`, both in a cluster and in a B+tree.
 ///
 /// May use: Storage, Values, Format, Platform, Basics.
 enum Arrays {}

@@ -1,83 +1,84 @@
-/// A leaf of binaries: the three-node form up to 64 bytes a value, then a blob for each. Format: logical §6.6.
+/// A leaf of binary values. Up to 64 bytes per value it has the three-node form; otherwise each value has its own blob.
+/// Format: logical §6.6.
 enum BinaryLeaf {
     static let smallLimit = 64
     private static var nothing: Bytes { Bytes(start: nil, count: 0) }
 
-    static func create(_ s: NodeStore) throws(RealmError) -> Ref {
-        let ends = try s.makeIntegers(), blob = try s.makeBlob(nothing), nulls = try s.makeIntegers()
-        return try s.makeRefs([RefOrTagged(ends.ref), RefOrTagged(blob.ref), RefOrTagged(nulls.ref)]).ref
+    static func create(_ store: NodeStore) throws(RealmError) -> Ref {
+        let ends = try store.makeIntegers(), blob = try store.makeBlob(nothing), nulls = try store.makeIntegers()
+        return try store.makeRefs([RefOrTagged(ends.ref), RefOrTagged(blob.ref), RefOrTagged(nulls.ref)]).ref
     }
 
-    static func count(_ s: NodeStore, _ ref: Ref) throws(RealmError) -> Int {
-        let n = try s.refsNode(ref)
-        return n.context ? n.count : try s.integers(try n.child(0)).count
+    static func count(_ store: NodeStore, _ ref: Ref) throws(RealmError) -> Int {
+        let node = try store.refsNode(ref)
+        return node.context ? node.count : try store.integers(try node.child(0)).count
     }
 
-    static func get(_ s: NodeStore, _ ref: Ref, _ i: Int) throws(RealmError) -> Bytes? {
-        let n = try s.refsNode(ref)
-        if n.context {
-            let r = try n.child(i)
-            if r.isNull { return nil }
-            let blob = try s.node(r)
-            // Beyond one blob only histories and internal tables store values; a property reads as null, as in
-            // realm-core.
+    static func get(_ store: NodeStore, _ ref: Ref, _ index: Int) throws(RealmError) -> Bytes? {
+        let node = try store.refsNode(ref)
+        if node.context {
+            let blobRef = try node.child(index)
+            if blobRef.isNull { return nil }
+            let blob = try store.node(blobRef)
+            // Only histories and internal tables store values longer than one blob. A property reads such a value as
+            // null, as in realm-core.
             if blob.hasRefs { return nil }
-            guard blob.widthType == 2 else { throw .corrupt("not a blob", at: r.offset) }
+            guard blob.widthType == 2 else { throw .corrupt("not a blob", at: blobRef.offset) }
             // A non-null empty value needs a non-nil address.
             return Bytes(start: blob.payload, count: blob.count)
         }
-        let p = try MediumLeaf.parts(s, n)
-        let (start, end) = try MediumLeaf.range(p, i)
-        return p.nulls.get(i) != 0 ? nil : Bytes(start: p.blob.payload + start, count: end - start)
+        let parts = try MediumLeaf.parts(store, node)
+        let (start, end) = try MediumLeaf.range(parts, index)
+        return parts.nulls.get(index) != 0 ? nil : Bytes(start: parts.blob.payload + start, count: end - start)
     }
 
-    private static func formed(_ s: NodeStore, _ ref: Ref, for length: Int) throws(RealmError) -> Node {
-        let n = try s.refsNode(ref)
-        guard !n.context && length > smallLimit else { return try s.writableRefs(n) }
-        let count = try self.count(s, ref)
-        var new = try s.allocate(
+    private static func formed(_ store: NodeStore, _ ref: Ref, for length: Int) throws(RealmError) -> Node {
+        let node = try store.refsNode(ref)
+        guard !node.context && length > smallLimit else { return try store.writableRefs(node) }
+        let count = try self.count(store, ref)
+        var new = try store.allocate(
             NodeHeader(hasRefs: true, context: true, width: 64, count: 0), capacity: max(count + 8, 8) * 8)
         for i in 0..<count {
-            let blob = try get(s, ref, i).map { b throws(RealmError) in try s.makeBlob(b).ref } ?? .null
-            try s.insertSlot(&new, i, RefOrTagged(blob))
+            let blob = try get(store, ref, i).map { b throws(RealmError) in try store.makeBlob(b).ref } ?? .null
+            try store.insertSlot(&new, i, RefOrTagged(blob))
         }
-        try s.destroy(ref)
+        try store.destroy(ref)
         return new
     }
 
-    static func insert(_ s: NodeStore, _ ref: Ref, _ i: Int, _ value: Bytes?) throws(RealmError) -> Ref {
-        var n = try formed(s, ref, for: value?.count ?? 0)
-        if n.context {
-            guard i <= n.count else { throw .corrupt("binary leaf is too short", at: ref.offset) }
-            let blob = try value.map { b throws(RealmError) in try s.makeLongBlob(b).ref } ?? .null
-            try s.insertSlot(&n, i, RefOrTagged(blob))
+    static func insert(_ store: NodeStore, _ ref: Ref, _ index: Int, _ value: Bytes?) throws(RealmError) -> Ref {
+        var node = try formed(store, ref, for: value?.count ?? 0)
+        if node.context {
+            guard index <= node.count else { throw .corrupt("binary leaf is too short", at: ref.offset) }
+            let blob = try value.map { b throws(RealmError) in try store.makeLongBlob(b).ref } ?? .null
+            try store.insertSlot(&node, index, RefOrTagged(blob))
         } else {
-            try MediumLeaf.insert(s, n, i, value, terminated: false)
+            try MediumLeaf.insert(store, node, index, value, terminated: false)
         }
-        return n.ref
+        return node.ref
     }
 
-    static func set(_ s: NodeStore, _ ref: Ref, _ i: Int, _ value: Bytes?) throws(RealmError) -> Ref {
-        let n = try formed(s, ref, for: value?.count ?? 0)
-        if n.context {
-            let old = try n.child(i)
-            let blob = try value.map { b throws(RealmError) in try s.makeLongBlob(b).ref } ?? .null
-            s.setSlot(n, i, blob)
-            try s.destroy(old)
+    static func set(_ store: NodeStore, _ ref: Ref, _ index: Int, _ value: Bytes?) throws(RealmError) -> Ref {
+        let node = try formed(store, ref, for: value?.count ?? 0)
+        if node.context {
+            let old = try node.child(index)
+            let blob = try value.map { b throws(RealmError) in try store.makeLongBlob(b).ref } ?? .null
+            store.setSlot(node, index, blob)
+            try store.destroy(old)
         } else {
-            try MediumLeaf.set(s, n, i, value, terminated: false)
+            try MediumLeaf.set(store, node, index, value, terminated: false)
         }
-        return n.ref
+        return node.ref
     }
 
-    static func erase(_ s: NodeStore, _ ref: Ref, _ i: Int) throws(RealmError) -> Ref {
-        var n = try s.writableRefs(try s.refsNode(ref))
-        if n.context {
-            try s.destroy(try n.child(i))
-            try s.eraseSlots(&n, i)
+    static func erase(_ store: NodeStore, _ ref: Ref, _ index: Int) throws(RealmError) -> Ref {
+        var node = try store.writableRefs(try store.refsNode(ref))
+        if node.context {
+            try store.destroy(try node.child(index))
+            try store.eraseSlots(&node, index)
         } else {
-            try MediumLeaf.erase(s, n, i)
+            try MediumLeaf.erase(store, node, index)
         }
-        return n.ref
+        return node.ref
     }
 }

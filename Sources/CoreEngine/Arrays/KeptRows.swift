@@ -1,10 +1,11 @@
-/// Rows of a leaf that stay when others are removed: the leaf is closed up in one pass, whatever the number that go.
+/// The rows of a leaf that remain when others are removed. The leaf is compacted in one pass, however many rows are
+/// removed.
 struct KeptRows {
     /// Ascending, each below `total`.
     let rows: UnsafePointer<UInt16>
     let count: Int
 
-    /// Rows of the leaf before.
+    /// Number of rows before the removal.
     let total: Int
 
     init(rows: UnsafeMutablePointer<UInt16>, count: Int, total: Int) {
@@ -17,8 +18,8 @@ struct KeptRows {
 
     /// Moves kept elements to the front.
     @inline(__always) fileprivate func close<T>(_ p: UnsafeMutableRawPointer, _: T.Type) {
-        let q = p.assumingMemoryBound(to: T.self)
-        for i in 0..<count { q[i] = q[Int(rows[i])] }
+        let elements = p.assumingMemoryBound(to: T.self)
+        for i in 0..<count { elements[i] = elements[Int(rows[i])] }
     }
 
     fileprivate func close(_ p: UnsafeMutableRawPointer, bytes: Int) {
@@ -33,157 +34,161 @@ struct KeptRows {
         }
     }
 
-    fileprivate func check(_ n: Node, first: Int = 0) throws(RealmError) {
-        guard n.count >= total &+ first else { throw .corrupt("leaf is too short", at: n.ref.offset) }
+    fileprivate func check(_ node: Node, first: Int = 0) throws(RealmError) {
+        guard node.count >= total &+ first else { throw .corrupt("leaf is too short", at: node.ref.offset) }
     }
 }
 
 extension NodeStore {
-    /// Keeps rows of an integer array, and the `first` elements before them; an emptied array goes back to width 0.
-    func keepIntegers(_ n: inout Node, _ kept: KeptRows, first: Int = 0) throws(RealmError) {
-        try kept.check(n, first: first)
-        n = try writable(n)
-        if n.width >= 8 {
-            kept.close(n.payload + first &* n.width >> 3, bytes: n.width >> 3)
-        } else if n.width > 0 {
-            for i in 0..<kept.count { n.put(i &+ first, n.get(kept[i] &+ first)) }
+    /// Removes all elements but the kept rows and the `first` elements before all rows. An array that becomes empty
+    /// gets width 0.
+    func keepIntegers(_ node: inout Node, _ kept: KeptRows, first: Int = 0) throws(RealmError) {
+        try kept.check(node, first: first)
+        node = try writable(node)
+        if node.width >= 8 {
+            kept.close(node.payload + first &* node.width >> 3, bytes: node.width >> 3)
+        } else if node.width > 0 {
+            for i in 0..<kept.count { node.put(i &+ first, node.get(kept[i] &+ first)) }
         }
-        n.count = kept.count &+ first
-        if n.count == 0 { setWidth(&n, 0) }
-        storeHeader(n)
+        node.count = kept.count &+ first
+        if node.count == 0 { setWidth(&node, 0) }
+        storeHeader(node)
     }
 
-    /// The same for an unsigned array, which is at least 8 wide.
-    func keepUnsigned(_ n: inout Node, _ kept: KeptRows) throws(RealmError) {
-        try keepIntegers(&n, kept)
-        if n.count == 0 {
-            setWidth(&n, 8)
-            storeHeader(n)
+    /// Like `keepIntegers`, for an unsigned array, whose width is at least 8 bits.
+    func keepUnsigned(_ node: inout Node, _ kept: KeptRows) throws(RealmError) {
+        try keepIntegers(&node, kept)
+        if node.count == 0 {
+            setWidth(&node, 8)
+            storeHeader(node)
         }
     }
 
-    /// Keeps elements of a has-refs node, and the `first` before them; what the others refer to is the caller's
-    /// business.
-    func keepSlots(_ n: inout Node, _ kept: KeptRows, first: Int = 0) throws(RealmError) {
-        try kept.check(n, first: first)
-        n = try writableRefs(n)
-        kept.close(n.payload + first &* 8, bytes: 8)
-        n.count = kept.count &+ first
-        storeHeader(n)
+    /// Removes all slots of a has-refs node but the kept ones and the `first` slots before them. The caller destroys
+    /// the nodes that the removed slots refer to.
+    func keepSlots(_ node: inout Node, _ kept: KeptRows, first: Int = 0) throws(RealmError) {
+        try kept.check(node, first: first)
+        node = try writableRefs(node)
+        kept.close(node.payload + first &* 8, bytes: 8)
+        node.count = kept.count &+ first
+        storeHeader(node)
     }
 
-    /// Keeps slots of a leaf whose width counts bytes; `narrows`: an emptied one goes back to width 0.
-    fileprivate func keepFixed(_ n: inout Node, _ kept: KeptRows, narrows: Bool) throws(RealmError) {
-        try kept.check(n)
-        n = try writable(n)
-        kept.close(n.payload, bytes: n.width)
-        n.count = kept.count
-        if narrows && n.count == 0 { setWidth(&n, 0) }
-        storeHeader(n)
+    /// Removes all slots but the kept ones from a leaf whose width counts bytes. With `narrows`, a leaf that becomes
+    /// empty gets width 0.
+    fileprivate func keepFixed(_ node: inout Node, _ kept: KeptRows, narrows: Bool) throws(RealmError) {
+        try kept.check(node)
+        node = try writable(node)
+        kept.close(node.payload, bytes: node.width)
+        node.count = kept.count
+        if narrows && node.count == 0 { setWidth(&node, 0) }
+        storeHeader(node)
     }
 }
 
 extension LeafKind {
-    /// Removes all rows but `kept`. What a `.slot` element owns is the caller's to destroy first.
-    func keep(_ s: NodeStore, _ ref: Ref, _ kept: KeptRows) throws(RealmError) -> Ref {
+    /// Removes all rows but `kept`. The caller first destroys the nodes that removed `.slot` elements own.
+    func keep(_ store: NodeStore, _ ref: Ref, _ kept: KeptRows) throws(RealmError) -> Ref {
         switch self {
         case .int, .bool, .link, .objKey:
-            var n = try s.integers(ref)
-            try s.keepIntegers(&n, kept)
-            return n.ref
-        case .nullableInt: return try keepNullable(s, ref, kept)
+            var node = try store.integers(ref)
+            try store.keepIntegers(&node, kept)
+            return node.ref
+        case .nullableInt: return try keepNullable(store, ref, kept)
         case .float, .double:
-            var n = try FloatLeaf.node(s, ref, width: self == .float ? 4 : 8)
-            try s.keepFixed(&n, kept, narrows: false)
-            return n.ref
+            var node = try FloatLeaf.node(store, ref, width: self == .float ? 4 : 8)
+            try store.keepFixed(&node, kept, narrows: false)
+            return node.ref
         case .string:
-            var n = try s.node(ref)
-            if !n.hasRefs {
-                guard n.widthType == 1 else {
+            var node = try store.node(ref)
+            if !node.hasRefs {
+                guard node.widthType == 1 else {
                     throw RealmError(.notSupported, "Enumerated string columns are read only")
                 }
-                try s.keepFixed(&n, kept, narrows: true)
-                return n.ref
+                try store.keepFixed(&node, kept, narrows: true)
+                return node.ref
             }
-            return try keepBytes(s, n, kept)
-        case .binary: return try keepBytes(s, try s.refsNode(ref), kept)
+            return try keepBytes(store, node, kept)
+        case .binary: return try keepBytes(store, try store.refsNode(ref), kept)
         case .timestamp:
-            let n = try s.writableRefs(try s.refsNode(ref))
-            var nanos = try s.integers(try n.child(1))
-            s.setSlot(n, 0, try keepNullable(s, try n.child(0), kept))
-            try s.keepIntegers(&nanos, kept)
-            s.setSlot(n, 1, nanos.ref)
-            return n.ref
+            let node = try store.writableRefs(try store.refsNode(ref))
+            var nanos = try store.integers(try node.child(1))
+            store.setSlot(node, 0, try keepNullable(store, try node.child(0), kept))
+            try store.keepIntegers(&nanos, kept)
+            store.setSlot(node, 1, nanos.ref)
+            return node.ref
         case .slot:
-            var n = try s.refsNode(ref)
-            try s.keepSlots(&n, kept)
-            return n.ref
+            var node = try store.refsNode(ref)
+            try store.keepSlots(&node, kept)
+            return node.ref
         case .decimal, .objectId, .uuid, .typedLink, .mixed:
-            // From the end, so that little has to move.
+            // From the end: fewer elements have to move.
             var ref = ref
             var i = kept.total, k = kept.count
             while i > 0 {
                 i -= 1
-                if k > 0 && kept[k - 1] == i { k -= 1 } else { ref = try erase(s, ref, i) }
+                if k > 0 && kept[k - 1] == i { k -= 1 } else { ref = try erase(store, ref, i) }
             }
             return ref
         }
     }
 
-    private func keepNullable(_ s: NodeStore, _ ref: Ref, _ kept: KeptRows) throws(RealmError) -> Ref {
-        var n = try s.integers(ref)
-        try s.keepIntegers(&n, kept, first: 1)
-        return n.ref
+    private func keepNullable(_ store: NodeStore, _ ref: Ref, _ kept: KeptRows) throws(RealmError) -> Ref {
+        var node = try store.integers(ref)
+        try store.keepIntegers(&node, kept, first: 1)
+        return node.ref
     }
 
-    private func keepBytes(_ s: NodeStore, _ leaf: Node, _ kept: KeptRows) throws(RealmError) -> Ref {
-        var n = try s.writableRefs(leaf)
-        guard n.context else {
-            try MediumLeaf.keep(s, n, kept)
-            return n.ref
+    private func keepBytes(_ store: NodeStore, _ leaf: Node, _ kept: KeptRows) throws(RealmError) -> Ref {
+        var node = try store.writableRefs(leaf)
+        guard node.context else {
+            try MediumLeaf.keep(store, node, kept)
+            return node.ref
         }
-        try kept.check(n)
-        var k = 0
-        for i in 0..<kept.total { if k < kept.count && kept[k] == i { k += 1 } else { try s.destroy(try n.child(i)) } }
-        try s.keepSlots(&n, kept)
-        return n.ref
+        try kept.check(node)
+        var next = 0
+        for i in 0..<kept.total {
+            if next < kept.count && kept[next] == i { next += 1 } else { try store.destroy(try node.child(i)) }
+        }
+        try store.keepSlots(&node, kept)
+        return node.ref
     }
 }
 
 extension MediumLeaf {
-    /// Closes the bytes, the offsets and the null flags up; rows that follow one another move together.
-    fileprivate static func keep(_ s: NodeStore, _ n: Node, _ kept: KeptRows) throws(RealmError) {
-        var p = try parts(s, n)
-        try kept.check(p.ends)
-        p.ends = try s.writable(p.ends)
-        p.blob = try s.writable(p.blob)
+    /// Compacts the bytes, the offsets and the null flags; adjacent rows move together.
+    fileprivate static func keep(_ store: NodeStore, _ node: Node, _ kept: KeptRows) throws(RealmError) {
+        var leaf = try parts(store, node)
+        try kept.check(leaf.ends)
+        leaf.ends = try store.writable(leaf.ends)
+        leaf.blob = try store.writable(leaf.blob)
         var at = 0, i = 0
         while i < kept.count {
             let first = kept[i]
             var length = 1
             while i + length < kept.count && kept[i + length] == first + length { length += 1 }
-            // Ends before the present row are not needed any more, except the last, which stands where it did or is the
-            // same.
-            let start = first == 0 ? 0 : Int(truncatingIfNeeded: p.ends.get(first &- 1))
-            let end = Int(truncatingIfNeeded: p.ends.get(first &+ length &- 1))
-            guard start >= at, end >= start, end <= p.blob.count else {
-                throw .corrupt("offsets out of order", at: p.ends.ref.offset)
+            // The end offset before this row is still the original one: either it was not overwritten, or no earlier
+            // row was removed.
+            let start = first == 0 ? 0 : Int(truncatingIfNeeded: leaf.ends.get(first &- 1))
+            let end = Int(truncatingIfNeeded: leaf.ends.get(first &+ length &- 1))
+            guard start >= at, end >= start, end <= leaf.blob.count else {
+                throw .corrupt("offsets out of order", at: leaf.ends.ref.offset)
             }
-            if start > at { Platform.move(p.blob.payload + at, p.blob.payload + start, end &- start) }
+            if start > at { Platform.move(leaf.blob.payload + at, leaf.blob.payload + start, end &- start) }
             if i < first {
-                for j in 0..<length { p.ends.put(i &+ j, p.ends.get(first &+ j) &- Int64(start &- at)) }
+                for j in 0..<length { leaf.ends.put(i &+ j, leaf.ends.get(first &+ j) &- Int64(start &- at)) }
             }
             at &+= end &- start
             i += length
         }
-        p.blob.count = at
-        s.storeHeader(p.blob)
-        p.ends.count = kept.count
-        if kept.count == 0 { s.setWidth(&p.ends, 0) }
-        s.storeHeader(p.ends)
-        try s.keepIntegers(&p.nulls, kept)
-        s.setSlot(n, 0, p.ends.ref)
-        s.setSlot(n, 1, p.blob.ref)
-        s.setSlot(n, 2, p.nulls.ref)
+        leaf.blob.count = at
+        store.storeHeader(leaf.blob)
+        leaf.ends.count = kept.count
+        if kept.count == 0 { store.setWidth(&leaf.ends, 0) }
+        store.storeHeader(leaf.ends)
+        try store.keepIntegers(&leaf.nulls, kept)
+        store.setSlot(node, 0, leaf.ends.ref)
+        store.setSlot(node, 1, leaf.blob.ref)
+        store.setSlot(node, 2, leaf.nulls.ref)
     }
 }

@@ -1,56 +1,58 @@
-/// Whether leaves of texts and binaries are written in the form that the format says, also where a reader does not
-/// look. Format: logical §6.4.
+/// Checks that leaves of texts and binaries have the form that the format describes, also in bytes that readers ignore.
+/// Format: logical §6.4.
 enum LeafForm {
     struct Fault {
-        /// A text that does not end as texts do; else a node whose parts do not fit together.
+        /// true: a text with a wrong end; false: a node whose parts do not match.
         let isValue: Bool
         let what: String
 
-        /// The node concerned.
+        /// The damaged node.
         let ref: Ref
     }
 
-    /// Texts end in zeros: as many as the last byte of a short one says, one of a longer one.
-    /// - Returns: of a node the first fault.
-    static func texts(_ s: NodeStore, _ n: Node) throws(RealmError) -> [Fault] {
-        guard !n.hasRefs else { return try pieces(s, n, endInZero: true) }
-        guard n.width > 0 else { return [] }
-        guard n.widthType == 1 else {
-            return [Fault(isValue: false, what: "numbers where texts are expected", ref: n.ref)]
+    /// Checks a leaf of texts. A short text ends in as many zeros as its last byte says, a longer text in one zero.
+    /// - Returns: the faults, as a rule one for each node.
+    static func texts(_ store: NodeStore, _ node: Node) throws(RealmError) -> [Fault] {
+        guard !node.hasRefs else { return try pieces(store, node, endInZero: true) }
+        guard node.width > 0 else { return [] }
+        guard node.widthType == 1 else {
+            return [Fault(isValue: false, what: "numbers where texts are expected", ref: node.ref)]
         }
-        for i in 0..<n.count {
-            let slot = Bytes(start: n.payload + i * n.width, count: n.width), padding = Int(slot[n.width - 1])
-            // A null has whatever was there before it.
-            guard padding < n.width else {
-                if padding > n.width {
-                    return [Fault(isValue: true, what: "a padding of \(padding) bytes: element \(i)", ref: n.ref)]
+        for i in 0..<node.count {
+            let slot = Bytes(start: node.payload + i * node.width, count: node.width),
+                padding = Int(slot[node.width - 1])
+            // A null slot may contain bytes of an earlier value.
+            guard padding < node.width else {
+                if padding > node.width {
+                    return [Fault(isValue: true, what: "a padding of \(padding) bytes: element \(i)", ref: node.ref)]
                 }
                 continue
             }
-            if slot[(n.width - 1 - padding)..<(n.width - 1)].contains(where: { $0 != 0 }) {
-                return [Fault(isValue: true, what: "bytes behind the end of a text: element \(i)", ref: n.ref)]
+            if slot[(node.width - 1 - padding)..<(node.width - 1)].contains(where: { $0 != 0 }) {
+                return [Fault(isValue: true, what: "bytes behind the end of a text: element \(i)", ref: node.ref)]
             }
         }
         return []
     }
 
-    /// Blobs, or parts of one: what they add up to, and that texts among them end in zero.
-    static func pieces(_ s: NodeStore, _ n: Node, endInZero: Bool) throws(RealmError) -> [Fault] {
-        guard n.hasRefs else { return [] }
-        if n.context {
+    /// Checks a list of blobs, or the three-node form: the offsets cover all bytes, and with `endInZero` each text ends
+    /// in zero.
+    static func pieces(_ store: NodeStore, _ node: Node, endInZero: Bool) throws(RealmError) -> [Fault] {
+        guard node.hasRefs else { return [] }
+        if node.context {
             var found: [Fault] = []
-            for i in 0..<n.count where endInZero {
-                if case let ref = try n.child(i), !ref.isNull, try !endsInZero(s, ref) {
+            for i in 0..<node.count where endInZero {
+                if case let ref = try node.child(i), !ref.isNull, try !endsInZero(store, ref) {
                     found.append(Fault(isValue: true, what: "a text without its end: element \(i)", ref: ref))
                 }
             }
             return found
         }
-        let ends = try s.integers(try n.child(0)), blob = try s.blob(try n.child(1))
-        let nulls = n.count > 2 ? try s.integers(try n.child(2)) : nil
+        let ends = try store.integers(try node.child(0)), blob = try store.blob(try node.child(1))
+        let nulls = node.count > 2 ? try store.integers(try node.child(2)) : nil
         var found: [Fault] = []
         if let nulls, nulls.count != ends.count {
-            found.append(Fault(isValue: false, what: "offsets and nulls of unequal length", ref: n.ref))
+            found.append(Fault(isValue: false, what: "offsets and nulls of unequal length", ref: node.ref))
         }
         let last = ends.count == 0 ? 0 : ends.get(ends.count - 1)
         if last != Int64(blob.count) {
@@ -58,7 +60,7 @@ enum LeafForm {
                 Fault(isValue: false, what: "\(blob.count) bytes where the offsets tell of \(last)", ref: blob.ref))
         }
         var start: Int64 = 0
-        // Which of the flags says null differs between formats: an element without bytes is not looked at.
+        // Formats differ in which null flag means null, so an element without bytes is not checked.
         for i in 0..<ends.count {
             let end = ends.get(i)
             if endInZero, end > start, end <= Int64(blob.count), blob.blob[Int(end) - 1] != 0 {
@@ -72,10 +74,10 @@ enum LeafForm {
         return found
     }
 
-    /// The same of a text that has a node of its own. One of several nodes ends in the last.
-    static func endsInZero(_ s: NodeStore, _ ref: Ref) throws(RealmError) -> Bool {
-        let n = try s.node(ref)
-        guard n.widthType == 2, n.count > 0 else { return true }
-        return n.blob[n.count - 1] == 0
+    /// Whether a text in its own node ends in zero. True for a text of several nodes, which is not read here.
+    static func endsInZero(_ store: NodeStore, _ ref: Ref) throws(RealmError) -> Bool {
+        let node = try store.node(ref)
+        guard node.widthType == 2, node.count > 0 else { return true }
+        return node.blob[node.count - 1] == 0
     }
 }

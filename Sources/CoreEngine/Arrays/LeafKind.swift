@@ -1,4 +1,5 @@
-/// Which leaf a column or tree uses: one interface over all of them, decided once per column. Format: logical §6.0.
+/// The kind of leaf that a column or tree uses: one interface to all leaf forms, chosen once per column. Format:
+/// logical §6.0.
 enum LeafKind: UInt8 {
     case int, nullableInt, bool, float, double, string, binary, timestamp, decimal, objectId, uuid
     /// ObjKey + 1, 0 = null: link columns in clusters.
@@ -11,7 +12,7 @@ enum LeafKind: UInt8 {
     /// Raw refs and tagged integers: backlinks, collection columns.
     case slot
 
-    /// Leaf of single values of a type; in trees, links are plain keys.
+    /// The leaf for single values of a type; in trees, links are stored as plain keys. nil for collection types.
     init?(_ type: ColumnType, nullable: Bool, inTree: Bool) {
         switch type {
         case .int: self = nullable ? .nullableInt : .int
@@ -34,346 +35,357 @@ enum LeafKind: UInt8 {
 }
 
 extension LeafKind {
-    func create(_ s: NodeStore) throws(RealmError) -> Ref {
+    func create(_ store: NodeStore) throws(RealmError) -> Ref {
         switch self {
-        case .int, .bool, .link, .objKey, .typedLink: try s.makeIntegers().ref
-        case .nullableInt: try NullableIntLeaf.create(s)
-        case .float: try FloatLeaf.create(s, width: 4)
-        case .double: try FloatLeaf.create(s, width: 8)
-        case .string: try StringLeaf.create(s)
-        case .binary: try BinaryLeaf.create(s)
-        case .timestamp: try TimestampLeaf.create(s)
-        case .decimal: try DecimalLeaf.create(s)
-        case .objectId, .uuid: try FixedBytesLeaf.create(s)
-        case .mixed: try MixedLeaf.create(s)
-        case .slot: try s.makeRefs([]).ref
+        case .int, .bool, .link, .objKey, .typedLink: try store.makeIntegers().ref
+        case .nullableInt: try NullableIntLeaf.create(store)
+        case .float: try FloatLeaf.create(store, width: 4)
+        case .double: try FloatLeaf.create(store, width: 8)
+        case .string: try StringLeaf.create(store)
+        case .binary: try BinaryLeaf.create(store)
+        case .timestamp: try TimestampLeaf.create(store)
+        case .decimal: try DecimalLeaf.create(store)
+        case .objectId, .uuid: try FixedBytesLeaf.create(store)
+        case .mixed: try MixedLeaf.create(store)
+        case .slot: try store.makeRefs([]).ref
         }
     }
 
-    func count(_ s: NodeStore, _ ref: Ref) throws(RealmError) -> Int {
+    func count(_ store: NodeStore, _ ref: Ref) throws(RealmError) -> Int {
         switch self {
-        case .int, .bool, .link, .objKey: try s.integers(ref).count
-        case .typedLink: try s.integers(ref).count / 2
-        case .nullableInt: max(0, try s.integers(ref).count - 1)
-        case .float: try FloatLeaf.node(s, ref, width: 4).count
-        case .double: try FloatLeaf.node(s, ref, width: 8).count
-        case .string: try StringLeaf.count(s, ref)
-        case .binary: try BinaryLeaf.count(s, ref)
-        case .timestamp: try TimestampLeaf.count(s, ref)
-        case .decimal: try DecimalLeaf.count(s, ref)
-        case .objectId: try FixedBytesLeaf.count(s, ref, width: 12)
-        case .uuid: try FixedBytesLeaf.count(s, ref, width: 16)
-        case .mixed: try MixedLeaf.count(s, ref)
-        case .slot: try s.refsNode(ref).count
+        case .int, .bool, .link, .objKey: try store.integers(ref).count
+        case .typedLink: try store.integers(ref).count / 2
+        case .nullableInt: max(0, try store.integers(ref).count - 1)
+        case .float: try FloatLeaf.node(store, ref, width: 4).count
+        case .double: try FloatLeaf.node(store, ref, width: 8).count
+        case .string: try StringLeaf.count(store, ref)
+        case .binary: try BinaryLeaf.count(store, ref)
+        case .timestamp: try TimestampLeaf.count(store, ref)
+        case .decimal: try DecimalLeaf.count(store, ref)
+        case .objectId: try FixedBytesLeaf.count(store, ref, width: 12)
+        case .uuid: try FixedBytesLeaf.count(store, ref, width: 16)
+        case .mixed: try MixedLeaf.count(store, ref)
+        case .slot: try store.refsNode(ref).count
         }
     }
 
     @inline(__always) private func short(_ ref: Ref) -> RealmError { .corrupt("leaf is too short", at: ref.offset) }
 
-    /// The value at `i`, which is checked against the leaf.
-    @inline(__always) func get(_ s: NodeStore, _ ref: Ref, _ i: Int) throws(RealmError) -> Mixed {
+    /// The value at `index`; an index outside of the leaf is an error.
+    @inline(__always) func get(_ store: NodeStore, _ ref: Ref, _ index: Int) throws(RealmError) -> Mixed {
         switch self {
         case .int:
-            let n = try s.integers(ref)
-            guard i >= 0, i < n.count else { throw short(ref) }
-            return .int(n.get(i))
+            let node = try store.integers(ref)
+            guard index >= 0, index < node.count else { throw short(ref) }
+            return .int(node.get(index))
         case .string:
-            guard let b = try StringLeaf.get(s, ref, i) else { return .null }
-            return .string(b)
+            guard let text = try StringLeaf.get(store, ref, index) else { return .null }
+            return .string(text)
         case .double:
-            let n = try FloatLeaf.node(s, ref, width: 8)
-            guard i >= 0, i < n.count else { throw short(ref) }
-            let bits = FloatLeaf.double(n, i)
+            let node = try FloatLeaf.node(store, ref, width: 8)
+            guard index >= 0, index < node.count else { throw short(ref) }
+            let bits = FloatLeaf.double(node, index)
             return bits == FloatLeaf.nullDouble ? .null : .double(Double(bitPattern: bits))
-        default: return try getOther(s, ref, i)
+        default: return try getOther(store, ref, index)
         }
     }
 
-    private func getOther(_ s: NodeStore, _ ref: Ref, _ i: Int) throws(RealmError) -> Mixed {
+    private func getOther(_ store: NodeStore, _ ref: Ref, _ index: Int) throws(RealmError) -> Mixed {
         switch self {
         case .bool:
-            let n = try s.integers(ref)
-            guard i >= 0, i < n.count else { throw short(ref) }
-            let v = n.get(i)
-            return v == 3 ? .null : .bool(v != 0)
+            let node = try store.integers(ref)
+            guard index >= 0, index < node.count else { throw short(ref) }
+            let value = node.get(index)
+            return value == 3 ? .null : .bool(value != 0)
         case .link:
-            let n = try s.integers(ref)
-            guard i >= 0, i < n.count else { throw short(ref) }
-            let v = n.get(i)
-            return v == 0 ? .null : .link(ObjKey(v &- 1))
+            let node = try store.integers(ref)
+            guard index >= 0, index < node.count else { throw short(ref) }
+            let value = node.get(index)
+            return value == 0 ? .null : .link(ObjKey(value &- 1))
         case .objKey:
-            let n = try s.integers(ref)
-            guard i >= 0, i < n.count else { throw short(ref) }
-            return .link(ObjKey(n.get(i)))
+            let node = try store.integers(ref)
+            guard index >= 0, index < node.count else { throw short(ref) }
+            return .link(ObjKey(node.get(index)))
         case .typedLink:
-            let n = try s.integers(ref)
-            guard i >= 0, i * 2 + 1 < n.count else { throw short(ref) }
-            let t = n.get(i * 2)
-            return t == 0
+            let node = try store.integers(ref)
+            guard index >= 0, index * 2 + 1 < node.count else { throw short(ref) }
+            let table = node.get(index * 2)
+            return table == 0
                 ? .null
-                : .typedLink(TableKey(UInt32(truncatingIfNeeded: t &- 1) & 0x7FFF_FFFF), ObjKey(n.get(i * 2 + 1) &- 1))
+                : .typedLink(
+                    TableKey(UInt32(truncatingIfNeeded: table &- 1) & 0x7FFF_FFFF), ObjKey(node.get(index * 2 + 1) &- 1)
+                )
         case .nullableInt:
-            guard let v = try NullableIntLeaf.get(try s.integers(ref), i) else { return .null }
-            return .int(v)
+            guard let value = try NullableIntLeaf.get(try store.integers(ref), index) else { return .null }
+            return .int(value)
         case .float:
-            let n = try FloatLeaf.node(s, ref, width: 4)
-            guard i >= 0, i < n.count else { throw short(ref) }
-            let bits = FloatLeaf.float(n, i)
+            let node = try FloatLeaf.node(store, ref, width: 4)
+            guard index >= 0, index < node.count else { throw short(ref) }
+            let bits = FloatLeaf.float(node, index)
             return bits == FloatLeaf.nullFloat ? .null : .float(Float(bitPattern: bits))
         case .binary:
-            guard let b = try BinaryLeaf.get(s, ref, i) else { return .null }
-            return .binary(b)
+            guard let bytes = try BinaryLeaf.get(store, ref, index) else { return .null }
+            return .binary(bytes)
         case .timestamp:
-            guard let t = try TimestampLeaf.get(s, ref, i) else { return .null }
-            return .timestamp(t)
+            guard let timestamp = try TimestampLeaf.get(store, ref, index) else { return .null }
+            return .timestamp(timestamp)
         case .decimal:
-            guard let d = try DecimalLeaf.get(s, ref, i) else { return .null }
-            return .decimal(d)
+            guard let decimal = try DecimalLeaf.get(store, ref, index) else { return .null }
+            return .decimal(decimal)
         case .objectId:
-            guard let p = try FixedBytesLeaf.get(s, ref, i, width: 12) else { return .null }
-            return .objectId(ObjectId(bytes: p))
+            guard let bytes = try FixedBytesLeaf.get(store, ref, index, width: 12) else { return .null }
+            return .objectId(ObjectId(bytes: bytes))
         case .uuid:
-            guard let p = try FixedBytesLeaf.get(s, ref, i, width: 16) else { return .null }
-            return .uuid(UUIDValue(bytes: p))
-        case .mixed: return try MixedLeaf.get(s, ref, i)
-        case .slot: return .slot(try s.refsNode(ref).slot(i))
+            guard let bytes = try FixedBytesLeaf.get(store, ref, index, width: 16) else { return .null }
+            return .uuid(UUIDValue(bytes: bytes))
+        case .mixed: return try MixedLeaf.get(store, ref, index)
+        case .slot: return .slot(try store.refsNode(ref).slot(index))
         case .int, .string, .double: throw short(ref)
         }
     }
 
-    // The caller has checked types: a value that does not belong in the leaf is our own bug and is refused, not stored.
+    // The caller has checked the type. A value of a wrong type is a bug of the engine; it is refused, not stored.
     @inline(__always) private func misfit() -> RealmError {
         RealmError(.typeMismatch, "The value does not fit the column")
     }
 
-    func insert(_ s: NodeStore, _ ref: Ref, _ i: Int, _ v: Mixed) throws(RealmError) -> Ref {
+    func insert(_ store: NodeStore, _ ref: Ref, _ index: Int, _ value: Mixed) throws(RealmError) -> Ref {
         switch self {
         case .int, .bool, .link, .objKey:
-            var n = try s.integers(ref)
-            guard i <= n.count else { throw short(ref) }
-            try s.insertInteger(&n, i, try integer(v))
-            return n.ref
-        case .string: return try StringLeaf.insert(s, ref, i, try bytes(v))
+            var node = try store.integers(ref)
+            guard index <= node.count else { throw short(ref) }
+            try store.insertInteger(&node, index, try integer(value))
+            return node.ref
+        case .string: return try StringLeaf.insert(store, ref, index, try bytes(value))
         case .double:
-            let n = try FloatLeaf.open(s, ref, i, width: 8, inserting: true)
-            n.payload.storeBytes(of: try doubleBits(v), toByteOffset: i &* 8, as: UInt64.self)
-            return n.ref
+            let node = try FloatLeaf.open(store, ref, index, width: 8, inserting: true)
+            node.payload.storeBytes(of: try doubleBits(value), toByteOffset: index &* 8, as: UInt64.self)
+            return node.ref
         case .float:
-            let n = try FloatLeaf.open(s, ref, i, width: 4, inserting: true)
-            n.payload.storeBytes(of: try floatBits(v), toByteOffset: i &* 4, as: UInt32.self)
-            return n.ref
-        case .nullableInt: return try NullableIntLeaf.insert(s, ref, i, try optionalInt(v))
-        case .binary: return try BinaryLeaf.insert(s, ref, i, try bytes(v))
-        case .timestamp: return try TimestampLeaf.insert(s, ref, i, try timestamp(v))
-        case .decimal: return try DecimalLeaf.insert(s, ref, i, try decimal(v))
+            let node = try FloatLeaf.open(store, ref, index, width: 4, inserting: true)
+            node.payload.storeBytes(of: try floatBits(value), toByteOffset: index &* 4, as: UInt32.self)
+            return node.ref
+        case .nullableInt: return try NullableIntLeaf.insert(store, ref, index, try optionalInt(value))
+        case .binary: return try BinaryLeaf.insert(store, ref, index, try bytes(value))
+        case .timestamp: return try TimestampLeaf.insert(store, ref, index, try timestamp(value))
+        case .decimal: return try DecimalLeaf.insert(store, ref, index, try decimal(value))
         case .objectId, .uuid:
-            return try withFixed(v) { (p, w) throws(RealmError) in try FixedBytesLeaf.insert(s, ref, i, width: w, p) }
+            return try withFixed(value) { (p, w) throws(RealmError) in
+                try FixedBytesLeaf.insert(store, ref, index, width: w, p)
+            }
         case .slot:
-            guard case .slot(let raw) = v else { throw misfit() }
-            var n = try s.refsNode(ref)
-            guard i <= n.count else { throw short(ref) }
-            try s.insertSlot(&n, i, raw)
-            return n.ref
+            guard case .slot(let raw) = value else { throw misfit() }
+            var node = try store.refsNode(ref)
+            guard index <= node.count else { throw short(ref) }
+            try store.insertSlot(&node, index, raw)
+            return node.ref
         case .typedLink:
-            var n = try s.integers(ref)
-            guard i * 2 <= n.count else { throw short(ref) }
-            let (t, k) = try typedPair(v)
-            try s.insertInteger(&n, i * 2, t)
-            try s.insertInteger(&n, i * 2 + 1, k)
-            return n.ref
-        case .mixed: return try MixedLeaf.insert(s, ref, i, v)
+            var node = try store.integers(ref)
+            guard index * 2 <= node.count else { throw short(ref) }
+            let (table, object) = try typedPair(value)
+            try store.insertInteger(&node, index * 2, table)
+            try store.insertInteger(&node, index * 2 + 1, object)
+            return node.ref
+        case .mixed: return try MixedLeaf.insert(store, ref, index, value)
         }
     }
 
-    func set(_ s: NodeStore, _ ref: Ref, _ i: Int, _ v: Mixed) throws(RealmError) -> Ref {
+    func set(_ store: NodeStore, _ ref: Ref, _ index: Int, _ value: Mixed) throws(RealmError) -> Ref {
         switch self {
         case .int, .bool, .link, .objKey:
-            var n = try s.integers(ref)
-            guard i < n.count else { throw short(ref) }
-            try s.setInteger(&n, i, try integer(v))
-            return n.ref
-        case .string: return try StringLeaf.set(s, ref, i, try bytes(v))
+            var node = try store.integers(ref)
+            guard index < node.count else { throw short(ref) }
+            try store.setInteger(&node, index, try integer(value))
+            return node.ref
+        case .string: return try StringLeaf.set(store, ref, index, try bytes(value))
         case .double:
-            let n = try FloatLeaf.open(s, ref, i, width: 8, inserting: false)
-            n.payload.storeBytes(of: try doubleBits(v), toByteOffset: i &* 8, as: UInt64.self)
-            return n.ref
+            let node = try FloatLeaf.open(store, ref, index, width: 8, inserting: false)
+            node.payload.storeBytes(of: try doubleBits(value), toByteOffset: index &* 8, as: UInt64.self)
+            return node.ref
         case .float:
-            let n = try FloatLeaf.open(s, ref, i, width: 4, inserting: false)
-            n.payload.storeBytes(of: try floatBits(v), toByteOffset: i &* 4, as: UInt32.self)
-            return n.ref
-        case .nullableInt: return try NullableIntLeaf.set(s, ref, i, try optionalInt(v))
-        case .binary: return try BinaryLeaf.set(s, ref, i, try bytes(v))
-        case .timestamp: return try TimestampLeaf.set(s, ref, i, try timestamp(v))
-        case .decimal: return try DecimalLeaf.set(s, ref, i, try decimal(v))
+            let node = try FloatLeaf.open(store, ref, index, width: 4, inserting: false)
+            node.payload.storeBytes(of: try floatBits(value), toByteOffset: index &* 4, as: UInt32.self)
+            return node.ref
+        case .nullableInt: return try NullableIntLeaf.set(store, ref, index, try optionalInt(value))
+        case .binary: return try BinaryLeaf.set(store, ref, index, try bytes(value))
+        case .timestamp: return try TimestampLeaf.set(store, ref, index, try timestamp(value))
+        case .decimal: return try DecimalLeaf.set(store, ref, index, try decimal(value))
         case .objectId, .uuid:
-            return try withFixed(v) { (p, w) throws(RealmError) in try FixedBytesLeaf.set(s, ref, i, width: w, p) }
+            return try withFixed(value) { (p, w) throws(RealmError) in
+                try FixedBytesLeaf.set(store, ref, index, width: w, p)
+            }
         case .slot:
-            guard case .slot(let raw) = v else { throw misfit() }
-            let n = try s.writableRefs(try s.refsNode(ref))
-            guard i < n.count else { throw short(ref) }
-            s.setSlot(n, i, raw)
-            return n.ref
+            guard case .slot(let raw) = value else { throw misfit() }
+            let node = try store.writableRefs(try store.refsNode(ref))
+            guard index < node.count else { throw short(ref) }
+            store.setSlot(node, index, raw)
+            return node.ref
         case .typedLink:
-            var n = try s.integers(ref)
-            guard i * 2 + 1 < n.count else { throw short(ref) }
-            let (t, k) = try typedPair(v)
-            try s.setInteger(&n, i * 2, t)
-            try s.setInteger(&n, i * 2 + 1, k)
-            return n.ref
-        case .mixed: return try MixedLeaf.set(s, ref, i, v)
+            var node = try store.integers(ref)
+            guard index * 2 + 1 < node.count else { throw short(ref) }
+            let (table, object) = try typedPair(value)
+            try store.setInteger(&node, index * 2, table)
+            try store.setInteger(&node, index * 2 + 1, object)
+            return node.ref
+        case .mixed: return try MixedLeaf.set(store, ref, index, value)
         }
     }
 
-    /// Removes the element. What a `.slot` or Mixed element owns is the caller's to destroy first.
-    func erase(_ s: NodeStore, _ ref: Ref, _ i: Int) throws(RealmError) -> Ref {
+    /// Removes the element. The caller first destroys the nodes that a `.slot` element owns; a Mixed leaf destroys the
+    /// nodes of a nested collection itself.
+    func erase(_ store: NodeStore, _ ref: Ref, _ index: Int) throws(RealmError) -> Ref {
         switch self {
         case .int, .bool, .link, .objKey:
-            var n = try s.integers(ref)
-            guard i < n.count else { throw short(ref) }
-            try s.eraseIntegers(&n, i)
-            return n.ref
-        case .nullableInt: return try NullableIntLeaf.erase(s, ref, i)
-        case .float: return try FloatLeaf.erase(s, ref, i, width: 4)
-        case .double: return try FloatLeaf.erase(s, ref, i, width: 8)
-        case .string: return try StringLeaf.erase(s, ref, i)
-        case .binary: return try BinaryLeaf.erase(s, ref, i)
-        case .timestamp: return try TimestampLeaf.erase(s, ref, i)
-        case .decimal: return try DecimalLeaf.erase(s, ref, i)
-        case .objectId: return try FixedBytesLeaf.erase(s, ref, i, width: 12)
-        case .uuid: return try FixedBytesLeaf.erase(s, ref, i, width: 16)
+            var node = try store.integers(ref)
+            guard index < node.count else { throw short(ref) }
+            try store.eraseIntegers(&node, index)
+            return node.ref
+        case .nullableInt: return try NullableIntLeaf.erase(store, ref, index)
+        case .float: return try FloatLeaf.erase(store, ref, index, width: 4)
+        case .double: return try FloatLeaf.erase(store, ref, index, width: 8)
+        case .string: return try StringLeaf.erase(store, ref, index)
+        case .binary: return try BinaryLeaf.erase(store, ref, index)
+        case .timestamp: return try TimestampLeaf.erase(store, ref, index)
+        case .decimal: return try DecimalLeaf.erase(store, ref, index)
+        case .objectId: return try FixedBytesLeaf.erase(store, ref, index, width: 12)
+        case .uuid: return try FixedBytesLeaf.erase(store, ref, index, width: 16)
         case .slot:
-            var n = try s.refsNode(ref)
-            guard i < n.count else { throw short(ref) }
-            try s.eraseSlots(&n, i)
-            return n.ref
+            var node = try store.refsNode(ref)
+            guard index < node.count else { throw short(ref) }
+            try store.eraseSlots(&node, index)
+            return node.ref
         case .typedLink:
-            var n = try s.integers(ref)
-            guard i * 2 + 1 < n.count else { throw short(ref) }
-            try s.eraseIntegers(&n, i * 2, 2)
-            return n.ref
-        case .mixed: return try MixedLeaf.erase(s, ref, i)
+            var node = try store.integers(ref)
+            guard index * 2 + 1 < node.count else { throw short(ref) }
+            try store.eraseIntegers(&node, index * 2, 2)
+            return node.ref
+        case .mixed: return try MixedLeaf.erase(store, ref, index)
         }
     }
 
-    /// Moves elements `[start, count)` of `from` to the end of `to`; both may be replaced.
-    func moveTail(_ s: NodeStore, from: inout Ref, start: Int, to: inout Ref) throws(RealmError) {
-        let count = try self.count(s, from)
+    /// Moves elements `[start, count)` of `from` to the end of `to`; both refs may change.
+    func moveTail(_ store: NodeStore, from: inout Ref, start: Int, to: inout Ref) throws(RealmError) {
+        let count = try self.count(store, from)
         guard start < count else { return }
         if self == .mixed {
-            try MixedLeaf.moveTail(s, from: &from, start: start, count: count, to: &to)
+            try MixedLeaf.moveTail(store, from: &from, start: start, count: count, to: &to)
             return
         }
-        var at = try self.count(s, to)
+        var at = try self.count(store, to)
         for i in start..<count {
-            to = try insert(s, to, at, try get(s, from, i))
+            to = try insert(store, to, at, try get(store, from, i))
             at += 1
         }
-        try truncate(s, &from, to: start, count: count)
+        try truncate(store, &from, to: start, count: count)
     }
 
-    /// Drops elements `[to, count)` whose owned nodes have moved elsewhere or do not exist.
-    func truncate(_ s: NodeStore, _ ref: inout Ref, to: Int, count: Int) throws(RealmError) {
+    /// Removes elements `[to, count)`. They own no nodes, or their nodes were moved to another leaf.
+    func truncate(_ store: NodeStore, _ ref: inout Ref, to: Int, count: Int) throws(RealmError) {
         switch self {
         case .int, .bool, .link, .objKey, .typedLink, .nullableInt:
-            var n = try s.integers(ref)
+            var node = try store.integers(ref)
             let per = self == .typedLink ? 2 : 1, first = self == .nullableInt ? 1 : 0
-            try s.truncateIntegers(&n, to: to * per + first)
-            ref = n.ref
+            try store.truncateIntegers(&node, to: to * per + first)
+            ref = node.ref
         case .slot:
-            var n = try s.refsNode(ref)
-            try s.eraseSlots(&n, to, n.count - to)
-            ref = n.ref
+            var node = try store.refsNode(ref)
+            try store.eraseSlots(&node, to, node.count - to)
+            ref = node.ref
         default:
             var i = count
             while i > to {
                 i -= 1
-                ref = try erase(s, ref, i)
+                ref = try erase(store, ref, i)
             }
         }
     }
 
     // MARK: Values to raw elements
 
-    @inline(__always) private func integer(_ v: Mixed) throws(RealmError) -> Int64 {
-        switch (self, v) {
-        case (.int, .int(let i)): return i
-        case (.bool, .bool(let b)): return b ? 1 : 0
+    @inline(__always) private func integer(_ value: Mixed) throws(RealmError) -> Int64 {
+        switch (self, value) {
+        case (.int, .int(let integer)): return integer
+        case (.bool, .bool(let flag)): return flag ? 1 : 0
         case (.bool, .null): return 3
-        case (.link, .link(let k)): return k.raw &+ 1
+        case (.link, .link(let key)): return key.raw &+ 1
         case (.link, .null): return 0
-        case (.objKey, .link(let k)): return k.raw
+        case (.objKey, .link(let key)): return key.raw
         default: throw misfit()
         }
     }
 
-    @inline(__always) private func bytes(_ v: Mixed) throws(RealmError) -> Bytes? {
-        switch v {
-        case .string(let b): return b
-        case .binary(let b): return b
+    @inline(__always) private func bytes(_ value: Mixed) throws(RealmError) -> Bytes? {
+        switch value {
+        case .string(let text): return text
+        case .binary(let bytes): return bytes
         case .null: return nil
         default: throw misfit()
         }
     }
 
-    @inline(__always) private func optionalInt(_ v: Mixed) throws(RealmError) -> Int64? {
-        switch v {
-        case .int(let i): return i
+    @inline(__always) private func optionalInt(_ value: Mixed) throws(RealmError) -> Int64? {
+        switch value {
+        case .int(let integer): return integer
         case .null: return nil
         default: throw misfit()
         }
     }
 
-    private func doubleBits(_ v: Mixed) throws(RealmError) -> UInt64 {
-        switch v {
-        // The one NaN that means null is stored as another NaN.
-        case .double(let d): return d.bitPattern == FloatLeaf.nullDouble ? Double.nan.bitPattern : d.bitPattern
+    private func doubleBits(_ value: Mixed) throws(RealmError) -> UInt64 {
+        switch value {
+        // The NaN pattern that means null is stored as a different NaN.
+        case .double(let number):
+            return number.bitPattern == FloatLeaf.nullDouble ? Double.nan.bitPattern : number.bitPattern
         case .null: return FloatLeaf.nullDouble
         default: throw misfit()
         }
     }
 
-    private func floatBits(_ v: Mixed) throws(RealmError) -> UInt32 {
-        switch v {
-        case .float(let f): return f.bitPattern == FloatLeaf.nullFloat ? Float.nan.bitPattern : f.bitPattern
+    private func floatBits(_ value: Mixed) throws(RealmError) -> UInt32 {
+        switch value {
+        case .float(let number):
+            return number.bitPattern == FloatLeaf.nullFloat ? Float.nan.bitPattern : number.bitPattern
         case .null: return FloatLeaf.nullFloat
         default: throw misfit()
         }
     }
 
-    private func timestamp(_ v: Mixed) throws(RealmError) -> Timestamp? {
-        switch v {
-        case .timestamp(let t): return t
+    private func timestamp(_ value: Mixed) throws(RealmError) -> Timestamp? {
+        switch value {
+        case .timestamp(let timestamp): return timestamp
         case .null: return nil
         default: throw misfit()
         }
     }
 
-    private func decimal(_ v: Mixed) throws(RealmError) -> Decimal128? {
-        switch v {
-        case .decimal(let d): return d == Decimal128.null ? Decimal128(low: 0, high: 0x7C00_0000_0000_0000) : d
+    private func decimal(_ value: Mixed) throws(RealmError) -> Decimal128? {
+        switch value {
+        case .decimal(let decimal):
+            return decimal == Decimal128.null ? Decimal128(low: 0, high: 0x7C00_0000_0000_0000) : decimal
         case .null: return nil
         default: throw misfit()
         }
     }
 
-    private func typedPair(_ v: Mixed) throws(RealmError) -> (Int64, Int64) {
-        switch v {
-        case .typedLink(let t, let k): return ((Int64(t.raw) + 1) & 0x7FFF_FFFF, k.raw &+ 1)
+    private func typedPair(_ value: Mixed) throws(RealmError) -> (Int64, Int64) {
+        switch value {
+        case .typedLink(let table, let key): return ((Int64(table.raw) + 1) & 0x7FFF_FFFF, key.raw &+ 1)
         case .null: return (0, 0)
         default: throw misfit()
         }
     }
 
-    private func withFixed(_ v: Mixed, _ body: (UnsafeRawPointer?, Int) throws(RealmError) -> Ref) throws(RealmError)
+    private func withFixed(_ value: Mixed, _ body: (UnsafeRawPointer?, Int) throws(RealmError) -> Ref)
+        throws(RealmError)
         -> Ref
     {
         let width = self == .objectId ? 12 : 16
         var buffer: (UInt64, UInt64) = (0, 0)
-        switch v {
+        switch value {
         case .null: return try body(nil, width)
-        case .objectId(let o) where self == .objectId:
-            withUnsafeMutableBytes(of: &buffer) { o.copy(to: $0.baseAddress!) }
-        case .uuid(let u) where self == .uuid: withUnsafeMutableBytes(of: &buffer) { u.copy(to: $0.baseAddress!) }
+        case .objectId(let id) where self == .objectId:
+            withUnsafeMutableBytes(of: &buffer) { id.copy(to: $0.baseAddress!) }
+        case .uuid(let uuid) where self == .uuid: withUnsafeMutableBytes(of: &buffer) { uuid.copy(to: $0.baseAddress!) }
         default: throw misfit()
         }
         let copy = buffer

@@ -1,28 +1,28 @@
-/// Deleting many objects of a table at once: what each of them owes others is undone object by object, in the order
-/// given; then every index and every leaf is closed up once. Links between objects that all go are left alone: nobody
-/// will see them.
+/// Deletes many objects of a table at once. The links from and to the objects are removed object by object, in the
+/// given order; then every index and every leaf is compacted once. Links between two objects that are both deleted are
+/// not touched: no reader will see them.
 extension Group {
-    /// Objects whose values wait together to be taken out of the indexes: bounds the memory for it.
+    /// Number of objects that are removed from the indexes together; limits the memory for their values.
     private static let portion = 1 << 17
 
-    /// Deletes the objects with these keys; those that do not exist, or occur twice, are passed over.
+    /// Deletes the objects with these keys; missing and repeated keys are skipped.
     func delete(_ table: Table, _ keys: [ObjKey]) throws(RealmError) {
         var cascade = Cascade()
         try delete(table, keys, &cascade)
-        // Embedded objects that lost their owner, then those that these owned, and so on.
+        // Embedded objects that lost their owner, then embedded objects that these owned, and so on.
         while !cascade.pending.isEmpty {
             var orphans: [(table: Table, keys: [ObjKey])] = []
             var places: [Int: Int] = [:]
-            for (t, k) in cascade.pending {
-                if let i = places[t.tableIndex] {
-                    orphans[i].keys.append(k)
+            for (table, key) in cascade.pending {
+                if let index = places[table.tableIndex] {
+                    orphans[index].keys.append(key)
                 } else {
-                    places[t.tableIndex] = orphans.count
-                    orphans.append((t, [k]))
+                    places[table.tableIndex] = orphans.count
+                    orphans.append((table, [key]))
                 }
             }
             cascade.pending.removeAll(keepingCapacity: true)
-            for o in orphans { try delete(o.table, o.keys, &cascade) }
+            for orphan in orphans { try delete(orphan.table, orphan.keys, &cascade) }
         }
         noteChange()
     }
@@ -32,7 +32,7 @@ extension Group {
         defer { set.deallocate() }
         var leaving: [ObjKey] = []
         try leaving.makeRoom(for: keys.count)
-        for k in keys where try table.isValid(k) { if set.insert(k) { leaving.append(k) } }
+        for key in keys where try table.isValid(key) { if set.insert(key) { leaving.append(key) } }
         guard !leaving.isEmpty else { return }
         cascade.leaving = (table.key, set)
         defer { cascade.leaving = nil }
@@ -53,27 +53,31 @@ extension Group {
 }
 
 extension Table {
-    /// Undoes the links from and to objects that are about to go, and says that they go.
+    /// Removes the links from and to objects that are about to be deleted, and logs the deletions.
     fileprivate func unlink(_ keys: ArraySlice<ObjKey>, _ cascade: inout Group.Cascade) throws(RealmError) {
         var incoming: [ColumnFacts] = [], outgoing: [ColumnFacts] = []
-        for case let c? in facts {
-            if c.type == .backlink { incoming.append(c) } else if c.holdsLinks { outgoing.append(c) }
+        for case let column? in facts {
+            if column.type == .backlink {
+                incoming.append(column)
+            } else if column.holdsLinks {
+                outgoing.append(column)
+            }
         }
         for key in keys {
-            for c in incoming { try removeIncoming(key, c, cascade) }
-            for c in outgoing {
-                if let value = try rows.get(key, c.key.index) {
-                    try removeLinks(in: value, from: key, c, cascading: &cascade)
+            for column in incoming { try removeIncoming(key, column, cascade) }
+            for column in outgoing {
+                if let value = try rows.get(key, column.key.index) {
+                    try removeLinks(in: value, from: key, column, cascading: &cascade)
                 }
             }
             group.log?.objectRemoved(self.key, key)
         }
     }
 
-    /// Takes rows out, with their index entries. `keys` ascend.
+    /// Removes rows and their index entries. `keys` ascend.
     fileprivate func removeRows(_ keys: ArraySlice<ObjKey>) throws(RealmError) {
-        for column in indexes.columns { if let c = facts[column] { try indexes.remove(keys, c) } }
-        if !state.collisionMap.isNull { for k in keys { try state.dropCollisionEntry(k, store) } }
+        for column in indexes.columns { if let definition = facts[column] { try indexes.remove(keys, definition) } }
+        if !state.collisionMap.isNull { for key in keys { try state.dropCollisionEntry(key, store) } }
         try rows.erase(keys)
     }
 }

@@ -1,54 +1,53 @@
-/// Changing lists, sets and dictionaries, at the top of a property or nested inside Mixed values. Format: logical §8.
+/// Changing lists, sets and dictionaries, directly in a property or nested inside Mixed values. Format: logical §8.
 ///
 /// Invariants
-/// 1. Every stored link has one backlink entry: an element goes in with its backlink and leaves with it.
-/// 2. A collection's root ref is written back up to the row in the same call, through every container that it is nested
-///    in.
-/// 3. Objects that lose their only owner are deleted after the write-back, when no root is held in a variable any more.
-/// 4. What is refused is refused before anything is copied, made or entered: a call that fails leaves no trace.
+/// 1. Every stored link has one backlink entry: an element is inserted and removed together with its backlink.
+/// 2. The root ref of a collection is written back up to the row in the same call, through every container on the path.
+/// 3. Objects that lose their only owner are deleted after the write-back, when no variable holds a root any more.
+/// 4. Invalid calls are refused before anything is copied, created or indexed: a call that fails changes nothing.
 package enum CollectionShape: Sendable { case list, set, dictionary }
 
-/// One collection opened for change. Values were checked by the caller; indexes are checked here.
+/// One collection opened for change. The caller has checked the values; the editor checks the indexes of elements.
 struct CollectionEditor {
     unowned(unsafe) let table: Table
     let object: ObjKey
     let column: ColumnFacts
     let shape: CollectionShape
 
-    /// Leaf of the elements; of the values for dictionaries.
+    /// Leaf kind of the elements, or of the values of a dictionary.
     let kind: LeafKind
 
-    /// Tree of a list or set, top array of a dictionary; null while nothing was stored.
+    /// Tree of a list or set, top array of a dictionary; null if nothing was ever stored.
     var root: Ref
     let place: CollectionPlace
 
-    /// Objects that lost an owner.
+    /// Embedded objects that lost an owner.
     var cascade = Group.Cascade()
 
     private var store: NodeStore { table.store }
 
-    /// Nesting level of this collection: 1 stands directly in its property.
+    /// Nesting level of this collection: 1 for a collection directly in its property.
     var level: Int { place.path.count + 1 }
 
     private func log(_ change: CollectionChange) { table.group.log?.collectionChanged(place, change) }
 
     // MARK: Links
 
-    private func added(_ v: Mixed) throws(RealmError) {
-        switch v {
-        case .link(let k):
-            try table.group.table(column.oppositeTable)?.addBacklink(k, column.oppositeColumn, origin: object)
-        case .typedLink(_, let k) where column.type == .link:
-            try table.group.table(column.oppositeTable)?.addBacklink(k, column.oppositeColumn, origin: object)
-        case .typedLink(let t, let k): try table.addMixedBacklink(object, column, t, k)
+    private func added(_ value: Mixed) throws(RealmError) {
+        switch value {
+        case .link(let key):
+            try table.group.table(column.oppositeTable)?.addBacklink(key, column.oppositeColumn, origin: object)
+        case .typedLink(_, let key) where column.type == .link:
+            try table.group.table(column.oppositeTable)?.addBacklink(key, column.oppositeColumn, origin: object)
+        case .typedLink(let targetTable, let key): try table.addMixedBacklink(object, column, targetTable, key)
         default: break
         }
     }
 
-    private mutating func removed(_ v: Mixed) throws(RealmError) {
-        switch v {
+    private mutating func removed(_ value: Mixed) throws(RealmError) {
+        switch value {
         case .link, .typedLink, .list, .dictionary:
-            try table.removeLinks(in: v, from: object, column, cascading: &cascade)
+            try table.removeLinks(in: value, from: object, column, cascading: &cascade)
         default: break
         }
     }
@@ -59,35 +58,35 @@ struct CollectionEditor {
         kind == .string && shape == .list && place.path.isEmpty && table.indexes.has(column.key.index)
     }
 
-    private func word(_ v: Mixed) -> Bytes? { if case .string(let b) = v { b } else { nil } }
+    private func word(_ value: Mixed) -> Bytes? { if case .string(let text) = value { text } else { nil } }
 
-    /// Before anything is changed.
-    private func checkWord(_ v: Mixed) throws(RealmError) {
-        if isIndexed, let w = word(v) { try SearchIndex.checkWord(w) }
+    /// Called before anything is changed.
+    private func checkWord(_ value: Mixed) throws(RealmError) {
+        if isIndexed, let text = word(value) { try SearchIndex.checkWord(text) }
     }
 
-    private func enterWord(_ v: Mixed) throws(RealmError) {
-        if isIndexed { try table.indexes.insertWord(word(v), object, column.key.index) }
+    private func enterWord(_ value: Mixed) throws(RealmError) {
+        if isIndexed { try table.indexes.insertWord(word(value), object, column.key.index) }
     }
 
-    /// The element left the list: its word goes when no equal element stays.
-    private func leaveWord(_ v: Mixed, _ tree: BPlusTree) throws(RealmError) {
-        guard isIndexed, try tree.firstIndex(of: v) == nil else { return }
-        try table.indexes.eraseWord(word(v), object, column.key.index)
+    /// Called after an element was removed: removes its word from the index, unless an equal element remains.
+    private func leaveWord(_ value: Mixed, _ tree: BPlusTree) throws(RealmError) {
+        guard isIndexed, try tree.firstIndex(of: value) == nil else { return }
+        try table.indexes.eraseWord(word(value), object, column.key.index)
     }
 
     // MARK: Lists
 
-    /// The elements; nil while nothing was stored.
+    /// The elements; nil if nothing was ever stored.
     private var tree: BPlusTree? { root.isNull ? nil : BPlusTree(store, kind: kind, root: root) }
 
-    /// The same, for a new element.
+    /// Like `tree`, but creates the tree if necessary, for a new element.
     private func treeToFill() throws(RealmError) -> BPlusTree {
         if let tree { return tree }
         return try BPlusTree.create(store, kind: kind)
     }
 
-    /// Whether unresolved links may be among the elements: then indexes of the caller leave them out.
+    /// Whether elements may be unresolved links. Indexes that the caller passes do not count those.
     private func hidesElements() throws(RealmError) -> Bool {
         guard kind == .objKey, !root.isNull else { return false }
         return try store.node(root).context
@@ -95,78 +94,82 @@ struct CollectionEditor {
 
     private func visible(_ tree: BPlusTree) throws(RealmError) -> [Int] {
         var kept: [Int] = []
-        for i in 0..<(try tree.count()) { if case .link(let k) = try tree.get(i), !k.isUnresolved { try kept.add(i) } }
+        for i in 0..<(try tree.count()) {
+            if case .link(let key) = try tree.get(i), !key.isUnresolved { try kept.add(i) }
+        }
         return kept
     }
 
-    /// Stored index of the caller's index `i`; `end` allows the index behind the last element.
-    private func position(_ i: Int, _ what: StaticString, end: Bool = false) throws(RealmError) -> Int {
+    /// The stored index for the caller's `index`; `end` allows the index after the last element.
+    private func position(_ index: Int, _ what: StaticString, end: Bool = false) throws(RealmError) -> Int {
         let total = try tree?.count() ?? 0
         if let tree, try hidesElements() {
             let kept = try visible(tree)
-            if i >= 0 && i < kept.count { return kept[i] }
-            if end && i == kept.count { return total }
-            throw outOfRange(i, kept.count, what)
+            if index >= 0 && index < kept.count { return kept[index] }
+            if end && index == kept.count { return total }
+            throw outOfRange(index, kept.count, what)
         }
-        guard i >= 0, i < total || (end && i == total) else { throw outOfRange(i, total, what) }
-        return i
+        guard index >= 0, index < total || (end && index == total) else { throw outOfRange(index, total, what) }
+        return index
     }
 
-    @inline(never) private func outOfRange(_ i: Int, _ count: Int, _ what: StaticString) -> RealmError {
-        RealmError(.indexOutOfBounds, "Requested index \(i) calling \(what)() on a collection of \(count) elements")
+    @inline(never) private func outOfRange(_ index: Int, _ count: Int, _ what: StaticString) -> RealmError {
+        RealmError(.indexOutOfBounds, "Requested index \(index) calling \(what)() on a collection of \(count) elements")
     }
 
     /// Links are stored as plain keys in lists and sets.
-    @inline(__always) private func element(_ v: Mixed) -> Mixed {
-        if kind == .objKey, case .typedLink(_, let k) = v { return .link(k) }
-        return v
+    @inline(__always) private func element(_ value: Mixed) -> Mixed {
+        if kind == .objKey, case .typedLink(_, let key) = value { return .link(key) }
+        return value
     }
 
-    private static func isCollection(_ v: Mixed) -> Bool {
-        switch v {
+    private static func isCollection(_ value: Mixed) -> Bool {
+        switch value {
         case .list, .dictionary: true
         default: false
         }
     }
 
-    mutating func insert(_ i: Int, _ value: Mixed) throws(RealmError) {
-        let v = try store.stable(element(value))
-        let at = try position(i, "insert", end: true)
-        try checkWord(v)
+    mutating func insert(_ index: Int, _ value: Mixed) throws(RealmError) {
+        let stored = try store.stable(element(value))
+        let at = try position(index, "insert", end: true)
+        try checkWord(stored)
         var tree = try treeToFill()
-        try enterWord(v)
-        try added(v)
-        try tree.insert(at, v)
-        if Self.isCollection(v) { try tree.assignKey(at) }
+        try enterWord(stored)
+        try added(stored)
+        try tree.insert(at, stored)
+        if Self.isCollection(stored) { try tree.assignKey(at) }
         root = tree.root
         log(.insert(at))
     }
 
-    mutating func set(_ i: Int, _ value: Mixed) throws(RealmError) {
-        let v = try store.stable(element(value))
-        let at = try position(i, "set")
-        try checkWord(v)
+    mutating func set(_ index: Int, _ value: Mixed) throws(RealmError) {
+        let stored = try store.stable(element(value))
+        let at = try position(index, "set")
+        try checkWord(stored)
         guard var tree else { return }
-        try replace(&tree, at, v)
+        try replace(&tree, at, stored)
         root = tree.root
         log(.set(at))
     }
 
-    /// Stores `v` over element `at`. A collection over one of its own type keeps what is there.
-    private mutating func replace(_ tree: inout BPlusTree, _ at: Int, _ v: Mixed) throws(RealmError) {
+    /// Replaces element `at` by `value`. A collection that replaces a collection of its own type keeps the stored
+    /// content.
+    private mutating func replace(_ tree: inout BPlusTree, _ at: Int, _ value: Mixed) throws(RealmError) {
         let old = try tree.get(at)
-        switch (old, v) {
+        switch (old, value) {
         case (.list, .list), (.dictionary, .dictionary): return
         case (.link(let a), .link(let b)) where a == b: return
-        case (.typedLink(let t, let a), .typedLink(let u, let b)) where t == u && a == b: return
+        case (.typedLink(let oldTable, let a), .typedLink(let newTable, let b)) where oldTable == newTable && a == b:
+            return
         default: break
         }
-        try enterWord(v)
+        try enterWord(value)
         try removed(old)
-        try added(v)
+        try added(value)
         let before = isIndexed ? word(old).map { Array($0) } : nil
-        try tree.set(at, v)
-        if Self.isCollection(v) { try tree.assignKey(at) }
+        try tree.set(at, value)
+        if Self.isCollection(value) { try tree.assignKey(at) }
         if isIndexed {
             if let before {
                 try before.withBytes { (b) throws(RealmError) in try leaveWord(.string(b), tree) }
@@ -176,8 +179,8 @@ struct CollectionEditor {
         }
     }
 
-    mutating func erase(_ i: Int) throws(RealmError) {
-        let at = try position(i, "erase")
+    mutating func erase(_ index: Int) throws(RealmError) {
+        let at = try position(index, "erase")
         guard var tree else { return }
         try erase(&tree, at: at)
         root = tree.root
@@ -201,69 +204,73 @@ struct CollectionEditor {
     }
 
     mutating func move(_ from: Int, to: Int) throws(RealmError) {
-        let a = try position(from, "move"), b = try position(to, "move")
-        guard a != b, var tree else { return }
-        log(.move(a, b))
-        try tree.move(a, to: b)
+        let source = try position(from, "move"), target = try position(to, "move")
+        guard source != target, var tree else { return }
+        log(.move(source, target))
+        try tree.move(source, to: target)
         root = tree.root
     }
 
-    /// Empties the collection; embedded objects in it go, other linked objects stay.
+    /// Empties the collection; embedded objects in it are deleted, other linked objects remain.
     mutating func clear() throws(RealmError) {
         guard var tree else { return }
         if shape == .dictionary {
-            let n = try dictionary(root).keys.count()
+            let count = try dictionary(root).keys.count()
             try table.removeLinks(in: .dictionary(root), from: object, column, cascading: &cascade)
             try store.destroy(root)
             root = .null
-            if n > 0 { log(.clear(oldSize: n)) }
+            if count > 0 { log(.clear(oldSize: count)) }
             return
         }
-        let n = try tree.count()
-        guard n > 0 else { return }
-        log(.clear(oldSize: n))
+        let count = try tree.count()
+        guard count > 0 else { return }
+        log(.clear(oldSize: count))
         if column.type == .link || column.type == .mixed {
             try table.removeLinks(inTree: root, kind: kind, from: object, column, cascading: &cascade)
         }
-        if isIndexed { for i in 0..<n { try table.indexes.eraseWord(word(try tree.get(i)), object, column.key.index) } }
+        if isIndexed {
+            for i in 0..<count { try table.indexes.eraseWord(word(try tree.get(i)), object, column.key.index) }
+        }
         try tree.clear()
         root = tree.root
     }
 
-    /// Objects that a list or set of links leads to, each once.
+    /// The objects that a list or set links to, each once.
     func targets() throws(RealmError) -> [ObjKey] {
         guard kind == .objKey, let tree else { return [] }
         var seen = Swift.Set<Int64>(), all: [ObjKey] = []
         for i in 0..<(try tree.count()) {
             try seen.makeRoom()
-            if case .link(let k) = try tree.get(i), !k.isUnresolved, seen.insert(k.raw).inserted { try all.add(k) }
+            if case .link(let key) = try tree.get(i), !key.isUnresolved, seen.insert(key.raw).inserted {
+                try all.add(key)
+            }
         }
         return all
     }
 
     // MARK: Sets
 
-    /// Index of the first element that is not less than `v`, and whether it equals `v`.
-    private func lowerBound(_ tree: BPlusTree, _ v: Mixed) throws(RealmError) -> (index: Int, equal: Bool) {
+    /// Index of the first element that is not less than `value`, and whether it equals `value`.
+    private func lowerBound(_ tree: BPlusTree, _ value: Mixed) throws(RealmError) -> (index: Int, equal: Bool) {
         var low = 0, high = try tree.count()
         while low < high {
             let mid = (low + high) / 2
-            let order = ElementList.order(kind, try tree.get(mid), v)
+            let order = ElementList.order(kind, try tree.get(mid), value)
             if order == 0 { return (mid, true) }
             if order < 0 { low = mid + 1 } else { high = mid }
         }
         return (low, false)
     }
 
-    /// - Returns: where the value stands among the visible elements, and whether it is new.
+    /// - Returns: the index of the value among the visible elements, and whether the value is new.
     mutating func insertUnique(_ value: Mixed) throws(RealmError) -> (index: Int, inserted: Bool) {
-        let v = try store.stable(element(value))
+        let stored = try store.stable(element(value))
         var (at, equal) = (0, false)
-        if let tree { (at, equal) = try lowerBound(tree, v) }
+        if let tree { (at, equal) = try lowerBound(tree, stored) }
         if !equal {
             var tree = try treeToFill()
-            try added(v)
-            try tree.insert(at, v)
+            try added(stored)
+            try tree.insert(at, stored)
             root = tree.root
             log(.insert(at))
         }
@@ -273,8 +280,8 @@ struct CollectionEditor {
 
     mutating func eraseValue(_ value: Mixed) throws(RealmError) -> Bool {
         guard var tree else { return false }
-        let v = element(value)
-        let (at, equal) = try lowerBound(tree, v)
+        let wanted = element(value)
+        let (at, equal) = try lowerBound(tree, wanted)
         guard equal else { return false }
         try erase(&tree, at: at)
         root = tree.root
@@ -304,25 +311,25 @@ struct CollectionEditor {
         var low = 0, high = count
         while low < high {
             let mid = (low + high) / 2
-            guard case .string(let k) = try keys.get(mid) else {
+            guard case .string(let stored) = try keys.get(mid) else {
                 throw .corrupt("dictionary with a null key", at: keys.root.offset)
             }
-            let order = Mixed.compareBytes(k, name)
+            let order = Mixed.compareBytes(stored, name)
             if order == 0 { return (mid, true) }
             if order < 0 { low = mid + 1 } else { high = mid }
         }
-        // Files from before format 24 may hold keys beyond ASCII in another order.
+        // Files older than format 24 may order keys that are not ASCII differently.
         if name.contains(where: { $0 >= 0x80 }) {
             for i in 0..<count {
-                if case .string(let k) = try keys.get(i), Mixed.equalBytes(k, name) { return (i, true) }
+                if case .string(let stored) = try keys.get(i), Mixed.equalBytes(stored, name) { return (i, true) }
             }
         }
         return (low, false)
     }
 
-    /// - Returns: where the key stands, and whether it is new.
+    /// - Returns: the index of the key, and whether the key is new.
     mutating func setValue(_ value: Mixed, for name: Bytes) throws(RealmError) -> (index: Int, inserted: Bool) {
-        let v = try store.stable(value), name = try store.stable(name, .key)
+        let stored = try store.stable(value), name = try store.stable(name, .key)
         if root.isNull {
             let keys = try BPlusTree.create(store, kind: .string), values = try BPlusTree.create(store, kind: .mixed)
             root = try store.makeRefs([RefOrTagged(keys.root), RefOrTagged(values.root)]).ref
@@ -330,15 +337,15 @@ struct CollectionEditor {
         var (keys, values) = try dictionary(root)
         let (at, found) = try Self.find(keys, name)
         if found {
-            try replace(&values, at, v)
+            try replace(&values, at, stored)
             try storeTrees(keys, values)
             log(.set(at))
             return (at, false)
         }
-        try added(v)
+        try added(stored)
         try keys.insert(at, .string(name))
-        try values.insert(at, v)
-        if Self.isCollection(v) { try values.assignKey(at) }
+        try values.insert(at, stored)
+        if Self.isCollection(stored) { try values.assignKey(at) }
         try storeTrees(keys, values)
         log(.insert(at))
         return (at, true)
@@ -359,7 +366,7 @@ struct CollectionEditor {
 
     // MARK: Embedded objects
 
-    /// A new object of the class that the collection's links lead to.
+    /// Creates an object of the class that the collection links to.
     func createTarget() throws(RealmError) -> ObjKey {
         guard let target = try table.group.table(column.oppositeTable) else {
             throw .corrupt("link column without its target")
@@ -374,10 +381,12 @@ struct CollectionEditor {
 }
 
 extension ElementList {
-    /// Order of the elements of sets. Null is a particular NaN among decimals. Format: logical §8.2.
+    /// The order of the elements of sets. For decimals, null counts as a particular NaN. Format: logical §8.2.
     static func order(_ kind: LeafKind, _ a: Mixed, _ b: Mixed) -> Int {
         if kind == .decimal {
-            func number(_ v: Mixed) -> Decimal128 { if case .decimal(let d) = v { d } else { .null } }
+            func number(_ value: Mixed) -> Decimal128 {
+                if case .decimal(let decimal) = value { decimal } else { .null }
+            }
             return Decimal128.compare(number(a), number(b))
         }
         return Mixed.compare(a, b)
@@ -385,16 +394,16 @@ extension ElementList {
 }
 
 extension BPlusTree {
-    /// First element equal to `v`, by Mixed equality.
-    func firstIndex(of v: Mixed) throws(RealmError) -> Int? {
-        switch (kind, v) {
-        case (.int, .int(let i)): return try firstIndex(ofInteger: i)
-        case (.objKey, .link(let k)): return try firstIndex(ofInteger: k.raw)
+    /// Index of the first element that equals `value`, by Mixed equality.
+    func firstIndex(of value: Mixed) throws(RealmError) -> Int? {
+        switch (kind, value) {
+        case (.int, .int(let integer)): return try firstIndex(ofInteger: integer)
+        case (.objKey, .link(let key)): return try firstIndex(ofInteger: key.raw)
         default: break
         }
         var found: Int?
         try forEachLeaf { (leaf, first, count) throws(RealmError) in
-            for i in 0..<count where Mixed.same(try kind.get(store, leaf, i), v) {
+            for i in 0..<count where Mixed.same(try kind.get(store, leaf, i), value) {
                 found = first + i
                 return false
             }

@@ -1,7 +1,9 @@
-/// Where lists, sets and dictionaries stand, and the way there. What reads them (`ElementList`, `ElementDictionary`)
-/// rests on the root refs that it resolved: it is good for the version it was made at. Format: logical §8.
+/// Where lists, sets and dictionaries are stored, and how they are found. Their readers (`ElementList`,
+/// `ElementDictionary`) depend on resolved root refs, so a reader is valid only for the version that it was created
+/// for. Format: logical §8.
 
-/// Where a collection stands: a property of an object, and for collections inside Mixed values the way down from there.
+/// The location of a collection: a property of an object and, for a collection inside Mixed values, the steps from
+/// there.
 package struct CollectionPath: Hashable, Sendable {
     package enum Step: Hashable, Sendable {
         /// Stable key of a nested collection in a list.
@@ -35,14 +37,14 @@ package enum CollectionContent {
 
     package var count: Int {
         switch self {
-        case .list(let l): l.count
-        case .dictionary(let d): d.count
+        case .list(let list): list.count
+        case .dictionary(let dictionary): dictionary.count
         }
     }
 }
 
 extension Group {
-    /// Resolves a path; nil when something on the way is gone or is no longer a collection.
+    /// Resolves a path; nil if something on it no longer exists or is no longer a collection.
     func resolve(_ path: CollectionPath) throws(RealmError) -> CollectionContent? {
         guard let table = try table(path.table), let column = table.facts(path.column) else { return nil }
         guard let value = try table.rows.get(path.object, column.key.index) else { return nil }
@@ -58,13 +60,13 @@ extension Group {
             let inner: Mixed
             switch (content, step) {
             case (.list(let list), .salt(let key)):
-                guard let i = try list.index(ofNested: key) else { return nil }
-                inner = try list.get(i)
+                guard let index = try list.index(ofNested: key) else { return nil }
+                inner = try list.get(index)
             case (.dictionary(let dictionary), .name(let name)):
-                guard let i = try name.withBytes({ (b) throws(RealmError) in try dictionary.find(b) }) else {
+                guard let index = try name.withBytes({ (b) throws(RealmError) in try dictionary.find(b) }) else {
                     return nil
                 }
-                inner = try dictionary.value(i)
+                inner = try dictionary.value(index)
             default: return nil
             }
             guard let nested = try nestedContent(inner) else { return nil }
@@ -73,7 +75,7 @@ extension Group {
         return content
     }
 
-    /// The collection of a property, from its place in a column leaf; nil where the property is none.
+    /// The collection of a property, from its slot in a column leaf; nil if the property is not a collection.
     func collection(_ column: ColumnFacts, at slot: RefOrTagged) throws(RealmError) -> CollectionContent? {
         let root = slot.subtree ?? .null
         if column.shape == .dictionary {
@@ -86,10 +88,10 @@ extension Group {
             try ElementList(store, root: root, kind: kind, target: column.oppositeTable, isSet: column.shape == .set))
     }
 
-    private func nestedContent(_ v: Mixed) throws(RealmError) -> CollectionContent? {
-        switch v {
-        case .list(let r): .list(try ElementList(store, root: r, kind: .mixed, target: .null))
-        case .dictionary(let r): .dictionary(try ElementDictionary(store, root: r, keyType: .string, format: 24))
+    private func nestedContent(_ value: Mixed) throws(RealmError) -> CollectionContent? {
+        switch value {
+        case .list(let root): .list(try ElementList(store, root: root, kind: .mixed, target: .null))
+        case .dictionary(let root): .dictionary(try ElementDictionary(store, root: root, keyType: .string, format: 24))
         default: nil
         }
     }
@@ -114,7 +116,7 @@ extension Mixed {
         }
     }
 
-    /// Equality for finding: the same type, or both numbers; NaN is found by its bits.
+    /// Equality for searches: values of the same type, or two numbers; a NaN is found by its bits.
     static func same(_ a: Mixed, _ b: Mixed) -> Bool {
         switch (a, b) {
         case (.null, .null): true

@@ -1,9 +1,9 @@
-/// A column of a table as its spec describes it. Public columns have names; backlink columns have none.
+/// A column of a table as its spec describes it. Public columns have names; backlink columns have no name.
 struct Column {
     var key: ColKey
     var type: ColumnType
 
-    /// Attributes of the spec: those of the key plus the index bits the user asked for.
+    /// Attributes of the spec: those of the key and the index bits that the user requested.
     var attributes: ColumnAttributes
     var name: Name
 
@@ -19,14 +19,14 @@ struct Column {
     /// Type of dictionary keys: String, or Int in files of other tools.
     var keyType: ColumnType = .string
 
-    /// The entry of the spec's types array as it stands in the file (dictionaries carry the key type above bit 16; old
-    /// link lists say 13).
+    /// The entry of the spec's types array as stored in the file (dictionaries store the key type from bit 16 up; old
+    /// link lists store 13).
     var specType: Int64
 
     @inline(__always) var index: Int { key.index }
     var isNullable: Bool { key.attributes.contains(.nullable) }
 
-    /// Link lists of files before format 24 say so by their type number. Format: logical §11.
+    /// Link lists of files older than format 24 are identified by their type number. Format: logical §11.
     var isList: Bool { key.attributes.contains(.list) || key.typeNumber == ColumnType.linkList.rawValue }
     var isSet: Bool { key.attributes.contains(.set) }
     var isDictionary: Bool { key.attributes.contains(.dictionary) }
@@ -34,7 +34,7 @@ struct Column {
     var isBacklink: Bool { type == .backlink }
     var isFullTextIndexed: Bool { attributes.contains(.fullTextIndexed) }
 
-    /// Value of new rows and of old rows when the column is added. Format: logical §6.
+    /// The value for new rows, and for existing rows when the column is added. Format: logical §6.
     var initial: Mixed { isCollection || isBacklink ? .slot(RefOrTagged(.null)) : initialElement }
 
     /// The default of the column's type.
@@ -55,13 +55,13 @@ struct Column {
         }
     }
 
-    /// The leaf of this column in a cluster.
+    /// The leaf kind of this column in a cluster.
     var leafKind: LeafKind? {
         if isCollection { return .slot }
         return LeafKind(type, nullable: isNullable, inTree: false)
     }
 
-    /// The leaf of the elements of this list or set; dictionary values are always Mixed.
+    /// The leaf kind of the elements of this list or set; dictionary values are always Mixed.
     var elementKind: LeafKind? {
         isDictionary ? .mixed : LeafKind(type, nullable: isNullable, inTree: true)
     }
@@ -74,7 +74,8 @@ struct Column {
     }
 }
 
-/// What reading and writing a value needs to know of its column: trivial, so that looking it up counts no references.
+/// The facts about a column that reading and writing a value need. A trivial type, so that a look-up counts no
+/// references.
 struct ColumnFacts {
     let key: ColKey
     let type: ColumnType
@@ -89,30 +90,32 @@ struct ColumnFacts {
     /// nil for single values.
     let shape: CollectionShape?
 
-    /// Leaf of the elements of a collection.
+    /// Leaf kind of the elements of a collection.
     let elementKind: LeafKind?
 
     /// Type of dictionary keys.
     let keyType: ColumnType
 
-    /// Values of the column may be links, or hold some.
+    /// Whether values of the column may be links or contain links.
     var holdsLinks: Bool { type == .link || type == .mixed || type == .typedLink }
 }
 
 extension ColumnFacts {
-    /// nil for a column whose values are stored in no leaf that is known.
-    init?(_ c: Column, isIndexed: Bool, primaryKey: ColKey?) {
-        guard let kind = c.leafKind else { return nil }
+    /// nil for a column without a known leaf kind.
+    init?(_ column: Column, isIndexed: Bool, primaryKey: ColKey?) {
+        guard let kind = column.leafKind else { return nil }
         self.init(
-            key: c.key, type: c.type, kind: kind, isNullable: c.isNullable, isCollection: c.isCollection,
-            isFullTextIndexed: c.isFullTextIndexed && isIndexed, isPrimaryKey: c.key == primaryKey,
-            oppositeTable: c.oppositeTable,
-            oppositeColumn: c.oppositeColumn, shape: c.shape, elementKind: c.isCollection ? c.elementKind : nil,
-            keyType: c.keyType)
+            key: column.key, type: column.type, kind: kind, isNullable: column.isNullable,
+            isCollection: column.isCollection,
+            isFullTextIndexed: column.isFullTextIndexed && isIndexed, isPrimaryKey: column.key == primaryKey,
+            oppositeTable: column.oppositeTable,
+            oppositeColumn: column.oppositeColumn, shape: column.shape,
+            elementKind: column.isCollection ? column.elementKind : nil,
+            keyType: column.keyType)
     }
 }
 
-/// The keys of a table's columns by column index, to be asked for each value without counting references.
+/// The keys of a table's columns, by column index. A check for each value counts no references.
 struct ColumnKeys: ~Copyable {
     /// −1 where there is no column.
     private var keys: UnsafeMutablePointer<Int64>
@@ -130,11 +133,11 @@ struct ColumnKeys: ~Copyable {
         }
         count = needed
         for i in 0..<count { keys[i] = -1 }
-        for c in columns { keys[c.index] = c.key.raw }
+        for column in columns { keys[column.index] = column.key.raw }
     }
 
     @inline(__always) func contains(_ key: ColKey) -> Bool {
-        let i = key.index
-        return i < count && keys[i] == key.raw
+        let index = key.index
+        return index < count && keys[index] == key.raw
     }
 }

@@ -1,17 +1,17 @@
-/// A dictionary: two parallel trees, keys ascending by bytes. Format: logical §8.3. Formats 21 and 22: a cluster tree
-/// by hash (§11).
+/// A dictionary: two parallel trees; the keys ascend by bytes. Format: logical §8.3. In formats 21 and 22, a cluster
+/// tree ordered by hash (§11).
 package struct ElementDictionary {
     private enum Form {
         case empty
         case trees(keys: BPlusTree, values: BPlusTree)
-        /// Rows in key order, of the old form.
+        /// The old form: the rows, and their object keys in the order of the dictionary keys.
         case rows(ClusterTree, [ObjKey])
     }
 
     private let form: Form
     package let count: Int
 
-    /// Type of the values; Mixed for dictionaries of Mixed and nested ones.
+    /// Type of the values; Mixed for dictionaries of Mixed values and for nested dictionaries.
     private let valueType: ColumnType
 
     init(_ store: NodeStore, root: Ref, keyType: ColumnType, valueType: ColumnType = .mixed, format: UInt8)
@@ -50,61 +50,61 @@ package struct ElementDictionary {
         form = .trees(keys: keys, values: values)
     }
 
-    private func outOfRange(_ i: Int) -> RealmError {
-        RealmError(.indexOutOfBounds, "Requested index \(i) in a dictionary of \(count) entries")
+    private func outOfRange(_ index: Int) -> RealmError {
+        RealmError(.indexOutOfBounds, "Requested index \(index) in a dictionary of \(count) entries")
     }
 
-    package func key(_ i: Int) throws(RealmError) -> Mixed {
-        guard i >= 0, i < count else { throw outOfRange(i) }
-        let k: Mixed
+    package func key(_ index: Int) throws(RealmError) -> Mixed {
+        guard index >= 0, index < count else { throw outOfRange(index) }
+        let key: Mixed
         switch form {
-        case .trees(let keys, _): k = try keys.get(i)
-        case .rows(let rows, let keys): k = try rows.get(keys[i], 0) ?? .null
-        case .empty: throw outOfRange(i)
+        case .trees(let keys, _): key = try keys.get(index)
+        case .rows(let rows, let keys): key = try rows.get(keys[index], 0) ?? .null
+        case .empty: throw outOfRange(index)
         }
-        guard !k.isNull else { throw .corrupt("dictionary with a null key") }
-        return k
+        guard !key.isNull else { throw .corrupt("dictionary with a null key") }
+        return key
     }
 
-    package func value(_ i: Int) throws(RealmError) -> Mixed {
-        guard i >= 0, i < count else { throw outOfRange(i) }
-        let v: Mixed
+    package func value(_ index: Int) throws(RealmError) -> Mixed {
+        guard index >= 0, index < count else { throw outOfRange(index) }
+        let value: Mixed
         switch form {
-        case .trees(_, let values): v = try values.get(i)
-        case .rows(let rows, let keys): v = try rows.get(keys[i], 1) ?? .null
-        case .empty: throw outOfRange(i)
+        case .trees(_, let values): value = try values.get(index)
+        case .rows(let rows, let keys): value = try rows.get(keys[index], 1) ?? .null
+        case .empty: throw outOfRange(index)
         }
-        if case .typedLink(_, let k) = v, k.isUnresolved { return .null }
-        guard valueType == .mixed || v.isNull || v.columnType == valueType else {
+        if case .typedLink(_, let key) = value, key.isUnresolved { return .null }
+        guard valueType == .mixed || value.isNull || value.columnType == valueType else {
             throw .corrupt("dictionary with a value of another type")
         }
-        return v
+        return value
     }
 
-    /// Stable key of the nested collection at `i`.
-    func nestedKey(_ i: Int) throws(RealmError) -> Int64 {
+    /// Stable key of the nested collection at `index`.
+    func nestedKey(_ index: Int) throws(RealmError) -> Int64 {
         guard case .trees(_, let values) = form else { return 0 }
-        return try values.key(i)
+        return try values.key(index)
     }
 
-    /// Index of a key. Binary search first; files from before format 24 may order non-ASCII keys otherwise, so a miss
-    /// looks everywhere.
+    /// Index of a key. Binary search first; files older than format 24 may order keys that are not ASCII differently,
+    /// so after a miss all keys are compared.
     package func find(_ key: Bytes) throws(RealmError) -> Int? {
         var low = 0, high = count
         while low < high {
             let mid = (low + high) / 2
-            guard case .string(let k) = try self.key(mid) else { return nil }
-            let order = Mixed.compareBytes(k, key)
+            guard case .string(let stored) = try self.key(mid) else { return nil }
+            let order = Mixed.compareBytes(stored, key)
             if order == 0 { return mid }
             if order < 0 { low = mid + 1 } else { high = mid }
         }
         guard key.contains(where: { $0 >= 0x80 }) else { return nil }
-        for i in 0..<count { if case .string(let k) = try self.key(i), Mixed.equalBytes(k, key) { return i } }
+        for i in 0..<count { if case .string(let stored) = try self.key(i), Mixed.equalBytes(stored, key) { return i } }
         return nil
     }
 
-    package func findValue(_ v: Mixed) throws(RealmError) -> Int? {
-        for i in 0..<count where Mixed.same(try value(i), v) { return i }
+    package func findValue(_ wanted: Mixed) throws(RealmError) -> Int? {
+        for i in 0..<count where Mixed.same(try value(i), wanted) { return i }
         return nil
     }
 }

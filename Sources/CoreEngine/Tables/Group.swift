@@ -4,14 +4,14 @@
 final class Group {
     let store: NodeStore
 
-    /// Format of the file the snapshot came from.
+    /// The file format of the snapshot.
     let format: UInt8
 
-    /// Whether a column that says so has its index. Indexes of before clusters hold row numbers, in other orders:
-    /// nobody asks them.
+    /// Whether search indexes can be used. Files from before clusters have indexes of row numbers in other orders;
+    /// these are ignored.
     var hasUsableIndexes: Bool { format >= 10 }
 
-    /// Hears of every mutation; set while writing.
+    /// Is notified of every mutation; set during a write transaction.
     var log: MutationLog? {
         get { logSlot.log }
         set { logSlot.log = newValue }
@@ -24,21 +24,21 @@ final class Group {
     private var slots: [RefOrTagged] = []
     private var tables: [Table?] = []
 
-    /// The same by index without counting references, for reading single values; null where `tables` is nil.
+    /// The elements of `tables` without reference counts, for reading single values; nil where `tables` is nil.
     private var fast: UnsafeMutablePointer<Unmanaged<Table>?> = .allocate(capacity: 1)
     private var fastCount = 0
 
     /// Indexes of the tables in use, in the order of their names.
     private var byName: [Int] = []
 
-    /// The arrays of names and tables are to be written.
+    /// Whether the arrays of names and tables must be written.
     var isModified = false
     private var namesModified = false
 
-    /// Squeezed into the keys of objects without primary key; 0 for local files. Format: logical §4.3.
+    /// Part of the keys of objects without primary key; 0 for local files. Format: logical §4.3.
     var syncFileId: UInt64 = 0
 
-    /// Changes whenever any table may have changed shape or rows: cached resolutions compare against it.
+    /// Increases whenever the shape or the rows of a table may have changed: cached resolutions compare it.
     private(set) var changeCount: UInt64 = 0
 
     /// - Parameter names, tables: the first two refs of the group's top array; both null for an empty file.
@@ -50,7 +50,7 @@ final class Group {
 
     deinit { fast.deallocate() }
 
-    /// Brings `fast` in line with `tables`.
+    /// Updates `fast` from `tables`.
     private func updateFast() {
         if fastCount < tables.count {
             fast.deallocate()
@@ -60,25 +60,26 @@ final class Group {
         for i in tables.indices { fast[i] = tables[i].map { Unmanaged.passUnretained($0) } }
     }
 
-    /// As `table(_:)`, without a reference of its own: good until the group next moves.
+    /// Like `table(_:)`, without a reference of its own: valid until the group moves to another snapshot.
     @inline(__always) func unmanagedTable(_ key: TableKey) throws(RealmError) -> Unmanaged<Table>? {
-        let i = key.index
-        if i < fastCount, let t = fast[i] {
-            return t._withUnsafeGuaranteedRef { $0.key == key } ? t : nil
+        let index = key.index
+        if index < fastCount, let table = fast[index] {
+            return table._withUnsafeGuaranteedRef { $0.key == key } ? table : nil
         }
         return try table(key).map { Unmanaged.passUnretained($0) }
     }
 
-    /// The same, nil unless it was read before.
+    /// Like `unmanagedTable`, but nil if the table was not read before.
     @inline(__always) func openTable(_ key: TableKey) -> Unmanaged<Table>? {
-        guard key.index < fastCount, let t = fast[key.index], t._withUnsafeGuaranteedRef({ $0.key == key }) else {
+        guard key.index < fastCount, let table = fast[key.index], table._withUnsafeGuaranteedRef({ $0.key == key })
+        else {
             return nil
         }
-        return t
+        return table
     }
 
-    /// Moves to another snapshot. Tables whose ref is unchanged are kept, and the columns of those whose spec is: their
-    /// nodes cannot have been reused, because the old snapshot was pinned until now.
+    /// Moves to another snapshot. Tables with an unchanged ref are kept, and so are the columns of tables with an
+    /// unchanged spec: their nodes cannot have been reused, because the old snapshot was pinned until now.
     func load(names newNames: Ref, tables newTables: Ref) throws(RealmError) {
         changeCount += 1
         isModified = false
@@ -99,21 +100,21 @@ final class Group {
             && zip(newSlots, slots).allSatisfy { $0.isTagged == $1.isTagged }
         var kept = [Table?](repeating: nil, count: newSlots.count)
         for i in newSlots.indices where i < slots.count && sameNames {
-            guard let t = tables[i] else { continue }
+            guard let table = tables[i] else { continue }
             if newSlots[i] == slots[i] {
-                kept[i] = t
-            } else if !newSlots[i].isTagged, try t.move(to: newSlots[i].ref) {
-                kept[i] = t
+                kept[i] = table
+            } else if !newSlots[i].isTagged, try table.move(to: newSlots[i].ref) {
+                kept[i] = table
             }
         }
         if !sameNames {
-            let n = try store.node(newNames)
-            guard n.count == newSlots.count else {
+            let node = try store.node(newNames)
+            guard node.count == newSlots.count else {
                 throw .corrupt("table names and tables do not match", at: newNames.offset)
             }
             names = []
-            for i in 0..<n.count { names.append(try store.name(n, i)) }
-            // Where a damaged file has a name twice, the lower index comes first.
+            for i in 0..<node.count { names.append(try store.name(node, i)) }
+            // If a damaged file has a name twice, the lower index comes first.
             byName = newSlots.indices.filter { !newSlots[$0].isTagged }.sorted {
                 names[$0] == names[$1] ? $0 < $1 : names[$0] < names[$1]
             }
@@ -124,7 +125,7 @@ final class Group {
         (namesRef, tablesRef) = (newNames, newTables)
     }
 
-    /// Forgets all table objects: the nodes they describe moved or were rolled back.
+    /// Discards all table objects: the nodes that they describe moved or were rolled back.
     func forgetTables() {
         (names, slots, tables, byName) = ([], [], [], [])
         updateFast()
@@ -132,16 +133,16 @@ final class Group {
         changeCount += 1
     }
 
-    /// Nested collections a walk may still enter. Distinct ones need eight bytes each; a file that shares subtrees runs
-    /// out of it, instead of taking a time exponential in its depth.
+    /// Limits the nested collections that a walk may enter. Distinct collections need eight bytes each. In a file that
+    /// shares subtrees, the walk reaches the limit instead of running for a time exponential in the depth.
     private var walk: WalkLimit?
 
     func startWalk() { walk = WalkLimit(store, each: 8) }
 
-    /// - Parameter ref: of a collection that the walk enters once; null for any.
+    /// - Parameter ref: root of a collection that the walk enters once; null for any collection.
     func enterNested(at ref: Ref) throws(RealmError) { try walk?.enter(ref, store) }
 
-    /// Note of a change that cached resolutions must see.
+    /// Invalidates cached resolutions after a change.
     func noteChange() { changeCount &+= 1 }
 
     /// Table indexes in use.
@@ -154,12 +155,12 @@ final class Group {
         return at < byName.count && names[byName[at]] == name ? byName[at] : nil
     }
 
-    /// Where in `byName` the table with this name is, or would be.
+    /// Position in `byName` of the table with this name, or where it would be inserted.
     private func place(of name: Name) -> Int { byName.place { names[$0] < name } }
 
     /// The table at a live index.
     @inline(__always) func table(at index: Int) throws(RealmError) -> Table {
-        if index < tables.count, let t = tables[index] { return t }
+        if index < tables.count, let table = tables[index] { return table }
         return try openTable(index)
     }
 
@@ -167,39 +168,41 @@ final class Group {
         guard index >= 0, index < slots.count, !slots[index].isTagged else {
             throw RealmError(.noSuchTable, "No such table")
         }
-        let t = try Table(group: self, index: index, name: names[index], ref: slots[index].ref)
-        tables[index] = t
+        let table = try Table(group: self, index: index, name: names[index], ref: slots[index].ref)
+        tables[index] = table
         updateFast()
-        return t
+        return table
     }
 
-    /// The table with this key, nil when there is none (any more).
+    /// The table with this key; nil if it does not exist (any more).
     @inline(__always) func table(_ key: TableKey) throws(RealmError) -> Table? {
-        let i = key.index
-        guard i < slots.count, !slots[i].isTagged else { return nil }
-        let t = try table(at: i)
-        return t.key == key ? t : nil
+        let index = key.index
+        guard index < slots.count, !slots[index].isTagged else { return nil }
+        let known = try table(at: index)
+        return known.key == key ? known : nil
     }
 
     func table(named name: Name) throws(RealmError) -> Table? {
-        guard let i = tableIndex(named: name) else { return nil }
-        return try table(at: i)
+        guard let index = tableIndex(named: name) else { return nil }
+        return try table(at: index)
     }
 
-    /// What tells one set of columns of a table from another: the ref of its spec, its primary key and type.
+    /// Identifies the set of columns of a table: the ref of its spec, its key, its primary key and its type.
     func specState(_ index: Int) throws(RealmError) -> [UInt64] {
-        if let t = tables[index], t.isModified {
-            return [UInt64(t.key.raw)] + t.columns.map { UInt64(bitPattern: $0.key.raw) }
+        if let table = tables[index], table.isModified {
+            return [UInt64(table.key.raw)] + table.columns.map { UInt64(bitPattern: $0.key.raw) }
         }
         let top = try store.refsNode(slots[index].ref)
         guard top.count > 3 else { throw .corrupt("table of an impossible size", at: top.ref.offset) }
-        func word(_ i: Int) throws(RealmError) -> UInt64 { i < top.count ? UInt64(bitPattern: try top.slot(i).raw) : 0 }
+        func word(_ index: Int) throws(RealmError) -> UInt64 {
+            index < top.count ? UInt64(bitPattern: try top.slot(index).raw) : 0
+        }
         return [try word(0), try word(3), try word(11), try word(12)]
     }
 
     // MARK: Changing
 
-    /// Adds a table: in the lowest vacant slot, with the tag that slot holds, or at the end. Format: logical §1.
+    /// Adds a table in the lowest vacant slot, with the tag that the slot holds, or at the end. Format: logical §1.
     func addTable(_ name: Name, kind: Table.Kind = .topLevel) throws(RealmError) -> Table {
         guard name.utf8.count <= 63 else {
             throw RealmError(.invalidName, "The name '\(name.after(Tables.classPrefix) ?? name)' is too long")
@@ -226,23 +229,23 @@ final class Group {
         byName.insert(index, at: place)
         isModified = true
         namesModified = true
-        let t = try Table(group: self, index: index, name: name, ref: ref)
-        tables[index] = t
+        let table = try Table(group: self, index: index, name: name, ref: ref)
+        tables[index] = table
         updateFast()
         log?.tableAdded(key)
-        return t
+        return table
     }
 
-    /// Removes a table with its columns; 2003 while another table has links to it. Its slot keeps the tag of the next
-    /// table there.
-    func removeTable(_ t: Table) throws(RealmError) {
-        guard !t.isLinkTarget else {
+    /// Removes a table and its columns; error 2003 if another table has links to it. The slot then holds the tag for
+    /// the next table in it.
+    func removeTable(_ table: Table) throws(RealmError) {
+        guard !table.isLinkTarget else {
             throw RealmError(
                 .crossTableLinkTarget,
-                "Cannot remove '\(t.name)' because it is the target of link columns of other tables")
+                "Cannot remove '\(table.name)' because it is the target of link columns of other tables")
         }
-        let index = t.tableIndex, key = t.key
-        try t.destroyAll()
+        let index = table.tableIndex, key = table.key
+        try table.destroyAll()
         slots[index] = RefOrTagged(tagged: UInt64((key.raw >> 16 &+ 1) & 0x7FFF))
         tables[index] = nil
         byName.removeAll { $0 == index }
@@ -253,7 +256,7 @@ final class Group {
         log?.tableErased(key)
     }
 
-    /// Removes every table, whatever links to it. Keys of what comes after them are new ones.
+    /// Removes every table, also link targets. Tables that are added later get new keys.
     func removeAllTables() throws(RealmError) {
         for i in liveIndexes { try table(at: i).removeAllColumns() }
         for i in liveIndexes { try removeTable(try table(at: i)) }
@@ -271,17 +274,17 @@ final class Group {
         try ensureArrays()
         var refs = try store.writableRefs(try store.refsNode(tablesRef))
         for i in slots.indices {
-            if let t = tables[i], t.isModified { slots[i] = RefOrTagged(try t.flush()) }
+            if let table = tables[i], table.isModified { slots[i] = RefOrTagged(try table.flush()) }
             if i < refs.count { store.setSlot(refs, i, slots[i]) } else { try store.insertSlot(&refs, i, slots[i]) }
         }
         tablesRef = refs.ref
         if namesModified {
-            var n = try store.node(namesRef)
+            var node = try store.node(namesRef)
             for i in names.indices {
-                if i < n.count, try store.name(n, i) == names[i], !slots[i].isTagged { continue }
-                try store.setName(&n, i, slots[i].isTagged ? nil : names[i])
+                if i < node.count, try store.name(node, i) == names[i], !slots[i].isTagged { continue }
+                try store.setName(&node, i, slots[i].isTagged ? nil : names[i])
             }
-            namesRef = n.ref
+            namesRef = node.ref
         }
     }
 }

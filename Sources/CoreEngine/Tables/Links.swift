@@ -1,12 +1,12 @@
 /// Backlinks: for every stored link one entry in the target's backlink column. Format: logical §6.10, §8.5.
 extension Table {
-    /// Origin keys in the backlink column `column` of `key`.
+    /// The origins of the links to `key` that the backlink column `column` records.
     func backlinks(_ key: ObjKey, _ column: ColKey) throws(RealmError) -> Backlinks {
-        guard case .slot(let v)? = try rows.get(key, column.index) else {
+        guard case .slot(let slot)? = try rows.get(key, column.index) else {
             return Backlinks(single: nil, tree: nil, count: 0)
         }
-        if let single = v.number { return Backlinks(single: ObjKey(Int64(single)), tree: nil, count: 1) }
-        guard let root = v.subtree else { return Backlinks(single: nil, tree: nil, count: 0) }
+        if let single = slot.number { return Backlinks(single: ObjKey(Int64(single)), tree: nil, count: 1) }
+        guard let root = slot.subtree else { return Backlinks(single: nil, tree: nil, count: 0) }
         let tree = BPlusTree(store, kind: .int, root: root)
         return Backlinks(single: nil, tree: tree, count: try tree.count())
     }
@@ -17,10 +17,10 @@ extension Table {
         let tree: BPlusTree?
         let count: Int
 
-        func key(at i: Int) throws(RealmError) -> ObjKey {
+        func key(at index: Int) throws(RealmError) -> ObjKey {
             if let single { return single }
-            guard let tree, case .int(let k) = try tree.get(i) else { throw .corrupt("backlink out of range") }
-            return ObjKey(k)
+            guard let tree, case .int(let raw) = try tree.get(index) else { throw .corrupt("backlink out of range") }
+            return ObjKey(raw)
         }
 
         func allKeys() throws(RealmError) -> [ObjKey] {
@@ -33,39 +33,39 @@ extension Table {
     func addBacklink(_ key: ObjKey, _ column: ColKey, origin: ObjKey) throws(RealmError) {
         guard facts(column)?.type == .backlink else { throw .corrupt("link column without backlink column") }
         guard !key.isUnresolved, let row = try rows.locateForWriting(key),
-            case .slot(let v) = try rows.get(row: row, column.index)
+            case .slot(let slot) = try rows.get(row: row, column.index)
         else { return }
         let new: RefOrTagged
-        if let root = v.subtree {
+        if let root = slot.subtree {
             var tree = BPlusTree(store, kind: .int, root: try splitOversized(root))
             try tree.append(.int(origin.raw))
             new = RefOrTagged(tree.root)
-        } else if let single = v.number {
+        } else if let single = slot.number {
             new = RefOrTagged(try store.makeIntegers([Int64(single), origin.raw]).ref)
         } else {
             new = RefOrTagged(tagged: UInt64(bitPattern: origin.raw))
         }
-        if new != v { try rows.set(row: row, column.index, .slot(new)) }
+        if new != slot { try rows.set(row: row, column.index, .slot(new)) }
     }
 
     func removeBacklink(_ key: ObjKey, _ column: ColKey, origin: ObjKey) throws(RealmError) {
         guard facts(column)?.type == .backlink else { throw .corrupt("link column without backlink column") }
-        guard !key.isUnresolved, case .slot(let v)? = try rows.get(key, column.index) else { return }
-        guard let root = v.subtree else {
-            if let single = v.number, Int64(single) == origin.raw {
+        guard !key.isUnresolved, case .slot(let slot)? = try rows.get(key, column.index) else { return }
+        guard let root = slot.subtree else {
+            if let single = slot.number, Int64(single) == origin.raw {
                 _ = try rows.set(key, column.index, .slot(RefOrTagged(.null)))
             }
             return
         }
-        guard let i = try BPlusTree(store, kind: .int, root: root).firstIndex(ofInteger: origin.raw),
+        guard let index = try BPlusTree(store, kind: .int, root: root).firstIndex(ofInteger: origin.raw),
             let row = try rows.locateForWriting(key)
         else {
             return
         }
         var tree = BPlusTree(store, kind: .int, root: try splitOversized(root))
         let count = try tree.count()
-        // The last entry takes the place of the one that goes.
-        if i != count - 1 { try tree.set(i, try tree.get(count - 1)) }
+        // The last entry replaces the removed entry.
+        if index != count - 1 { try tree.set(index, try tree.get(count - 1)) }
         try tree.erase(count - 1)
         if count - 1 == 1, case .int(let last) = try tree.get(0) {
             try store.destroy(tree.root)
@@ -78,11 +78,11 @@ extension Table {
         }
     }
 
-    /// Before format 24 backlink lists were single nodes of any length; one beyond the tree's capacity becomes a tree
-    /// first.
+    /// Before format 24, a backlink list was a single node of any length. A node beyond the capacity of a tree leaf is
+    /// converted to a tree first.
     private func splitOversized(_ ref: Ref) throws(RealmError) -> Ref {
-        let n = try store.node(ref)
-        guard !n.isInner, n.count > Format.treeCapacity else { return ref }
+        let node = try store.node(ref)
+        guard !node.isInner, node.count > Format.treeCapacity else { return ref }
         let old = try store.integers(ref)
         var tree = try BPlusTree.create(store, kind: .int)
         for i in 0..<old.count { try tree.append(.int(old.get(i))) }
@@ -92,13 +92,13 @@ extension Table {
 
     /// Total number of incoming links.
     func backlinkCount(_ key: ObjKey) throws(RealmError) -> Int {
-        var n = 0
-        for case let b? in facts where b.type == .backlink {
-            // Other libraries leave the backlinks of a Mixed property behind when they remove it.
-            guard try group.table(b.oppositeTable)?.facts(b.oppositeColumn) != nil else { continue }
-            n += try backlinks(key, b.key).count
+        var total = 0
+        for case let backlink? in facts where backlink.type == .backlink {
+            // Other libraries remove a Mixed property without the backlinks of its links.
+            guard try group.table(backlink.oppositeTable)?.facts(backlink.oppositeColumn) != nil else { continue }
+            total += try backlinks(key, backlink.key).count
         }
-        return n
+        return total
     }
 
     /// Deletes an embedded object that lost its owner.
@@ -106,22 +106,22 @@ extension Table {
         if try isValid(key), try backlinkCount(key) == 0 { try group.delete(self, key) }
     }
 
-    func addMixedBacklink(_ key: ObjKey, _ c: ColumnFacts, _ t: TableKey, _ k: ObjKey) throws(RealmError) {
-        guard let target = try group.table(t) else {
+    func addMixedBacklink(_ key: ObjKey, _ facts: ColumnFacts, _ table: TableKey, _ object: ObjKey) throws(RealmError) {
+        guard let target = try group.table(table) else {
             throw RealmError(.noSuchTable, "The link names a class that does not exist")
         }
-        let column = try target.backlinkColumn(origin: self, column: c.key)
-        try target.addBacklink(k, column, origin: key)
+        let column = try target.backlinkColumn(origin: self, column: facts.key)
+        try target.addBacklink(object, column, origin: key)
     }
 }
 
 extension BPlusTree {
     /// First position of an integer in a tree of integers or plain object keys.
-    func firstIndex(ofInteger v: Int64) throws(RealmError) -> Int? {
+    func firstIndex(ofInteger value: Int64) throws(RealmError) -> Int? {
         var found: Int?
         try forEachLeaf { (leaf, first, count) throws(RealmError) in
-            let n = try store.integers(leaf)
-            for i in 0..<n.count where n.get(i) == v {
+            let node = try store.integers(leaf)
+            for i in 0..<node.count where node.get(i) == value {
                 found = first + i
                 return false
             }

@@ -1,22 +1,22 @@
-/// The one way to change a collection: from the row down to it, and back up with the new roots. Promises:
+/// The only way to change a collection: from the row down to it, and back up with the new roots. Promises:
 /// `CollectionEditor.swift`.
 extension Table {
     /// Opens the collection at `path` for change, runs `body` and writes the root back.
     ///
-    /// - Throws: 2010 when the path leads to no collection of this shape (any more).
+    /// - Throws: 2010 if the path leads to no collection of this shape (any more).
     func edit<R>(
         _ path: CollectionPath, as shape: CollectionShape, _ body: (inout CollectionEditor) throws(RealmError) -> R
     ) throws(RealmError) -> R {
-        guard let c = facts(path.column), let value = try rows.get(path.object, path.column.index) else {
+        guard let column = facts(path.column), let value = try rows.get(path.object, path.column.index) else {
             throw Self.gone()
         }
         var cascade = Group.Cascade()
         let result: R
         if case .slot(let slot) = value {
-            guard let outer = c.shape, outer == shape || !path.steps.isEmpty, let kind = c.elementKind else {
+            guard let outer = column.shape, outer == shape || !path.steps.isEmpty, let kind = column.elementKind else {
                 throw Self.gone()
             }
-            guard outer != .dictionary || c.keyType == .string else {
+            guard outer != .dictionary || column.keyType == .string else {
                 throw RealmError(.notSupported, "Dictionaries with integer keys cannot be written")
             }
             let old = slot.subtree ?? .null
@@ -24,18 +24,18 @@ extension Table {
             if path.steps.isEmpty {
                 let place = CollectionPlace(table: key, object: path.object, column: path.column)
                 var editor = CollectionEditor(
-                    table: self, object: path.object, column: c, shape: shape, kind: kind, root: old, place: place)
+                    table: self, object: path.object, column: column, shape: shape, kind: kind, root: old, place: place)
                 result = try body(&editor)
                 new = editor.root
                 if !editor.cascade.pending.isEmpty { cascade = editor.cascade }
             } else {
-                (new, result) = try edit(path, c, outer, kind, old, shape, &cascade, body)
+                (new, result) = try edit(path, column, outer, kind, old, shape, &cascade, body)
             }
             if new != old, try !rows.set(path.object, path.column.index, .slot(RefOrTagged(new))) { throw Self.gone() }
         } else {
             guard let (outer, old) = Self.nested(value) else { throw Self.gone() }
-            let (new, r) = try edit(path, c, outer, .mixed, old, shape, &cascade, body)
-            result = r
+            let (new, edited) = try edit(path, column, outer, .mixed, old, shape, &cascade, body)
+            result = edited
             if new != old, try !rows.set(path.object, path.column.index, outer == .list ? .list(new) : .dictionary(new))
             {
                 throw Self.gone()
@@ -50,29 +50,29 @@ extension Table {
         RealmError(.invalidatedObject, "The collection has been deleted or replaced")
     }
 
-    private static func nested(_ v: Mixed) -> (CollectionShape, Ref)? {
-        switch v {
-        case .list(let r): (.list, r)
-        case .dictionary(let r): (.dictionary, r)
+    private static func nested(_ value: Mixed) -> (CollectionShape, Ref)? {
+        switch value {
+        case .list(let root): (.list, root)
+        case .dictionary(let root): (.dictionary, root)
         default: nil
         }
     }
 
-    /// A container on the way down to the one that is edited: where the nested one stands in it.
+    /// A container on the path to the edited collection, with the position of the nested collection in it.
     private struct Container {
         var tree: BPlusTree
         let place: Int
         let inner: CollectionShape
 
-        /// Of a list the tree itself; of a dictionary the node above its values.
+        /// For a list, the root of its tree; for a dictionary, the ref of its top array, which `top` holds.
         let root: Ref
         let top: Node?
     }
 
     /// Finds the container at the end of the path, runs `body` on it, and stores each new root in the container above.
-    /// The way is kept on the heap: the thread may have a small stack.
+    /// The path is kept on the heap, because the thread may have a small stack.
     private func edit<R>(
-        _ path: CollectionPath, _ c: ColumnFacts, _ shape: CollectionShape, _ kind: LeafKind, _ root: Ref,
+        _ path: CollectionPath, _ column: ColumnFacts, _ shape: CollectionShape, _ kind: LeafKind, _ root: Ref,
         _ wanted: CollectionShape, _ cascade: inout Group.Cascade,
         _ body: (inout CollectionEditor) throws(RealmError) -> R
     ) throws(RealmError) -> (Ref, R) {
@@ -89,7 +89,7 @@ extension Table {
         guard shape == wanted else { throw Self.gone() }
         let place = CollectionPlace(table: key, object: path.object, column: path.column, path: salts)
         var editor = CollectionEditor(
-            table: self, object: path.object, column: c, shape: shape, kind: kind, root: ref, place: place)
+            table: self, object: path.object, column: column, shape: shape, kind: kind, root: ref, place: place)
         let result = try body(&editor)
         if !editor.cascade.pending.isEmpty { cascade.pending += editor.cascade.pending }
         var new = editor.root
@@ -99,9 +99,9 @@ extension Table {
             ref = above.root
             new = above.tree.root
             guard let top = above.top else { continue }
-            let w = try store.writableRefs(top)
-            store.setSlot(w, 1, new)
-            new = w.ref
+            let slabNode = try store.writableRefs(top)
+            store.setSlot(slabNode, 1, new)
+            new = slabNode.ref
         }
         return (new, result)
     }
@@ -112,17 +112,17 @@ extension Table {
         switch (shape, step) {
         case (.list, .salt(let key)):
             let tree = BPlusTree(store, kind: .mixed, root: root)
-            guard let i = try tree.index(ofKey: key) else { throw Self.gone() }
-            return (tree, i, nil)
+            guard let index = try tree.index(ofKey: key) else { throw Self.gone() }
+            return (tree, index, nil)
         case (.dictionary, .name(let name)):
-            let n = try store.refsNode(root)
-            guard n.count >= 2 else { throw .corrupt("not a dictionary", at: root.offset) }
-            let tree = BPlusTree(store, kind: .mixed, root: try n.child(1))
+            let node = try store.refsNode(root)
+            guard node.count >= 2 else { throw .corrupt("not a dictionary", at: root.offset) }
+            let tree = BPlusTree(store, kind: .mixed, root: try node.child(1))
             let entries = try ElementDictionary(store, root: root, keyType: .string, format: Format.currentVersion)
-            guard let i = try name.withBytes({ (b) throws(RealmError) in try entries.find(b) }) else {
+            guard let index = try name.withBytes({ (b) throws(RealmError) in try entries.find(b) }) else {
                 throw Self.gone()
             }
-            return (tree, i, n)
+            return (tree, index, node)
         default: throw Self.gone()
         }
     }

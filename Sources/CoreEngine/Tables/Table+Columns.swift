@@ -2,20 +2,22 @@
 extension Table {
     func setPrimaryKey(_ key: ColKey?) throws(RealmError) {
         state.primaryKey = key
-        if let key, let c = column(key), try index(of: c.index) == nil { try addIndex(c.index, fullText: false) }
+        if let key, let definition = column(key), try index(of: definition.index) == nil {
+            try addIndex(definition.index, fullText: false)
+        }
         refreshFacts()
     }
 
     func setKind(_ kind: Kind) { state.kind = kind }
 
-    /// Lowest unused column index and the tag for a new column. Format: logical §4.1.
+    /// The key of a new column: the lowest unused column index, and a tag. Format: logical §4.1.
     private func newColKey(_ type: ColumnType, _ attributes: ColumnAttributes) -> ColKey {
         ColKey(
             index: spec.freeIndex, type: type, attributes: attributes,
             tag: UInt32(truncatingIfNeeded: state.columnKeyCounter ^ UInt64(key.raw)))
     }
 
-    /// Adds a public column; a link column gets its backlink column in `target`.
+    /// Adds a public column. A link column gets its backlink column in `target`.
     @discardableResult
     func addColumn(_ name: Name, _ type: ColumnType, _ attributes: ColumnAttributes, target: Table? = nil)
         throws(RealmError) -> ColKey
@@ -40,16 +42,16 @@ extension Table {
         }
         let key = newColKey(type, form)
         let isDictionary = form.contains(.dictionary)
-        var c = Column(
+        var column = Column(
             key: key, type: type, attributes: form, name: name,
             specType: Int64(type.rawValue) | (isDictionary ? 2 << 16 : 0))
         if type == .link {
             guard let target else {
                 throw RealmError(.invalidTableRef, "Property '\(name)' links to a class that does not exist")
             }
-            c.oppositeTable = target.key
+            column.oppositeTable = target.key
         }
-        try insert(c)
+        try insert(column)
         group.log?.columnAdded(self.key, key)
         if let target {
             let backlink = try target.addBacklinkColumn(origin: self, originColumn: key)
@@ -70,28 +72,29 @@ extension Table {
         return key
     }
 
-    /// The backlink column for (`origin`, `column`), made on first use. Format: logical §8.5.
+    /// The backlink column for (`origin`, `column`), created on first use. Format: logical §8.5.
     func backlinkColumn(origin: Table, column: ColKey) throws(RealmError) -> ColKey {
-        for c in columns where c.isBacklink && c.oppositeTable == origin.key && c.oppositeColumn == column {
-            return c.key
+        for definition in columns
+        where definition.isBacklink && definition.oppositeTable == origin.key && definition.oppositeColumn == column {
+            return definition.key
         }
         let key = try addBacklinkColumn(origin: origin, originColumn: column)
         group.log?.typedLinkChanged(origin.key, column, target: self.key)
         return key
     }
 
-    private func insert(_ c: Column) throws(RealmError) {
+    private func insert(_ column: Column) throws(RealmError) {
         try indexes.settle()
-        guard let clusterColumn = c.clusterColumn else {
+        guard let clusterColumn = column.clusterColumn else {
             throw RealmError(.illegalOperation, "A column of this type cannot be made")
         }
-        try eachTree { (rows) throws(RealmError) in try rows.addColumn(c.index, clusterColumn) }
-        try spec.insert(c)
+        try eachTree { (rows) throws(RealmError) in try rows.addColumn(column.index, clusterColumn) }
+        try spec.insert(column)
         columnsChanged()
     }
 
-    /// Takes a column out: its leaves, its index and its place in the spec. Links and backlinks in it are the caller's
-    /// to undo first.
+    /// Removes a column: its leaves, its index and its entry in the spec. The caller first removes the links and
+    /// backlinks in it.
     private func remove(_ key: ColKey) throws(RealmError) {
         guard spec.column(key) != nil else { return }
         try indexes.drop(key.index)
@@ -102,7 +105,7 @@ extension Table {
         columnsChanged()
     }
 
-    /// The rows, and the tombstones, which have the same columns.
+    /// Calls `body` for the rows and for the tombstones, which have the same columns.
     private func eachTree(_ body: (ClusterTree) throws(RealmError) -> Void) throws(RealmError) {
         try body(rows)
         guard !tombstones.isNull else { return }
@@ -111,37 +114,38 @@ extension Table {
         state.tombstones = others.root
     }
 
-    /// Removes a public column with everything that belongs to it at both ends; embedded objects that it owns go too.
+    /// Removes a public column and everything that belongs to it at both ends; embedded objects that it owns are
+    /// deleted too.
     func removeColumn(_ key: ColKey) throws(RealmError) {
-        guard let c = column(key), !c.isBacklink else {
+        guard let definition = column(key), !definition.isBacklink else {
             throw RealmError(.invalidProperty, "Class '\(className ?? name)' has no property with key \(key.raw)")
         }
-        if c.type == .link || c.type == .mixed {
-            // Targets forget the links, and embedded ones lose their owner, before the column goes.
-            if let target = try group.table(c.oppositeTable), target.isEmbedded { try clearColumn(c) }
+        if definition.type == .link || definition.type == .mixed {
+            // Before the column is removed, embedded targets lose their owner, and the backlink columns are removed.
+            if let target = try group.table(definition.oppositeTable), target.isEmbedded { try clearColumn(definition) }
             for i in group.liveIndexes {
                 let other = try group.table(at: i)
                 guard
-                    let b = other.columns.first(where: {
+                    let backlink = other.columns.first(where: {
                         $0.isBacklink && $0.oppositeTable == self.key && $0.oppositeColumn == key
                     })
                 else {
                     continue
                 }
-                try other.remove(b.key)
+                try other.remove(backlink.key)
             }
         }
         try remove(key)
         group.log?.columnErased(self.key, key)
     }
 
-    /// Sets every row's value of a link column to null or empty.
-    private func clearColumn(_ c: Column) throws(RealmError) {
-        guard let facts = facts(c.key) else { return }
+    /// Sets a link column to null or empty in every row.
+    private func clearColumn(_ column: Column) throws(RealmError) {
+        guard let facts = facts(column.key) else { return }
         for key in try allKeys() {
-            if let shape = c.shape {
-                guard case .slot(let s)? = try rows.get(key, c.index), s.subtree != nil else { continue }
-                try edit(CollectionPath(table: self.key, object: key, column: c.key), as: shape) {
+            if let shape = column.shape {
+                guard case .slot(let slot)? = try rows.get(key, column.index), slot.subtree != nil else { continue }
+                try edit(CollectionPath(table: self.key, object: key, column: column.key), as: shape) {
                     (e) throws(RealmError) in try e.clear()
                 }
             } else {
@@ -159,8 +163,8 @@ extension Table {
         group.log?.columnRenamed(self.key, key)
     }
 
-    /// Makes a column nullable (or the reverse) by a new column in its place, with the values copied; null becomes the
-    /// default. The new column has a new key and stands last. Format: logical §10.6.
+    /// Makes a column nullable or not nullable. A new column with a new key, in the last position, replaces it; the
+    /// values are copied, and null becomes the default. Format: logical §10.6.
     @discardableResult
     func setNullable(_ key: ColKey, _ nullable: Bool) throws(RealmError) -> ColKey {
         guard let old = column(key), old.isNullable != nullable, old.type != .link, old.type != .mixed else {
@@ -172,7 +176,7 @@ extension Table {
         if nullable { form.insert(.nullable) }
         let new = try addColumn(Name("__temporary_\(old.index)"), old.type, form)
         guard let added = column(new) else { return key }
-        for k in try allKeys() { try copyValue(k, from: old, to: added) }
+        for key in try allKeys() { try copyValue(key, from: old, to: added) }
         let name = old.name
         if wasPrimary { state.primaryKey = nil }
         try removeColumn(key)
@@ -189,17 +193,18 @@ extension Table {
             _ = try rows.set(key, new.index, value.isNull ? new.initial : try store.stable(value))
             return
         }
-        guard case .slot(let s) = value, let root = s.subtree, let kind = old.elementKind, let newKind = new.elementKind
+        guard case .slot(let slot) = value, let root = slot.subtree, let kind = old.elementKind,
+            let newKind = new.elementKind
         else { return }
         if shape == .dictionary {
-            // Values are Mixed in both forms: the trees move over as they are, but for nulls.
+            // Values are Mixed in both columns: the entries are copied, and only nulls change.
             let entries = try ElementDictionary(store, root: root, keyType: old.keyType, format: Format.currentVersion)
             try edit(CollectionPath(table: self.key, object: key, column: new.key), as: shape) {
                 (e) throws(RealmError) in
                 for i in 0..<entries.count {
                     guard case .string(let name) = try entries.key(i) else { continue }
-                    let v = try entries.value(i)
-                    _ = try e.setValue(v.isNull && !new.isNullable ? new.initialElement : v, for: name)
+                    let value = try entries.value(i)
+                    _ = try e.setValue(value.isNull && !new.isNullable ? new.initialElement : value, for: name)
                 }
             }
             return
@@ -207,25 +212,25 @@ extension Table {
         let from = BPlusTree(store, kind: kind, root: root)
         var to = try BPlusTree.create(store, kind: newKind)
         for i in 0..<(try from.count()) {
-            let v = try from.get(i)
-            try to.append(v.isNull && !new.isNullable ? new.initialElement : try store.stable(v))
+            let value = try from.get(i)
+            try to.append(value.isNull && !new.isNullable ? new.initialElement : try store.stable(value))
         }
         _ = try rows.set(key, new.index, .slot(RefOrTagged(to.root)))
     }
 
-    /// Removes all public columns, with their other ends.
+    /// Removes all public columns and their backlink columns.
     func removeAllColumns() throws(RealmError) {
-        for c in publicColumns.map(\.key) { try removeColumn(c) }
+        for column in publicColumns.map(\.key) { try removeColumn(column) }
     }
 
-    /// Removes all columns and then the table's own nodes. The group forgets the table.
+    /// Removes all columns and then the nodes of the table itself. The group then removes the table.
     func destroyAll() throws(RealmError) {
         try removeAllColumns()
-        for c in backlinkColumns.map(\.key) { try remove(c) }
+        for column in backlinkColumns.map(\.key) { try remove(column) }
         try store.destroy(try flush())
     }
 
-    /// Another key for the same column: its place does not change.
+    /// Changes the key of a column; its column index stays the same.
     func replaceKey(_ old: ColKey, by new: ColKey) throws(RealmError) {
         guard old.index == new.index, spec.change(old, { $0.key = new }) else { return }
         columnsChanged()
@@ -233,44 +238,48 @@ extension Table {
 
     func replaceOpposite(of table: TableKey, _ old: ColKey, by new: ColKey) throws(RealmError) {
         var changed = false
-        for c in columns where c.oppositeTable == table && c.oppositeColumn == old {
-            changed = spec.change(c.key) { $0.oppositeColumn = new } || changed
+        for column in columns where column.oppositeTable == table && column.oppositeColumn == old {
+            changed = spec.change(column.key) { $0.oppositeColumn = new } || changed
         }
         if changed { columnsChanged() }
     }
 
-    /// Whether another table has links here.
+    /// Whether another table has link columns to this table.
     var isLinkTarget: Bool { backlinkColumns.contains { $0.oppositeTable != key } }
 
-    /// A plain primary key change: the index of the old one stays only when the user asked for it. Format: logical
+    /// Changes the primary key. The index of the old primary key is kept only if the user requested it. Format: logical
     /// §10.7.
     ///
-    /// - Throws: 2007 when no property of this type can be one.
+    /// - Throws: 2007 if a property of this type cannot be a primary key.
     func changePrimaryKey(to key: ColKey?) throws(RealmError) {
         guard key != primaryKey else { return }
         if let key {
-            guard let c = column(key), !c.isCollection, [.int, .string, .objectId, .uuid].contains(c.type) else {
+            guard let definition = column(key), !definition.isCollection,
+                [.int, .string, .objectId, .uuid].contains(definition.type)
+            else {
                 throw RealmError(
                     .illegalOperation,
                     "Property '\(className ?? name).\(column(key)?.name ?? "")' is of a type that cannot be a primary key"
                 )
             }
         }
-        if let old = primaryKey, let c = column(old), !c.attributes.contains(.indexed), try index(of: c.index) != nil {
-            try removeIndex(c.index)
+        if let old = primaryKey, let definition = column(old), !definition.attributes.contains(.indexed),
+            try index(of: definition.index) != nil
+        {
+            try removeIndex(definition.index)
         }
         try setPrimaryKey(key)
     }
 
-    /// Throws 2020 when two objects have one primary key value.
+    /// Throws 2020 if two objects have the same primary key value.
     func checkPrimaryKeysAreUnique() throws(RealmError) {
         guard let pk = primaryKey, let index = try index(of: pk.index) else { return }
         var seen = 0
         for key in try allKeys() {
-            guard let v = try rows.peek(key, pk.index) else { continue }
+            guard let value = try rows.peek(key, pk.index) else { continue }
             var first: ObjKey?
             seen = 0
-            try index.findAll(v) { (k) throws(RealmError) in
+            try index.findAll(value) { (k) throws(RealmError) in
                 if first == nil { first = k }
                 seen += 1
             }
@@ -283,7 +292,7 @@ extension Table {
         }
     }
 
-    /// Builds a search index over the present rows.
+    /// Builds a search index over the existing rows.
     func addIndex(_ column: Int, fullText: Bool) throws(RealmError) {
         guard try index(of: column) == nil else { return }
         try indexes.build(column, isFullText: fullText)
@@ -295,7 +304,7 @@ extension Table {
         refreshFacts()
     }
 
-    /// Records in the spec that the user asked for an index.
+    /// Records in the spec that the user requested an index.
     func setIndexAttribute(_ key: ColKey, _ attributes: ColumnAttributes) {
         guard
             spec.change(

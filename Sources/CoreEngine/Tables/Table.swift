@@ -1,10 +1,10 @@
 /// One table of a snapshot: its columns, rows, indexes and counters. Format: logical §2, §3.
 ///
 /// Invariants
-/// 1. `rows.columns` mirrors the columns of the spec, and so do `facts`.
-/// 2. Changed state lives in this object until `flush` writes it to the table's top array. Whether there is some
-///    follows from the state itself, compared with what the top array says: no change can be forgotten, and what
-///    changes nothing writes nothing.
+/// 1. `rows.columns` and `facts` mirror the columns of the spec.
+/// 2. Changed state is kept in this object until `flush` writes it to the table's top array. Dirtiness is computed,
+///    never flagged: the state is compared with the content of the top array. No change can be forgotten, and a call
+///    that changes nothing writes nothing.
 ///
 /// Thread rule: that of its group.
 final class Table {
@@ -17,7 +17,7 @@ final class Table {
     let tableIndex: Int
     let name: Name
 
-    /// The class of the object store's schema, for tables named `class_…`.
+    /// The class name in the schema, for tables named `class_…`.
     let className: Name?
     let key: TableKey
     private(set) var topRef: Ref
@@ -30,15 +30,15 @@ final class Table {
     var indexes: TableIndexes
     var state = TableState()
 
-    /// What the top array says.
+    /// The state that the top array holds.
     private var written = (state: TableState(), rows: Ref.null, indexes: TableIndexes.Roots())
 
-    /// Length of the three arrays by column index (search indexes, opposite tables and columns): the most column
-    /// indexes that the table ever had, be it only inside one transaction.
+    /// Length of the three arrays that are indexed by column (search indexes, opposite tables, opposite columns): the
+    /// largest number of column indexes that the table ever had, even if only inside one transaction.
     private var widestIndex = 0
     private var contentVersion: UInt64 = 0
 
-    /// Sequence numbers of the objects made in this write, ascending.
+    /// Sequence numbers of the objects created in this write transaction, ascending.
     var madeSequences: [ClosedRange<UInt64>] = []
 
     // MARK: Reading
@@ -60,8 +60,8 @@ final class Table {
         try read(top)
     }
 
-    /// Moves to where the table stands in another snapshot, if its columns are the same there. After an error the table
-    /// is good for nothing.
+    /// Moves to another snapshot; false if the columns of the table are different there. After an error the table must
+    /// not be used.
     func move(to ref: Ref) throws(RealmError) -> Bool {
         let top = try TableTop(store, ref)
         guard !spec.isModified, try top.spec == spec.place, try top.key(at: tableIndex) == key else { return false }
@@ -71,13 +71,13 @@ final class Table {
         return true
     }
 
-    /// Reads what the top array says of the columns that are known already.
+    /// Reads the content of the top array, for columns that are known already.
     private func read(_ top: TableTop) throws(RealmError) {
         let before = primaryKey
         state = try TableState(top)
         contentVersion = try top.number(6) ?? 0
         if let key = primaryKey {
-            guard let c = column(key), !c.isCollection else {
+            guard let definition = column(key), !definition.isCollection else {
                 throw .corrupt("primary key without its column", at: topRef.offset)
             }
         }
@@ -94,7 +94,7 @@ final class Table {
     var publicColumns: some Sequence<Column> { columns.lazy.filter { !$0.isBacklink } }
     var backlinkColumns: some Sequence<Column> { columns.lazy.filter(\.isBacklink) }
 
-    /// The column with this key, nil when the table has none (any more).
+    /// The column with this key; nil if it does not exist (any more).
     @inline(__always) func column(_ key: ColKey) -> Column? { spec.column(key) }
 
     func column(named name: Name) -> Column? { spec.column(named: name) }
@@ -102,14 +102,14 @@ final class Table {
     /// Whether the table has this column.
     @inline(__always) func isColumn(_ key: ColKey) -> Bool { columnKeys.contains(key) }
 
-    /// Facts of a public or backlink column, nil when the table has no such column (any more).
+    /// Facts of a public or backlink column; nil if the column does not exist (any more).
     @inline(__always) func facts(_ key: ColKey) -> ColumnFacts? {
-        let i = key.index
-        guard i < facts.count, let f = facts[i], f.key == key else { return nil }
-        return f
+        let index = key.index
+        guard index < facts.count, let found = facts[index], found.key == key else { return nil }
+        return found
     }
 
-    /// Brings in line what follows from the columns, the primary key and the presence of indexes.
+    /// Updates everything derived from the columns, the primary key and the existence of indexes.
     func refreshFacts() {
         columnKeys.set(columns)
         facts = spec.byIndex.map { i in
@@ -118,7 +118,7 @@ final class Table {
         indexes.columnsChanged(facts)
     }
 
-    /// The same after a change of the columns.
+    /// Updates all derived data after a change of the columns.
     func columnsChanged() {
         rows.setColumns(spec.clusterColumns)
         widestIndex = max(widestIndex, spec.byIndex.count)
@@ -132,25 +132,26 @@ final class Table {
     var kind: Kind { state.kind }
     var isEmbedded: Bool { kind == .embedded }
 
-    /// Objects that are linked to, but do not exist: a second tree with the same columns.
+    /// Tombstones: objects that are linked to but do not exist, in a second tree with the same columns.
     var tombstones: Ref { state.tombstones }
 
     func count() throws(RealmError) -> Int { try rows.count() }
 
     func allKeys() throws(RealmError) -> [ObjKey] { try rows.allKeys() }
 
-    /// The index of a column for looking values up; nil when there is none.
+    /// The index of a column, for look-ups; nil if the column has no index.
     func index(of column: Int) throws(RealmError) -> SearchIndex? { try indexes.index(of: column) }
 
     // MARK: Writing back
 
-    /// A new table's top array; returns its ref. Format: logical §2.
-    static func create(_ s: NodeStore, key: TableKey, kind: Kind) throws(RealmError) -> Ref {
-        let spec = try TableSpec.create(s)
-        let rows = try ClusterTree.create(s, columns: [])
-        let indexes = try s.makeRefs([]).ref, tables = try s.makeIntegers().ref, cols = try s.makeIntegers().ref
+    /// Creates the top array of a new table; returns its ref. Format: logical §2.
+    static func create(_ store: NodeStore, key: TableKey, kind: Kind) throws(RealmError) -> Ref {
+        let spec = try TableSpec.create(store)
+        let rows = try ClusterTree.create(store, columns: [])
+        let indexes = try store.makeRefs([]).ref, tables = try store.makeIntegers().ref,
+            cols = try store.makeIntegers().ref
         let zero = RefOrTagged(.null)
-        return try s.makeRefs([
+        return try store.makeRefs([
             RefOrTagged(spec), zero, RefOrTagged(rows), RefOrTagged(tagged: UInt64(key.raw)), RefOrTagged(indexes),
             RefOrTagged(tagged: 0),
             RefOrTagged(tagged: 0),
@@ -158,7 +159,7 @@ final class Table {
         ]).ref
     }
 
-    /// Whether the top array is to be written: it is new, or no longer says what is.
+    /// Whether the top array must be written: it is new, or it differs from the current state.
     var isModified: Bool {
         !store.isInFile(topRef) || spec.isModified || rows.root != written.rows || state != written.state
             || indexes.roots != written.indexes
@@ -168,15 +169,15 @@ final class Table {
     func flush() throws(RealmError) -> Ref {
         guard isModified else { return topRef }
         try indexes.settle()
-        let s = store
-        var top = try s.writableRefs(try s.refsNode(topRef), extra: 2)
-        while top.count < 14 { try s.insertSlot(&top, top.count, RefOrTagged(.null)) }
-        if spec.isModified { try spec.write(s, &top, length: widestIndex) }
-        s.setSlot(top, 2, rows.root)
-        try state.write(s, top)
+        let nodes = store
+        var top = try nodes.writableRefs(try nodes.refsNode(topRef), extra: 2)
+        while top.count < 14 { try nodes.insertSlot(&top, top.count, RefOrTagged(.null)) }
+        if spec.isModified { try spec.write(nodes, &top, length: widestIndex) }
+        nodes.setSlot(top, 2, rows.root)
+        try state.write(nodes, top)
         contentVersion &+= 1
-        s.setSlot(top, 6, RefOrTagged(tagged: contentVersion))
-        s.setSlot(top, 4, try indexes.write(try top.child(4), length: widestIndex))
+        nodes.setSlot(top, 6, RefOrTagged(tagged: contentVersion))
+        nodes.setSlot(top, 4, try indexes.write(try top.child(4), length: widestIndex))
         topRef = top.ref
         written = (state, rows.root, indexes.roots)
         return topRef

@@ -1,15 +1,15 @@
-/// The search indexes of a table: where each of them begins, and what waits to be entered. Format: logical §9.
+/// The search indexes of a table: their roots, and the entries that are not inserted yet. Format: logical §9.
 ///
-/// Nobody else knows a root or makes a `SearchIndex` for a table: an index is changed in here, and its new root is kept
+/// Only this type knows the roots and creates a `SearchIndex` for a table: it changes an index and keeps the new root
 /// in the same call.
 ///
 /// Invariants
-/// 1. `columns` names the columns that have an index, ascending; `defaulted` those of them where a new object stands
-///    under its default.
-/// 2. While `newest` is not null, that object is missing in the indexes of `awaited`, whose values in its row are the
-///    defaults, and in no other.
+/// 1. `columns` lists the columns that have an index, ascending. `defaulted` lists those of them in which a new object
+///    is indexed under its default.
+/// 2. While `newest` is not null, that object is missing in the indexes of `awaited`, and in no other index. Its values
+///    in those columns are the defaults.
 struct TableIndexes {
-    /// Where the indexes begin, to be compared with where they began.
+    /// The roots of the indexes, which can be compared with the roots that were written.
     struct Roots: Equatable {
         /// By column index; null where there is no index.
         fileprivate var refs: [Ref] = []
@@ -20,12 +20,13 @@ struct TableIndexes {
     private(set) var columns: [Int] = []
     private var defaulted: [Int] = []
 
-    /// The object created last, while its defaults are not in all indexes: a value set right after creation is then
-    /// entered once, instead of entered, removed and entered. `settle` comes before anything else looks at an index.
+    /// The object created last, while its defaults are not in all indexes. A value that is set right after creation is
+    /// then inserted once, without inserting and removing the default first. `settle` is called before an index is used
+    /// in any other way.
     private var newest = ObjKey.null
     private var awaited: [Int] = []
 
-    /// Lists of objects that entering objects met.
+    /// The object lists that insertions used last.
     private let recent = RecentLists()
 
     init(rows: ClusterTree) { self.rows = rows }
@@ -35,17 +36,17 @@ struct TableIndexes {
     /// Whether a column has an index.
     @inline(__always) func has(_ column: Int) -> Bool { column < roots.refs.count && !roots.refs[column].isNull }
 
-    /// Takes over the roots of a snapshot for the columns that there are (`byIndex` ≥ 0).
-    /// - Returns: how long their array is, and whether the columns with an index are those that had one.
+    /// Reads the roots of a snapshot for the existing columns (`byIndex` ≥ 0).
+    /// - Returns: the length of the array of roots, and whether the same columns as before have an index.
     mutating func read(_ ref: Ref, byIndex: [Int]) throws(RealmError) -> (length: Int, isSame: Bool) {
         (newest, awaited) = (.null, [])
         recent.forget()
         roots.refs = [Ref](repeating: .null, count: byIndex.count)
         var length = 0
         if !ref.isNull {
-            let n = try rows.store.refsNode(ref)
-            length = n.count
-            for i in 0..<min(n.count, byIndex.count) where byIndex[i] >= 0 { roots.refs[i] = try n.child(i) }
+            let node = try rows.store.refsNode(ref)
+            length = node.count
+            for i in 0..<min(node.count, byIndex.count) where byIndex[i] >= 0 { roots.refs[i] = try node.child(i) }
         }
         var known = columns.makeIterator()
         var isSame = true
@@ -55,13 +56,13 @@ struct TableIndexes {
         return (length, false)
     }
 
-    /// Writes the roots into their array, which is to be `length` long at least; returns its ref.
+    /// Writes the roots into their array, which becomes at least `length` long; returns its ref.
     func write(_ ref: Ref, length: Int) throws(RealmError) -> Ref {
-        let s = rows.store
-        var n = try s.writableRefs(try s.refsNode(ref))
-        while n.count < length { try s.insertSlot(&n, n.count, RefOrTagged(.null)) }
-        for i in 0..<n.count { s.setSlot(n, i, i < roots.refs.count ? roots.refs[i] : .null) }
-        return n.ref
+        let store = rows.store
+        var node = try store.writableRefs(try store.refsNode(ref))
+        while node.count < length { try store.insertSlot(&node, node.count, RefOrTagged(.null)) }
+        for i in 0..<node.count { store.setSlot(node, i, i < roots.refs.count ? roots.refs[i] : .null) }
+        return node.ref
     }
 
     /// Makes room for the indexes of `count` columns.
@@ -69,10 +70,10 @@ struct TableIndexes {
         while roots.refs.count < count { roots.refs.append(.null) }
     }
 
-    /// What is known of the columns changed.
+    /// Updates `defaulted` after a change of the columns.
     mutating func columnsChanged(_ facts: [ColumnFacts?]) {
-        // "" and null have no words, an empty list has no elements, and a primary key is entered when its object is
-        // made.
+        // Excluded are full-text indexes ("" and null have no words), collections (an empty list has no elements) and
+        // the primary key (it is inserted when the object is created).
         defaulted = columns.filter { i in
             facts[i].map { !$0.isFullTextIndexed && !$0.isCollection && !$0.isPrimaryKey } ?? false
         }
@@ -84,7 +85,7 @@ struct TableIndexes {
         SearchIndex(rows.store, root: roots.refs[column], rows: rows, column: column)
     }
 
-    /// Runs `body` on the index of a column and keeps where it begins then.
+    /// Runs `body` on the index of a column and keeps the new root.
     @inline(__always)
     private mutating func change<R>(_ column: Int, _ body: (inout SearchIndex) throws(RealmError) -> R)
         throws(RealmError) -> R
@@ -93,7 +94,7 @@ struct TableIndexes {
         return try add(column, body)
     }
 
-    /// The same for a `body` that only enters objects: lists stay where they are known to be, or are noted anew.
+    /// Like `change`, for a `body` that only inserts objects: remembered lists stay valid or are remembered again.
     @inline(__always)
     private mutating func add<R>(_ column: Int, _ body: (inout SearchIndex) throws(RealmError) -> R) throws(RealmError)
         -> R
@@ -106,18 +107,18 @@ struct TableIndexes {
 
     // MARK: Looking up
 
-    /// The index of a column for looking values up, with nothing missing in it; nil when there is none.
+    /// The index of a column for look-ups, with all entries inserted; nil if the column has no index.
     mutating func index(of column: Int) throws(RealmError) -> SearchIndex? {
         try settle()
         return has(column) ? open(column) : nil
     }
 
-    /// The same for a primary key: nothing ever waits to be entered there.
+    /// The index of a primary key. It never has entries that are not inserted yet.
     @inline(__always) func primaryKeyIndex(_ column: Int) -> SearchIndex? { has(column) ? open(column) : nil }
 
     // MARK: New objects
 
-    /// The object with this primary key, or nil: then `key` stands in the index now.
+    /// Returns the object with this primary key; if there is none, inserts `key` and returns nil.
     @inline(__always) mutating func findOrInsert(_ value: Mixed, _ key: ObjKey, primaryKey column: Int)
         throws(RealmError) -> ObjKey?
     {
@@ -125,14 +126,14 @@ struct TableIndexes {
         return try add(column) { (index) throws(RealmError) in try index.findOrInsert(value, key) }
     }
 
-    /// An object was made: its defaults are to be entered. What waited before has been settled.
+    /// An object was created: its defaults must be inserted. Earlier objects were settled.
     @inline(__always) mutating func created(_ object: ObjKey) {
         guard !defaulted.isEmpty else { return }
         newest = object
         for column in defaulted { awaited.append(column) }
     }
 
-    /// Enters the defaults of the newest object into the indexes of the columns that were not set since.
+    /// Inserts the defaults of the newest object into the indexes of the columns that were not set since its creation.
     @inline(__always) mutating func settle() throws(RealmError) {
         if !newest.isNull { try enterDefaults() }
     }
@@ -146,13 +147,13 @@ struct TableIndexes {
         awaited.removeAll(keepingCapacity: true)
     }
 
-    /// The newest object gets its first value in an indexed column: its default never went in, so there is nothing to
-    /// take out. False when it is another object, or not the first value.
+    /// Inserts the first value that is set in an indexed column of the newest object. Its default was not inserted, so
+    /// no entry is removed. False if it is another object, or not the first value.
     @inline(__always) mutating func enterFirst(_ value: Mixed, _ object: ObjKey, _ column: Int) throws(RealmError)
         -> Bool
     {
-        guard object == newest, let i = awaited.firstIndex(of: column) else { return false }
-        awaited.swapAt(i, awaited.count &- 1)
+        guard object == newest, let index = awaited.firstIndex(of: column) else { return false }
+        awaited.swapAt(index, awaited.count &- 1)
         awaited.removeLast()
         if awaited.isEmpty { newest = .null }
         try enter(value, object, column)
@@ -174,33 +175,33 @@ struct TableIndexes {
 
     // MARK: Changing
 
-    /// Moves an object from under its old value to under the new one. The old value still stands in the row.
-    mutating func update(_ c: ColumnFacts, _ key: ObjKey, from old: Mixed, to new: Mixed) throws(RealmError) {
-        let column = c.key.index
+    /// Moves an object from its old value to its new value. The row still holds the old value.
+    mutating func update(_ facts: ColumnFacts, _ key: ObjKey, from old: Mixed, to new: Mixed) throws(RealmError) {
+        let column = facts.key.index
         if !newest.isNull {
             if try enterFirst(new, key, column) { return }
             if key != newest { try settle() }
         }
-        if c.isFullTextIndexed {
+        if facts.isFullTextIndexed {
             var before = Swift.Set<[UInt8]>(), after = Swift.Set<[UInt8]>()
-            if case .string(let b) = old { before = try FullTextTokenizer.tokens(b) }
-            if case .string(let b) = new { after = try FullTextTokenizer.tokens(b) }
+            if case .string(let text) = old { before = try FullTextTokenizer.tokens(text) }
+            if case .string(let text) = new { after = try FullTextTokenizer.tokens(text) }
             for word in before where !after.contains(word) {
-                try word.withBytes { (b) throws(RealmError) in try eraseWord(b, key, column) }
+                try word.withBytes { (text) throws(RealmError) in try eraseWord(text, key, column) }
             }
             for word in after where !before.contains(word) {
-                try word.withBytes { (b) throws(RealmError) in try insertWord(b, key, column) }
+                try word.withBytes { (text) throws(RealmError) in try insertWord(text, key, column) }
             }
             return
         }
-        if Mixed.equal(old, new), old.isNull == new.isNull, c.type != .mixed { return }
+        if Mixed.equal(old, new), old.isNull == new.isNull, facts.type != .mixed { return }
         try change(column) { (index) throws(RealmError) in
             try index.erase(old, key)
             try index.insert(new, key)
         }
     }
 
-    /// Enters a word of a text, or an element of a list of strings (nil: null).
+    /// Inserts a word of a text, or an element of a list of strings (nil: null).
     mutating func insertWord(_ word: Bytes?, _ key: ObjKey, _ column: Int) throws(RealmError) {
         try settle()
         try change(column) { (index) throws(RealmError) in try index.insertWord(word, key) }
@@ -211,12 +212,12 @@ struct TableIndexes {
         try change(column) { (index) throws(RealmError) in try index.eraseWord(word, key) }
     }
 
-    /// Takes an object that is about to go out of the index of a column.
-    mutating func remove(_ key: ObjKey, _ c: ColumnFacts) throws(RealmError) {
+    /// Removes an object that is about to be deleted from the index of a column.
+    mutating func remove(_ key: ObjKey, _ facts: ColumnFacts) throws(RealmError) {
         try settle()
-        let column = c.key.index
+        let column = facts.key.index
         guard let value = try rows.get(key, column) else { return }
-        if c.isCollection || c.isFullTextIndexed {
+        if facts.isCollection || facts.isFullTextIndexed {
             try Self.forEachWord(of: value, rows.store) { (word) throws(RealmError) in try eraseWord(word, key, column)
             }
         } else {
@@ -224,50 +225,51 @@ struct TableIndexes {
         }
     }
 
-    /// The same for many objects. `keys` ascend.
-    mutating func remove(_ keys: ArraySlice<ObjKey>, _ c: ColumnFacts) throws(RealmError) {
-        if c.isCollection || c.isFullTextIndexed {
-            // A hostile file has one long text in many rows: its words are looked for once. Text in the file stays as
-            // it is meanwhile.
+    /// Removes many objects. `keys` ascend.
+    mutating func remove(_ keys: ArraySlice<ObjKey>, _ facts: ColumnFacts) throws(RealmError) {
+        if facts.isCollection || facts.isFullTextIndexed {
+            // In a hostile file many rows may share one long text: its words are computed once. A text in the file does
+            // not change meanwhile.
             var before: (text: Bytes, words: Swift.Set<[UInt8]>)?
-            for k in keys {
-                guard c.isFullTextIndexed, case .string(let text)? = try rows.get(k, c.key.index), text.count > 1 << 12,
+            for key in keys {
+                guard facts.isFullTextIndexed, case .string(let text)? = try rows.get(key, facts.key.index),
+                    text.count > 1 << 12,
                     rows.store.isFile(text)
                 else {
-                    try remove(k, c)
+                    try remove(key, facts)
                     continue
                 }
                 if before?.text.baseAddress != text.baseAddress || before?.text.count != text.count {
                     before = (text, try FullTextTokenizer.tokens(text))
                 }
                 for word in before?.words ?? [] {
-                    try word.withBytes { (b) throws(RealmError) in try eraseWord(b, k, c.key.index) }
+                    try word.withBytes { (b) throws(RealmError) in try eraseWord(b, key, facts.key.index) }
                 }
             }
             return
         }
         try settle()
-        let column = c.key.index
+        let column = facts.key.index
         var leaving = SearchIndex.Leaving()
         try leaving.reserve(keys.count)
-        for k in keys { if let value = try rows.get(k, column) { leaving.append(value, k) } }
+        for key in keys { if let value = try rows.get(key, column) { leaving.append(value, key) } }
         try change(column) { (index) throws(RealmError) in try index.erase(leaving) }
     }
 
     // MARK: Making and dropping
 
-    /// Builds an index over the present rows. `isFullText`: of the words of texts.
+    /// Builds an index over the existing rows; with `isFullText`, of the words of texts.
     mutating func build(_ column: Int, isFullText: Bool) throws(RealmError) {
         let store = rows.store
         var index = SearchIndex(store, root: try SearchIndex.create(store), rows: rows, column: column)
         for key in try rows.allKeys() {
-            guard let v = try rows.get(key, column) else { continue }
+            guard let value = try rows.get(key, column) else { continue }
             var hasWords = isFullText
-            if case .slot = v { hasWords = true }
+            if case .slot = value { hasWords = true }
             if hasWords {
-                try Self.forEachWord(of: v, store) { (word) throws(RealmError) in try index.insertWord(word, key) }
+                try Self.forEachWord(of: value, store) { (word) throws(RealmError) in try index.insertWord(word, key) }
             } else {
-                try index.insert(v, key)
+                try index.insert(value, key)
             }
         }
         recent.forget()
@@ -294,11 +296,11 @@ struct TableIndexes {
             for word in try FullTextTokenizer.tokens(text) {
                 try word.withBytes { (b) throws(RealmError) in try body(b) }
             }
-        case .slot(let s):
-            guard let root = s.subtree else { return }
+        case .slot(let slot):
+            guard let root = slot.subtree else { return }
             let tree = BPlusTree(store, kind: .string, root: root)
             for i in 0..<(try tree.count()) {
-                if case .string(let b) = try tree.get(i) { try body(b) } else { try body(nil) }
+                if case .string(let text) = try tree.get(i) { try body(text) } else { try body(nil) }
             }
         default: return
         }

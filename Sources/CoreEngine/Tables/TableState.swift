@@ -7,14 +7,16 @@ struct TableTop {
         guard node.count >= 5, node.count <= 16 else { throw .corrupt("table of an impossible size", at: ref.offset) }
     }
 
-    func number(_ i: Int) throws(RealmError) -> UInt64? {
-        guard i < node.count else { return nil }
-        let v = try node.slot(i)
-        guard v.subtree == nil else { throw .corrupt("a ref stands where a number is expected", at: node.ref.offset) }
-        return v.number
+    func number(_ index: Int) throws(RealmError) -> UInt64? {
+        guard index < node.count else { return nil }
+        let value = try node.slot(index)
+        guard value.subtree == nil else {
+            throw .corrupt("a ref stands where a number is expected", at: node.ref.offset)
+        }
+        return value.number
     }
 
-    func child(_ i: Int) throws(RealmError) -> Ref { i < node.count ? try node.child(i) : .null }
+    func child(_ index: Int) throws(RealmError) -> Ref { index < node.count ? try node.child(index) : .null }
 
     func key(at index: Int) throws(RealmError) -> TableKey {
         let raw = try number(3) ?? 0
@@ -34,7 +36,7 @@ struct TableTop {
     }
 }
 
-/// What the top array of a table says besides its columns, rows and indexes.
+/// The content of a table's top array besides its columns, rows and indexes.
 struct TableState: Equatable {
     var columnKeyCounter: UInt64 = 0
 
@@ -60,33 +62,34 @@ struct TableState: Equatable {
         tombstones = try top.child(13)
     }
 
-    /// `top` has 14 slots.
-    func write(_ s: NodeStore, _ top: Node) throws(RealmError) {
-        s.setSlot(top, 5, RefOrTagged(tagged: columnKeyCounter))
-        s.setSlot(top, 9, sequence == 0 ? RefOrTagged(.null) : RefOrTagged(tagged: sequence))
-        s.setSlot(top, 10, collisionMap)
-        s.setSlot(top, 11, primaryKey.map { RefOrTagged(tagged: Int($0.raw)) } ?? RefOrTagged(.null))
+    /// `top` has at least 14 slots.
+    func write(_ store: NodeStore, _ top: Node) throws(RealmError) {
+        store.setSlot(top, 5, RefOrTagged(tagged: columnKeyCounter))
+        store.setSlot(top, 9, sequence == 0 ? RefOrTagged(.null) : RefOrTagged(tagged: sequence))
+        store.setSlot(top, 10, collisionMap)
+        store.setSlot(top, 11, primaryKey.map { RefOrTagged(tagged: Int($0.raw)) } ?? RefOrTagged(.null))
         let flags = try top.slot(12).number ?? 0
-        if flags & 3 != kind.rawValue { s.setSlot(top, 12, RefOrTagged(tagged: flags & ~3 | kind.rawValue)) }
-        s.setSlot(top, 13, tombstones)
+        if flags & 3 != kind.rawValue { store.setSlot(top, 12, RefOrTagged(tagged: flags & ~3 | kind.rawValue)) }
+        store.setSlot(top, 13, tombstones)
     }
 
-    /// An object of a table with a primary key left, or all did: derived keys of old formats are forgotten.
+    /// Removes the entry of a deleted object from the collision map, which holds the derived keys of old formats.
     mutating func dropCollisionEntry(_ key: ObjKey, _ store: NodeStore) throws(RealmError) {
         guard !collisionMap.isNull else { return }
-        let n = try store.writableRefs(try store.refsNode(collisionMap))
+        let node = try store.writableRefs(try store.refsNode(collisionMap))
         var arrays = [
-            try store.integers(try n.child(0)), try store.integers(try n.child(1)), try store.integers(try n.child(2)),
+            try store.integers(try node.child(0)), try store.integers(try node.child(1)),
+            try store.integers(try node.child(2)),
         ]
-        guard let i = (0..<arrays[2].count).first(where: { arrays[2].get($0) == key.raw }) else {
-            collisionMap = n.ref
+        guard let index = (0..<arrays[2].count).first(where: { arrays[2].get($0) == key.raw }) else {
+            collisionMap = node.ref
             return
         }
         for j in 0..<3 {
-            try store.eraseIntegers(&arrays[j], i)
-            store.setSlot(n, j, arrays[j].ref)
+            try store.eraseIntegers(&arrays[j], index)
+            store.setSlot(node, j, arrays[j].ref)
         }
-        collisionMap = n.ref
+        collisionMap = node.ref
         if arrays[2].count == 0 {
             try store.destroy(collisionMap)
             collisionMap = .null

@@ -2,29 +2,29 @@ import Synchronization
 
 /// # Tables
 ///
-/// Group, table, spec, objects; collections, links and backlinks; deletion with all that an object owns.
+/// Group, table, spec, objects; collections, links and backlinks; deletion with everything that an object owns.
 ///
 /// Promise
-/// 1. A `Group` is one snapshot (or the write transaction on top of it); tables are read lazily and checked as they are
-///    read.
-/// 2. Writing keeps every derived structure right in the same call: backlinks, search indexes, primary key order,
+/// 1. A `Group` is one snapshot (or the write transaction on top of it); tables are read lazily and checked when they
+///    are read.
+/// 2. Every write updates all derived structures in the same call: backlinks, search indexes, primary key order,
 ///    counters.
-/// 3. Object keys and column keys are assigned as logical §4 says, so that two engines given the same history agree on
+/// 3. Object keys and column keys are assigned as logical §4 says, so that two engines with the same history agree on
 ///    them.
-/// 4. History is told through `MutationLog`, once per mutation, never per element read.
+/// 4. Mutations are reported to `MutationLog`, once per mutation, never per element read.
 ///
 /// May use: Trees and below.
 enum Tables {
-    /// What the names of the tables that hold a class begin with.
+    /// Prefix of the names of tables that hold a class.
     static let classPrefix: Name = "class_"
 
-    /// The table with the version of the schema. Format: logical §10.2.
+    /// The table that holds the version of the schema. Format: logical §10.2.
     static let metadata: Name = "metadata"
 }
 
-/// What the rooms above want to know of each change. The one upward arrow: Tables own this class, History implements it
-/// by a subclass. (A class and not a protocol, so that a call per mutation needs no existential and counts no
-/// references.)
+/// Notifies the layers above of each change. This is the only upward dependency: Tables own this class, and History
+/// implements it in a subclass. (A class and not a protocol, so that a call per mutation needs no existential and
+/// counts no references.)
 class MutationLog {
     func tableAdded(_ table: TableKey) {}
 
@@ -36,12 +36,12 @@ class MutationLog {
 
     func columnRenamed(_ table: TableKey, _ column: ColKey) {}
 
-    /// Links of a Mixed column lead to `target` for the first time.
+    /// A Mixed column links to `target` for the first time.
     func typedLinkChanged(_ table: TableKey, _ column: ColKey, target: TableKey) {}
 
     func objectCreated(_ table: TableKey, _ object: ObjKey) {}
 
-    /// An embedded object came into being with the link to it.
+    /// An embedded object was created together with the link to it.
     func embeddedCreated(_ table: TableKey, _ object: ObjKey) {}
 
     func objectRemoved(_ table: TableKey, _ object: ObjKey) {}
@@ -50,18 +50,19 @@ class MutationLog {
 
     func collectionChanged(_ place: CollectionPlace, _ change: CollectionChange) {}
 
-    /// The same for an insertion into the collection of a property.
+    /// An element was inserted into the collection of a property.
     func elementInserted(_ table: TableKey, _ object: ObjKey, _ column: ColKey, _ index: Int) {}
 }
 
-/// Which collection changed. `path` holds the stable keys of nested collections below the first, outermost first.
+/// Identifies the collection that changed. `path` holds the stable keys of nested collections below the first
+/// collection, outermost first.
 struct CollectionPlace: Equatable {
     let table: TableKey
     let object: ObjKey
     let column: ColKey
     var path: [Int64] = []
 
-    /// The collection in the element with a stable key.
+    /// The nested collection with this stable key.
     func inside(_ key: Int64) -> CollectionPlace {
         var inner = self
         inner.path.append(key)
@@ -69,7 +70,7 @@ struct CollectionPlace: Equatable {
     }
 }
 
-/// What happened to it; indices are those of the stored collection at the time.
+/// A change of a collection; indexes are those of the stored collection at that time.
 enum CollectionChange {
     case insert(Int)
     case set(Int)
@@ -78,7 +79,7 @@ enum CollectionChange {
     case clear(oldSize: Int)
 }
 
-/// Where a group and its tables find the log of the write in progress.
+/// Holds the log of the current write transaction, for a group and its tables.
 final class MutationLogSlot {
     var log: MutationLog? {
         didSet {
@@ -87,10 +88,10 @@ final class MutationLogSlot {
         }
     }
 
-    /// The same, kept alive by `log`.
+    /// `log` without reference counts; `log` keeps it alive.
     private var unmanaged: Unmanaged<MutationLog>?
 
-    /// The same while values are logged.
+    /// The same, but nil while values are not logged.
     private var ofValues: Unmanaged<MutationLog>?
 
     @inline(__always) func objectCreated(_ table: TableKey, _ object: ObjKey, isEmbedded: Bool) {
@@ -103,7 +104,7 @@ final class MutationLogSlot {
         ofValues?._withUnsafeGuaranteedRef { $0.valueSet(table, object, column) }
     }
 
-    /// Values that are set in `body` are not logged, so that nobody is told of them.
+    /// Runs `body` without logging the values that it sets: no observer is notified of them.
     func withoutValues<R>(_ body: () throws(RealmError) -> R) throws(RealmError) -> R {
         let kept = ofValues
         ofValues = nil
@@ -116,21 +117,21 @@ final class MutationLogSlot {
     }
 }
 
-/// The write transaction that made an object, as those who name the object know it: once it was rolled back they name
-/// nothing, not even a later object with the same key.
+/// The write transaction that created an object, shared by the references to the object. After a rollback these
+/// references name no object, not even a later object with the same key.
 package final class Birth: Sendable {
     private let undone = Atomic(false)
 
-    /// Set by the writer; whoever names the object may be on another thread by then.
+    /// Set by the writer. References may be on other threads by then.
     package internal(set) var isUndone: Bool {
         get { undone.load(ordering: .relaxed) }
         set { undone.store(newValue, ordering: .relaxed) }
     }
 }
 
-/// A key with the birth of its object.
+/// A key and the birth of its object.
 package struct BornKey: Hashable, Sendable {
-    /// The key as it was made.
+    /// The key that was assigned on creation.
     package let made: ObjKey
     package let birth: Birth?
 
@@ -139,7 +140,7 @@ package struct BornKey: Hashable, Sendable {
         self.birth = birth
     }
 
-    /// What it names: nothing once the object's making was undone.
+    /// The key; null after the creation of the object was rolled back.
     package var key: ObjKey {
         if let birth, birth.isUndone { return .null }
         return made

@@ -1,4 +1,4 @@
-/// The leaf of a cluster tree that was found last. Reading neighbours in it costs no descent.
+/// The leaf of a cluster tree that was found last. Reading other rows of this leaf needs no descent.
 struct ClusterCursor {
     var isValid = false
 
@@ -9,18 +9,18 @@ struct ClusterCursor {
     /// Sum of the offsets on the path: real key = relative key + offset.
     var offset: UInt64 = 0
 
-    /// Keys that belong in this leaf: low … high.
+    /// The keys that belong in this leaf: `low … high`.
     var low: UInt64 = 0
     var high: UInt64 = 0
 
     /// Index of the leaf's first object in the table; −1 when unknown.
     var firstIndex = -1
 
-    /// The leaf's parent, if it has one, and its place there, for walking on.
+    /// The parent of the leaf, if any, and the index of the leaf in it: used to step to the next leaf.
     var parent = ClusterTree.noNode
     var childIndex = 0
 
-    /// Inner nodes from the leaf up to the root, when `pathCount` ≥ 0: an append bumps their object counts.
+    /// Inner nodes from the leaf up to the root, if `pathCount` ≥ 0: an append increments their object counts.
     private var path:
         (UnsafeMutableRawPointer?, UnsafeMutableRawPointer?, UnsafeMutableRawPointer?, UnsafeMutableRawPointer?) = (
             nil, nil, nil, nil
@@ -43,7 +43,7 @@ struct ClusterCursor {
 
     // MARK: Moving
 
-    /// Back to the root: all keys belong here.
+    /// Resets the cursor to the root, where all keys belong.
     private mutating func start() {
         isValid = false
         low = 0
@@ -54,12 +54,12 @@ struct ClusterCursor {
         pathCount = -1
     }
 
-    /// Down to child `i`.
-    @inline(__always) private mutating func enter(_ inner: ClusterInner, _ i: Int) {
-        if i &+ 1 < inner.count { high = offset &+ inner.offset(i &+ 1) &- 1 }
-        offset &+= inner.offset(i)
+    /// Moves down to a child.
+    @inline(__always) private mutating func enter(_ inner: ClusterInner, _ index: Int) {
+        if index &+ 1 < inner.count { high = offset &+ inner.offset(index &+ 1) &- 1 }
+        offset &+= inner.offset(index)
         low = offset
-        childIndex = i
+        childIndex = index
     }
 
     /// Moves to the leaf where `key` belongs. With `writable`, the nodes on the way are copied to the slab, and `root`
@@ -68,36 +68,37 @@ struct ClusterCursor {
         throws(RealmError)
     {
         start()
-        var n = try store.refsNode(root)
+        var node = try store.refsNode(root)
         if writable {
-            n = try store.writableRefs(n)
-            root = n.ref
+            node = try store.writableRefs(node)
+            root = node.ref
         }
         var inSlab = true, above = ClusterTree.noNode
         for _ in 0..<Trees.maxDepth {
-            inSlab = inSlab && !store.isInFile(n.ref)
-            if !n.isInner {
-                leaf = try ClusterLeaf(store, n)
+            inSlab = inSlab && !store.isInFile(node.ref)
+            if !node.isInner {
+                leaf = try ClusterLeaf(store, node)
                 parent = above
                 isWritable = inSlab
                 isValid = true
                 return
             }
-            let inner = try ClusterInner(store, n)
-            let i = try inner.find(key &- offset)
-            enter(inner, i)
-            above = n
-            n = try store.refsNode(try inner.child(i))
+            let inner = try ClusterInner(store, node)
+            let childIndex = try inner.find(key &- offset)
+            enter(inner, childIndex)
+            above = node
+            node = try store.refsNode(try inner.child(childIndex))
             if writable {
-                let w = try store.writableRefs(n)
-                if w.ref != n.ref { inner.setChild(store, i, w.ref) }
-                n = w
+                let slabNode = try store.writableRefs(node)
+                if slabNode.ref != node.ref { inner.setChild(store, childIndex, slabNode.ref) }
+                node = slabNode
             }
         }
         throw .corrupt("cluster tree too deep", at: root.offset)
     }
 
-    /// Moves to the leaf that holds the object at `index` of the table. `size` tells how many objects are below a node.
+    /// Moves to the leaf that holds the object at `index` of the table. `size` returns the number of objects below a
+    /// node.
     @inline(never) mutating func descend(
         _ store: NodeStore, _ root: Ref, toIndex index: Int, size: (Ref) throws(RealmError) -> Int
     ) throws(RealmError) {
@@ -107,10 +108,10 @@ struct ClusterCursor {
         var ref = root
         var inSlab = true, above = ClusterTree.noNode
         for _ in 0..<Trees.maxDepth {
-            let n = try store.refsNode(ref)
-            inSlab = inSlab && !store.isInFile(n.ref)
-            if !n.isInner {
-                leaf = try ClusterLeaf(store, n)
+            let node = try store.refsNode(ref)
+            inSlab = inSlab && !store.isInFile(node.ref)
+            if !node.isInner {
+                leaf = try ClusterLeaf(store, node)
                 guard remaining < leaf.count else { throw .corrupt("object counts do not add up", at: ref.offset) }
                 firstIndex = index - remaining
                 parent = above
@@ -118,17 +119,17 @@ struct ClusterCursor {
                 isValid = true
                 return
             }
-            let inner = try ClusterInner(store, n)
-            let (i, before) = try inner.find(index: remaining, size)
+            let inner = try ClusterInner(store, node)
+            let (childIndex, before) = try inner.find(index: remaining, size)
             remaining -= before
-            enter(inner, i)
-            above = n
-            ref = try inner.child(i)
+            enter(inner, childIndex)
+            above = node
+            ref = try inner.child(childIndex)
         }
         throw .corrupt("cluster tree too deep", at: root.offset)
     }
 
-    /// The next leaf under the same parent is one step away. False when that is not where `index` is.
+    /// Moves to the next leaf under the same parent, if it begins at `index`; otherwise returns false.
     private mutating func step(_ store: NodeStore, to index: Int) throws(RealmError) -> Bool {
         guard isValid, firstIndex >= 0, index == firstIndex + leaf.count, parent.isInner else { return false }
         let inner = try ClusterInner(store, parent)
@@ -137,27 +138,27 @@ struct ClusterCursor {
         isValid = false
         pathCount = -1
         childIndex += 1
-        let n = try store.refsNode(try inner.child(childIndex))
-        guard !n.isInner else { throw .corrupt("cluster tree of uneven depth", at: n.ref.offset) }
-        leaf = try ClusterLeaf(store, n)
+        let node = try store.refsNode(try inner.child(childIndex))
+        guard !node.isInner else { throw .corrupt("cluster tree of uneven depth", at: node.ref.offset) }
+        leaf = try ClusterLeaf(store, node)
         offset = base &+ inner.offset(childIndex)
         low = offset
         if childIndex + 1 < inner.count {
             high = base &+ inner.offset(childIndex + 1) &- 1
         } else {
-            // The last child's upper bound is its parent's; without it, only the keys it holds are known to belong
-            // here.
+            // The upper bound of the last child is that of its parent, which is not known here. So only the keys in the
+            // leaf are known to belong to it.
             high = leaf.count > 0 ? leaf.key(leaf.count - 1) &+ offset : low
         }
         firstIndex = first
-        isWritable = wasWritable && !store.isInFile(n.ref)
+        isWritable = wasWritable && !store.isInFile(node.ref)
         isValid = leaf.count > 0
         return isValid
     }
 
     // MARK: Following an insertion
 
-    /// Stands at a leaf into which a row was inserted; the inner nodes above follow by `rise`.
+    /// Moves to a leaf into which a row was inserted. Calls of `rise` then add the inner nodes above it.
     mutating func stand(at leaf: ClusterLeaf, offset: UInt64, low: UInt64, high: UInt64) {
         self = ClusterCursor()
         isValid = true
@@ -169,20 +170,20 @@ struct ClusterCursor {
         pathCount = 0
     }
 
-    /// The path grows from the leaf upwards; a node that splits or moves invalidates the cursor.
-    mutating func rise(to n: Node) {
+    /// Adds the next inner node above to the path. A node that splits or moves invalidates the cursor.
+    mutating func rise(to node: Node) {
         switch pathCount {
-        case 0: path.0 = n.address
-        case 1: path.1 = n.address
-        case 2: path.2 = n.address
-        case 3: path.3 = n.address
+        case 0: path.0 = node.address
+        case 1: path.1 = node.address
+        case 2: path.2 = node.address
+        case 3: path.3 = node.address
         default: break
         }
         pathCount = pathCount >= 0 && pathCount < 4 ? pathCount + 1 : -1
     }
 
-    /// Adds a key that is the largest of the table to the leaf; false when that takes a descent. The column leaves are
-    /// the caller's.
+    /// Appends a key that is larger than all keys of the table; false if that needs a descent. The caller extends the
+    /// column leaves.
     @inline(__always) mutating func append(_ store: NodeStore, _ key: UInt64) throws(RealmError) -> Bool {
         guard isValid, isWritable, pathCount >= 0, high == .max, key >= low, leaf.count > 0,
             leaf.count < Format.clusterCapacity
@@ -190,7 +191,7 @@ struct ClusterCursor {
         return try leaf.append(store, key &- offset)
     }
 
-    /// An object was appended: slot 2 of each inner node counts its objects (tagged, so one object is 2).
+    /// Counts an appended object in slot 2 of each inner node (a tagged number: one object adds 2).
     @inline(__always) mutating func countAppended() {
         firstIndex = -1
         withUnsafeBytes(of: path) { p in

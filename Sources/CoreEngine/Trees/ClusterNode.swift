@@ -1,51 +1,53 @@
-/// The nodes of a cluster tree, checked once when they are looked at: what stands in their slots is read here alone.
-/// Format: logical §5.
+/// The nodes of a cluster tree, checked once when they are opened. Only this file reads their slots. Format: logical
+/// §5.
 ///
 ///     leaf:   [ tagged count (keys 0 … n−1) | ref to keys ] column 0 … column k
 ///     inner:  [ 0 (compact) | ref to offsets ] [ tagged depth ] [ tagged object count ] child … child
 struct ClusterLeaf {
     let node: Node
 
-    /// Whether the keys, relative to the leaf's offset, are 0 … count − 1; otherwise they stand in `general`.
+    /// Whether the keys, relative to the leaf's offset, are 0 … count − 1; otherwise `general` holds them.
     private(set) var isCompact = true
     private var general = ClusterTree.noNode
     private(set) var count = 0
 
-    /// A place for a leaf to come.
+    /// A placeholder without a node.
     init() { node = ClusterTree.noNode }
 
-    /// The store is borrowed: an initializer counts a reference to it otherwise, for each leaf.
-    @inline(__always) init(_ s: borrowing NodeStore, _ n: Node) throws(RealmError) {
-        node = n
-        let first = try n.slot(0)
+    /// The store is borrowed: otherwise the initializer would count a reference to it for each leaf.
+    @inline(__always) init(_ store: borrowing NodeStore, _ leaf: Node) throws(RealmError) {
+        node = leaf
+        let first = try leaf.slot(0)
         if first.isTagged {
-            count = try Self.readCount(first, of: n)
+            count = try Self.readCount(first, of: leaf)
         } else {
             isCompact = false
-            general = try Self.readKeys(s, first, of: n)
+            general = try Self.readKeys(store, first, of: leaf)
             count = general.count
         }
     }
 
     /// The number of rows of a leaf in compact form.
-    @inline(__always) static func readCount(_ first: RefOrTagged, of n: Node) throws(RealmError) -> Int {
+    @inline(__always) static func readCount(_ first: RefOrTagged, of node: Node) throws(RealmError) -> Int {
         guard first.integer <= UInt64(Format.clusterCapacity) else {
-            throw .corrupt("cluster with too many objects", at: n.ref.offset)
+            throw .corrupt("cluster with too many objects", at: node.ref.offset)
         }
         return Int(truncatingIfNeeded: first.integer)
     }
 
     /// The keys of a leaf in general form.
-    @inline(__always) static func readKeys(_ s: borrowing NodeStore, _ first: RefOrTagged, of n: Node)
+    @inline(__always) static func readKeys(_ store: borrowing NodeStore, _ first: RefOrTagged, of node: Node)
         throws(RealmError) -> Node
     {
-        let k = try s.integers(first.ref)
-        // A narrow array would lose the unsigned keys that it may be about to receive.
-        guard k.width >= 8 || k.count == 0 else { throw .corrupt("cluster keys of a wrong width", at: n.ref.offset) }
-        guard k.count <= Format.clusterCapacity else {
-            throw .corrupt("cluster with too many objects", at: n.ref.offset)
+        let keys = try store.integers(first.ref)
+        // A narrower array would truncate unsigned keys that are added later.
+        guard keys.width >= 8 || keys.count == 0 else {
+            throw .corrupt("cluster keys of a wrong width", at: node.ref.offset)
         }
-        return k
+        guard keys.count <= Format.clusterCapacity else {
+            throw .corrupt("cluster with too many objects", at: node.ref.offset)
+        }
+        return keys
     }
 
     var ref: Ref { node.ref }
@@ -55,31 +57,33 @@ struct ClusterLeaf {
 
     @inline(__always) func key(_ row: Int) -> UInt64 { isCompact ? UInt64(row) : general.getUnsigned(row) }
 
-    /// The row with this key, or the one that it would be before.
+    /// The row with this key, or the row before which the key would be inserted.
     @inline(__always) func position(_ key: UInt64) -> Int {
         isCompact ? Int(min(key, UInt64(count))) : general.lowerBoundUnsigned(key)
     }
 
-    /// The row with this key; nil when there is none.
+    /// The row with this key; nil if it does not exist.
     @inline(__always) func row(_ key: UInt64) -> Int? {
         if isCompact { return key < UInt64(count) ? Int(truncatingIfNeeded: key) : nil }
         return generalRow(key)
     }
 
     private func generalRow(_ key: UInt64) -> Int? {
-        let i = general.lowerBoundUnsigned(key)
-        return i < count && general.getUnsigned(i) == key ? i : nil
+        let index = general.lowerBoundUnsigned(key)
+        return index < count && general.getUnsigned(index) == key ? index : nil
     }
 
-    @inline(__always) static func column(_ node: Node, _ c: Int) throws(RealmError) -> Ref {
-        let slot = try node.slot(c &+ 1)
+    @inline(__always) static func column(_ node: Node, _ index: Int) throws(RealmError) -> Ref {
+        let slot = try node.slot(index &+ 1)
         guard slot.subtree != nil else { throw .corrupt("cluster without the leaf of a column", at: node.ref.offset) }
         return slot.ref
     }
 
-    @inline(__always) func column(_ c: Int) throws(RealmError) -> Ref { try Self.column(node, c) }
+    @inline(__always) func column(_ index: Int) throws(RealmError) -> Ref { try Self.column(node, index) }
 
-    @inline(__always) func setColumn(_ s: NodeStore, _ c: Int, _ ref: Ref) { s.setSlot(node, c &+ 1, ref) }
+    @inline(__always) func setColumn(_ store: NodeStore, _ index: Int, _ ref: Ref) {
+        store.setSlot(node, index &+ 1, ref)
+    }
 
     @inline(__always) func checkHolds(columns: Int) throws(RealmError) {
         guard node.count > columns else { throw .corrupt("cluster without the leaf of a column", at: ref.offset) }
@@ -87,111 +91,113 @@ struct ClusterLeaf {
 
     // MARK: Changing the keys of a leaf in the slab
 
-    @inline(__always) private mutating func setCompact(_ s: NodeStore, _ n: Int) {
-        s.setSlot(node, 0, RefOrTagged(tagged: n))
-        count = n
+    @inline(__always) private mutating func setCompact(_ store: NodeStore, _ newCount: Int) {
+        store.setSlot(node, 0, RefOrTagged(tagged: newCount))
+        count = newCount
     }
 
-    @inline(__always) private mutating func setKeys(_ s: NodeStore, _ k: Node) {
-        s.setSlot(node, 0, k.ref)
+    @inline(__always) private mutating func setKeys(_ store: NodeStore, _ keys: Node) {
+        store.setSlot(node, 0, keys.ref)
         isCompact = false
-        general = k
-        count = k.count
+        general = keys
+        count = keys.count
     }
 
-    /// Adds a key that is larger than all others; false, and nothing happens, when it is not, or when it would end the
-    /// compact form.
-    @inline(__always) mutating func append(_ s: NodeStore, _ key: UInt64) throws(RealmError) -> Bool {
+    /// Appends a key that is larger than all others. Returns false and changes nothing if it is not the largest, or if
+    /// the leaf would have to leave the compact form.
+    @inline(__always) mutating func append(_ store: NodeStore, _ key: UInt64) throws(RealmError) -> Bool {
         if !isCompact {
-            var k = general
-            guard count > 0, key > k.getUnsigned(count &- 1) else { return false }
-            try s.insertUnsigned(&k, count, key)
-            setKeys(s, k)
+            var keys = general
+            guard count > 0, key > keys.getUnsigned(count &- 1) else { return false }
+            try store.insertUnsigned(&keys, count, key)
+            setKeys(store, keys)
         } else {
             guard key == UInt64(count) else { return false }
-            setCompact(s, count &+ 1)
+            setCompact(store, count &+ 1)
         }
         return true
     }
 
-    mutating func insert(_ s: NodeStore, _ key: UInt64, at position: Int) throws(RealmError) {
-        if isCompact && key == UInt64(count) { return setCompact(s, count + 1) }
-        var k = try generalKeys(s)
-        try s.insertUnsigned(&k, position, key)
-        setKeys(s, k)
+    mutating func insert(_ store: NodeStore, _ key: UInt64, at position: Int) throws(RealmError) {
+        if isCompact && key == UInt64(count) { return setCompact(store, count + 1) }
+        var keys = try generalKeys(store)
+        try store.insertUnsigned(&keys, position, key)
+        setKeys(store, keys)
     }
 
-    mutating func erase(_ s: NodeStore, row: Int) throws(RealmError) {
-        if isCompact && row == count - 1 { return setCompact(s, row) }
-        var k = try generalKeys(s)
-        try s.eraseUnsigned(&k, row)
-        setKeys(s, k)
+    mutating func erase(_ store: NodeStore, row: Int) throws(RealmError) {
+        if isCompact && row == count - 1 { return setCompact(store, row) }
+        var keys = try generalKeys(store)
+        try store.eraseUnsigned(&keys, row)
+        setKeys(store, keys)
     }
 
-    mutating func keep(_ s: NodeStore, _ rows: KeptRows) throws(RealmError) {
-        if isCompact && (rows.count == 0 || rows[rows.count - 1] == rows.count - 1) { return setCompact(s, rows.count) }
-        var k = try generalKeys(s)
-        try s.keepUnsigned(&k, rows)
-        setKeys(s, k)
+    mutating func keep(_ store: NodeStore, _ rows: KeptRows) throws(RealmError) {
+        if isCompact && (rows.count == 0 || rows[rows.count - 1] == rows.count - 1) {
+            return setCompact(store, rows.count)
+        }
+        var keys = try generalKeys(store)
+        try store.keepUnsigned(&keys, rows)
+        setKeys(store, keys)
     }
 
-    /// Takes the keys of the rows from `position` on out, and puts `key` there.
-    mutating func cut(_ s: NodeStore, at position: Int, inserting key: UInt64) throws(RealmError) {
-        var k = try generalKeys(s)
-        try s.eraseUnsigned(&k, position, k.count - position)
-        try s.insertUnsigned(&k, position, key)
-        setKeys(s, k)
+    /// Removes the keys from row `position` on, then stores `key` there.
+    mutating func cut(_ store: NodeStore, at position: Int, inserting key: UInt64) throws(RealmError) {
+        var keys = try generalKeys(store)
+        try store.eraseUnsigned(&keys, position, keys.count - position)
+        try store.insertUnsigned(&keys, position, key)
+        setKeys(store, keys)
     }
 
-    /// Adds the keys of a leaf that starts `distance` after this one.
-    mutating func append(_ s: NodeStore, _ other: ClusterLeaf, distance: UInt64) throws(RealmError) {
-        var k = try generalKeys(s)
+    /// Appends the keys of a leaf that starts `distance` after this leaf.
+    mutating func append(_ store: NodeStore, _ other: ClusterLeaf, distance: UInt64) throws(RealmError) {
+        var keys = try generalKeys(store)
         var other = other
-        let more = try other.generalKeys(s)
-        for i in 0..<more.count { try s.insertUnsigned(&k, k.count, more.getUnsigned(i) &+ distance) }
-        setKeys(s, k)
+        let more = try other.generalKeys(store)
+        for i in 0..<more.count { try store.insertUnsigned(&keys, keys.count, more.getUnsigned(i) &+ distance) }
+        setKeys(store, keys)
     }
 
-    /// Adds `f` to every key.
-    mutating func rebase(_ s: NodeStore, by f: UInt64) throws(RealmError) {
-        var k = try generalKeys(s)
-        for i in 0..<k.count { try s.setUnsigned(&k, i, k.getUnsigned(i) &+ f) }
-        setKeys(s, k)
+    /// Adds `distance` to every key.
+    mutating func rebase(_ store: NodeStore, by distance: UInt64) throws(RealmError) {
+        var keys = try generalKeys(store)
+        for i in 0..<keys.count { try store.setUnsigned(&keys, i, keys.getUnsigned(i) &+ distance) }
+        setKeys(store, keys)
     }
 
     /// The keys in general form.
-    mutating func generalKeys(_ s: NodeStore) throws(RealmError) -> Node {
+    mutating func generalKeys(_ store: NodeStore) throws(RealmError) -> Node {
         if !isCompact { return general }
-        let k = try s.makeUnsigned((0..<UInt64(count)).map { $0 })
-        setKeys(s, k)
-        return k
+        let keys = try store.makeUnsigned((0..<UInt64(count)).map { $0 })
+        setKeys(store, keys)
+        return keys
     }
 }
 
 struct ClusterInner {
     private(set) var node: Node
 
-    /// Where the children start, relative to this node; nil in the compact form, where they are as far apart as their
-    /// depth says.
+    /// Start offsets of the children, relative to this node; nil in the compact form, where the depth determines the
+    /// distance between children.
     private(set) var offsets: Node?
 
     /// Levels below this node.
     let depth: Int
 
-    @inline(__always) init(_ s: borrowing NodeStore, _ n: Node) throws(RealmError) {
-        let d = try n.slot(1), first = try n.child(0)
-        guard d.isTagged, d.integer >= 1, d.integer < 8 else {
-            throw .corrupt("inner cluster of impossible depth", at: n.ref.offset)
+    @inline(__always) init(_ store: borrowing NodeStore, _ inner: Node) throws(RealmError) {
+        let levels = try inner.slot(1), first = try inner.child(0)
+        guard levels.isTagged, levels.integer >= 1, levels.integer < 8 else {
+            throw .corrupt("inner cluster of impossible depth", at: inner.ref.offset)
         }
-        guard n.count > 3 else { throw .corrupt("inner cluster without children", at: n.ref.offset) }
-        node = n
-        depth = Int(d.integer)
+        guard inner.count > 3 else { throw .corrupt("inner cluster without children", at: inner.ref.offset) }
+        node = inner
+        depth = Int(levels.integer)
         if !first.isNull {
-            let o = try s.integers(first)
-            guard o.count >= n.count &- 3 else {
-                throw .corrupt("inner cluster with too few offsets", at: n.ref.offset)
+            let starts = try store.integers(first)
+            guard starts.count >= inner.count &- 3 else {
+                throw .corrupt("inner cluster with too few offsets", at: inner.ref.offset)
             }
-            offsets = o
+            offsets = starts
         }
     }
 
@@ -203,11 +209,13 @@ struct ClusterInner {
     /// Number of children.
     @inline(__always) var count: Int { node.count &- Self.firstChild }
 
-    @inline(__always) func child(_ i: Int) throws(RealmError) -> Ref { try node.child(i &+ 3) }
+    @inline(__always) func child(_ index: Int) throws(RealmError) -> Ref { try node.child(index &+ 3) }
 
-    @inline(__always) func offset(_ i: Int) -> UInt64 { offsets?.getUnsigned(i) ?? UInt64(i) << UInt64(8 &* depth) }
+    @inline(__always) func offset(_ index: Int) -> UInt64 {
+        offsets?.getUnsigned(index) ?? UInt64(index) << UInt64(8 &* depth)
+    }
 
-    /// The child where `key` belongs: the last that starts at or before it.
+    /// The child for `key`: the last child that starts at or before it.
     @inline(__always) func find(_ key: UInt64) throws(RealmError) -> Int {
         guard let offsets else { return Int(min(key >> UInt64(8 &* depth), UInt64(count &- 1))) }
         var low = 0
@@ -225,32 +233,32 @@ struct ClusterInner {
         return low &- 1
     }
 
-    /// Objects below, as the node says.
+    /// Number of objects below, as stored in the node.
     func objects() throws(RealmError) -> UInt64 { try node.slot(2).integer }
 
-    /// Whether no key is missing among those below, but perhaps at the end: keys ascend, so where as many objects are
-    /// below as keys are up to the end, each child starts with as many objects before it as its offset says. To count
-    /// them one by one is a look at each child: up to 256 places of memory.
-    /// - Parameter size: the number of objects below a node.
+    /// Whether the keys below have no gaps, except perhaps in the last child. Keys ascend: if there are as many objects
+    /// as the last offset and the size of the last child add up to, the offset of each child is also the number of
+    /// objects before it. This saves counting the objects of each child, up to 256 memory reads.
+    /// - Parameter size: returns the number of objects below a node.
     func isDense(_ size: (Ref) throws(RealmError) -> Int) throws(RealmError) -> Bool {
         let last = offset(count &- 1), all = try objects()
         guard last <= UInt64(Int64.max), all >= last else { return false }
         return all == last &+ UInt64(try size(try child(count &- 1)))
     }
 
-    /// Number of objects below the children before child `i`.
-    func objects(before i: Int, _ size: (Ref) throws(RealmError) -> Int) throws(RealmError) -> Int {
-        if i > 0, try isDense(size) { return Int(min(offset(i), offset(count &- 1))) }
+    /// Number of objects in the children before the child at `index`.
+    func objects(before index: Int, _ size: (Ref) throws(RealmError) -> Int) throws(RealmError) -> Int {
+        if index > 0, try isDense(size) { return Int(min(offset(index), offset(count &- 1))) }
         var sum = 0
-        for j in 0..<i { sum += try size(try child(j)) }
+        for j in 0..<index { sum += try size(try child(j)) }
         return sum
     }
 
-    /// The child with the object at `index` of those below, and the number of objects before that child.
+    /// The child that holds the object at `index` below this node, and the number of objects before that child.
     func find(index: Int, _ size: (Ref) throws(RealmError) -> Int) throws(RealmError) -> (child: Int, before: Int) {
         if index > 0, try isDense(size) {
-            let i = try find(UInt64(index))
-            return (i, Int(min(offset(i), UInt64(index))))
+            let position = try find(UInt64(index))
+            return (position, Int(min(offset(position), UInt64(index))))
         }
         var before = 0
         for i in 0..<count {
@@ -263,37 +271,37 @@ struct ClusterInner {
 
     // MARK: Changing a node in the slab
 
-    func setChild(_ s: NodeStore, _ i: Int, _ ref: Ref) { s.setSlot(node, i + 3, ref) }
+    func setChild(_ store: NodeStore, _ index: Int, _ ref: Ref) { store.setSlot(node, index + 3, ref) }
 
-    func setObjects(_ s: NodeStore, _ n: UInt64) { s.setSlot(node, 2, RefOrTagged(tagged: n)) }
+    func setObjects(_ store: NodeStore, _ count: UInt64) { store.setSlot(node, 2, RefOrTagged(tagged: count)) }
 
-    mutating func insertChild(_ s: NodeStore, _ i: Int, _ ref: Ref) throws(RealmError) {
-        try s.insertSlot(&node, i + 3, RefOrTagged(ref))
+    mutating func insertChild(_ store: NodeStore, _ index: Int, _ ref: Ref) throws(RealmError) {
+        try store.insertSlot(&node, index + 3, RefOrTagged(ref))
     }
 
-    mutating func eraseChildren(_ s: NodeStore, _ i: Int, _ n: Int = 1) throws(RealmError) {
-        try s.eraseSlots(&node, i + 3, n)
+    mutating func eraseChildren(_ store: NodeStore, _ index: Int, _ n: Int = 1) throws(RealmError) {
+        try store.eraseSlots(&node, index + 3, n)
     }
 
-    mutating func keepChildren(_ s: NodeStore, _ rows: KeptRows) throws(RealmError) {
-        try s.keepSlots(&node, rows, first: 3)
+    mutating func keepChildren(_ store: NodeStore, _ rows: KeptRows) throws(RealmError) {
+        try store.keepSlots(&node, rows, first: 3)
     }
 
-    /// Whether child `i` would start where the compact form puts it.
-    func isCompact(with offset: UInt64, at i: Int) -> Bool {
-        offsets == nil && offset == UInt64(i) << UInt64(8 * depth)
+    /// Whether a child that starts at `offset` fits the compact form at `index`.
+    func isCompact(with offset: UInt64, at index: Int) -> Bool {
+        offsets == nil && offset == UInt64(index) << UInt64(8 * depth)
     }
 
-    /// The offsets in general form. Who changes them gives them back to `setOffsets`.
-    mutating func generalOffsets(_ s: NodeStore) throws(RealmError) -> Node {
+    /// The offsets in general form. A caller that changes them passes them to `setOffsets`.
+    mutating func generalOffsets(_ store: NodeStore) throws(RealmError) -> Node {
         if let offsets { return offsets }
-        let o = try s.makeUnsigned((0..<UInt64(count)).map { $0 << UInt64(8 * depth) })
-        setOffsets(s, o)
-        return o
+        let offsets = try store.makeUnsigned((0..<UInt64(count)).map { $0 << UInt64(8 * depth) })
+        setOffsets(store, offsets)
+        return offsets
     }
 
-    mutating func setOffsets(_ s: NodeStore, _ o: Node) {
-        s.setSlot(node, 0, o.ref)
-        offsets = o
+    mutating func setOffsets(_ store: NodeStore, _ newOffsets: Node) {
+        store.setSlot(node, 0, newOffsets.ref)
+        offsets = newOffsets
     }
 }

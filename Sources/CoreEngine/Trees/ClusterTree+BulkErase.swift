@@ -1,6 +1,6 @@
 /// Erasing many rows in one walk over the clusters. Format: logical §5.4.
 extension ClusterTree {
-    /// Removes the rows of objects, which all exist, with the collections and backlink lists they own. `keys` ascend
+    /// Removes the rows of existing objects, with the collections and backlink lists that the rows own. `keys` ascend
     /// strictly.
     func erase(_ keys: ArraySlice<ObjKey>) throws(RealmError) {
         guard !keys.isEmpty else { return }
@@ -23,14 +23,14 @@ extension ClusterTree {
 
     /// Returns the node's size afterwards: objects of a leaf, children of an inner node.
     private func erase(
-        _ n: inout Node, _ keys: UnsafeBufferPointer<ObjKey>, base: UInt64, _ kept: UnsafeMutablePointer<UInt16>,
+        _ node: inout Node, _ keys: UnsafeBufferPointer<ObjKey>, base: UInt64, _ kept: UnsafeMutablePointer<UInt16>,
         depth: Int
     ) throws(RealmError) -> Int {
-        guard depth < Trees.maxDepth else { throw .corrupt("cluster tree too deep", at: n.ref.offset) }
-        guard n.isInner else { return try eraseRows(n, keys, base: base, kept) }
-        var inner = try ClusterInner(store, n)
+        guard depth < Trees.maxDepth else { throw .corrupt("cluster tree too deep", at: node.ref.offset) }
+        guard node.isInner else { return try eraseRows(node, keys, base: base, kept) }
+        var inner = try ClusterInner(store, node)
         let total = try inner.objects()
-        guard total >= UInt64(keys.count) else { throw .corrupt("object counts do not add up", at: n.ref.offset) }
+        guard total >= UInt64(keys.count) else { throw .corrupt("object counts do not add up", at: node.ref.offset) }
         inner.setObjects(store, total - UInt64(keys.count))
         let children = inner.count
         var at = 0
@@ -46,26 +46,26 @@ extension ClusterTree {
             if end == at { continue }
             let old = try inner.child(i)
             if inner.depth == 1, try nodeSize(old) == end - at {
-                // All of a cluster.
+                // All rows of the cluster are erased.
                 try store.destroy(old)
                 inner.setChild(store, i, .null)
                 anyEmpty = true
             } else {
-                var c = try store.writableRefs(try store.refsNode(old))
-                if c.ref != old { inner.setChild(store, i, c.ref) }
+                var child = try store.writableRefs(try store.refsNode(old))
+                if child.ref != old { inner.setChild(store, i, child.ref) }
                 let size = try erase(
-                    &c, UnsafeBufferPointer(rebasing: keys[at..<end]), base: base &+ inner.offset(i), kept,
+                    &child, UnsafeBufferPointer(rebasing: keys[at..<end]), base: base &+ inner.offset(i), kept,
                     depth: depth + 1)
-                if size == 0 { try store.destroy(c.ref) }
-                inner.setChild(store, i, size == 0 ? .null : c.ref)
+                if size == 0 { try store.destroy(child.ref) }
+                inner.setChild(store, i, size == 0 ? .null : child.ref)
                 anyEmpty = anyEmpty || size == 0
             }
             at = end
         }
-        guard at == keys.count else { throw .corrupt("object not where it was found", at: n.ref.offset) }
+        guard at == keys.count else { throw .corrupt("object not where it was found", at: node.ref.offset) }
         if anyEmpty { try dropEmptyChildren(&inner) }
         try mergeSmallChildren(&inner)
-        n = inner.node
+        node = inner.node
         return inner.count
     }
 
@@ -89,7 +89,7 @@ extension ClusterTree {
         if count > 0 { try rebaseFirstChild(&inner) }
     }
 
-    /// Joins neighbours that became small, as erasing one by one does.
+    /// Merges neighbours that became small, by the same rule as single erasures.
     private func mergeSmallChildren(_ inner: inout ClusterInner) throws(RealmError) {
         guard inner.count > 1 else { return }
         var i = 0
@@ -104,19 +104,19 @@ extension ClusterTree {
                 i += 1
                 continue
             }
-            var c = try store.writableRefs(try store.refsNode(ref))
-            try mergeChildren(&inner, i, &c)
+            var child = try store.writableRefs(try store.refsNode(ref))
+            try mergeChildren(&inner, i, &child)
             size += nextSize
         }
     }
 
     private func eraseRows(
-        _ n: Node, _ keys: UnsafeBufferPointer<ObjKey>, base: UInt64, _ kept: UnsafeMutablePointer<UInt16>
+        _ node: Node, _ keys: UnsafeBufferPointer<ObjKey>, base: UInt64, _ kept: UnsafeMutablePointer<UInt16>
     ) throws(RealmError) -> Int {
-        var cluster = try ClusterLeaf(store, n)
+        var cluster = try ClusterLeaf(store, node)
         let total = cluster.count
         guard total >= keys.count else {
-            throw .corrupt("cluster with an impossible number of objects", at: n.ref.offset)
+            throw .corrupt("cluster with an impossible number of objects", at: node.ref.offset)
         }
         try cluster.checkHolds(columns: columns.count)
         var count = 0, k = 0
@@ -128,24 +128,24 @@ extension ClusterTree {
                 count += 1
             }
         }
-        guard k == keys.count else { throw .corrupt("object not where it was found", at: n.ref.offset) }
+        guard k == keys.count else { throw .corrupt("object not where it was found", at: node.ref.offset) }
         let rows = KeptRows(rows: kept, count: count, total: total)
-        for c in 0..<columns.count {
-            guard let column = columns[c] else { continue }
-            let leaf = try cluster.column(c)
+        for index in 0..<columns.count {
+            guard let column = columns[index] else { continue }
+            let leaf = try cluster.column(index)
             if column.ownsTrees { try destroyOwned(try store.refsNode(leaf), except: rows) }
             let new = try column.kind.keep(store, leaf, rows)
-            if new != leaf { cluster.setColumn(store, c, new) }
+            if new != leaf { cluster.setColumn(store, index, new) }
         }
         try cluster.keep(store, rows)
         return count
     }
 
     private func destroyOwned(_ leaf: Node, except kept: KeptRows) throws(RealmError) {
-        var k = 0
+        var next = 0
         for i in 0..<kept.total {
-            if k < kept.count && kept[k] == i {
-                k += 1
+            if next < kept.count && kept[next] == i {
+                next += 1
                 continue
             }
             let owned = try leaf.slot(i)

@@ -1,37 +1,37 @@
-/// The rows of a table: a tree of clusters of up to 256 objects, each a leaf node that holds one column leaf per
-/// column. Keys are relative to the offset of their node; the offsets on the path add up to the ObjKey. Format: logical
-/// §5.
+/// The rows of a table: a tree of clusters with up to 256 objects each. A cluster is a leaf node with one column leaf
+/// per column. Keys are relative to the offset of their node; an ObjKey is the sum of the key and the offsets on the
+/// path. Format: logical §5.
 ///
 /// Invariants
 /// 1. All column leaves of a cluster have as many elements as the cluster has keys.
 /// 2. Keys ascend strictly; the offset of a first child is 0.
-/// 3. `cursor` describes a leaf of the present tree or is invalid: every structural change invalidates or replaces it.
+/// 3. `cursor` describes a leaf of the current tree, or is invalid: every structural change invalidates or replaces it.
 final class ClusterTree {
-    /// What stands in one column slot of every leaf.
+    /// Describes the content of one column slot in every leaf.
     struct Column {
         var kind: LeafKind
 
-        /// Value of new rows.
+        /// The value for new rows.
         var initial: Mixed
 
-        /// Elements are refs of collections or backlink lists, owned by the row.
+        /// Whether elements are refs of collections or backlink lists, which the row owns.
         var ownsTrees: Bool
 
-        /// Leaf of distinct values when the column is an enumerated string column.
+        /// The leaf of distinct values, if the column is an enumerated string column.
         var enumeratedValues: Ref = .null
     }
 
     let store: NodeStore
     private(set) var root: Ref
 
-    /// By column index; nil for holes.
+    /// By column index; nil for unused indexes.
     private(set) var columns: [Column?]
     var cursor = ClusterCursor()
 
-    /// A second cursor for look-ups on the side (index checks), so that they do not push the first one away.
+    /// A second cursor for look-ups by index checks, so that these do not move the first cursor.
     private var probe = ClusterCursor()
 
-    /// A row of the leaf where the cursor stands: good until the cursor moves, or rows come or go. Debug builds assert
+    /// A row of the cursor's leaf: valid until the cursor moves, or rows are inserted or erased. Debug builds assert
     /// that.
     struct Row {
         let index: Int
@@ -56,19 +56,19 @@ final class ClusterTree {
         #endif
     }
 
-    /// Column leaves of the cursor's leaf that were opened already, by column index; good while `generation` is the
-    /// cursor's.
+    /// Opened column leaves of the cursor's leaf, by column index. An entry is valid while its `generation` equals that
+    /// of the tree.
     private var opened: UnsafeMutablePointer<OpenedColumn>
     private var openedCount = 0
     private var generation: UInt64 = 1
 
-    /// Never reused, whatever `generation` goes back to.
+    /// The source of new generations. A value is never reused, although `peek` sets `generation` back.
     private var newestGeneration: UInt64 = 1
 
-    /// The column's leaves hold numbers of values that stand elsewhere.
+    /// Whether the leaves of the column hold indexes into a separate leaf of distinct values.
     func isEnumerated(_ column: ColKey) -> Bool {
-        guard column.index < columns.count, let c = columns[column.index] else { return false }
-        return !c.enumeratedValues.isNull
+        guard column.index < columns.count, let definition = columns[column.index] else { return false }
+        return !definition.enumeratedValues.isNull
     }
 
     init(_ store: NodeStore, root: Ref, columns: [Column?]) {
@@ -92,17 +92,18 @@ final class ClusterTree {
         for i in 0..<openedCount { (opened + i).initialize(to: OpenedColumn(initial: columns[i]?.initial ?? .null)) }
     }
 
-    /// Forgets opened column leaves: the cursor moved, or rows were inserted or erased.
+    /// Closes all opened column leaves: the cursor moved, or rows were inserted or erased.
     @inline(__always) func forgetOpened() {
         newestGeneration &+= 1
         generation = newestGeneration
     }
 
-    /// An empty tree with the columns' empty leaves.
+    /// An empty tree, with an empty leaf for each column.
     static func create(_ store: NodeStore, columns: [Column?]) throws(RealmError) -> Ref {
         var slots = [RefOrTagged(tagged: 0)]
-        for c in columns {
-            slots.append(RefOrTagged(try c.map { c throws(RealmError) in try c.kind.create(store) } ?? .null))
+        for column in columns {
+            slots.append(
+                RefOrTagged(try column.map { column throws(RealmError) in try column.kind.create(store) } ?? .null))
         }
         return try store.makeRefs(slots).ref
     }
@@ -131,19 +132,19 @@ final class ClusterTree {
     /// Number of objects.
     func count() throws(RealmError) -> Int { try subtreeCount(root) }
 
-    /// Objects below a node.
+    /// Number of objects below a node.
     func subtreeCount(_ ref: Ref) throws(RealmError) -> Int {
-        let n = try store.refsNode(ref)
-        if !n.isInner { return try ClusterLeaf(store, n).count }
-        let c = try n.slot(2)
-        // 256 rows need at least the eight bytes of their cluster.
-        guard c.isTagged, store.admits(c.integer, perByte: 32) else {
+        let node = try store.refsNode(ref)
+        if !node.isInner { return try ClusterLeaf(store, node).count }
+        let count = try node.slot(2)
+        // A cluster of up to 256 rows takes at least eight bytes of the file.
+        guard count.isTagged, store.admits(count.integer, perByte: 32) else {
             throw .corrupt("impossible number of objects", at: ref.offset)
         }
-        return Int(c.integer)
+        return Int(count.integer)
     }
 
-    /// Bytes that a leaf of the tree needs at least: a header and a word, and a header for each column's leaf.
+    /// Minimum size of a leaf in bytes: a header and a word, and a header for each column leaf.
     var leastLeafSize: Int { 16 + 8 * columns.reduce(0) { $1 == nil ? $0 : $0 + 1 } }
 
     // MARK: Finding
@@ -159,16 +160,16 @@ final class ClusterTree {
         try cursor.descend(store, root, toIndex: index) { (ref) throws(RealmError) in try subtreeCount(ref) }
     }
 
-    /// Row of `key` in the cursor's leaf, which is found first; nil when there is no such object.
+    /// Moves the cursor to the leaf of `key` and returns the row; nil if the object does not exist.
     @inline(__always) func locate(_ key: ObjKey) throws(RealmError) -> Row? { try find(key).map { token($0) } }
 
     @inline(__always) private func find(_ key: ObjKey) throws(RealmError) -> Int? {
-        let k = UInt64(bitPattern: key.raw)
-        if !cursor.holds(k) { try descend(to: k, writable: false) }
-        return rowInCursor(k)
+        let raw = UInt64(bitPattern: key.raw)
+        if !cursor.holds(raw) { try descend(to: raw, writable: false) }
+        return rowInCursor(raw)
     }
 
-    /// As `locate`, with the path in the slab. A key that is not there copies nothing.
+    /// Like `locate`, and makes the path writable (in the slab). For a missing key nothing is copied.
     @inline(__always) func locateForWriting(_ key: ObjKey) throws(RealmError) -> Row? {
         guard let row = try find(key) else { return nil }
         if !cursor.isWritable { try descend(to: UInt64(bitPattern: key.raw), writable: true) }
@@ -180,14 +181,14 @@ final class ClusterTree {
     /// Number of objects whose keys are below `key`.
     func rank(of key: ObjKey) throws(RealmError) -> Int {
         var relative = UInt64(bitPattern: key.raw), before = 0
-        var n = try store.refsNode(root)
+        var node = try store.refsNode(root)
         for _ in 0..<Trees.maxDepth {
-            guard n.isInner else { return before + (try ClusterLeaf(store, n)).position(relative) }
-            let inner = try ClusterInner(store, n)
-            let i = try inner.find(relative)
-            before += try inner.objects(before: i) { (ref) throws(RealmError) in try subtreeCount(ref) }
-            relative &-= inner.offset(i)
-            n = try store.refsNode(try inner.child(i))
+            guard node.isInner else { return before + (try ClusterLeaf(store, node)).position(relative) }
+            let inner = try ClusterInner(store, node)
+            let childIndex = try inner.find(relative)
+            before += try inner.objects(before: childIndex) { (ref) throws(RealmError) in try subtreeCount(ref) }
+            relative &-= inner.offset(childIndex)
+            node = try store.refsNode(try inner.child(childIndex))
         }
         throw .corrupt("cluster tree too deep", at: root.offset)
     }
@@ -198,7 +199,7 @@ final class ClusterTree {
         return keyInCursor(index &- cursor.firstIndex)
     }
 
-    /// Key of the object at `index` when the cursor stands there; nil otherwise.
+    /// Key of the object at `index`, if the cursor's leaf holds it; otherwise nil.
     @inline(__always) func keyNear(_ index: Int) -> ObjKey? {
         cursor.holds(index: index) ? keyInCursor(index &- cursor.firstIndex) : nil
     }
@@ -223,7 +224,7 @@ final class ClusterTree {
         let total = try count()
         var all: [ObjKey] = []
         while all.count < total {
-            // Leaf by leaf: the first key of each leads the cursor there.
+            // Leaf by leaf: reading its first key moves the cursor to the next leaf.
             all.append(try key(at: all.count))
             let leaf = cursor.leaf, offset = cursor.offset
             let next = all.count &- cursor.firstIndex
@@ -238,93 +239,97 @@ final class ClusterTree {
 
     // MARK: Values
 
-    /// Value of column `column` in the object `key`; nil when there is no such object.
+    /// Value of column `column` in the object `key`; nil if the object does not exist.
     @inline(__always) func get(_ key: ObjKey, _ column: Int) throws(RealmError) -> Mixed? {
         guard let row = try find(key) else { return nil }
         return try value(row, column)
     }
 
-    /// Value in the cursor's leaf.
+    /// Value of a row in the cursor's leaf.
     @inline(__always) func get(row: Row, _ column: Int) throws(RealmError) -> Mixed {
         assert(isCurrent(row), "a row after the cursor moved on")
         return try value(row.index, column)
     }
 
     @inline(__always) private func value(_ row: Int, _ column: Int) throws(RealmError) -> Mixed {
-        if let v = try openValue(row, column) { return v }
+        if let value = try openValue(row, column) { return value }
         return try getOpening(row, column)
     }
 
-    /// The value, when the column's leaf is open and the value in order; otherwise it is to be read by the longer way.
+    /// The value, if the column leaf is open and the value is not damaged; nil means "take the slow path".
     @inline(__always) private func openValue(_ row: Int, _ column: Int) throws(RealmError) -> Mixed? {
         guard column < openedCount, opened[column].generation == generation else { return nil }
         return try OpenedColumn.anyValue(opened + column, row)
     }
 
-    /// As `get(row:)`, and opens the column leaf for the rows that follow.
+    /// Reads the value of a row, and opens the column leaf for the next reads.
     @inline(never) private func getOpening(_ row: Int, _ column: Int) throws(RealmError) -> Mixed {
-        if column < columns.count, try open(column), let v = try openValue(row, column) { return v }
+        if column < columns.count, try open(column), let value = try openValue(row, column) { return value }
         return try getClosed(row, column)
     }
 
-    /// Opens the column's leaf in the cursor's leaf; false when it is of a form that is not kept open.
+    /// Opens the column leaf in the cursor's leaf; false if a leaf of this form cannot be kept open.
     @inline(never) private func open(_ column: Int) throws(RealmError) -> Bool {
-        let o = opened + column
-        o.pointee.generation = 0
-        guard let c = columns[column], c.enumeratedValues.isNull,
-            try o.pointee.open(c.kind, try cursor.leaf.column(column), store)
+        let entry = opened + column
+        entry.pointee.generation = 0
+        guard let definition = columns[column], definition.enumeratedValues.isNull,
+            try entry.pointee.open(definition.kind, try cursor.leaf.column(column), store)
         else {
             return false
         }
-        o.pointee.generation = generation
+        entry.pointee.generation = generation
         return true
     }
 
-    /// Whether what is open of a column is what stands in the cursor's leaf.
+    /// Whether the opened column matches the column leaf in the cursor's leaf; for checks of the invariants.
     func isOpenedRight(_ column: Int) throws(RealmError) -> Bool {
-        guard opened[column].generation == generation, let c = columns[column] else { return true }
-        var anew = OpenedColumn(initial: c.initial)
-        return try anew.open(c.kind, try cursor.leaf.column(column), store) && anew.isSame(as: opened[column])
+        guard opened[column].generation == generation, let definition = columns[column] else { return true }
+        var anew = OpenedColumn(initial: definition.initial)
+        return try anew.open(definition.kind, try cursor.leaf.column(column), store) && anew.isSame(as: opened[column])
     }
 
     private func getClosed(_ row: Int, _ column: Int) throws(RealmError) -> Mixed {
-        guard column < columns.count, let c = columns[column] else {
+        guard column < columns.count, let definition = columns[column] else {
             throw .corrupt("no such column", at: cursor.leaf.ref.offset)
         }
         let leaf = try cursor.leaf.column(column)
-        if c.kind == .string && !c.enumeratedValues.isNull { return try getEnumerated(leaf, row, c.enumeratedValues) }
-        return try c.kind.get(store, leaf, row)
+        if definition.kind == .string && !definition.enumeratedValues.isNull {
+            return try getEnumerated(leaf, row, definition.enumeratedValues)
+        }
+        return try definition.kind.get(store, leaf, row)
     }
 
-    /// The text in a row of an enumerated column, of which `leaf` is a leaf.
+    /// The text in a row of `leaf`, which belongs to an enumerated column.
     func enumeratedValue(_ column: ColKey, _ leaf: Ref, _ row: Int) throws(RealmError) -> Mixed {
-        guard column.index < columns.count, let c = columns[column.index] else {
+        guard column.index < columns.count, let definition = columns[column.index] else {
             throw .corrupt("no such column", at: leaf.offset)
         }
-        return try getEnumerated(leaf, row, c.enumeratedValues)
+        return try getEnumerated(leaf, row, definition.enumeratedValues)
     }
 
     private func getEnumerated(_ leaf: Ref, _ row: Int, _ values: Ref) throws(RealmError) -> Mixed {
-        let n = try store.node(leaf)
-        guard !n.hasRefs && n.widthType == 0 else { return try LeafKind.string.get(store, leaf, row) }
-        guard row < n.count else { throw .corrupt("leaf is too short", at: leaf.offset) }
-        let index = n.get(row)
+        let node = try store.node(leaf)
+        guard !node.hasRefs && node.widthType == 0 else { return try LeafKind.string.get(store, leaf, row) }
+        guard row < node.count else { throw .corrupt("leaf is too short", at: leaf.offset) }
+        let index = node.get(row)
         guard index >= 0, index < 1 << 24 else {
             throw .corrupt("index of an enumerated string out of range", at: leaf.offset)
         }
-        guard let b = try StringLeaf.get(store, values, Int(index)) else { return .null }
-        return .string(b)
+        guard let text = try StringLeaf.get(store, values, Int(index)) else { return .null }
+        return .string(text)
     }
 
-    /// The value, when the cursor stands at the object's leaf and the column leaf is open: most reads. nil: use `get`.
+    /// Fast path of most reads: the value, if the cursor is at the object's leaf and the column leaf is open. nil means
+    /// "use `get`".
     @inline(__always) func openedValue(_ key: ObjKey, _ column: Int) -> Mixed? {
-        let k = UInt64(bitPattern: key.raw)
-        guard cursor.holds(k), column < openedCount, opened[column].generation == generation, let row = rowInCursor(k)
+        let raw = UInt64(bitPattern: key.raw)
+        guard cursor.holds(raw), column < openedCount, opened[column].generation == generation,
+            let row = rowInCursor(raw)
         else { return nil }
         return OpenedColumn.value(opened + column, row)
     }
 
-    /// The integer, number or text, under the same conditions; nil: use `get`.
+    /// Like `openedValue`, for one type: integers, floating-point numbers, texts. nil means "use `get`".
     @inline(__always) func openedInteger(_ key: ObjKey, _ column: Int) -> Int64? {
         openedRow(key, column).flatMap { OpenedColumn.integer(opened + column, $0) }
     }
@@ -338,15 +343,15 @@ final class ClusterTree {
     }
 
     @inline(__always) private func openedRow(_ key: ObjKey, _ column: Int) -> Int? {
-        let k = UInt64(bitPattern: key.raw)
-        guard cursor.holds(k), column < openedCount, opened[column].generation == generation else { return nil }
-        return rowInCursor(k)
+        let raw = UInt64(bitPattern: key.raw)
+        guard cursor.holds(raw), column < openedCount, opened[column].generation == generation else { return nil }
+        return rowInCursor(raw)
     }
 
-    /// As `get`, without moving the cursor.
+    /// Like `get`, but does not move the cursor.
     func peek(_ key: ObjKey, _ column: Int) throws(RealmError) -> Mixed? {
         if cursor.holds(UInt64(bitPattern: key.raw)) { return try get(key, column) }
-        // The column leaves opened for the cursor stay as they are: this path does not use them.
+        // The column leaves that are open for the cursor stay valid: this path does not use them.
         let kept = generation
         swap(&cursor, &probe)
         defer {
@@ -357,62 +362,65 @@ final class ClusterTree {
         return try getClosed(row, column)
     }
 
-    /// Stores a value; false when there is no such object.
-    @inline(__always) func set(_ key: ObjKey, _ column: Int, _ v: Mixed) throws(RealmError) -> Bool {
+    /// Stores a value; false if the object does not exist.
+    @inline(__always) func set(_ key: ObjKey, _ column: Int, _ value: Mixed) throws(RealmError) -> Bool {
         guard let row = try locateForWriting(key) else { return false }
-        try set(row: row, column, v)
+        try set(row: row, column, value)
         return true
     }
 
     /// Stores a value in the cursor's leaf, which is writable.
-    @inline(__always) func set(row: Row, _ column: Int, _ v: Mixed) throws(RealmError) {
+    @inline(__always) func set(row: Row, _ column: Int, _ value: Mixed) throws(RealmError) {
         assert(isCurrent(row) && cursor.isWritable, "a row after the cursor moved on")
         let row = row.index
         let isOpen = column < openedCount && opened[column].generation == generation
         if isOpen {
-            if OpenedColumn.set(opened + column, store, row, v) { return }
+            if OpenedColumn.set(opened + column, store, row, value) { return }
             opened[column].generation = 0
         }
-        guard column < columns.count, let c = columns[column] else {
+        guard column < columns.count, let definition = columns[column] else {
             throw .corrupt("no such column", at: cursor.leaf.ref.offset)
         }
         let leaf = try cursor.leaf.column(column)
-        let new = try c.kind.set(store, leaf, row, v)
+        let new = try definition.kind.set(store, leaf, row, value)
         if new != leaf { cursor.leaf.setColumn(store, column, new) }
-        // While rows are added at the end, the next one follows.
+        // The last row was set, so rows are probably being appended: open the leaf for the next row.
         if isOpen, row == cursor.count &- 1 { _ = try open(column) }
     }
 
-    /// Adds what a new row starts with to every column leaf of the cursor's leaf, which is writable. Leaves are opened
-    /// on the way, so that the rows that follow, and the values that are set in this one, find them open.
+    /// Appends the initial values of a new row to every column leaf of the cursor's leaf, which is writable. The column
+    /// leaves are opened, so that setting values of this row and appending the next rows find them open.
     func appendToColumns(_ row: Int, _ initial: (column: Int, value: Mixed)?) throws(RealmError) {
         let count = columns.count
         try cursor.leaf.checkHolds(columns: count)
         store.isTouched = true
-        for c in 0..<count {
-            let o = opened + c
-            if let initial, initial.column == c {
-                if o.pointee.generation == generation, OpenedColumn.append(o, store, row, initial.value) { continue }
-                try appendOpening(row, c, initial.value)
-            } else {
-                if o.pointee.generation == generation, OpenedColumn.append(o, store, row, o.pointee.initial) {
+        for index in 0..<count {
+            let entry = opened + index
+            if let initial, initial.column == index {
+                if entry.pointee.generation == generation, OpenedColumn.append(entry, store, row, initial.value) {
                     continue
                 }
-                try appendOpening(row, c, nil)
+                try appendOpening(row, index, initial.value)
+            } else {
+                if entry.pointee.generation == generation, OpenedColumn.append(entry, store, row, entry.pointee.initial)
+                {
+                    continue
+                }
+                try appendOpening(row, index, nil)
             }
         }
     }
 
     @inline(never) private func appendOpening(_ row: Int, _ column: Int, _ value: Mixed?) throws(RealmError) {
-        guard let c = columns[column] else { return }
+        guard let definition = columns[column] else { return }
         opened[column].generation = 0
         let leaf = try cursor.leaf.column(column)
-        let new = try c.kind.insert(store, leaf, row, value ?? c.initial)
+        let new = try definition.kind.insert(store, leaf, row, value ?? definition.initial)
         if new != leaf { cursor.leaf.setColumn(store, column, new) }
         _ = try open(column)
     }
 
-    /// Gives the collection that a Mixed value was just made its stable key.
+    /// Gives a stable key to the collection that was just stored in a Mixed property.
     func assignKey(_ key: ObjKey, _ column: Int) throws(RealmError) {
         guard let row = try locateForWriting(key) else { return }
         forgetOpened()

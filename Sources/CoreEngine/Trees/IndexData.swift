@@ -1,4 +1,4 @@
-/// The bytes under which a value stands in a search index, cut into chunks of four. Format: logical §9.2, §9.3.
+/// The bytes that represent a value in a search index, divided into chunks of four bytes. Format: logical §9.2, §9.3.
 struct IndexData {
     private var words: (UInt64, UInt64) = (0, 0)
     private var external: UnsafeRawPointer?
@@ -19,12 +19,12 @@ struct IndexData {
         self.isNull = isNull
     }
 
-    /// - Returns: nil for values that no index holds (raw slots).
+    /// - Returns: nil for values that cannot be indexed (raw slots and plain links).
     @inline(__always) init?(_ value: Mixed) {
         switch value {
         case .null: self.init(words: (0, 0), count: 0, isNull: true)
-        case .int(let i): self.init(words: (UInt64(bitPattern: i), 0), count: 8)
-        case .string(let b): self.init(bytes: b)
+        case .int(let integer): self.init(words: (UInt64(bitPattern: integer), 0), count: 8)
+        case .string(let text): self.init(bytes: text)
         default:
             guard let other = Self.other(value) else { return nil }
             self = other
@@ -33,26 +33,33 @@ struct IndexData {
 
     private static func other(_ value: Mixed) -> IndexData? {
         switch value {
-        case .bool(let b): return IndexData(words: (b ? 1 : 0, 0), count: 8)
-        case .timestamp(let t):
+        case .bool(let flag): return IndexData(words: (flag ? 1 : 0, 0), count: 8)
+        case .timestamp(let timestamp):
             return IndexData(
-                words: (UInt64(bitPattern: t.seconds), UInt64(UInt32(bitPattern: t.nanoseconds))), count: 12)
-        case .objectId(let o):
-            return IndexData(words: (o.high.byteSwapped, UInt64(o.low.byteSwapped)), count: 12)
-        case .uuid(let u): return IndexData(words: (u.high.byteSwapped, u.low.byteSwapped), count: 16)
-        case .float(let f):
-            if let i = Int32(exactly: f) { return IndexData(words: (UInt64(bitPattern: Int64(i)), 0), count: 8) }
-            return IndexData(words: (UInt64(f.bitPattern), 0), count: 4)
-        case .double(let d):
-            if let i = Int32(exactly: d) { return IndexData(words: (UInt64(bitPattern: Int64(i)), 0), count: 8) }
-            return IndexData(words: (d.bitPattern, 0), count: 8)
-        case .decimal(let d):
-            if let i = d.truncatedInt64 { return IndexData(words: (UInt64(bitPattern: i), 0), count: 8) }
-            return IndexData(words: (d.low, d.high), count: 16)
-        case .binary(let b): return IndexData(bytes: b)
-        case .typedLink(let t, let k):
-            let raw = UInt64(bitPattern: k.raw)
-            return IndexData(words: (UInt64(t.raw) | raw << 32, raw >> 32), count: 12)
+                words: (UInt64(bitPattern: timestamp.seconds), UInt64(UInt32(bitPattern: timestamp.nanoseconds))),
+                count: 12)
+        case .objectId(let id):
+            return IndexData(words: (id.high.byteSwapped, UInt64(id.low.byteSwapped)), count: 12)
+        case .uuid(let uuid): return IndexData(words: (uuid.high.byteSwapped, uuid.low.byteSwapped), count: 16)
+        case .float(let number):
+            if let integer = Int32(exactly: number) {
+                return IndexData(words: (UInt64(bitPattern: Int64(integer)), 0), count: 8)
+            }
+            return IndexData(words: (UInt64(number.bitPattern), 0), count: 4)
+        case .double(let number):
+            if let integer = Int32(exactly: number) {
+                return IndexData(words: (UInt64(bitPattern: Int64(integer)), 0), count: 8)
+            }
+            return IndexData(words: (number.bitPattern, 0), count: 8)
+        case .decimal(let number):
+            if let integer = number.truncatedInt64 {
+                return IndexData(words: (UInt64(bitPattern: integer), 0), count: 8)
+            }
+            return IndexData(words: (number.low, number.high), count: 16)
+        case .binary(let bytes): return IndexData(bytes: bytes)
+        case .typedLink(let table, let key):
+            let raw = UInt64(bitPattern: key.raw)
+            return IndexData(words: (UInt64(table.raw) | raw << 32, raw >> 32), count: 12)
         // The literal bytes "__List__" and "__Dictionary__".
         case .list: return IndexData(words: (0x5F5F_7473_694C_5F5F, 0), count: 8)
         case .dictionary: return IndexData(words: (0x6F69_7463_6944_5F5F, 0x5F5F_7972_616E), count: 14)
@@ -60,12 +67,15 @@ struct IndexData {
         }
     }
 
-    @inline(__always) private func byte(_ i: Int) -> UInt32 {
-        if let external { return UInt32(external.load(fromByteOffset: i, as: UInt8.self)) }
-        return UInt32(truncatingIfNeeded: (i < 8 ? words.0 >> UInt64(i &* 8) : words.1 >> UInt64((i &- 8) &* 8)) & 0xFF)
+    @inline(__always) private func byte(_ index: Int) -> UInt32 {
+        if let external { return UInt32(external.load(fromByteOffset: index, as: UInt8.self)) }
+        return UInt32(
+            truncatingIfNeeded: (index < 8 ? words.0 >> UInt64(index &* 8) : words.1 >> UInt64((index &- 8) &* 8))
+                & 0xFF)
     }
 
-    /// Key of the four bytes at `offset`: big-endian; a short rest is closed by `X`; null and beyond the end are 0.
+    /// The four bytes at `offset` as a big-endian key. A shorter rest is followed by `X` and zeros; null, and an offset
+    /// beyond the end, give 0.
     @inline(__always) func chunk(_ offset: Int) -> Int32 {
         if isNull || offset > count { return 0 }
         let rest = count &- offset

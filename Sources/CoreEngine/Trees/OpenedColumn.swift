@@ -1,80 +1,80 @@
-/// The checked nodes of one column leaf of a cluster, kept open: neighbouring rows are read, and rows are added at the
-/// end and filled, without opening it again.
+/// The checked nodes of one column leaf of a cluster, kept open: rows of the leaf are read, appended and set without
+/// opening it again.
 ///
 /// Invariants
-/// 1. While it is valid (its `generation` is its tree's), the nodes are those of the leaf, and `node.count` is the
-///    number of its rows.
-/// 2. What it changes, it changes in place, in nodes of the slab that have room, and writes their headers at once: the
-///    tree is whole after each call. When that is not possible nothing happens, and the leaf is to be changed the
-///    general way.
+/// 1. While it is valid (its `generation` equals that of its tree), the nodes are those of the leaf, and `node.count`
+///    is the number of rows.
+/// 2. All changes are made in place, in slab nodes with enough room, and the headers are updated at once: the tree is
+///    consistent after each call. If a change in place is not possible, nothing changes, and the caller changes the
+///    leaf the general way.
 struct OpenedColumn {
     enum Form: UInt8 { case none, int, bool, link, double, float, slot, smallString, mediumString }
     var generation: UInt64 = 0
 
-    /// Value of new rows.
+    /// The value for new rows.
     let initial: Mixed
     private var form = Form.none
 
     /// The leaf; for medium strings the end offsets.
     private(set) var node = ClusterTree.noNode
 
-    /// The other parts of medium strings; of no meaning for other forms, as `blobRoom`.
+    /// The other parts of medium strings; unused in other forms, like `blobRoom`.
     private var blob = ClusterTree.noNode
     private var nulls = ClusterTree.noNode
 
-    /// Rows that there is room for, 0 in a node of the file: rows are only added, and changed, below it.
+    /// Row capacity; 0 for nodes in the file. Only rows below it are appended or changed in place.
     private var room = 0
 
-    /// Bytes that the blob has room for.
+    /// Byte capacity of the blob.
     private var blobRoom = 0
 
     init(initial: Mixed) { self.initial = initial }
 
-    /// - Returns: false for forms that are not kept open.
-    mutating func open(_ kind: LeafKind, _ leaf: Ref, _ s: NodeStore) throws(RealmError) -> Bool {
+    /// - Returns: false for forms that cannot be kept open.
+    mutating func open(_ kind: LeafKind, _ leaf: Ref, _ store: NodeStore) throws(RealmError) -> Bool {
         form = .none
         switch kind {
-        case .int: try take(.int, s.integers(leaf), s)
-        case .bool: try take(.bool, s.integers(leaf), s)
-        case .link: try take(.link, s.integers(leaf), s)
-        case .double: try take(.double, FloatLeaf.node(s, leaf, width: 8), s)
-        case .float: try take(.float, FloatLeaf.node(s, leaf, width: 4), s)
-        case .slot: try take(.slot, s.refsNode(leaf), s)
-        case .string: return try openString(leaf, s)
+        case .int: try take(.int, store.integers(leaf), store)
+        case .bool: try take(.bool, store.integers(leaf), store)
+        case .link: try take(.link, store.integers(leaf), store)
+        case .double: try take(.double, FloatLeaf.node(store, leaf, width: 8), store)
+        case .float: try take(.float, FloatLeaf.node(store, leaf, width: 4), store)
+        case .slot: try take(.slot, store.refsNode(leaf), store)
+        case .string: return try openString(leaf, store)
         default: return false
         }
         return true
     }
 
-    @inline(__always) private mutating func take(_ form: Form, _ leaf: Node, _ s: NodeStore) throws(RealmError) {
+    @inline(__always) private mutating func take(_ form: Form, _ leaf: Node, _ store: NodeStore) throws(RealmError) {
         self.form = form
         node = leaf
-        room = Self.room(leaf, s)
+        room = Self.room(leaf, store)
     }
 
-    private mutating func openString(_ leaf: Ref, _ s: NodeStore) throws(RealmError) -> Bool {
-        let n = try s.node(leaf)
-        if n.hasRefs {
-            guard !n.context, n.widthType == 0 else { return false }
-            let p = try MediumLeaf.parts(s, n)
-            (form, node, blob, nulls) = (.mediumString, p.ends, p.blob, p.nulls)
-            let isWhole = nulls.count == node.count && blob.width > 0 && blob.ref.offset >= s.slabStart
-            room = isWhole ? min(Self.room(node, s), Self.room(nulls, s)) : 0
-            blobRoom = isWhole ? s.capacity(blob) : 0
+    private mutating func openString(_ leaf: Ref, _ store: NodeStore) throws(RealmError) -> Bool {
+        let leafNode = try store.node(leaf)
+        if leafNode.hasRefs {
+            guard !leafNode.context, leafNode.widthType == 0 else { return false }
+            let parts = try MediumLeaf.parts(store, leafNode)
+            (form, node, blob, nulls) = (.mediumString, parts.ends, parts.blob, parts.nulls)
+            let isWhole = nulls.count == node.count && blob.width > 0 && blob.ref.offset >= store.slabStart
+            room = isWhole ? min(Self.room(node, store), Self.room(nulls, store)) : 0
+            blobRoom = isWhole ? store.capacity(blob) : 0
             return true
         }
-        guard n.widthType == 1 else { return false }
-        try take(.smallString, n, s)
+        guard leafNode.widthType == 1 else { return false }
+        try take(.smallString, leafNode, store)
         return true
     }
 
-    @inline(__always) private static func room(_ n: Node, _ s: NodeStore) -> Int {
-        guard n.ref.offset >= s.slabStart else { return 0 }
-        let bits = n.widthType == 0 ? n.width : n.width &* 8
-        return bits == 0 ? Format.clusterCapacity : s.capacity(n) &* 8 / bits
+    @inline(__always) private static func room(_ node: Node, _ store: NodeStore) -> Int {
+        guard node.ref.offset >= store.slabStart else { return 0 }
+        let bits = node.widthType == 0 ? node.width : node.width &* 8
+        return bits == 0 ? Format.clusterCapacity : store.capacity(node) &* 8 / bits
     }
 
-    /// Whether a leaf opened anew is the same, for the assertions of debug builds.
+    /// Whether another opened column describes the same nodes; for assertions in debug builds.
     func isSame(as other: OpenedColumn) -> Bool {
         guard form == other.form, node.isSame(as: other.node), room == other.room else { return false }
         return form != .mediumString
@@ -83,203 +83,209 @@ struct OpenedColumn {
 
     // MARK: Reading
 
-    /// A value of the forms that most columns have.
-    @inline(__always) static func value(_ o: UnsafeMutablePointer<OpenedColumn>, _ row: Int) -> Mixed? {
-        guard row < o.pointee.node.count else { return nil }
-        switch o.pointee.form {
-        case .int: return .int(o.pointee.node.get(row))
+    /// The value in a row, for the forms that most columns have; nil means "take the slow path".
+    @inline(__always) static func value(_ column: UnsafeMutablePointer<OpenedColumn>, _ row: Int) -> Mixed? {
+        guard row < column.pointee.node.count else { return nil }
+        switch column.pointee.form {
+        case .int: return .int(column.pointee.node.get(row))
         case .double:
-            let bits = FloatLeaf.double(o.pointee.node, row)
+            let bits = FloatLeaf.double(column.pointee.node, row)
             return bits == FloatLeaf.nullDouble ? .null : .double(Double(bitPattern: bits))
         case .mediumString:
-            guard row < o.pointee.nulls.count else { return nil }
-            if o.pointee.nulls.get(row) != 0 { return .null }
-            guard let text = MediumLeaf.text(o.pointee.node, o.pointee.blob, row) else { return nil }
+            guard row < column.pointee.nulls.count else { return nil }
+            if column.pointee.nulls.get(row) != 0 { return .null }
+            guard let text = MediumLeaf.text(column.pointee.node, column.pointee.blob, row) else { return nil }
             return .string(text)
         case .smallString:
-            guard let text = StringLeaf.small(o.pointee.node, row) else { return nil }
+            guard let text = StringLeaf.small(column.pointee.node, row) else { return nil }
             return text.map { .string($0) } ?? .null
         case .bool:
-            let v = o.pointee.node.get(row)
-            return v == 3 ? .null : .bool(v != 0)
+            let value = column.pointee.node.get(row)
+            return value == 3 ? .null : .bool(value != 0)
         default: return nil
         }
     }
 
-    /// The integer, number or text in a row, of the forms that most columns of them have; nil where it is to be read in
-    /// another way, or is null.
-    @inline(__always) static func integer(_ o: UnsafeMutablePointer<OpenedColumn>, _ row: Int) -> Int64? {
-        guard o.pointee.form == .int, row < o.pointee.node.count else { return nil }
-        return o.pointee.node.get(row)
+    /// The integer, number or text in a row, for the forms that most columns have; nil if the value is null or needs
+    /// the slow path.
+    @inline(__always) static func integer(_ column: UnsafeMutablePointer<OpenedColumn>, _ row: Int) -> Int64? {
+        guard column.pointee.form == .int, row < column.pointee.node.count else { return nil }
+        return column.pointee.node.get(row)
     }
 
-    @inline(__always) static func double(_ o: UnsafeMutablePointer<OpenedColumn>, _ row: Int) -> Double? {
-        guard o.pointee.form == .double, row < o.pointee.node.count else { return nil }
-        let bits = FloatLeaf.double(o.pointee.node, row)
+    @inline(__always) static func double(_ column: UnsafeMutablePointer<OpenedColumn>, _ row: Int) -> Double? {
+        guard column.pointee.form == .double, row < column.pointee.node.count else { return nil }
+        let bits = FloatLeaf.double(column.pointee.node, row)
         return bits == FloatLeaf.nullDouble ? nil : Double(bitPattern: bits)
     }
 
-    @inline(__always) static func text(_ o: UnsafeMutablePointer<OpenedColumn>, _ row: Int) -> Bytes? {
-        guard row < o.pointee.node.count else { return nil }
-        switch o.pointee.form {
-        case .smallString: return StringLeaf.small(o.pointee.node, row) ?? nil
+    @inline(__always) static func text(_ column: UnsafeMutablePointer<OpenedColumn>, _ row: Int) -> Bytes? {
+        guard row < column.pointee.node.count else { return nil }
+        switch column.pointee.form {
+        case .smallString: return StringLeaf.small(column.pointee.node, row) ?? nil
         case .mediumString:
-            guard row < o.pointee.nulls.count, o.pointee.nulls.get(row) == 0 else { return nil }
-            return MediumLeaf.text(o.pointee.node, o.pointee.blob, row)
+            guard row < column.pointee.nulls.count, column.pointee.nulls.get(row) == 0 else { return nil }
+            return MediumLeaf.text(column.pointee.node, column.pointee.blob, row)
         default: return nil
         }
     }
 
-    /// A value of any form; nil when it is not in order.
-    @inline(__always) static func anyValue(_ o: UnsafeMutablePointer<OpenedColumn>, _ row: Int) throws(RealmError)
+    /// The value in a row, for any form; nil if the value is damaged.
+    @inline(__always) static func anyValue(_ column: UnsafeMutablePointer<OpenedColumn>, _ row: Int) throws(RealmError)
         -> Mixed?
     {
-        guard row < o.pointee.node.count else { return nil }
-        switch o.pointee.form {
+        guard row < column.pointee.node.count else { return nil }
+        switch column.pointee.form {
         case .link:
-            let v = o.pointee.node.get(row)
-            return v == 0 ? .null : .link(ObjKey(v &- 1))
-        case .slot: return .slot(try o.pointee.node.slot(row))
-        default: return value(o, row)
+            let raw = column.pointee.node.get(row)
+            return raw == 0 ? .null : .link(ObjKey(raw &- 1))
+        case .slot: return .slot(try column.pointee.node.slot(row))
+        default: return value(column, row)
         }
     }
 
     // MARK: Writing
 
-    /// Stores a value in a row, if nothing has to move for that.
-    @inline(__always) static func set(_ o: UnsafeMutablePointer<OpenedColumn>, _ s: NodeStore, _ row: Int, _ v: Mixed)
+    /// Stores a value in a row in place; false if nodes would have to move.
+    @inline(__always) static func set(
+        _ column: UnsafeMutablePointer<OpenedColumn>, _ store: NodeStore, _ row: Int, _ value: Mixed
+    )
         -> Bool
     {
-        guard row < o.pointee.node.count, row < o.pointee.room else { return false }
-        switch (o.pointee.form, v) {
-        case (.int, .int(let i)): return put(o, row, i)
-        case (.double, .double(let d)):
-            guard d.bitPattern != FloatLeaf.nullDouble else { return false }
-            o.pointee.node.payload.storeBytes(of: d.bitPattern, toByteOffset: row &* 8, as: UInt64.self)
+        guard row < column.pointee.node.count, row < column.pointee.room else { return false }
+        switch (column.pointee.form, value) {
+        case (.int, .int(let integer)): return put(column, row, integer)
+        case (.double, .double(let number)):
+            guard number.bitPattern != FloatLeaf.nullDouble else { return false }
+            column.pointee.node.payload.storeBytes(of: number.bitPattern, toByteOffset: row &* 8, as: UInt64.self)
             return true
-        case (.mediumString, .string(let b)): return setMedium(o, s, row, b)
-        default: return setOther(o, row, v)
+        case (.mediumString, .string(let text)): return setMedium(column, store, row, text)
+        default: return setOther(column, row, value)
         }
     }
 
-    @inline(never) private static func setOther(_ o: UnsafeMutablePointer<OpenedColumn>, _ row: Int, _ v: Mixed) -> Bool
-    {
-        switch (o.pointee.form, v) {
-        case (.link, .link(let key)): return put(o, row, key.raw &+ 1)
-        case (.link, .null): return put(o, row, 0)
-        case (.bool, .bool(let b)): return put(o, row, b ? 1 : 0)
-        case (.bool, .null): return put(o, row, 3)
-        case (.float, .float(let f)):
-            guard f.bitPattern != FloatLeaf.nullFloat else { return false }
-            o.pointee.node.payload.storeBytes(of: f.bitPattern, toByteOffset: row &* 4, as: UInt32.self)
+    @inline(never) private static func setOther(
+        _ column: UnsafeMutablePointer<OpenedColumn>, _ row: Int, _ value: Mixed
+    ) -> Bool {
+        switch (column.pointee.form, value) {
+        case (.link, .link(let key)): return put(column, row, key.raw &+ 1)
+        case (.link, .null): return put(column, row, 0)
+        case (.bool, .bool(let flag)): return put(column, row, flag ? 1 : 0)
+        case (.bool, .null): return put(column, row, 3)
+        case (.float, .float(let number)):
+            guard number.bitPattern != FloatLeaf.nullFloat else { return false }
+            column.pointee.node.payload.storeBytes(of: number.bitPattern, toByteOffset: row &* 4, as: UInt32.self)
             return true
         case (.slot, .slot(let slot)):
-            guard o.pointee.node.width == 64 else { return false }
-            o.pointee.node.payload.storeBytes(of: slot.raw, toByteOffset: row &* 8, as: Int64.self)
+            guard column.pointee.node.width == 64 else { return false }
+            column.pointee.node.payload.storeBytes(of: slot.raw, toByteOffset: row &* 8, as: Int64.self)
             return true
-        case (.smallString, .string(let b)):
-            guard b.count < o.pointee.node.width, b.count <= StringLeaf.smallLimit else { return false }
-            StringLeaf.putSmall(o.pointee.node, row, b)
+        case (.smallString, .string(let text)):
+            guard text.count < column.pointee.node.width, text.count <= StringLeaf.smallLimit else { return false }
+            StringLeaf.putSmall(column.pointee.node, row, text)
             return true
         default: return false
         }
     }
 
-    @inline(__always) private static func put(_ o: UnsafeMutablePointer<OpenedColumn>, _ row: Int, _ v: Int64) -> Bool {
-        guard Widths.fits(v, o.pointee.node.width) else { return false }
-        o.pointee.node.put(row, v)
+    @inline(__always) private static func put(_ column: UnsafeMutablePointer<OpenedColumn>, _ row: Int, _ value: Int64)
+        -> Bool
+    {
+        guard Widths.fits(value, column.pointee.node.width) else { return false }
+        column.pointee.node.put(row, value)
         return true
     }
 
-    /// The text of the last row: what is behind its beginning is its own.
+    /// Replaces the text of the last row: all bytes of the blob after its start belong to it.
     @inline(__always) private static func setMedium(
-        _ o: UnsafeMutablePointer<OpenedColumn>, _ s: NodeStore, _ row: Int, _ text: Bytes
+        _ column: UnsafeMutablePointer<OpenedColumn>, _ store: NodeStore, _ row: Int, _ text: Bytes
     ) -> Bool {
-        let ends = o.pointee.node
-        guard row == ends.count &- 1, text.count <= StringLeaf.mediumLimit, ends.get(row) == Int64(o.pointee.blob.count)
+        let ends = column.pointee.node
+        guard row == ends.count &- 1, text.count <= StringLeaf.mediumLimit,
+            ends.get(row) == Int64(column.pointee.blob.count)
         else { return false }
         let start = row == 0 ? 0 : ends.get(row &- 1)
-        guard start >= 0, start <= Int64(o.pointee.blob.count) else { return false }
+        guard start >= 0, start <= Int64(column.pointee.blob.count) else { return false }
         let end = Int(start) &+ text.count
-        guard end < o.pointee.blobRoom, Widths.fits(Int64(end &+ 1), ends.width) else { return false }
-        if let p = text.baseAddress { Platform.move(o.pointee.blob.payload + Int(start), p, text.count) }
-        endMedium(o, s, row, end, isNull: false)
+        guard end < column.pointee.blobRoom, Widths.fits(Int64(end &+ 1), ends.width) else { return false }
+        if let source = text.baseAddress { Platform.move(column.pointee.blob.payload + Int(start), source, text.count) }
+        endMedium(column, store, row, end, isNull: false)
         return true
     }
 
-    /// Closes the last text with its zero.
+    /// Ends the last text with a zero byte.
     @inline(__always) private static func endMedium(
-        _ o: UnsafeMutablePointer<OpenedColumn>, _ s: NodeStore, _ row: Int, _ end: Int, isNull: Bool
+        _ column: UnsafeMutablePointer<OpenedColumn>, _ store: NodeStore, _ row: Int, _ end: Int, isNull: Bool
     ) {
-        o.pointee.blob.payload.storeBytes(of: 0, toByteOffset: end, as: UInt8.self)
-        o.pointee.blob.count = end &+ 1
-        s.storeHeader(o.pointee.blob)
-        o.pointee.node.put(row, Int64(end &+ 1))
-        o.pointee.nulls.put(row, isNull ? 1 : 0)
+        column.pointee.blob.payload.storeBytes(of: 0, toByteOffset: end, as: UInt8.self)
+        column.pointee.blob.count = end &+ 1
+        store.storeHeader(column.pointee.blob)
+        column.pointee.node.put(row, Int64(end &+ 1))
+        column.pointee.nulls.put(row, isNull ? 1 : 0)
     }
 
-    /// Adds a value as row `row`, the one after the last, if nothing has to move for that.
+    /// Appends a value as row `row`, which follows the last row; false if nodes would have to move.
     @inline(__always) static func append(
-        _ o: UnsafeMutablePointer<OpenedColumn>, _ s: NodeStore, _ row: Int, _ v: Mixed
+        _ column: UnsafeMutablePointer<OpenedColumn>, _ store: NodeStore, _ row: Int, _ value: Mixed
     ) -> Bool {
-        guard row == o.pointee.node.count, row < o.pointee.room else { return false }
-        switch (o.pointee.form, v) {
-        case (.int, .int(let i)): return appendInteger(o, s, row, i)
-        case (.link, .null): return appendInteger(o, s, row, 0)
-        case (.bool, .bool(let b)): return appendInteger(o, s, row, b ? 1 : 0)
-        case (.bool, .null): return appendInteger(o, s, row, 3)
-        case (.double, .double(let d)):
-            guard d.bitPattern != FloatLeaf.nullDouble else { return false }
-            o.pointee.node.payload.storeBytes(of: d.bitPattern, toByteOffset: row &* 8, as: UInt64.self)
+        guard row == column.pointee.node.count, row < column.pointee.room else { return false }
+        switch (column.pointee.form, value) {
+        case (.int, .int(let integer)): return appendInteger(column, store, row, integer)
+        case (.link, .null): return appendInteger(column, store, row, 0)
+        case (.bool, .bool(let flag)): return appendInteger(column, store, row, flag ? 1 : 0)
+        case (.bool, .null): return appendInteger(column, store, row, 3)
+        case (.double, .double(let number)):
+            guard number.bitPattern != FloatLeaf.nullDouble else { return false }
+            column.pointee.node.payload.storeBytes(of: number.bitPattern, toByteOffset: row &* 8, as: UInt64.self)
         case (.double, .null):
-            o.pointee.node.payload.storeBytes(of: FloatLeaf.nullDouble, toByteOffset: row &* 8, as: UInt64.self)
-        case (.float, .float(let f)):
-            guard f.bitPattern != FloatLeaf.nullFloat else { return false }
-            o.pointee.node.payload.storeBytes(of: f.bitPattern, toByteOffset: row &* 4, as: UInt32.self)
+            column.pointee.node.payload.storeBytes(of: FloatLeaf.nullDouble, toByteOffset: row &* 8, as: UInt64.self)
+        case (.float, .float(let number)):
+            guard number.bitPattern != FloatLeaf.nullFloat else { return false }
+            column.pointee.node.payload.storeBytes(of: number.bitPattern, toByteOffset: row &* 4, as: UInt32.self)
         case (.float, .null):
-            o.pointee.node.payload.storeBytes(of: FloatLeaf.nullFloat, toByteOffset: row &* 4, as: UInt32.self)
+            column.pointee.node.payload.storeBytes(of: FloatLeaf.nullFloat, toByteOffset: row &* 4, as: UInt32.self)
         case (.slot, .slot(let slot)):
-            guard o.pointee.node.width == 64 else { return false }
-            o.pointee.node.payload.storeBytes(of: slot.raw, toByteOffset: row &* 8, as: Int64.self)
-        case (.smallString, .string(let b)):
-            guard b.count < o.pointee.node.width, b.count <= StringLeaf.smallLimit else { return false }
-            StringLeaf.putSmall(o.pointee.node, row, b)
-        case (.smallString, .null): StringLeaf.putSmall(o.pointee.node, row, nil)
-        case (.mediumString, .string(let b)):
-            guard b.count == 0 else { return false }
-            return appendEmpty(o, s, row, isNull: false)
-        case (.mediumString, .null): return appendEmpty(o, s, row, isNull: true)
+            guard column.pointee.node.width == 64 else { return false }
+            column.pointee.node.payload.storeBytes(of: slot.raw, toByteOffset: row &* 8, as: Int64.self)
+        case (.smallString, .string(let text)):
+            guard text.count < column.pointee.node.width, text.count <= StringLeaf.smallLimit else { return false }
+            StringLeaf.putSmall(column.pointee.node, row, text)
+        case (.smallString, .null): StringLeaf.putSmall(column.pointee.node, row, nil)
+        case (.mediumString, .string(let text)):
+            guard text.count == 0 else { return false }
+            return appendEmpty(column, store, row, isNull: false)
+        case (.mediumString, .null): return appendEmpty(column, store, row, isNull: true)
         default: return false
         }
-        o.pointee.node.count = row &+ 1
-        s.storeHeader(o.pointee.node)
+        column.pointee.node.count = row &+ 1
+        store.storeHeader(column.pointee.node)
         return true
     }
 
     @inline(__always) private static func appendInteger(
-        _ o: UnsafeMutablePointer<OpenedColumn>, _ s: NodeStore, _ row: Int, _ v: Int64
+        _ column: UnsafeMutablePointer<OpenedColumn>, _ store: NodeStore, _ row: Int, _ value: Int64
     ) -> Bool {
-        guard put(o, row, v) else { return false }
-        o.pointee.node.count = row &+ 1
-        s.storeHeader(o.pointee.node)
+        guard put(column, row, value) else { return false }
+        column.pointee.node.count = row &+ 1
+        store.storeHeader(column.pointee.node)
         return true
     }
 
-    /// An empty text, or null: nothing but its zero.
+    /// Appends an empty text or null, which consists of its zero byte only.
     @inline(__always) private static func appendEmpty(
-        _ o: UnsafeMutablePointer<OpenedColumn>, _ s: NodeStore, _ row: Int, isNull: Bool
+        _ column: UnsafeMutablePointer<OpenedColumn>, _ store: NodeStore, _ row: Int, isNull: Bool
     ) -> Bool {
-        let end = o.pointee.blob.count
-        guard end < o.pointee.blobRoom, Widths.fits(Int64(end &+ 1), o.pointee.node.width),
-            Widths.fits(isNull ? 1 : 0, o.pointee.nulls.width)
+        let end = column.pointee.blob.count
+        guard end < column.pointee.blobRoom, Widths.fits(Int64(end &+ 1), column.pointee.node.width),
+            Widths.fits(isNull ? 1 : 0, column.pointee.nulls.width)
         else {
             return false
         }
-        endMedium(o, s, row, end, isNull: isNull)
-        o.pointee.node.count = row &+ 1
-        o.pointee.nulls.count = row &+ 1
-        s.storeHeader(o.pointee.node)
-        s.storeHeader(o.pointee.nulls)
+        endMedium(column, store, row, end, isNull: isNull)
+        column.pointee.node.count = row &+ 1
+        column.pointee.nulls.count = row &+ 1
+        store.storeHeader(column.pointee.node)
+        store.storeHeader(column.pointee.nulls)
         return true
     }
 }

@@ -1,32 +1,32 @@
-/// Taking many objects out of an index in one walk over its nodes: entries are sorted by their chunk, every node and
-/// every list of keys is closed up once. The index is afterwards what taking out one by one would leave, but for how
-/// long lists are cut into leaves.
+/// Removes many objects from an index in one walk over its nodes: entries are sorted by chunk, and every node and every
+/// list of keys is compacted once. The result is the same as after single removals, except for the division of long
+/// lists into leaves.
 extension SearchIndex {
-    /// Values with their objects, in key order. The bytes of the values stay where they are until the entries are out.
+    /// Values with their objects, in key order. The bytes of the values must not move until the entries are removed.
     struct Leaving {
         fileprivate var values: [IndexData] = []
         fileprivate var keys: [ObjKey] = []
 
-        mutating func reserve(_ n: Int) throws(RealmError) {
-            try values.makeRoom(for: n)
-            try keys.makeRoom(for: n)
+        mutating func reserve(_ count: Int) throws(RealmError) {
+            try values.makeRoom(for: count)
+            try keys.makeRoom(for: count)
         }
 
-        @inline(__always) mutating func append(_ v: Mixed, _ key: ObjKey) {
-            guard let data = IndexData(v) else { return }
+        @inline(__always) mutating func append(_ value: Mixed, _ key: ObjKey) {
+            guard let data = IndexData(value) else { return }
             values.append(data)
             keys.append(key)
         }
     }
 
-    /// The same in memory that is neither counted nor checked: the values, their keys, and room for sorting.
+    /// The same as raw memory, without reference counts and checks: values, keys, and space for sorting.
     private struct Entries {
         let values: UnsafePointer<IndexData>
         let keys: UnsafePointer<ObjKey>
         let spare: UnsafeMutablePointer<UInt64>
     }
 
-    /// Removes the entries; missing ones are tolerated.
+    /// Removes the entries; missing entries are ignored.
     mutating func erase(_ leaving: Leaving) throws(RealmError) {
         let count = leaving.keys.count
         guard count > 0, count < 1 << 32 else { return }
@@ -39,8 +39,8 @@ extension SearchIndex {
         leaving.values.withUnsafeBufferPointer { values in
             leaving.keys.withUnsafeBufferPointer { keys in
                 do throws(RealmError) {
-                    guard let v = values.baseAddress, let k = keys.baseAddress else { return }
-                    let entries = Entries(values: v, keys: k, spare: order + count)
+                    guard let data = values.baseAddress, let objects = keys.baseAddress else { return }
+                    let entries = Entries(values: data, keys: objects, spare: order + count)
                     let all = UnsafeMutableBufferPointer(start: order, count: count)
                     Self.sort(all, entries, 0)
                     _ = try erase(&ref, all, entries, 0, depth: 0)
@@ -52,21 +52,23 @@ extension SearchIndex {
         root = ref
     }
 
-    /// Chunk of a sorted entry; below it stands the number of the entry.
-    @inline(__always) private static func chunk(_ e: UInt64) -> Int32 {
-        Int32(bitPattern: UInt32(truncatingIfNeeded: e >> 32) ^ 0x8000_0000)
+    /// The chunk of a sorted entry, from its upper 32 bits. The lower 32 bits are the number of the entry.
+    @inline(__always) private static func chunk(_ entry: UInt64) -> Int32 {
+        Int32(bitPattern: UInt32(truncatingIfNeeded: entry >> 32) ^ 0x8000_0000)
     }
 
-    @inline(__always) private static func number(_ e: UInt64) -> Int { Int(UInt32(truncatingIfNeeded: e)) }
+    @inline(__always) private static func number(_ entry: UInt64) -> Int { Int(UInt32(truncatingIfNeeded: entry)) }
 
-    /// Sorts entries by their chunk at `offset`; those of one chunk stay in their order.
+    /// Sorts entries by their chunk at `offset`. The sort is stable.
     private static func sort(_ order: UnsafeMutableBufferPointer<UInt64>, _ entries: Entries, _ offset: Int) {
         let count = order.count
         guard let base = order.baseAddress, count > 0 else { return }
         var differing: UInt64 = 0
         for i in 0..<count {
-            let n = number(base[i])
-            base[i] = UInt64(UInt32(bitPattern: entries.values[n].chunk(offset)) ^ 0x8000_0000) << 32 | UInt64(n)
+            let entryNumber = number(base[i])
+            base[i] =
+                UInt64(UInt32(bitPattern: entries.values[entryNumber].chunk(offset)) ^ 0x8000_0000) << 32
+                | UInt64(entryNumber)
             differing |= (base[i] ^ base[0]) >> 32
         }
         if differing == 0 { return }
@@ -74,12 +76,12 @@ extension SearchIndex {
         if sorted != base { base.update(from: sorted, count: count) }
     }
 
-    /// Removes entries, sorted for `offset`, below `ref`; true when the node became empty.
+    /// Removes entries below `ref`, which are sorted by their chunk at `offset`; true if the node became empty.
     private func erase(
         _ ref: inout Ref, _ order: UnsafeMutableBufferPointer<UInt64>, _ entries: Entries, _ offset: Int, depth: Int
     ) throws(RealmError) -> Bool {
         guard depth < 512 else { throw .corrupt("index too deep", at: ref.offset) }
-        var (n, chunks) = try open(ref)
+        var (node, chunks) = try open(ref)
         let total = chunks.count
         guard total > 0 else { return false }
         guard total <= 1 << 16 else { throw .corrupt("index node of an impossible size", at: ref.offset) }
@@ -89,17 +91,18 @@ extension SearchIndex {
         var at = 0, position = 0
         while at < order.count && position < total {
             let chunk = Self.chunk(order[at])
-            if isDense || n.isInner {
+            if isDense || node.isInner {
                 while position < total && chunks.get(position) < Int64(chunk) { position &+= 1 }
             } else {
                 position = max(position, Self.search(chunks, chunk))
             }
             guard position < total else { break }
-            // The entries that belong here: up to the last chunk of a child, or of one chunk.
+            // The entries of this position: in an inner node those up to the last chunk of the child, in a leaf those
+            // of one chunk.
             let bound = chunks.get(position)
             var end = at
             while end < order.count, Int64(Self.chunk(order[end])) <= bound,
-                n.isInner || order[end] >> 32 == order[at] >> 32
+                node.isInner || order[end] >> 32 == order[at] >> 32
             { end &+= 1 }
             if end == at {
                 // The chunk is not in this leaf.
@@ -108,49 +111,49 @@ extension SearchIndex {
             }
             let group = UnsafeMutableBufferPointer(rebasing: order[at..<end])
             at = end
-            if !n.isInner && bound != Int64(chunk) { continue }
-            let entry = try n.slot(position &+ 1)
-            guard let new = try shrink(entry, group, entries, offset, isChild: n.isInner, depth: depth) else {
+            if !node.isInner && bound != Int64(chunk) { continue }
+            let entry = try node.slot(position &+ 1)
+            guard let new = try shrink(entry, group, entries, offset, isChild: node.isInner, depth: depth) else {
                 staying.leaveOut(position)
                 position &+= 1
                 continue
             }
-            if n.isInner {
+            if node.isInner {
                 let last = try lastKey(new.ref)
                 if bound != last {
                     try store.setInteger(&chunks, position, last)
-                    n = try store.writableRefs(n)
-                    store.setSlot(n, 0, chunks.ref)
-                    ref = n.ref
+                    node = try store.writableRefs(node)
+                    store.setSlot(node, 0, chunks.ref)
+                    ref = node.ref
                 }
             }
             if new != entry {
-                n = try store.writableRefs(n)
-                ref = n.ref
-                store.setSlot(n, position &+ 1, new)
+                node = try store.writableRefs(node)
+                ref = node.ref
+                store.setSlot(node, position &+ 1, new)
             }
             position &+= 1
         }
         guard staying.isAnyLeftOut else { return false }
         staying.keep(upTo: total)
-        n = try store.writableRefs(n)
-        ref = n.ref
-        try keep(KeptRows(rows: staying.places, count: staying.count, total: total), of: &n, &chunks)
+        node = try store.writableRefs(node)
+        ref = node.ref
+        try keep(KeptRows(rows: staying.places, count: staying.count, total: total), of: &node, &chunks)
         return staying.count == 0
     }
 
-    /// Leaves of a node and its chunks the entries that stay.
-    private func keep(_ rows: KeptRows, of n: inout Node, _ chunks: inout Node) throws(RealmError) {
+    /// Removes all entries but `rows` from a node and its chunks.
+    private func keep(_ rows: KeptRows, of node: inout Node, _ chunks: inout Node) throws(RealmError) {
         try store.keepIntegers(&chunks, rows)
         if rows.count == 0 {
             store.setWidth(&chunks, 32)
             store.storeHeader(chunks)
         }
-        store.setSlot(n, 0, chunks.ref)
-        try store.keepSlots(&n, rows, first: 1)
+        store.setSlot(node, 0, chunks.ref)
+        try store.keepSlots(&node, rows, first: 1)
     }
 
-    /// An entry, or a child of an inner node, without the objects of `group`; nil when nothing is left.
+    /// An entry, or a child of an inner node, without the objects of `group`; nil if it becomes empty.
     private func shrink(
         _ entry: RefOrTagged, _ group: UnsafeMutableBufferPointer<UInt64>, _ entries: Entries, _ offset: Int,
         isChild: Bool, depth: Int
@@ -169,13 +172,13 @@ extension SearchIndex {
         return RefOrTagged(child)
     }
 
-    /// The entry without the objects of a group; nil when nothing is left.
+    /// The entry without the objects of a group; nil if it becomes empty.
     private func remove(_ entry: RefOrTagged, _ group: UnsafeBufferPointer<UInt64>, _ entries: Entries)
         throws(RealmError) -> RefOrTagged?
     {
         if group.count > 1, !entry.isTagged {
-            let n = try store.node(entry.ref)
-            if !n.isInner {
+            let node = try store.node(entry.ref)
+            if !node.isInner {
                 if let leaf = try close(try store.integers(entry.ref), group, entries) {
                     if leaf.count > 0 { return RefOrTagged(leaf.ref) }
                     store.free(leaf)
@@ -188,17 +191,17 @@ extension SearchIndex {
                 }
             }
         }
-        // Few of many, or not in ascending order: one by one.
+        // Few objects of a long list, or keys that are not in ascending order: remove them one by one.
         var rest = entry
-        for e in group {
-            guard let next = try remove(rest, entries.keys[Self.number(e)]) else { return nil }
+        for entry in group {
+            guard let next = try remove(rest, entries.keys[Self.number(entry)]) else { return nil }
             rest = next
         }
         return rest
     }
 
-    /// Takes the keys of a group out of a list in one leaf; nil, and nothing changed, when the list does not hold all
-    /// of them in order.
+    /// Removes the keys of a group from a list of one leaf. Returns nil and changes nothing if the list does not hold
+    /// all of them in order.
     private func close(_ list: Node, _ group: UnsafeBufferPointer<UInt64>, _ entries: Entries) throws(RealmError)
         -> Node?
     {
@@ -221,26 +224,30 @@ extension SearchIndex {
         return leaf
     }
 
-    /// Elements of a list that are not in a group; nil when the list does not hold the whole group in order.
+    /// Elements of a list that are not in a group; nil if the list does not hold the whole group in order.
     private func difference(_ list: BPlusTree, _ group: UnsafeBufferPointer<UInt64>, _ entries: Entries)
         throws(RealmError) -> [Int64]?
     {
         var left: [Int64] = []
-        var g = 0
+        var next = 0
         try list.forEachLeaf { (leaf, _, _) throws(RealmError) in
-            let n = try store.integers(leaf)
-            for i in 0..<n.count {
-                let k = n.get(i)
-                if g < group.count && k == entries.keys[Self.number(group[g])].raw { g &+= 1 } else { left.append(k) }
+            let node = try store.integers(leaf)
+            for i in 0..<node.count {
+                let key = node.get(i)
+                if next < group.count && key == entries.keys[Self.number(group[next])].raw {
+                    next &+= 1
+                } else {
+                    left.append(key)
+                }
             }
             return true
         }
-        return g == group.count ? left : nil
+        return next == group.count ? left : nil
     }
 }
 
 extension BPlusTree {
-    /// A tree of integers, leaf after leaf.
+    /// Creates a tree of integers, leaf by leaf.
     static func make(_ store: NodeStore, integers values: [Int64]) throws(RealmError) -> BPlusTree {
         var leaves: [RefOrTagged] = []
         var at = 0
@@ -260,12 +267,12 @@ extension BPlusTree {
     }
 }
 
-/// The places of a node that stay, in order.
+/// The positions of a node that are kept, in order.
 private struct StayingPlaces {
     let places: UnsafeMutablePointer<UInt16>
     private(set) var count = 0
 
-    /// The first place that was not decided on.
+    /// The first position that is not yet decided.
     private var next = 0
 
     init(_ total: Int) { places = .allocate(capacity: total) }

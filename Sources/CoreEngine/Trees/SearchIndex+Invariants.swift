@@ -1,8 +1,8 @@
-/// What every operation leaves behind, and the walk over all entries that finds out. Format: logical §9.
+/// The invariants of an index, and the walk over all entries that checks them. Format: logical §9.
 ///
-/// 1. Chunks ascend strictly in a node, one for each entry; an inner node names the last chunk of each child.
+/// 1. Chunks ascend strictly in a node, one for each entry; an inner node stores the last chunk of each child.
 /// 2. An inner node has children.
-/// 3. No node is reached twice, and no object stands twice under one value.
+/// 3. No node is reached twice, and no object occurs twice under one value.
 extension SearchIndex {
     func checkInvariants() throws(RealmError) {
         var all: Set<ObjKey> = [], path: [Int32] = []
@@ -13,16 +13,16 @@ extension SearchIndex {
         }
     }
 
-    /// Looks only at the nodes that lead to a value.
+    /// Checks only the nodes on the path to a value.
     func checkInvariants(near value: Mixed) throws(RealmError) {
         guard let data = IndexData(value) else { return }
         var ref = root, offset = 0
         for _ in 0..<512 {
-            let (n, keys) = try checkedNode(ref)
+            let (node, keys) = try checkedNode(ref)
             let position = Self.search(keys, data.chunk(offset))
             guard position < keys.count else { return }
-            let child = try n.slot(position + 1)
-            if n.isInner {
+            let child = try node.slot(position + 1)
+            if node.isInner {
                 guard try lastKey(child.ref) == keys.get(position) else {
                     throw .corrupt("index node with the keys of other children", at: ref.offset)
                 }
@@ -37,28 +37,30 @@ extension SearchIndex {
         throw .corrupt("index too deep", at: root.offset)
     }
 
-    /// Whether they hold there, for the assertions of debug builds.
+    /// Whether the invariants hold on the path to `value`; for assertions in debug builds.
     func isSound(near value: Mixed) -> Bool {
         Invariants.hold { () throws(RealmError) in try checkInvariants(near: value) }
     }
 
-    /// A node with as many entries as keys, in order.
+    /// Opens a node and checks that it has as many entries as keys, and that its keys ascend.
     private func checkedNode(_ ref: Ref) throws(RealmError) -> (node: Node, keys: Node) {
-        let (n, keys) = try open(ref)
-        guard keys.count == n.count - 1 else {
+        let (node, keys) = try open(ref)
+        guard keys.count == node.count - 1 else {
             throw .corrupt("index node with keys and entries that do not match", at: ref.offset)
         }
-        guard keys.count > 0 || !n.isInner else { throw .corrupt("inner index node without children", at: ref.offset) }
+        guard keys.count > 0 || !node.isInner else {
+            throw .corrupt("inner index node without children", at: ref.offset)
+        }
         for i in 1..<max(1, keys.count) where keys.get(i - 1) >= keys.get(i) {
             throw .corrupt("index keys out of order", at: ref.offset)
         }
-        return (n, keys)
+        return (node, keys)
     }
 }
 
 extension SearchIndex {
-    /// Calls `body` for each object key in the index with the chunks it stands under; for keys in a list also with the
-    /// list's first key. What is damaged goes to `orElse`, and is left out.
+    /// Calls `body` for each object key in the index, with the chunks on its path; for keys in a list also with the
+    /// first key of the list. Damage is reported to `orElse`, and the damaged part is skipped.
     func forEachEntry(
         orElse damaged: (RealmError) throws(RealmError) -> Void,
         _ body: (ObjKey, [Int32], ObjKey?) throws(RealmError) -> Void
@@ -68,28 +70,28 @@ extension SearchIndex {
         _ = try visit(root, depth: 0, &path, &walked, damaged, body)
     }
 
-    /// The last chunk in and below a node; nil when it has none or is damaged.
+    /// Visits a node and the nodes below it. Returns the last chunk; nil if the node is empty or damaged.
     private func visit(
         _ ref: Ref, depth: Int, _ path: inout [Int32], _ walked: inout Set<Int>,
         _ damaged: (RealmError) throws(RealmError) -> Void,
         _ body: (ObjKey, [Int32], ObjKey?) throws(RealmError) -> Void
     ) throws(RealmError) -> Int64? {
-        let (n, keys): (Node, Node)
+        let (node, keys): (Node, Node)
         do throws(RealmError) {
             guard walked.insert(ref.offset).inserted, depth < 512 else {
                 throw .corrupt("index too deep or with nodes that are shared", at: ref.offset)
             }
-            (n, keys) = try checkedNode(ref)
+            (node, keys) = try checkedNode(ref)
         } catch {
             try damaged(error)
             return nil
         }
-        for i in 1..<max(1, n.count) {
+        for i in 1..<max(1, node.count) {
             let key = keys.get(i - 1)
             do throws(RealmError) {
-                let entry = try n.slot(i)
-                if n.isInner {
-                    if let last = try visit(try n.child(i), depth: depth + 1, &path, &walked, damaged, body),
+                let entry = try node.slot(i)
+                if node.isInner {
+                    if let last = try visit(try node.child(i), depth: depth + 1, &path, &walked, damaged, body),
                         last != key
                     {
                         throw .corrupt("index node with the keys of other children", at: ref.offset)
@@ -120,9 +122,9 @@ extension SearchIndex {
                 throw .corrupt("index lists that share their nodes", at: leaf.offset)
             }
             for i in 0..<count {
-                guard case .int(let k) = try LeafKind.int.get(store, leaf, i) else { continue }
-                if head == nil { head = ObjKey(k) }
-                try body(ObjKey(k), path, head)
+                guard case .int(let raw) = try LeafKind.int.get(store, leaf, i) else { continue }
+                if head == nil { head = ObjKey(raw) }
+                try body(ObjKey(raw), path, head)
             }
             return true
         }
@@ -130,9 +132,10 @@ extension SearchIndex {
 
     /// Number of object keys in the index.
     func entryCount() throws(RealmError) -> Int {
-        var n = 0
-        try forEachEntry(orElse: { (error) throws(RealmError) in throw error }) { (_, _, _) throws(RealmError) in n += 1
+        var total = 0
+        try forEachEntry(orElse: { (error) throws(RealmError) in throw error }) { (_, _, _) throws(RealmError) in
+            total += 1
         }
-        return n
+        return total
     }
 }

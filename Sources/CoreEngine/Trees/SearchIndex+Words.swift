@@ -1,18 +1,18 @@
-/// Full-text (and list) indexes spell the whole word out in the tree: a chunk that is not the word's end always leads
-/// to a sub-index. Format: logical §9.8.
+/// Full-text indexes, and indexes of lists of strings, store whole words in the tree: a chunk that is not the end of
+/// the word always leads to a sub-index. Format: logical §9.8.
 extension SearchIndex {
     private func wordChunk(_ data: IndexData, _ offset: Int) -> Int32 {
         data.isNull ? 0 : (offset >= data.count ? Self.emptyChunk : data.chunk(offset))
     }
 
-    /// Throws when the word is too long for an index of whole words.
+    /// Throws if the word is too long for an index of whole words.
     static func checkWord(_ word: Bytes) throws(RealmError) {
         guard word.count < maxOffset else {
             throw RealmError(.limitExceeded, "A string of 200 bytes or more cannot be in a full-word index")
         }
     }
 
-    /// Enters a whole word (nil: a null element of a list of strings); an entry that is there stays single.
+    /// Inserts a whole word (nil: a null element of a list of strings). An existing entry is not duplicated.
     mutating func insertWord(_ word: Bytes?, _ key: ObjKey) throws(RealmError) {
         if let word { try Self.checkWord(word) }
         var ref = root
@@ -37,7 +37,7 @@ extension SearchIndex {
                 return RefOrTagged(sub)
             }
             if ends { return try self.addKey(entry, key) }
-            // The terminal entry moves down, under the empty rest of its word.
+            // The entry of the word that ends here moves one level down, under the chunk of an empty rest.
             var sub = try Self.create(self.store)
             let growth = try self.descend(&sub, Self.emptyChunk, depth: 0) { (_) throws(RealmError) in entry }
             try self.raise(&sub, growth)
@@ -55,9 +55,9 @@ extension SearchIndex {
         }
         var list = BPlusTree(store, kind: .int, root: entry.ref)
         let count = try list.count()
-        let p = try position(list, 0..<count, key)
-        if p < count, try self.key(list, p) == key { return entry }
-        try list.insert(p, .int(key.raw))
+        let index = try position(list, 0..<count, key)
+        if index < count, try self.key(list, index) == key { return entry }
+        try list.insert(index, .int(key.raw))
         return RefOrTagged(list.root)
     }
 
@@ -70,7 +70,7 @@ extension SearchIndex {
         root = ref
     }
 
-    /// The chunks under which a word stands. Where it is the beginning of another one, the empty rest below them is
+    /// The chunks on the path of a word. If the word is the beginning of another word, the chunk of the empty rest is
     /// left out.
     static func wordPath(_ word: Bytes?) -> [Int32] {
         guard let word else { return [0] }
@@ -78,8 +78,8 @@ extension SearchIndex {
         return stride(from: 0, to: data.count, by: 4).map { data.chunk($0) }
     }
 
-    /// As `forEachEntry`, with the chunks as `wordPath` gives them. `isFirst`: false for a key that stands in its list
-    /// again.
+    /// Like `forEachEntry`, with the chunks as `wordPath` returns them. `isFirst` is false for a key that occurs again
+    /// in its list.
     func forEachWord(
         orElse damaged: (RealmError) throws(RealmError) -> Void,
         _ body: (_ key: ObjKey, _ path: [Int32], _ isFirst: Bool) throws(RealmError) -> Void
@@ -95,7 +95,7 @@ extension SearchIndex {
 
     // MARK: Reading
 
-    /// Objects entered under a whole word.
+    /// Objects that are indexed under exactly this word.
     func findWord(_ word: Bytes) throws(RealmError) -> [ObjKey] {
         var keys: [ObjKey] = []
         var limit = WalkLimit(store, each: 16)
@@ -103,7 +103,7 @@ extension SearchIndex {
         return keys
     }
 
-    /// Objects entered under any word that starts with `prefix`; one may occur several times.
+    /// Objects that are indexed under any word that starts with `prefix`; an object may occur several times.
     func findPrefix(_ prefix: Bytes) throws(RealmError) -> [ObjKey] {
         var keys: [ObjKey] = []
         var limit = WalkLimit(store, each: 16)
@@ -118,12 +118,12 @@ extension SearchIndex {
         try limit.enter(ref, store)
         try store.test()
         guard depth < 512 else { throw .corrupt("index too deep", at: ref.offset) }
-        let n = try store.refsNode(ref)
-        let chunks = try store.integers(Ref(Int(try n.slot(0).raw)))
-        guard n.context, chunks.count < n.count else {
+        let node = try store.refsNode(ref)
+        let chunks = try store.integers(Ref(Int(try node.slot(0).raw)))
+        guard node.context, chunks.count < node.count else {
             throw .corrupt("index node with too few entries", at: ref.offset)
         }
-        // Chunks that may stand for the rest of the word.
+        // The range of chunks that may match the rest of the word.
         var low = Int64(Int32.min), high = Int64(Int32.max)
         let rest = max(0, word.count - offset)
         if exact || rest >= 4 {
@@ -140,10 +140,10 @@ extension SearchIndex {
         var i = chunks.lowerBound(low)
         while i < chunks.count {
             let chunk = chunks.get(i)
-            if !n.isInner && chunk > high { return }
-            let entry = try n.slot(i + 1)
+            if !node.isInner && chunk > high { return }
+            let entry = try node.slot(i + 1)
             i += 1
-            if n.isInner {
+            if node.isInner {
                 try collect(entry.ref, word, offset, exact: exact, depth: depth + 1, &limit, &out)
                 if chunk >= high { return }
                 continue
@@ -155,7 +155,7 @@ extension SearchIndex {
             } else if !exact || offset + 4 >= word.count {
                 try limit.enter(entry.ref, store)
                 let list = BPlusTree(store, kind: .int, root: entry.ref)
-                for j in 0..<(try list.count()) { if case .int(let k) = try list.get(j) { try out.add(ObjKey(k)) } }
+                for j in 0..<(try list.count()) { if case .int(let raw) = try list.get(j) { try out.add(ObjKey(raw)) } }
             }
         }
     }

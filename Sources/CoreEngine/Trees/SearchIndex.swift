@@ -1,24 +1,26 @@
-/// Which objects have a value: a tree over the four-byte chunks of the value's index data.
+/// Finds the objects with a value: a tree over the four-byte chunks of the value's index data.
 ///
 ///     leaf (has-refs, context):  [ ref to chunk keys ] entry … entry
 ///       entry: tagged ObjKey (one object) · ref with context (sub-index for the next chunk) · ref without (B+tree of ObjKeys)
 ///     inner (inner, context):    [ ref to last chunk keys ] child … child
 ///
-/// Values are not stored: the index asks the cluster tree when it has to tell two apart. Format: logical §9.
+/// Values are not stored: the index reads them from the cluster tree when it must distinguish two values. Format:
+/// logical §9.
 struct SearchIndex {
     let store: NodeStore
     var root: Ref
 
-    /// Where real values are read.
+    /// The rows with the values of the objects.
     let rows: ClusterTree
     let column: Int
 
-    /// Sub-indexes stand at offsets 0, 4 … 200; longer common prefixes end in lists sorted by value.
+    /// Sub-indexes exist at offsets 0, 4 … 200; values with longer common prefixes share a list that is sorted by
+    /// value.
     static let maxOffset = 200
     static let emptyChunk = Int32(bitPattern: 0x5800_0000)
     var capacity = Format.treeCapacity
 
-    /// Where lists are noted that an insertion found or made; nil: nowhere.
+    /// Remembers the lists that an insertion found or created, if not nil.
     unowned(unsafe) var recent: RecentLists?
 
     init(_ store: NodeStore, root: Ref, rows: ClusterTree, column: Int) {
@@ -31,19 +33,21 @@ struct SearchIndex {
     /// An empty index leaf.
     static func create(_ store: NodeStore) throws(RealmError) -> Ref { try makeLeaf(store).ref }
 
-    static func makeLeaf(_ s: NodeStore, inner: Bool = false) throws(RealmError) -> Node {
-        let keys = try s.allocate(NodeHeader(width: 32, count: 0), capacity: 40)
-        return try s.makeRefs([RefOrTagged(keys.ref)], inner: inner, context: true)
+    static func makeLeaf(_ store: NodeStore, inner: Bool = false) throws(RealmError) -> Node {
+        let keys = try store.allocate(NodeHeader(width: 32, count: 0), capacity: 40)
+        return try store.makeRefs([RefOrTagged(keys.ref)], inner: inner, context: true)
     }
 
     // MARK: Looking up
 
     /// One node opened for reading.
     @inline(__always) func open(_ ref: Ref) throws(RealmError) -> (node: Node, keys: Node) {
-        let n = try store.refsNode(ref)
-        let keys = try store.integers(Ref(Int(try n.slot(0).raw)))
-        guard n.context, keys.count < n.count else { throw .corrupt("index node with too few entries", at: ref.offset) }
-        return (n, keys)
+        let node = try store.refsNode(ref)
+        let keys = try store.integers(Ref(Int(try node.slot(0).raw)))
+        guard node.context, keys.count < node.count else {
+            throw .corrupt("index node with too few entries", at: ref.offset)
+        }
+        return (node, keys)
     }
 
     @inline(__always) static func search(_ keys: Node, _ chunk: Int32) -> Int {
@@ -51,8 +55,9 @@ struct SearchIndex {
         let p = keys.payload.assumingMemoryBound(to: Int32.self)
         var low = 0
         var length = keys.count
-        // Chunks of hashed or scattered values are spread evenly: a first guess by proportion, then steps of doubling
-        // width around it, touch fewer cache lines than halving does. The result does not depend on the spread.
+        // Chunks of hashed or scattered values are distributed evenly. A proportional first guess, then steps of
+        // doubling width around it, touch fewer cache lines than binary search. The result does not depend on the
+        // distribution.
         if length > 64 {
             let first = Int(p[0]), last = Int(p[length &- 1]), wanted = Int(chunk)
             if wanted <= first { return 0 }
@@ -87,19 +92,20 @@ struct SearchIndex {
         return low
     }
 
-    /// The first object (in key order) with this value. The cursor of the rows moves to it: whoever looks an object up
-    /// reads it next.
+    /// The first object (in key order) with this value. The cursor of the rows moves to the object, because the caller
+    /// as a rule reads it next.
     func find(_ value: Mixed) throws(RealmError) -> ObjKey? { try find(value, inserting: nil).found }
 
-    /// The object with this value, or a new entry for `key`, in one descent where possible. For unique values.
+    /// Returns the object with this value, or inserts an entry for `key` and returns nil; in one descent where
+    /// possible. For unique values.
     mutating func findOrInsert(_ value: Mixed, _ key: ObjKey) throws(RealmError) -> ObjKey? {
         let result = try find(value, inserting: key)
         if result.found == nil && !result.inserted { try insert(value, key) }
         return result.found
     }
 
-    /// With `inserting`, an absent value is entered at once when its leaf is in the slab and need not move: then
-    /// nothing above it changes.
+    /// With `inserting`, a missing value is inserted at once if its index leaf is in the slab and has room: then no
+    /// node above it changes.
     @inline(__always)
     private func find(_ value: Mixed, inserting: ObjKey?) throws(RealmError) -> (found: ObjKey?, inserted: Bool) {
         guard let data = IndexData(value) else { return (nil, false) }
@@ -108,22 +114,22 @@ struct SearchIndex {
         var steps = 0
         while steps < 512 {
             steps += 1
-            let (n, keys) = try open(ref)
+            let (leaf, keys) = try open(ref)
             let chunk = data.chunk(offset)
             let position = Self.search(keys, chunk)
             if position == keys.count { return (nil, false) }
-            let entry = try n.slot(position &+ 1)
-            if n.isInner {
+            let entry = try leaf.slot(position &+ 1)
+            if leaf.isInner {
                 ref = entry.ref
                 continue
             }
             guard keys.get(position) == Int64(chunk) else {
-                guard let inserting, n.ref.offset >= store.slabStart, keys.count < capacity,
-                    (n.count &+ 1) &* 8 <= store.capacity(n)
+                guard let inserting, leaf.ref.offset >= store.slabStart, keys.count < capacity,
+                    (leaf.count &+ 1) &* 8 <= store.capacity(leaf)
                 else {
                     return (nil, false)
                 }
-                var node = n, chunks = keys
+                var node = leaf, chunks = keys
                 try store.insertInteger(&chunks, position, Int64(chunk))
                 store.setSlot(node, 0, chunks.ref)
                 try store.insertSlot(&node, position &+ 1, RefOrTagged(tagged: UInt64(bitPattern: inserting.raw)))
@@ -150,7 +156,7 @@ struct SearchIndex {
         throw .corrupt("index too deep", at: root.offset)
     }
 
-    /// Where the objects with one value stand.
+    /// Where the index stores the objects with one value.
     enum Place {
         case nowhere
         case alone(ObjKey)
@@ -162,12 +168,12 @@ struct SearchIndex {
         var ref = root
         var offset = 0
         for _ in 0..<512 {
-            let (n, keys) = try open(ref)
+            let (node, keys) = try open(ref)
             let chunk = data.chunk(offset)
             let position = Self.search(keys, chunk)
             if position == keys.count { return .nowhere }
-            let entry = try n.slot(position + 1)
-            if n.isInner {
+            let entry = try node.slot(position + 1)
+            if node.isInner {
                 ref = entry.ref
                 continue
             }
@@ -195,9 +201,9 @@ struct SearchIndex {
         case .alone(let key): try body(key)
         case .list(let list, let range):
             try list.forEachLeaf { (leaf, first, count) throws(RealmError) in
-                let n = try store.integers(leaf)
+                let node = try store.integers(leaf)
                 let from = max(range.lowerBound, first), to = min(range.upperBound, first + count)
-                if from < to { for i in from..<to { try body(ObjKey(n.get(i &- first))) } }
+                if from < to { for i in from..<to { try body(ObjKey(node.get(i &- first))) } }
                 return first + count < range.upperBound
             }
         }
@@ -212,8 +218,8 @@ struct SearchIndex {
         }
     }
 
-    func key(_ list: BPlusTree, _ i: Int) throws(RealmError) -> ObjKey {
-        guard case .int(let raw) = try list.get(i) else {
+    func key(_ list: BPlusTree, _ index: Int) throws(RealmError) -> ObjKey {
+        guard case .int(let raw) = try list.get(index) else {
             throw .corrupt("index list of a wrong type", at: root.offset)
         }
         return ObjKey(raw)
@@ -221,35 +227,35 @@ struct SearchIndex {
 
     func value(_ key: ObjKey) throws(RealmError) -> Mixed? { try rows.peek(key, column) }
 
-    func matches(_ key: ObjKey, _ v: Mixed) throws(RealmError) -> Bool {
+    func matches(_ key: ObjKey, _ wanted: Mixed) throws(RealmError) -> Bool {
         guard let other = try value(key) else { return false }
-        return Mixed.equal(other, v)
+        return Mixed.equal(other, wanted)
     }
 
     @inline(__always) func isUniform(_ offset: Int) -> Bool {
         offset &+ 4 <= Self.maxOffset && column < rows.columns.count && rows.columns[column]?.kind != .mixed
     }
 
-    /// Positions in a list whose objects have value `v`. Lists are sorted by value, then key; one whose ends agree
-    /// holds a single value. Lists of upgraded files may be in an older string order, so a list of several values is
-    /// searched from the front.
-    func equalRange(_ list: BPlusTree, _ v: Mixed, _ offset: Int) throws(RealmError) -> Range<Int> {
+    /// Positions in a list whose objects have this value. Lists are sorted by value, then key. If the first and
+    /// the last value are equal, the list holds a single value. Lists of upgraded files may have an older string order,
+    /// so a list of several values is searched from the front.
+    func equalRange(_ list: BPlusTree, _ value: Mixed, _ offset: Int) throws(RealmError) -> Range<Int> {
         let count = try list.count()
         guard count > 0 else { return 0..<0 }
-        let first = try matches(try key(list, 0), v)
-        // Above the deepest level all of a list has the same index data, and only Mixed values of different types share
-        // that.
+        let first = try matches(try key(list, 0), value)
+        // Above the deepest level, all entries of a list have the same index data, and only Mixed values of different
+        // types can share index data.
         if isUniform(offset) { return first ? 0..<count : 0..<0 }
-        let last = count == 1 ? first : try matches(try key(list, count - 1), v)
+        let last = count == 1 ? first : try matches(try key(list, count - 1), value)
         if first && last { return 0..<count }
         var start = 0
         while start < count {
-            if try matches(try key(list, start), v) { break }
+            if try matches(try key(list, start), value) { break }
             start += 1
         }
         var end = start
         while end < count {
-            guard try matches(try key(list, end), v) else { break }
+            guard try matches(try key(list, end), value) else { break }
             end += 1
         }
         return start..<end

@@ -4,15 +4,14 @@
 /// trees (the rows of a table), search indexes.
 ///
 /// Promise
-/// 1. Shapes, split and merge rules are those of logical §5, §7, §9, so that trees grow node for node as realm-core's
-///    do.
-/// 2. Every mutator takes the root ref and returns the root that stands for the tree afterwards; path nodes are copied
-///    to the slab on the way.
-/// 3. Depth, child counts and offsets from a file are checked on every descent: damage ends in an error, never in a
-///    loop or a stray read.
+/// 1. Shapes and the rules for splits and merges are those of logical §5, §7, §9, so that trees grow node for node as
+///    in realm-core.
+/// 2. Every mutator takes the root ref and returns the new root; the nodes on the path are copied to the slab.
+/// 3. Depth, child counts and offsets from a file are checked on every descent: damage causes an error, never an
+///    endless loop or a read outside of the file.
 ///
 /// May use: Arrays and below.
 enum Trees {
-    /// No tree of a file below 2^47 bytes is deeper; a deeper one is a cycle.
+    /// No tree in a file below 2^47 bytes is deeper; a greater depth means a cycle.
     static let maxDepth = 24
 }
