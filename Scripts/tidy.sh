@@ -22,6 +22,8 @@ found=$(grep -rnE '^ *(@preconcurrency )?import (Foundation|Dispatch)' Sources |
 found=$(grep -rnE 'try!|as!|fatalError|preconditionFailure|\bprecondition\(' Sources/CRealm Sources/CoreEngine Sources/CoreEngineAsync Sources/CoreEngineFoundation --include='*.swift' \
     | grep -v '^[^:]*/ObjectStore/Misuse.swift:.*case .stop: fatalError')
 [ -z "$found" ] || complain "a trap would end the host program" "$found"
+found=$(python3 Scripts/check_unwraps.py) || complain "a forced unwrap would end the host program" "$found"
+found=$(python3 Scripts/check_air.py) || complain "lines too long, too few blank lines, or too many names of one letter" "$found"
 found=$(grep -rnE '\bMisuse\b' Sources/CRealm --include='*.swift')
 [ -z "$found" ] || complain "the C API reports errors, also of what cannot throw in Swift" "$found"
 found=$(grep -lE '@_cdecl' -r $engine)

@@ -1,7 +1,7 @@
 /// # CRealm
 ///
 /// The C layer: one exported function for each function of the API. Each function only converts its arguments, calls an
-/// entry point, and converts the result. See docs/architecture.md, "The C skin".
+/// entry point, and converts the result. See docs/architecture.md, "The C layer".
 ///
 /// Promise
 /// 1. Every function has a defined result for every argument. A failure becomes the last error of the thread.

@@ -384,15 +384,15 @@ extension LeafKind {
         switch value {
         case .null: return try body(nil, width)
         case .objectId(let id) where self == .objectId:
-            withUnsafeMutableBytes(of: &buffer) { id.copy(to: $0.baseAddress!) }
-        case .uuid(let uuid) where self == .uuid: withUnsafeMutableBytes(of: &buffer) { uuid.copy(to: $0.baseAddress!) }
+            withUnsafeMutableBytes(of: &buffer) { id.copy(to: $0.start) }
+        case .uuid(let uuid) where self == .uuid: withUnsafeMutableBytes(of: &buffer) { uuid.copy(to: $0.start) }
         default: throw misfit()
         }
         let copy = buffer
         var result: Ref = .null
         var failure: RealmError?
         withUnsafeBytes(of: copy) { b in
-            do throws(RealmError) { result = try body(b.baseAddress!, width) } catch { failure = error }
+            do throws(RealmError) { result = try body(b.start, width) } catch { failure = error }
         }
         if let failure { throw failure }
         return result

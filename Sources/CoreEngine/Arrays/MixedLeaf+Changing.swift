@@ -233,11 +233,11 @@ extension MixedLeaf {
         case .binary(let bytes): encoded = try pushBytes(bytes) | tag(.binary)
         case .objectId(let id):
             var raw: (UInt64, UInt64) = (0, 0)
-            withUnsafeMutableBytes(of: &raw) { id.copy(to: $0.baseAddress!) }
+            withUnsafeMutableBytes(of: &raw) { id.copy(to: $0.start) }
             encoded = try withBytes(raw, 12, pushBytes) | tag(.objectId)
         case .uuid(let id):
             var raw: (UInt64, UInt64) = (0, 0)
-            withUnsafeMutableBytes(of: &raw) { id.copy(to: $0.baseAddress!) }
+            withUnsafeMutableBytes(of: &raw) { id.copy(to: $0.start) }
             encoded = try withBytes(raw, 16, pushBytes) | tag(.uuid)
         case .timestamp(let timestamp):
             encoded = try pushIntegers(2, timestamp.seconds, Int64(timestamp.nanoseconds)) | tag(.timestamp)

@@ -90,8 +90,8 @@ enum MixedLeaf {
             switch type {
             case .string: return .string(bytes)
             case .binary: return .binary(bytes)
-            case .objectId where bytes.count == 12: return .objectId(ObjectId(bytes: bytes.baseAddress!))
-            case .uuid where bytes.count == 16: return .uuid(UUIDValue(bytes: bytes.baseAddress!))
+            case .objectId where bytes.count == 12: return .objectId(ObjectId(bytes: bytes.start))
+            case .uuid where bytes.count == 16: return .uuid(UUIDValue(bytes: bytes.start))
             default: break
             }
         case (4, .list), (4, .dictionary):

@@ -297,10 +297,10 @@ extension NodeStore {
         guard index < last, node.width > 0 else { return }
         // Rotate the appended slot into place.
         var slot = [UInt8](repeating: 0, count: node.width)
-        slot.withUnsafeMutableBytes { Platform.copy($0.baseAddress!, node.payload + last * node.width, node.width) }
+        slot.withUnsafeMutableBytes { Platform.copy($0.start, node.payload + last * node.width, node.width) }
         Platform.move(
             node.payload + (index + 1) * node.width, node.payload + index * node.width, (last - index) * node.width)
-        slot.withUnsafeBytes { Platform.copy(node.payload + index * node.width, $0.baseAddress!, node.width) }
+        slot.withUnsafeBytes { Platform.copy(node.payload + index * node.width, $0.start, node.width) }
     }
 }
 

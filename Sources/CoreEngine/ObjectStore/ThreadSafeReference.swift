@@ -164,9 +164,11 @@ extension Realm {
     func takeOver(_ new: any Scheduler) throws(RealmError) {
         if isFrozen { return }
         let scheduler = new.forEngine
-        let isFree = access.binding.with { access.binding in
-            guard access.binding.visits == 0, !access.binding.isMoving, access.visits.load(ordering: .acquiring) == 0 else { return false }
-            access.binding.isMoving = true
+        let isFree = access.binding.with { binding in
+            guard binding.visits == 0, !binding.isMoving, access.visits.load(ordering: .acquiring) == 0 else {
+                return false
+            }
+            binding.isMoving = true
             return true
         }
         guard isFree else { throw RealmError(.wrongTransactionState, "The Realm is being used on its thread") }
@@ -177,10 +179,10 @@ extension Realm {
         access.binding.with { $0.scheduler = scheduler }
         transaction.place = scheduler.place
         moveAsyncWrites()
-        access.binding.with { access.binding in
-            access.binding.isMoving = false
+        access.binding.with { binding in
+            binding.isMoving = false
             // When no other thread can still rely on the old owner, calls may use plain loads and stores again.
-            if !access.binding.isUncertain, scheduler.threadId != 0 {
+            if !binding.isUncertain, scheduler.threadId != 0 {
                 access.thread.store(scheduler.threadId, ordering: .relaxed)
                 access.standing.bitwiseAnd(~Standing.inTransit, ordering: .releasing)
             }

@@ -81,7 +81,11 @@ final class ClusterTree {
 
     deinit { opened.deallocate() }
 
-    static var noNode: Node { Node(address: .init(bitPattern: 8)!, ref: .null, count: 0, width: 0, flags: 0) }
+    /// Bytes that no node has: nothing reads them, because the node has no elements.
+    nonisolated(unsafe) private static let noAddress = UnsafeMutableRawPointer.allocate(byteCount: 8, alignment: 8)
+
+    /// A node without elements, for cursors that are at none yet.
+    static var noNode: Node { Node(address: noAddress, ref: .null, count: 0, width: 0, flags: 0) }
 
     private func prepareOpened() {
         if openedCount < columns.count {

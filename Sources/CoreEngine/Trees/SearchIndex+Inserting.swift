@@ -80,8 +80,7 @@ extension SearchIndex {
             if isOfOne { recent?.note(wanted, column, list: list.root) }
             return RefOrTagged(list.root)
         }
-        let otherData = IndexData(firstValue)
-        if offset + 4 > Self.maxOffset || otherData == nil || otherData!.equals(data) {
+        guard offset + 4 <= Self.maxOffset, let otherData = IndexData(firstValue), !otherData.equals(data) else {
             var index = 0
             while index < count, let element = try value(try self.key(list, index)), Mixed.compare(element, wanted) < 0
             { index += 1 }
@@ -90,7 +89,7 @@ extension SearchIndex {
         }
         // The whole list moves one level down.
         var sub = try Self.create(store)
-        let growth = try descend(&sub, otherData!.chunk(offset + 4), depth: 0) { (_) throws(RealmError) in entry }
+        let growth = try descend(&sub, otherData.chunk(offset + 4), depth: 0) { (_) throws(RealmError) in entry }
         try raise(&sub, growth)
         try insert(&sub, data, wanted, key, offset + 4, depth: depth + 1)
         return RefOrTagged(sub)
