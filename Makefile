@@ -196,7 +196,7 @@ bench-swift:
 	@Scripts/need.sh swift sodium openssl sqlite
 	@swift run -c release --package-path Benchmarks/RealmSwift --scratch-path .build/typed-access TypedAccess $(or $(N),1000000)
 
-##   make tidy                       the structure: rooms, doors, comments that lead to documents
+##   make tidy                       the structure: layers, entry points, comments that lead to documents
 tidy:
 	@Scripts/tidy.sh
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Whether the rooms that call the system compile for other systems than this one: docs/porting.md says what that shows and what it does not.
+"""Whether the layers that call the system compile for other systems than this one: docs/porting.md says what that shows and what it does not.
 
 Swift's standard library is taken for the other system from the texts of its interfaces that this toolchain has; the C library from its own headers
 where they are installed (Debian: libc6-dev-arm64-cross with linux-libc-dev-arm64-cross, musl-dev), else from Tests/Porting. With --all the whole

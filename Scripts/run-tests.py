@@ -31,10 +31,10 @@ def all_parts(fixtures):
     emitted = next((str(p) for p in sorted(ROOT.glob(".build/**/CRealm-Swift.h")) if "release" in str(p)), "")
     version = next(line.split(":=")[1].strip() for line in (ROOT / "Makefile").read_text().splitlines() if line.startswith("VERSION :="))
     parts = {
-        # The rooms are measured from what the debug build of the engine's tests leaves.
-        "engine, its rooms, and structure": [
+        # The layers are measured from what the debug build of the engine's tests leaves.
+        "engine, its layers, and structure": [
             "sh", "-c",
-            "swift test --quiet && Scripts/rooms --check && Scripts/tidy.sh && Scripts/check_refusals.py && Scripts/check_swift_articles.py"
+            "swift test --quiet && Scripts/layers --check && Scripts/tidy.sh && Scripts/check_refusals.py && Scripts/check_swift_articles.py"
             " && Scripts/check_macros.py"],
         "Python": [PYTHON, "-m", "pytest", "-q", "bindings/python/tests"],
         "C programs": ["Scripts/run-c-tests.sh"],
@@ -61,7 +61,7 @@ def all_parts(fixtures):
         "installed": ["Scripts/test-install.sh", LIBRARY, version],
         "programs of the README and of make demo": [PYTHON, "Scripts/test_readme.py", ".build/release"],
         "documents of the C API": ["Scripts/docs.sh"],
-        "the check of the rooms itself": [PYTHON, "Scripts/test_rooms.py"],
+        "the check of the layers itself": [PYTHON, "Scripts/test_layers.py"],
         "other systems, type-checked": [PYTHON, "Scripts/check_ports.py"],
         "the ABI check itself": ["Scripts/test_abi_check.sh"],
         "format of Swift files": ["Scripts/lint.sh"],

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Guards the structure: calls go down, only Platform talks to the system, exported functions never trap and go through one door, no machine paths.
+# Guards the structure: calls go down, only Platform talks to the system, exported functions never trap and go through one entry point, no machine paths.
 set -u
 cd "$(dirname "$0")/.."
 failed=0
@@ -36,9 +36,9 @@ found=$(grep -rnE '\bSearchIndex\(' $engine --include='*.swift' | grep -v "^$eng
 found=$(git grep -nE '(^|[^a-z.])/(work|root|farm)/' -- . ':!*.json' ':!Scripts/tidy.sh' ':!LICENSE' 2>/dev/null)
 [ -z "$found" ] || complain "paths of a machine" "$found"
 # Measured by the compiler, so only where a debug build is; make test has one at its end, and asks again.
-found=$(Scripts/rooms --check --if-built) || { complain "an arrow between rooms that their lines do not allow" "$found"; found=; }
+found=$(Scripts/layers --check --if-built) || { complain "an arrow between layers that their lines do not allow" "$found"; found=; }
 [ -z "$found" ] || echo "$found"
-found=$(python3 Scripts/check_doors.py) || complain "not every function takes its door, or is misused in a test" "$found"
+found=$(python3 Scripts/check_entry_points.py) || complain "not every function takes its entry point, or is misused in a test" "$found"
 found=$(python3 Scripts/check_swift_docs.py) || complain "public Swift without a comment, or internals that are public" "$found"
 found=$(python3 Scripts/check_documents.py) || complain "comments and documents lead to what is not there" "$found"
 found=$(Scripts/lint.sh --changed 2>&1) || complain "Swift files that are not formatted: make format" "$found"

@@ -5,7 +5,7 @@
 ///
 /// Promise
 /// 1. Every function has a defined result for every argument. A failure becomes the last error of the thread.
-/// 2. `Boundary/Door.swift` is the only way to the object behind a handle.
+/// 2. `Boundary/EntryPoints.swift` is the only way to the object behind a handle.
 /// 3. This layer does not access nodes, leaves or trees.
 ///
 /// May use: Rescue, Columns, Examination, Inspection, ObjectStore, Notifications, Query, Transactions, Tables, Values,

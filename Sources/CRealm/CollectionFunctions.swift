@@ -3,27 +3,27 @@ import CoreEngine
 
 /// Lists, sets and dictionaries.
 
-private typealias Place = Door<CollectionHandle>
+private typealias Place = HandleType<CollectionHandle>
 
 /// Returns whether a collection exists. The result false is not a failure, so the last error does not change.
-private func isValid(_ door: Place, _ pointer: OpaquePointer?) -> Bool {
+private func isValid(_ type: Place, _ pointer: OpaquePointer?) -> Bool {
     guard pointer != nil else { return false }
-    return anywhere(door, pointer, false) { (handle) throws(RealmError) in
-        (try? handle.visit { (_) throws(RealmError) in try handle.isThere() }) ?? false
+    return anywhere(type, pointer, false) { (handle) throws(RealmError) in
+        (try? handle.insideRealm { (_) throws(RealmError) in try handle.isThere() }) ?? false
     }
 }
 
-private func size(_ door: Place, _ pointer: OpaquePointer?, _ out: UnsafeMutablePointer<Int>?) -> Bool {
-    inside(door, pointer) { (handle, _) throws(RealmError) in
+private func size(_ type: Place, _ pointer: OpaquePointer?, _ out: UnsafeMutablePointer<Int>?) -> Bool {
+    inside(type, pointer) { (handle, _) throws(RealmError) in
         let count = try handle.size()
         out?.pointee = count
     }
 }
 
-private func property(_ door: Place, _ pointer: OpaquePointer?, _ out: UnsafeMutablePointer<realm_property_info_t>?)
+private func property(_ type: Place, _ pointer: OpaquePointer?, _ out: UnsafeMutablePointer<realm_property_info_t>?)
     -> Bool
 {
-    inside(door, pointer) { (handle, realm) throws(RealmError) in
+    inside(type, pointer) { (handle, realm) throws(RealmError) in
         guard out != nil else { throw nullArgument() }
         _ = try handle.contents()
         try fillProperty(handle.box, realm.schema, handle.path.table, handle.path.column, out)
@@ -83,7 +83,7 @@ private func nested(_ handle: CollectionHandle, _ realm: Realm, _ index: Int, _ 
     }
     // If the element is of another kind, the handle is not valid.
     var path = handle.path
-    path.steps.append(.salt(try list.nestedKey(index)))
+    path.steps.append(.stableKey(try list.stableKey(index)))
     return CollectionHandle(kind, handle.box, path)
 }
 
@@ -107,9 +107,9 @@ public func realm_list_get_linked_object(_ list: OpaquePointer?, _ index: Int) -
 
 /// Runs a change that creates an object.
 private func make(
-    _ door: Place, _ pointer: OpaquePointer?, _ body: (CollectionHandle, Realm) throws(RealmError) -> (TableKey, ObjKey)
+    _ type: Place, _ pointer: OpaquePointer?, _ body: (CollectionHandle, Realm) throws(RealmError) -> (TableKey, ObjKey)
 ) -> OpaquePointer? {
-    from(door, pointer) { (handle, realm) throws(RealmError) in
+    from(type, pointer) { (handle, realm) throws(RealmError) in
         let (table, key) = try body(handle, realm)
         return ObjectHandle.make(handle.box, table, key)
     }
@@ -117,23 +117,23 @@ private func make(
 
 /// Runs a change that creates a nested collection.
 private func makeNested(
-    _ door: Place, _ pointer: OpaquePointer?, _ kind: Handle.Kind,
+    _ type: Place, _ pointer: OpaquePointer?, _ kind: Handle.Kind,
     _ body: (CollectionHandle, Realm) throws(RealmError) -> CollectionPath
 ) -> OpaquePointer? {
-    handle(door, pointer) { (handle, realm) throws(RealmError) in
+    handle(type, pointer) { (handle, realm) throws(RealmError) in
         CollectionHandle(kind, handle.box, try body(handle, realm))
     }
 }
 
 private func resolve(
-    _ door: Place, _ pointer: OpaquePointer?, _ target: OpaquePointer?, _ out: UnsafeMutablePointer<OpaquePointer?>?
+    _ type: Place, _ pointer: OpaquePointer?, _ target: OpaquePointer?, _ out: UnsafeMutablePointer<OpaquePointer?>?
 ) -> Bool {
-    inside(door, pointer) { (handle, _) throws(RealmError) in
+    inside(type, pointer) { (handle, _) throws(RealmError) in
         guard let out else { throw nullArgument() }
         out.pointee = nil
         // A collection that does not exist in this Realm is not resolved, even if its path is valid in the other Realm.
         let isHere = try handle.isThere()
-        try visit(.realm, target) { (realmHandle, _) throws(RealmError) in
+        try insideRealm(.realm, target) { (realmHandle, _) throws(RealmError) in
             let copy = CollectionHandle(handle.kind, realmHandle.box, handle.path)
             // The call always reads the other Realm, so that it begins to read.
             let isThere = try copy.isThere()
@@ -223,8 +223,8 @@ public func realm_list_resolve_in(
 public func realm_list_to_results(_ list: OpaquePointer?) -> OpaquePointer? { elements(.list, list) }
 
 /// Returns live results over a list, a set or the values of a dictionary.
-private func elements(_ door: Place, _ pointer: OpaquePointer?) -> OpaquePointer? {
-    handle(door, pointer) { (handle, realm) throws(RealmError) in
+private func elements(_ type: Place, _ pointer: OpaquePointer?) -> OpaquePointer? {
+    handle(type, pointer) { (handle, realm) throws(RealmError) in
         _ = try handle.contents()
         return ResultsHandle(handle.box, try ResultSet(realm, .collection(handle.path)))
     }

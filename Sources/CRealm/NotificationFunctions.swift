@@ -51,11 +51,11 @@ public func realm_object_add_notification_callback(
 }
 
 private func addCallback(
-    _ door: Door<CollectionHandle>, _ pointer: OpaquePointer?, _ data: UserData, _ paths: OpaquePointer?,
+    _ type: HandleType<CollectionHandle>, _ pointer: OpaquePointer?, _ data: UserData, _ paths: OpaquePointer?,
     _ kind: CollectionNotifier.Kind,
     _ call: @escaping (ChangeSet, ClosedRange<UInt64>) -> Void
 ) -> OpaquePointer? {
-    handle(door, pointer) { (handle, realm) throws(RealmError) in
+    handle(type, pointer) { (handle, realm) throws(RealmError) in
         _ = try handle.contents()
         let paths = try keyPaths(paths)
         let made = try realm.observe(

@@ -89,7 +89,7 @@ public func realm_object_resolve_in(
         out.pointee = nil
         // An object that does not exist in this Realm is not resolved, even if its key is valid in the other Realm.
         let isHere = try realm.isAlive(handle.table, handle.key)
-        try visit(.realm, target) { (realmHandle, other) throws(RealmError) in
+        try insideRealm(.realm, target) { (realmHandle, other) throws(RealmError) in
             // The call always reads the other Realm, so that it begins to read.
             let isThere = try other.isAlive(handle.table, handle.key)
             if isHere && isThere { out.pointee = ObjectHandle.make(realmHandle.box, handle.table, handle.key) }

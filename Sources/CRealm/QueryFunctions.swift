@@ -49,10 +49,10 @@ public func realm_query_append_query(
 }
 
 private func parse(
-    in door: Door<CollectionHandle>, _ pointer: OpaquePointer?, _ text_: UnsafePointer<CChar>?, _ count: Int,
+    in type: HandleType<CollectionHandle>, _ pointer: OpaquePointer?, _ text_: UnsafePointer<CChar>?, _ count: Int,
     _ args: UnsafePointer<realm_query_arg_t>?
 ) -> OpaquePointer? {
-    handle(door, pointer) { (collection, realm) throws(RealmError) in
+    handle(type, pointer) { (collection, realm) throws(RealmError) in
         _ = try collection.contents()
         return QueryHandle(
             collection.box, try ObjectQuery(in: collection.path, realm, try text(text_), try arguments(count, args)))

@@ -118,7 +118,8 @@ public func realm_get_version_id(
     _ realm: OpaquePointer?, _ found: UnsafeMutablePointer<Bool>?, _ out: UnsafeMutablePointer<realm_version_id_t>?
 ) -> Bool {
     anywhere(.realm, realm, false) { (realm) throws(RealmError) in
-        let version = realm.isClosed ? nil : try realm.visit { (realm) throws(RealmError) in try realm.readVersion() }
+        let version =
+            realm.isClosed ? nil : try realm.insideRealm { (realm) throws(RealmError) in try realm.readVersion() }
         found?.pointee = version != nil
         out?.pointee = realm_version_id_t(version: version ?? 0, index: 0)
         return true

@@ -36,10 +36,10 @@ public func realm_create_thread_safe_reference(_ pointer: UnsafeRawPointer?) -> 
     }
 }
 
-private func refer(_ door: Door<CollectionHandle>, _ pointer: OpaquePointer?, _ shape: CollectionShape)
+private func refer(_ type: HandleType<CollectionHandle>, _ pointer: OpaquePointer?, _ shape: CollectionShape)
     -> OpaquePointer?
 {
-    handle(door, pointer) { (handle, realm) throws(RealmError) in
+    handle(type, pointer) { (handle, realm) throws(RealmError) in
         _ = try handle.contents()
         return ReferenceHandle(try ThreadSafeReference(realm, handle.path, shape))
     }

@@ -32,7 +32,7 @@ public func realm_get_backlinks(_ object: OpaquePointer?, _ table: UInt32, _ pro
 public func realm_results_is_valid(_ results: OpaquePointer?, _ out: UnsafeMutablePointer<Bool>?) -> Bool {
     anywhere(.results, results, false) { (results) throws(RealmError) in
         let isValid =
-            results.isClosed ? false : try results.visit { (results) throws(RealmError) in try results.isValid() }
+            results.isClosed ? false : try results.insideRealm { (results) throws(RealmError) in try results.isValid() }
         out?.pointee = isValid
         return true
     }
@@ -122,7 +122,9 @@ public func realm_results_find_object(
 ) -> Bool {
     report(nil, index, found)
     return inside(.results, results) { (_, results) throws(RealmError) in
-        let (table, key) = try visit(.object, object) { (handle, _) throws(RealmError) in (handle.table, handle.key) }
+        let (table, key) = try insideRealm(.object, object) { (handle, _) throws(RealmError) in
+            (handle.table, handle.key)
+        }
         report(try results.find(table, key), index, found)
     }
 }
@@ -132,7 +134,7 @@ public func realm_results_find_object(
 @_cdecl("realm_results_filter")
 public func realm_results_filter(_ results: OpaquePointer?, _ query: OpaquePointer?) -> OpaquePointer? {
     derive(results) { (results) throws(RealmError) in
-        try visit(.query, query) { (_, query) throws(RealmError) in try results.filtered(query) }
+        try insideRealm(.query, query) { (_, query) throws(RealmError) in try results.filtered(query) }
     }
 }
 
@@ -161,7 +163,7 @@ public func realm_results_snapshot(_ results: OpaquePointer?) -> OpaquePointer? 
 public func realm_results_resolve_in(_ results: OpaquePointer?, _ target: OpaquePointer?) -> OpaquePointer? {
     handle(.results, results) { (_, results) throws(RealmError) in
         try results.verifyOwner()
-        return try visit(.realm, target) { (target, realm) throws(RealmError) in
+        return try insideRealm(.realm, target) { (target, realm) throws(RealmError) in
             ResultsHandle(target.box, try results.resolved(in: realm))
         }
     }

@@ -126,30 +126,30 @@ final class UserData: @unchecked Sendable {
 }
 
 /// A kind of handle, with its class.
-struct Door<H: Handle> { let kind: Handle.Kind }
+struct HandleType<H: Handle> { let kind: Handle.Kind }
 
-extension Door where H == RealmHandle { static var realm: Self { Self(kind: .realm) } }
+extension HandleType where H == RealmHandle { static var realm: Self { Self(kind: .realm) } }
 
-extension Door where H == ObjectHandle { static var object: Self { Self(kind: .object) } }
+extension HandleType where H == ObjectHandle { static var object: Self { Self(kind: .object) } }
 
-extension Door where H == CollectionHandle {
+extension HandleType where H == CollectionHandle {
     static var list: Self { Self(kind: .list) }
     static var set: Self { Self(kind: .set) }
     static var dictionary: Self { Self(kind: .dictionary) }
 }
 
-extension Door where H == ResultsHandle { static var results: Self { Self(kind: .results) } }
+extension HandleType where H == ResultsHandle { static var results: Self { Self(kind: .results) } }
 
-extension Door where H == QueryHandle { static var query: Self { Self(kind: .query) } }
+extension HandleType where H == QueryHandle { static var query: Self { Self(kind: .query) } }
 
-extension Door where H == ConfigHandle { static var config: Self { Self(kind: .config) } }
+extension HandleType where H == ConfigHandle { static var config: Self { Self(kind: .config) } }
 
-extension Door where H == SchemaHandle { static var schema: Self { Self(kind: .schema) } }
+extension HandleType where H == SchemaHandle { static var schema: Self { Self(kind: .schema) } }
 
-extension Door where H == SchedulerHandle { static var scheduler: Self { Self(kind: .scheduler) } }
+extension HandleType where H == SchedulerHandle { static var scheduler: Self { Self(kind: .scheduler) } }
 
-extension Door where H == ReferenceHandle { static var reference: Self { Self(kind: .reference) } }
+extension HandleType where H == ReferenceHandle { static var reference: Self { Self(kind: .reference) } }
 
-extension Door where H == WorkQueue { static var workQueue: Self { Self(kind: .workQueue) } }
+extension HandleType where H == WorkQueue { static var workQueue: Self { Self(kind: .workQueue) } }
 
-extension Door where H == AsyncErrorHandle { static var asyncError: Self { Self(kind: .asyncError) } }
+extension HandleType where H == AsyncErrorHandle { static var asyncError: Self { Self(kind: .asyncError) } }

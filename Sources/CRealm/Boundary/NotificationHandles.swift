@@ -11,7 +11,7 @@ final class KeyPathsHandle: Handle {
     }
 }
 
-extension Door where H == KeyPathsHandle { static var keyPaths: Self { Self(kind: .keyPaths) } }
+extension HandleType where H == KeyPathsHandle { static var keyPaths: Self { Self(kind: .keyPaths) } }
 
 /// The registration of a callback with a notifier. The callback is removed when the token is released, on any thread.
 final class NotificationToken: Handle {
@@ -27,7 +27,9 @@ final class NotificationToken: Handle {
     deinit { notifier?.remove(id) }
 }
 
-extension Door where H == NotificationToken { static var notificationToken: Self { Self(kind: .notificationToken) } }
+extension HandleType where H == NotificationToken {
+    static var notificationToken: Self { Self(kind: .notificationToken) }
+}
 
 /// The argument of a callback. It is valid until the callback returns; a clone is valid until its release.
 class ChangesHandle: Handle {
@@ -63,7 +65,7 @@ final class ObjectChangesHandle: ChangesHandle {
     override func cloned() -> Handle? { ObjectChangesHandle(changes, versions) }
 }
 
-extension Door where H == ObjectChangesHandle { static var objectChanges: Self { Self(kind: .objectChanges) } }
+extension HandleType where H == ObjectChangesHandle { static var objectChanges: Self { Self(kind: .objectChanges) } }
 
 final class CollectionChangesHandle: ChangesHandle {
     let changes: CollectionChanges
@@ -76,7 +78,7 @@ final class CollectionChangesHandle: ChangesHandle {
     override func cloned() -> Handle? { CollectionChangesHandle(changes, versions) }
 }
 
-extension Door where H == CollectionChangesHandle {
+extension HandleType where H == CollectionChangesHandle {
     static var collectionChanges: Self { Self(kind: .collectionChanges) }
 }
 
@@ -117,6 +119,6 @@ final class DictionaryChangesHandle: ChangesHandle {
     override func cloned() -> Handle? { DictionaryChangesHandle(changes, versions) }
 }
 
-extension Door where H == DictionaryChangesHandle {
+extension HandleType where H == DictionaryChangesHandle {
     static var dictionaryChanges: Self { Self(kind: .dictionaryChanges) }
 }

@@ -402,7 +402,7 @@ package final class CollectionNotifier: Notifier {
             guard isDictionary else { return false }
             new = dictionary.count
             if !tracker.nested.isEmpty {
-                for i in 0..<new where tracker.nested.contains(try dictionary.nestedKey(i)) {
+                for i in 0..<new where tracker.nested.contains(try dictionary.stableKey(i)) {
                     builder.modifications.add(i)
                 }
             }

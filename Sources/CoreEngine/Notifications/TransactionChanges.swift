@@ -89,12 +89,12 @@ extension Group {
         outer.steps = []
         for step in path.steps {
             switch (try resolve(outer), step) {
-            case (.list?, .salt(let key)): place.path.append(key)
+            case (.list?, .stableKey(let key)): place.path.append(key)
             case (.dictionary(let dictionary)?, .name(let name)):
                 guard let index = try name.withBytes({ (b) throws(RealmError) in try dictionary.find(b) }) else {
                     return nil
                 }
-                place.path.append(try dictionary.nestedKey(index))
+                place.path.append(try dictionary.stableKey(index))
             default: return nil
             }
             outer.steps.append(step)

@@ -215,9 +215,9 @@ private final class Merger {
         let isNested = value.isCollection
         let key: Int64 = try table.edit(path, as: .list) { (editor) throws(RealmError) in
             try editor.insert(index, new)
-            return isNested ? try editor.nestedKey(index) : 0
+            return isNested ? try editor.stableKey(index) : 0
         }
-        if isNested { try copyNested(value, column, table, path.appending(.salt(key))) }
+        if isNested { try copyNested(value, column, table, path.appending(.stableKey(key))) }
         return true
     }
 

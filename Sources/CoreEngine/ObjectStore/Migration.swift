@@ -216,8 +216,8 @@ extension Group {
                     if shape == .dictionary {
                         step = .name(element.name)
                     } else {
-                        step = .salt(
-                            try table.edit(path, as: .list) { (editor) throws(RealmError) in try editor.nestedKey(i) })
+                        step = .stableKey(
+                            try table.edit(path, as: .list) { (editor) throws(RealmError) in try editor.stableKey(i) })
                     }
                     try copyNested(newValue, table, path.appending(step))
                 default: break
@@ -237,9 +237,9 @@ extension Group {
                 let element = try list.get(i)
                 let key: Int64 = try table.edit(path, as: .list) { (editor) throws(RealmError) in
                     try editor.insert(i, element.emptied)
-                    return try editor.nestedKey(i)
+                    return try editor.stableKey(i)
                 }
-                try copyNested(element, table, path.appending(.salt(key)))
+                try copyNested(element, table, path.appending(.stableKey(key)))
             }
         case .dictionary(let root):
             let dictionary = try ElementDictionary(store, root: root, keyType: .string, format: Format.currentVersion)

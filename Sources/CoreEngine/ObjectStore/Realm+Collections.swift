@@ -292,7 +292,7 @@ extension Realm {
             try editor.checkHoldsCollections()
             try editor.check(empty)
             try editor.insert(i, empty)
-            return try path.appending(.salt(editor.nestedKey(i)))
+            return try path.appending(.stableKey(editor.stableKey(i)))
         }
     }
 
@@ -305,7 +305,7 @@ extension Realm {
             try editor.checkHoldsCollections()
             try editor.check(empty)
             try editor.set(i, empty)
-            return try path.appending(.salt(editor.nestedKey(i)))
+            return try path.appending(.stableKey(editor.stableKey(i)))
         }
     }
 
@@ -380,7 +380,7 @@ extension CollectionEditor {
         }
     }
 
-    func nestedKey(_ i: Int) throws(RealmError) -> Int64 {
+    func stableKey(_ i: Int) throws(RealmError) -> Int64 {
         guard !root.isNull else { return 0 }
         return try BPlusTree(table.store, kind: kind, root: root).key(i)
     }

@@ -43,8 +43,8 @@ extension Realm {
     }
 
     /// The open write transaction that made the object; nil when no open one did.
-    package func birth(_ tableKey: TableKey, _ object: ObjKey) -> Birth? {
-        transaction.stage == .writing ? transaction.birth(tableKey, object) : nil
+    package func creation(_ tableKey: TableKey, _ object: ObjKey) -> Creation? {
+        transaction.stage == .writing ? transaction.creation(tableKey, object) : nil
     }
 
     // MARK: Reading objects

@@ -167,7 +167,8 @@ public struct RealmList: LiveCollection {
     // MARK: Collections inside lists of Mixed values
 
     private func nestedPath(_ i: Int) throws(RealmError) -> CollectionPath {
-        path.appending(.salt(try realm.inside(.collection) { () throws(RealmError) in try content().nestedKey(i) }))
+        path.appending(
+            .stableKey(try realm.inside(.collection) { () throws(RealmError) in try content().stableKey(i) }))
     }
 
     /// The nested list at `i`; not valid when the element is not a list.

@@ -7,7 +7,7 @@ public struct RealmObject: Hashable {
 
     /// The class of the object.
     public let table: TableKey
-    let named: BornKey
+    let named: TrackedKey
 
     /// Null after the transaction that created the object was rolled back.
     public var key: ObjKey { named.key }
@@ -15,8 +15,8 @@ public struct RealmObject: Hashable {
     init(realm: Realm, table: TableKey, key: ObjKey) {
         self.realm = realm
         self.table = table
-        named = BornKey(
-            key, try? realm.inside(.object) { () throws(RealmError) in realm.transaction.birth(table, key) })
+        named = TrackedKey(
+            key, try? realm.inside(.object) { () throws(RealmError) in realm.transaction.creation(table, key) })
     }
 
     public static func == (a: RealmObject, b: RealmObject) -> Bool {

@@ -279,7 +279,7 @@ package final class ResultSet: @unchecked Sendable {
         if isFixed { return fixedPaths[i] }
         let i = place(i)
         switch try content() {
-        case .list(let list): return path.appending(.salt(try list.nestedKey(i)))
+        case .list(let list): return path.appending(.stableKey(try list.stableKey(i)))
         case .dictionary(let dictionary):
             guard case .string(let name) = try dictionary.key(i) else { return nil }
             return path.appending(.name(Array(name)))

@@ -6,7 +6,7 @@
 /// Sendable: only the content of `realm`, a Lock, and the weak reference, which is atomic, can change.
 public final class ThreadSafeReference: @unchecked Sendable {
     package enum Target {
-        case object(TableKey, BornKey)
+        case object(TableKey, TrackedKey)
         case collection(CollectionPath, CollectionShape)
         case results(ResultSet.Recipe)
     }
@@ -65,7 +65,7 @@ public final class ThreadSafeReference: @unchecked Sendable {
     }
 
     /// - Parameter isPinning: pin the version, so that the object can be resolved at it whatever is written meanwhile.
-    package convenience init(_ realm: Realm, _ table: TableKey, _ object: BornKey, isPinning: Bool = false)
+    package convenience init(_ realm: Realm, _ table: TableKey, _ object: TrackedKey, isPinning: Bool = false)
         throws(RealmError)
     {
         try realm.verifyAlive(table, object.key)
@@ -85,7 +85,7 @@ public final class ThreadSafeReference: @unchecked Sendable {
         try results.verifyOwner()
         _ = try realm.reading()
         if results.table != nil, case .collection(let path) = results.source,
-            realm.transaction.birth(path.table, path.object) != nil
+            realm.transaction.creation(path.table, path.object) != nil
         {
             throw RealmError(
                 .wrongTransactionState,

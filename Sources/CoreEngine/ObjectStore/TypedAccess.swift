@@ -24,7 +24,7 @@ extension Realm {
 
     /// The integer in a property; nil when its value has another type.
     package func readInteger(_ table: TableKey, _ object: ObjKey, _ column: ColKey) throws(RealmError) -> Int64? {
-        if let integer = glance(table, column, { $0.rows.openedInteger(object, column.index) }) { return integer }
+        if let integer = readQuickly(table, column, { $0.rows.openedInteger(object, column.index) }) { return integer }
         return try inside(.object) { () throws(RealmError) in
             if case .int(let integer) = try value(table, object, column) { integer } else { nil }
         }
@@ -32,7 +32,7 @@ extension Realm {
 
     /// The double in a property; nil when its value has another type.
     package func readDouble(_ table: TableKey, _ object: ObjKey, _ column: ColKey) throws(RealmError) -> Double? {
-        if let number = glance(table, column, { $0.rows.openedDouble(object, column.index) }) { return number }
+        if let number = readQuickly(table, column, { $0.rows.openedDouble(object, column.index) }) { return number }
         return try inside(.object) { () throws(RealmError) in
             if case .double(let number) = try value(table, object, column) { number } else { nil }
         }
@@ -40,7 +40,7 @@ extension Realm {
 
     /// A string, copied; nil when the value has another type.
     package func readText(_ table: TableKey, _ object: ObjKey, _ column: ColKey) throws(RealmError) -> String? {
-        if let text = glance(
+        if let text = readQuickly(
             table, column, { $0.rows.openedText(object, column.index).map { String(decoding: $0, as: UTF8.self) } })
         {
             return text
@@ -64,7 +64,7 @@ extension Realm {
 
     /// The value of a property in leaves that are already open. nil means "take the slow path": the value was not
     /// found, or something unusual happened; the general read then reports the error.
-    @inline(__always) private func glance<R>(_ table: TableKey, _ column: ColKey, _ body: (Table) -> R?) -> R? {
+    @inline(__always) private func readQuickly<R>(_ table: TableKey, _ column: ColKey, _ body: (Table) -> R?) -> R? {
         guard enterQuickly() else { return nil }
         let found = opened(table, column, body)
         return leaveQuickly() ? found : nil
@@ -90,10 +90,10 @@ extension Realm {
 
     /// Class and key of the object in a row of results, with the write transaction that created it if that is still
     /// open.
-    package func object(of results: ResultSet, at i: Int) throws(RealmError) -> (table: TableKey, named: BornKey) {
-        try insideQuickly(.results) { () throws(RealmError) -> (table: TableKey, named: BornKey) in
+    package func object(of results: ResultSet, at i: Int) throws(RealmError) -> (table: TableKey, named: TrackedKey) {
+        try insideQuickly(.results) { () throws(RealmError) -> (table: TableKey, named: TrackedKey) in
             let (table, key) = try results.object(i)
-            return (table, BornKey(key, birth(table, key)))
+            return (table, TrackedKey(key, creation(table, key)))
         }
     }
 

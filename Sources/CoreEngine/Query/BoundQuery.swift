@@ -88,7 +88,9 @@ package final class BoundQuery {
 
     /// Throws if the stack of this thread is too small for the query. The query may come from another thread.
     func expectStack() throws(RealmError) {
-        if depth > QueryRoom.flatDepth, depth > QueryRoom.levelsOfStack { throw QueryRoom.stackTooSmall(for: depth) }
+        if depth > QueryLimits.flatDepth, depth > QueryLimits.levelsOfStack {
+            throw QueryLimits.stackTooSmall(for: depth)
+        }
     }
 
     func appending(_ ordering: Ordering) -> BoundQuery {

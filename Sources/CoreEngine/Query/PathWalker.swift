@@ -40,8 +40,9 @@ struct PathWalker {
     mutating func walk(_ quantifier: Quantifier?) throws(RealmError) -> PathExpression {
         while !isAtEnd {
             guard let end = try step() else { continue }
-            guard hops.count <= QueryRoom.maxHops || hops.count(where: { !$0.leadsToOne }) <= QueryRoom.maxHops else {
-                throw .query("A key path cannot go through more than \(QueryRoom.maxHops) lists or backlinks")
+            guard hops.count <= QueryLimits.maxHops || hops.count(where: { !$0.leadsToOne }) <= QueryLimits.maxHops
+            else {
+                throw .query("A key path cannot go through more than \(QueryLimits.maxHops) lists or backlinks")
             }
             return PathExpression(
                 hops: hops, tail: end.tail, end: table.key, type: end.type,

@@ -201,12 +201,12 @@ final class PathExpression: Expression {
         let next = tables[position + 1].takeUnretainedValue()
         let keys = try targets(hops[position], table, key)
         reached += keys.count
-        guard reached <= QueryRoom.maxReached else { throw Self.tooFar() }
+        guard reached <= QueryLimits.maxReached else { throw Self.tooFar() }
         for target in keys { try walk(position + 1, next, target, &reached, body) }
     }
 
     private static func tooFar() -> RealmError {
-        RealmError(.limitExceeded, "A key path reaches more than \(QueryRoom.maxReached) objects from one row")
+        RealmError(.limitExceeded, "A key path reaches more than \(QueryLimits.maxReached) objects from one row")
     }
 
     /// The one object behind a to-one link or an indexed element; nil when the object does not exist.
@@ -246,7 +246,7 @@ final class PathExpression: Expression {
         var all: [ObjKey] = []
         switch content {
         case .list(let list):
-            guard list.count <= QueryRoom.maxReached else { throw Self.tooFar() }
+            guard list.count <= QueryLimits.maxReached else { throw Self.tooFar() }
             for i in 0..<list.count {
                 if i & 1023 == 1023 { try table.store.test() }
                 if case .typedLink(_, let target) = try list.get(i) { try all.add(target) }
@@ -411,8 +411,8 @@ final class PathExpression: Expression {
     @inline(__always)
     private func forEach(_ count: Int, _ out: ValueBuffer, _ body: (Int) throws(RealmError) -> Void) throws(RealmError)
     {
-        guard count <= QueryRoom.maxValues &- (out.values.count &+ out.ends.count) else {
-            throw RealmError(.limitExceeded, "A key path has more than \(QueryRoom.maxValues) values for one row")
+        guard count <= QueryLimits.maxValues &- (out.values.count &+ out.ends.count) else {
+            throw RealmError(.limitExceeded, "A key path has more than \(QueryLimits.maxValues) values for one row")
         }
         for i in 0..<count {
             if i & 1023 == 1023, let group { try group.takeUnretainedValue().store.test() }

@@ -12,7 +12,7 @@
 ///    of a leaf once per leaf.
 ///
 /// May use: Tables and below.
-enum QueryRoom {
+enum QueryLimits {
     /// The greatest depth of an accepted operator tree. Evaluation and release recurse over the tree.
     static let maxDepth = 2000
 

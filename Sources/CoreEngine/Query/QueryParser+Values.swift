@@ -60,7 +60,7 @@ extension QueryParser {
         at += 1
         subqueries += 1
         defer { subqueries -= 1 }
-        guard subqueries <= QueryRoom.maxSubqueries else {
+        guard subqueries <= QueryLimits.maxSubqueries else {
             throw RealmError.querySyntax(text, "subqueries nested too deeply", at: token.start)
         }
         try expect(.openParen, "'('")

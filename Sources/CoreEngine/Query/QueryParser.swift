@@ -268,15 +268,15 @@ struct QueryParser {
             .querySyntax(text, "syntax error: operands of another kind are needed here", at: position)
         }
         func checked(_ depth: Int) throws(RealmError) -> Int {
-            guard depth <= QueryRoom.maxDepth else {
+            guard depth <= QueryLimits.maxDepth else {
                 throw RealmError.querySyntax(
-                    text, "nested too deeply (more than \(QueryRoom.maxDepth) levels)", at: position)
+                    text, "nested too deeply (more than \(QueryLimits.maxDepth) levels)", at: position)
             }
-            if depth > QueryRoom.flatDepth {
+            if depth > QueryLimits.flatDepth {
                 // Measured once per parse, because it takes time.
-                let most = deepest ?? QueryRoom.levelsOfStack
+                let most = deepest ?? QueryLimits.levelsOfStack
                 deepest = most
-                if depth > most { throw QueryRoom.stackTooSmall(for: depth) }
+                if depth > most { throw QueryLimits.stackTooSmall(for: depth) }
             }
             greatestDepth = max(greatestDepth, depth)
             return depth

@@ -162,13 +162,13 @@ final class ValueCopy {
                     return
                 }
                 try editor.insert(at, new)
-                if value.isNestedCollection { nested.append((try editor.nestedKey(at), value)) }
+                if value.isNestedCollection { nested.append((try editor.stableKey(at), value)) }
                 at += 1
             }
         }
         loss = counted
         for (key, value) in nested {
-            try fill(value, path.appending(.salt(key)), column, goal, &loss, depth: depth + 1)
+            try fill(value, path.appending(.stableKey(key)), column, goal, &loss, depth: depth + 1)
         }
     }
 

@@ -7,21 +7,21 @@
 package struct CollectionPath: Hashable, Sendable {
     package enum Step: Hashable, Sendable {
         /// Stable key of a nested collection in a list.
-        case salt(Int64)
+        case stableKey(Int64)
         /// Key in a dictionary.
         case name([UInt8])
     }
 
     package let table: TableKey
-    private let owner: BornKey
+    private let owner: TrackedKey
     package let column: ColKey
     package var steps: [Step] = []
 
     package init(table: TableKey, object: ObjKey, column: ColKey) {
-        self.init(table: table, owner: BornKey(object, nil), column: column)
+        self.init(table: table, owner: TrackedKey(object, nil), column: column)
     }
 
-    package init(table: TableKey, owner: BornKey, column: ColKey) {
+    package init(table: TableKey, owner: TrackedKey, column: ColKey) {
         self.table = table
         self.owner = owner
         self.column = column
@@ -59,7 +59,7 @@ extension Group {
         for step in path.steps {
             let inner: Mixed
             switch (content, step) {
-            case (.list(let list), .salt(let key)):
+            case (.list(let list), .stableKey(let key)):
                 guard let index = try list.index(ofNested: key) else { return nil }
                 inner = try list.get(index)
             case (.dictionary(let dictionary), .name(let name)):

@@ -82,7 +82,7 @@ package struct ElementDictionary {
     }
 
     /// Stable key of the nested collection at `index`.
-    func nestedKey(_ index: Int) throws(RealmError) -> Int64 {
+    func stableKey(_ index: Int) throws(RealmError) -> Int64 {
         guard case .trees(_, let values) = form else { return 0 }
         return try values.key(index)
     }

@@ -103,7 +103,7 @@ package final class ElementList {
     private func forgetLeaf() { (leafCount, integerCount) = (0, 0) }
 
     /// Stable key of the nested collection at `index`.
-    package func nestedKey(_ index: Int) throws(RealmError) -> Int64 {
+    package func stableKey(_ index: Int) throws(RealmError) -> Int64 {
         guard !root.isNull, kind == .mixed else { return 0 }
         return try tree.key(visible?[index] ?? index)
     }

@@ -110,7 +110,7 @@ extension Table {
         _ shape: CollectionShape, _ step: CollectionPath.Step, _ root: Ref
     ) throws(RealmError) -> (tree: BPlusTree, place: Int, top: Node?) {
         switch (shape, step) {
-        case (.list, .salt(let key)):
+        case (.list, .stableKey(let key)):
             let tree = BPlusTree(store, kind: .mixed, root: root)
             guard let index = try tree.index(ofKey: key) else { throw Self.gone() }
             return (tree, index, nil)

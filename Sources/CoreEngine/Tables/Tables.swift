@@ -119,7 +119,7 @@ final class MutationLogSlot {
 
 /// The write transaction that created an object, shared by the references to the object. After a rollback these
 /// references name no object, not even a later object with the same key.
-package final class Birth: Sendable {
+package final class Creation: Sendable {
     private let undone = Atomic(false)
 
     /// Set by the writer. References may be on other threads by then.
@@ -129,24 +129,24 @@ package final class Birth: Sendable {
     }
 }
 
-/// A key and the birth of its object.
-package struct BornKey: Hashable, Sendable {
+/// A key and the creation of its object.
+package struct TrackedKey: Hashable, Sendable {
     /// The key that was assigned on creation.
     package let made: ObjKey
-    package let birth: Birth?
+    package let creation: Creation?
 
-    @inlinable @inline(__always) package init(_ key: ObjKey, _ birth: Birth?) {
+    @inlinable @inline(__always) package init(_ key: ObjKey, _ creation: Creation?) {
         made = key
-        self.birth = birth
+        self.creation = creation
     }
 
     /// The key; null after the creation of the object was rolled back.
     package var key: ObjKey {
-        if let birth, birth.isUndone { return .null }
+        if let creation, creation.isUndone { return .null }
         return made
     }
 
-    package static func == (a: BornKey, b: BornKey) -> Bool { a.made == b.made }
+    package static func == (a: TrackedKey, b: TrackedKey) -> Bool { a.made == b.made }
 
     package func hash(into hasher: inout Hasher) { hasher.combine(made) }
 }

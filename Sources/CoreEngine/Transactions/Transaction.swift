@@ -62,7 +62,7 @@ package final class Transaction {
     var costlyPin: PinnedVersion?
 
     /// Shared by the handles of the objects made in this write; nil while there are none.
-    private var birth: Birth?
+    private var creation: Creation?
 
     init(_ database: Database) throws(RealmError) {
         database.enter()
@@ -117,14 +117,14 @@ package final class Transaction {
         store.changeFile(database.file.pages)
     }
 
-    /// The birth of an object that this write made; nil for older objects.
-    @inline(__always) package func birth(_ table: TableKey, _ object: ObjKey) -> Birth? {
+    /// The creation of an object that this write made; nil for older objects.
+    @inline(__always) package func creation(_ table: TableKey, _ object: ObjKey) -> Creation? {
         guard stage == .writing, let unmanaged = try? group.unmanagedTable(table),
             unmanaged._withUnsafeGuaranteedRef({ $0.isNew(object) })
         else { return nil }
-        if let birth { return birth }
-        let new = Birth()
-        birth = new
+        if let creation { return creation }
+        let new = Creation()
+        creation = new
         return new
     }
 
@@ -269,7 +269,7 @@ package final class Transaction {
         guard stage == .writing else {
             throw RealmError(.wrongTransactionState, "Can't cancel a non-existing write transaction")
         }
-        birth?.isUndone = true
+        creation?.isUndone = true
         endWrite()
         stage = .interrupted
         if !keepsLock, !database.hasUnflushed { releaseLock() }
@@ -322,7 +322,7 @@ package final class Transaction {
 
     private func endWrite() {
         damage = nil
-        birth = nil
+        creation = nil
         group.log = nil
         database.returnSlab(store.endWrite())
     }

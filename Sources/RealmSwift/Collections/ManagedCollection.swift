@@ -85,7 +85,7 @@ final class ManagedCollection {
             let elements = try list()
             guard i >= 0, i < elements.count else { outOfBounds(i, elements.count) }
             return try stored(try elements.get(i)) { () throws(EngineError) in
-                path.appending(.salt(try elements.nestedKey(i)))
+                path.appending(.stableKey(try elements.stableKey(i)))
             }
         }
     }

@@ -19,7 +19,7 @@ extension RealmCore {
         try verifyWriting()
         let managed = managed(type(of: object)), p = managed.info.primaryKey.map { managed.info.properties[$0] }
         let key = try row(managed, p?.access.any(object, p ?? managed.info.properties[0]), addition)
-        let named = BornKey(key, birth(managed.table, key))
+        let named = TrackedKey(key, creation(managed.table, key))
         addition.note(object, managed.table, named)
         try addition.nest { () throws(EngineError) in try self.fill(object, managed, named, addition) }
     }
@@ -62,7 +62,7 @@ extension RealmCore {
             misuse("Cannot add an existing managed embedded object to a \(place.kind).")
         }
         let managed = managed(type(of: object))
-        let (key, isNew) = try place.embedded(), named = BornKey(key, birth(managed.table, key))
+        let (key, isNew) = try place.embedded(), named = TrackedKey(key, creation(managed.table, key))
         if place.addition.isCopying || object.isManaged {
             try store(Values(object, managed.info), to: managed, named, place.addition, isNew: isNew)
         } else {
@@ -75,7 +75,7 @@ extension RealmCore {
     func embed(_ value: Any, as managed: ManagedClass, at place: _Place) throws(EngineError) {
         let (key, isNew) = try place.embedded()
         try store(
-            Values(value, managed.info), to: managed, BornKey(key, birth(managed.table, key)), place.addition,
+            Values(value, managed.info), to: managed, TrackedKey(key, creation(managed.table, key)), place.addition,
             isNew: isNew)
     }
 
@@ -135,7 +135,7 @@ extension RealmCore {
     }
 
     /// Stores all properties of an unmanaged object and makes it show the row.
-    private func fill(_ object: ObjectBase, _ managed: ManagedClass, _ named: BornKey, _ addition: Addition)
+    private func fill(_ object: ObjectBase, _ managed: ManagedClass, _ named: TrackedKey, _ addition: Addition)
         throws(EngineError)
     {
         for property in managed.info.properties where !property.isPrimary && !property.shape.isComputed {
@@ -183,7 +183,7 @@ extension RealmCore {
         } else {
             key = try row(managed, nil, addition)
         }
-        let named = BornKey(key, birth(managed.table, key))
+        let named = TrackedKey(key, creation(managed.table, key))
         if let object = value as? ObjectBase { addition.note(object, managed.table, named) }
         try addition.nest { () throws(EngineError) in try self.store(given, to: managed, named, addition, isNew: isNew)
         }
@@ -192,7 +192,7 @@ extension RealmCore {
 
     /// Stores the given values. A new object takes the remaining values from a new instance of its model.
     private func store(
-        _ given: Values, to managed: ManagedClass, _ named: BornKey, _ addition: Addition, isNew: Bool
+        _ given: Values, to managed: ManagedClass, _ named: TrackedKey, _ addition: Addition, isNew: Bool
     ) throws(EngineError) {
         lazy var fresh = fresh(managed)
         for property in managed.info.properties where !property.isPrimary && !property.shape.isComputed {

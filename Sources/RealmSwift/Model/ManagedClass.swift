@@ -43,7 +43,7 @@ final class ManagedClass: @unchecked Sendable {
         return withExtendedLifetime(keeper) { object(key, .passUnretained(keeper)) }
     }
 
-    func object(_ named: BornKey) -> ObjectBase {
+    func object(_ named: TrackedKey) -> ObjectBase {
         let keeper = RealmKeeper(core)
         return withExtendedLifetime(keeper) { object(named, .passUnretained(keeper)) }
     }
@@ -52,10 +52,10 @@ final class ManagedClass: @unchecked Sendable {
     @inline(__always) func object(_ key: ObjKey, _ keeper: Unmanaged<RealmKeeper>) -> ObjectBase {
         // Outside of a write transaction no object is newer than its handle.
         let isWriting = engine._withUnsafeGuaranteedRef { $0.isWriting }
-        return object(BornKey(key, isWriting ? core.birth(table, key) : nil), keeper)
+        return object(TrackedKey(key, isWriting ? core.creation(table, key) : nil), keeper)
     }
 
-    @inline(__always) private func object(_ named: BornKey, _ keeper: Unmanaged<RealmKeeper>) -> ObjectBase {
+    @inline(__always) private func object(_ named: TrackedKey, _ keeper: Unmanaged<RealmKeeper>) -> ObjectBase {
         let object = info.type.init()
         object.show(self, named, keeper)
         return object

@@ -36,7 +36,7 @@ open class ObjectBase {
     /// recorder.
     @exclusivity(unchecked)
     private final var companion: Unmanaged<AnyObject>?
-    final var named: BornKey { BornKey(ObjKey(row), companion?.takeUnretainedValue() as? Birth) }
+    final var named: TrackedKey { TrackedKey(ObjKey(row), companion?.takeUnretainedValue() as? Creation) }
 
     /// The key for the engine; null if the creation of the object was rolled back.
     @inline(__always) private final var key: ObjKey { companion == nil ? ObjKey(row) : named.key }
@@ -335,7 +335,7 @@ extension ObjectBase {
     }
 
     /// Makes an instance that held its own values show a row.
-    final func bind(_ managed: ManagedClass, _ named: BornKey) {
+    final func bind(_ managed: ManagedClass, _ named: TrackedKey) {
         let base = UnsafeMutableRawPointer(Unmanaged.passUnretained(self).toOpaque())
         for property in managed.info.properties { property.access.bind(base + property.offset, property.index) }
         let keeper = RealmKeeper(managed.core)
@@ -346,7 +346,7 @@ extension ObjectBase {
     /// types, because that would be the most expensive part of making an object.
     ///
     /// - Parameter keeper: Lent by the caller. The object takes the only counted reference.
-    @inline(__always) final func show(_ managed: ManagedClass, _ named: BornKey, _ keeper: Unmanaged<RealmKeeper>) {
+    @inline(__always) final func show(_ managed: ManagedClass, _ named: TrackedKey, _ keeper: Unmanaged<RealmKeeper>) {
         if managed.info.isDynamic {
             dynamicClass = managed.info
         } else {
@@ -359,7 +359,7 @@ extension ObjectBase {
         engine = managed.engine
         ofClass = .passUnretained(managed)
         row = named.made.raw
-        if let birth = named.birth { accompany(birth) }
+        if let creation = named.creation { accompany(creation) }
         _rlmState = Self.managed
         if managed.info.isPlain { for property in managed.info.properties { property.access.attach(self, property) } }
     }

@@ -176,9 +176,9 @@ final class RealmCore: @unchecked Sendable {
 
     /// Returns the write transaction that made an object, while it is open. A handle must not stay valid after a
     /// rollback.
-    @inline(__always) func birth(_ table: TableKey, _ key: ObjKey) -> Birth? {
+    @inline(__always) func creation(_ table: TableKey, _ key: ObjKey) -> Creation? {
         guard realm.isWriting else { return nil }
-        return (try? realm.inside(.object) { () throws(EngineError) in realm.birth(table, key) }) ?? nil
+        return (try? realm.inside(.object) { () throws(EngineError) in realm.creation(table, key) }) ?? nil
     }
 
     /// Returns whether both show the same data: they are identical, or both are frozen at the same version.
@@ -272,7 +272,7 @@ final class RealmKeeper: Sendable {
 /// because objects may refer to each other in a circle.
 final class Addition {
     let update: Realm.UpdatePolicy
-    var known: [Identity: (TableKey, BornKey)] = [:]
+    var known: [Identity: (TableKey, TrackedKey)] = [:]
 
     enum Identity: Hashable {
         case instance(ObjectIdentifier)
@@ -282,7 +282,7 @@ final class Addition {
     /// Keeps the known objects alive, because another object could get the identity of a released one.
     private var kept: [ObjectBase] = []
 
-    func note(_ object: ObjectBase, _ table: TableKey, _ named: BornKey) {
+    func note(_ object: ObjectBase, _ table: TableKey, _ named: TrackedKey) {
         known[object.identity] = (table, named)
         kept.append(object)
     }

@@ -48,7 +48,7 @@ public struct _StoredValue {
 /// A place at which a value is stored: a property of an object, or a place in a collection.
 public struct _Place {
     enum Target {
-        case property(TableKey, BornKey, ColKey)
+        case property(TableKey, TrackedKey, ColKey)
         case insertion(CollectionPath, Int)
         case element(CollectionPath, Int)
         case member(CollectionPath)

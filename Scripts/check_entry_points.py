@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Whether every exported function goes through the door that its header promises, and is misused in a test.
+"""Whether every exported function goes through the entry point that its header promises, and is misused in a test.
 
   check_doors.py        from the root of the sources; one line for each fault
 
-1. A function whose header says "Thread: confined" takes a door of Boundary/Door.swift that checks the thread (inside, from, handle, visit,
+1. A function whose header says "Thread: confined" takes an entry point of Boundary/EntryPoints.swift that checks the thread (inside, from, handle, insideRealm,
    readProperty, writeProperty, readObject);
    every other function with a handle takes `anywhere`, which leads to no realm.
 2. Pointers become handles in Boundary only, and in the functions that take handles of any kind (release, clone, equals).
@@ -15,7 +15,7 @@ import re
 import subprocess
 import sys
 
-CONFINED = re.compile(r"(?<![.\w])(?:inside|from|handle|visit|readProperty|writeProperty|readObject)\(|\.visit\b")
+CONFINED = re.compile(r"(?<![.\w])(?:inside|from|handle|insideRealm|readProperty|writeProperty|readObject)\(|\.insideRealm\b")
 ANYWHERE = re.compile(r"(?<![.\w])anywhere\(")
 ANY_KIND = {"realm_release", "realm_clone", "realm_equals", "realm_is_frozen"}
 
@@ -47,11 +47,11 @@ def main():
         all_functions = functions(text)
         helpers = {name: body for exported, name, _, body in all_functions if exported is None}
 
-        def takes(door, body, depth=0):
-            if door.search(body):
+        def takes(entry_point, body, depth=0):
+            if entry_point.search(body):
                 return True
             called = set(re.findall(r"(?<![.\w])(\w+)\(", body)) & helpers.keys()
-            return depth < 3 and any(takes(door, helpers[h], depth + 1) for h in called)
+            return depth < 3 and any(takes(entry_point, helpers[h], depth + 1) for h in called)
 
         for exported, _, parameters, body in all_functions:
             if exported is None:
@@ -59,9 +59,9 @@ def main():
             seen.add(exported)
             if rules.get(exported) == "confined":
                 if not takes(CONFINED, body):
-                    faults.append(f"{path}: {exported} is confined to a thread, but takes no door that checks it")
+                    faults.append(f"{path}: {exported} is confined to a thread, but takes no entry point that checks it")
             elif "OpaquePointer?" in parameters.split("->")[0] and not takes(ANYWHERE, body):
-                faults.append(f"{path}: {exported} takes a handle, but not through a door")
+                faults.append(f"{path}: {exported} takes a handle, but not through an entry point")
         if "Boundary" not in path.parts:
             for exported, name, _, body in all_functions:
                 if "fromOpaque" in body and exported not in ANY_KIND:
@@ -77,7 +77,7 @@ def main():
     for fault in faults:
         print(fault)
     confined = sum(rules.get(name) == "confined" for name in names)
-    print(f"check_doors: {len(names)} functions, {confined} of them confined to a thread, {len(faults)} faults")
+    print(f"check_entry_points: {len(names)} functions, {confined} of them confined to a thread, {len(faults)} faults")
     return 1 if faults else 0
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Whether Scripts/rooms finds what it is there for: builds a house of three rooms, with and without faults."""
+"""Whether Scripts/layers finds what it is there for: builds a house of three layers, with and without faults."""
 
 import os
 import pathlib
@@ -9,7 +9,7 @@ import sys
 import tempfile
 import time
 
-ROOMS = pathlib.Path(__file__).resolve().parent / "rooms"
+ROOMS = pathlib.Path(__file__).resolve().parent / "layers"
 SOUND = {
     # What stands in a comment or a text is no use.
     "Ground": "/// May use: nothing.\nstruct Stone { let weight = 1 }  // Store()\nlet words = \"Store and load()\"\n",
@@ -21,16 +21,16 @@ SOUND = {
 class Site:
     """A house in a folder of its own."""
 
-    def __init__(self, folder, rooms):
+    def __init__(self, folder, layers):
         self.folder = pathlib.Path(folder).resolve()
         self.engine = self.folder / "Sources/CoreEngine"
-        for room, text in rooms.items():
-            (self.engine / room).mkdir(parents=True)
-            (self.engine / room / f"{room}.swift").write_text(text)
+        for layer, text in layers.items():
+            (self.engine / layer).mkdir(parents=True)
+            (self.engine / layer / f"{layer}.swift").write_text(text)
 
-    def may_use(self, room, line):
-        """Another line for a room, which is no reason to build again."""
-        file = self.engine / room / f"{room}.swift"
+    def may_use(self, layer, line):
+        """Another line for a layer, which is no reason to build again."""
+        file = self.engine / layer / f"{layer}.swift"
         file.write_text(re.sub(r"^.*\n", line + "\n", file.read_text(), count=1))
         os.utime(file, (0, 0))
 
@@ -43,7 +43,7 @@ class Site:
     def ask(self, *options):
         done = subprocess.run(
             [sys.executable, str(ROOMS), *options, "--sources", str(self.folder / "Sources"), "--index", str(self.folder / "index"),
-             "--picture", str(self.folder / "rooms.svg")], capture_output=True, text=True, check=False)
+             "--picture", str(self.folder / "layers.svg")], capture_output=True, text=True, check=False)
         return done.returncode, done.stdout + done.stderr
 
 
@@ -61,29 +61,29 @@ def main():
         expect("not built yet, and need not be", sound.ask("--check", "--if-built"), 0, "not measured")
         sound.build()
         expect("sound", sound.ask(), 0, r"Roof +Cellar \d · Ground \d", r"Ground +-")
-        expect("no picture", sound.ask("--check"), 1, "does not show the rooms")
+        expect("no picture", sound.ask("--check"), 1, "does not show the layers")
         expect("drawing", sound.ask("--draw"), 0)
         expect("picture as drawn", sound.ask("--check"), 0, r"^$")
-        picture = (sound.folder / "rooms.svg").read_text()
+        picture = (sound.folder / "layers.svg").read_text()
         assert picture.count("<circle") == 3 and "Roof uses Ground" in picture, picture
-        (sound.folder / "rooms.svg").write_text(picture.replace("Roof uses Ground", "Roof uses Cellar"))
-        expect("another picture", sound.ask("--check"), 1, "does not show the rooms")
-        for what, room, line, pattern in [
+        (sound.folder / "layers.svg").write_text(picture.replace("Roof uses Ground", "Roof uses Cellar"))
+        expect("another picture", sound.ask("--check"), 1, "does not show the layers")
+        for what, layer, line, pattern in [
             ("a use that names no type", "Roof", "/// May use: Cellar.", r"Roof uses Ground.*Roof.swift:2 .*weight"),
             ("no line", "Cellar", "///", "Cellar.swift: no line 'May use"),
-            ("a room that is none", "Roof", "/// May use: Attic, Cellar and below.", "'Attic', which is no room"),
+            ("a layer that is none", "Roof", "/// May use: Attic, Cellar and below.", "'Attic', which is no layer"),
             ("a circle", "Ground", "/// May use: Cellar.", "form a circle: Cellar, Ground"),
         ]:
-            sound.may_use(room, line)
+            sound.may_use(layer, line)
             expect(what, sound.ask(), 1, pattern)
-            sound.may_use(room, SOUND[room].split("\n")[0])
+            sound.may_use(layer, SOUND[layer].split("\n")[0])
         expect("all lines as they were", sound.ask(), 0)
         later = time.time() + 10
         os.utime(sound.engine / "Roof/Roof.swift", (later, later))
         expect("sources newer than the build", sound.ask("--check"), 2, "Roof.swift is newer")
         wrong = Site(f"{top}/wrong", {**SOUND, "Ground": SOUND["Ground"] + "func build() -> Store? { nil }\n"}).build()
         expect("a call up", wrong.ask(), 1, r"Ground uses Cellar, which its line does not allow: CoreEngine/Ground/Ground.swift:4 Store")
-    print("the check of the rooms: ok")
+    print("the check of the layers: ok")
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@ import CoreEngine
 
 /// # Entry points
 ///
-/// Every exported function that takes a handle calls one of the functions below (their parameter `door` names the kind
+/// Every exported function that takes a handle calls one of the functions below (their parameter `type` names the kind
 /// of the handle). Only this file can access the object behind a handle. So C code cannot reach a Realm without these
 /// checks: the pointer is not NULL, the handle has the right kind, its Realm is open, the call is on the Realm's
 /// thread, and the file has all its pages. While the function runs, the Realm cannot be released.
@@ -14,7 +14,7 @@ import CoreEngine
 ///     readProperty, writeProperty, readObject      confined; the engine performs the same checks inline
 ///     anywhere(.realm, r) { (realm) in … }         any thread: access only to the handle, not to its Realm
 ///
-/// `Scripts/check_doors.py` compares the entry point of each function with the thread rule in the header.
+/// `Scripts/check_entry_points.py` compares the entry point of each function with the thread rule in the header.
 
 /// The object that a handle keeps alive. Only the entry points can access it.
 struct Sealed<Content: AnyObject> {
@@ -57,32 +57,33 @@ extension Confined where Content == Realm {
 /// Runs `body` on the handle without counting a reference, because the caller of the C function holds one. For
 /// additional handles that give no access to a Realm.
 @inline(__always) func borrow<H: Handle, R>(
-    _ door: Door<H>, _ pointer: OpaquePointer?, _ body: (H) throws(RealmError) -> R
+    _ type: HandleType<H>, _ pointer: OpaquePointer?, _ body: (H) throws(RealmError) -> R
 )
     throws(RealmError) -> R
 {
     guard let pointer else { throw nullArgument() }
     return try Unmanaged<H>.fromOpaque(UnsafeRawPointer(pointer)).borrow { (handle: H) throws(RealmError) -> R in
-        guard handle.kind == door.kind else { throw otherKind() }
+        guard handle.kind == type.kind else { throw otherKind() }
         return try body(handle)
     }
 }
 
 /// Runs `body` on a handle and its content, after the checks of an entry point. For additional handles of a function,
 /// and for functions on which a closed Realm is not an error.
-@inline(__always) func visit<H: Confined, R>(
-    _ door: Door<H>, _ pointer: OpaquePointer?, outcomeStands: Bool = false,
+@inline(__always) func insideRealm<H: Confined, R>(
+    _ type: HandleType<H>, _ pointer: OpaquePointer?, outcomeStands: Bool = false,
     _ body: (H, H.Content) throws(RealmError) -> R
 ) throws(RealmError) -> R {
-    try borrow(door, pointer) { (handle: H) throws(RealmError) -> R in
-        try handle.visit(outcomeStands: outcomeStands) { (content) throws(RealmError) in try body(handle, content) }
+    try borrow(type, pointer) { (handle: H) throws(RealmError) -> R in
+        try handle.insideRealm(outcomeStands: outcomeStands) { (content) throws(RealmError) in try body(handle, content)
+        }
     }
 }
 
 extension Confined {
     /// - Parameter outcomeStands: true if the effect of the call remains valid even if pages of the file are lost
     ///   afterwards.
-    @inline(__always) func visit<R>(outcomeStands: Bool = false, _ body: (Content) throws(RealmError) -> R)
+    @inline(__always) func insideRealm<R>(outcomeStands: Bool = false, _ body: (Content) throws(RealmError) -> R)
         throws(RealmError) -> R
     {
         let alive = Self.runsCallbacks ? box : nil
@@ -103,37 +104,37 @@ extension Confined {
 }
 
 @inline(__always) func inside<H: Confined>(
-    _ door: Door<H>, _ pointer: OpaquePointer?, outcomeStands: Bool = false,
+    _ type: HandleType<H>, _ pointer: OpaquePointer?, outcomeStands: Bool = false,
     _ body: (H, H.Content) throws(RealmError) -> Void
 ) -> Bool {
     do throws(RealmError) {
-        try visit(door, pointer, outcomeStands: outcomeStands, body)
+        try insideRealm(type, pointer, outcomeStands: outcomeStands, body)
         return true
     } catch { return failed(error) }
 }
 
 /// Entry point of pointer functions. `body` may return nil without an error.
 @inline(__always) func from<H: Confined, R>(
-    _ door: Door<H>, _ pointer: OpaquePointer?, _ body: (H, H.Content) throws(RealmError) -> R?
+    _ type: HandleType<H>, _ pointer: OpaquePointer?, _ body: (H, H.Content) throws(RealmError) -> R?
 ) -> R? {
-    do throws(RealmError) { return try visit(door, pointer, body) } catch { return fail(error) }
+    do throws(RealmError) { return try insideRealm(type, pointer, body) } catch { return fail(error) }
 }
 
 /// Entry point of pointer functions that return a new handle.
 @inline(__always) func handle<H: Confined>(
-    _ door: Door<H>, _ pointer: OpaquePointer?, _ body: (H, H.Content) throws(RealmError) -> Handle?
+    _ type: HandleType<H>, _ pointer: OpaquePointer?, _ body: (H, H.Content) throws(RealmError) -> Handle?
 ) -> OpaquePointer? {
-    do throws(RealmError) { return try visit(door, pointer, body)?.out() } catch { return fail(error) }
+    do throws(RealmError) { return try insideRealm(type, pointer, body)?.out() } catch { return fail(error) }
 }
 
 /// Entry point of functions that may be called on any thread.
 ///
 /// - Parameter failure: The result of the function if it fails.
 @inline(__always) func anywhere<H: Handle, R>(
-    _ door: Door<H>, _ pointer: OpaquePointer?, _ failure: R, _ body: (H) throws(RealmError) -> R
+    _ type: HandleType<H>, _ pointer: OpaquePointer?, _ failure: R, _ body: (H) throws(RealmError) -> R
 ) -> R {
     do throws(RealmError) {
-        return try borrow(door, pointer) { (handle: H) throws(RealmError) -> R in
+        return try borrow(type, pointer) { (handle: H) throws(RealmError) -> R in
             if handle.isInherited { throw Realm.inheritedError() }
             return try body(handle)
         }
@@ -239,14 +240,14 @@ final class ObjectHandle: Handle, Confined {
     private var ownedBox: Unmanaged<RealmBox>
     private(set) var realm: Sealed<Realm>
     private(set) var table: TableKey
-    private(set) var named: BornKey { didSet { birth = named.birth.map { .passUnretained($0) } } }
+    private(set) var named: TrackedKey { didSet { creation = named.creation.map { .passUnretained($0) } } }
 
-    /// The birth of the object. `named` keeps it alive.
-    private var birth: Unmanaged<Birth>?
+    /// The creation of the object. `named` keeps it alive.
+    private var creation: Unmanaged<Creation>?
 
     /// The key of the object; null after a rollback of the transaction that made it.
     @inline(__always) var key: ObjKey {
-        guard let birth, birth._withUnsafeGuaranteedRef({ $0.isUndone }) else { return named.made }
+        guard let creation, creation._withUnsafeGuaranteedRef({ $0.isUndone }) else { return named.made }
         return .null
     }
 
@@ -256,12 +257,12 @@ final class ObjectHandle: Handle, Confined {
     var notifier: Notifier?
     var box: RealmBox { ownedBox.takeUnretainedValue() }
 
-    private init(_ box: RealmBox, _ table: TableKey, _ named: BornKey) {
+    private init(_ box: RealmBox, _ table: TableKey, _ named: TrackedKey) {
         ownedBox = .passRetained(box)
         realm = box.realm
         self.table = table
         self.named = named
-        birth = named.birth.map { .passUnretained($0) }
+        creation = named.creation.map { .passUnretained($0) }
         super.init(.object)
     }
 
@@ -272,10 +273,10 @@ final class ObjectHandle: Handle, Confined {
 
     /// Makes a handle that C owns. Called inside an entry point of the Realm.
     @inline(__always) static func make(_ box: RealmBox, _ table: TableKey, _ key: ObjKey) -> OpaquePointer {
-        make(box, table, BornKey(key, box.realm.content._withUnsafeGuaranteedRef { $0.birth(table, key) }))
+        make(box, table, TrackedKey(key, box.realm.content._withUnsafeGuaranteedRef { $0.creation(table, key) }))
     }
 
-    @inline(__always) static func make(_ box: RealmBox, _ table: TableKey, _ named: BornKey) -> OpaquePointer {
+    @inline(__always) static func make(_ box: RealmBox, _ table: TableKey, _ named: TrackedKey) -> OpaquePointer {
         if let pooled = ObjectPool.current?.pop() {
             pooled._withUnsafeGuaranteedRef { handle in
                 // The reference is counted manually, because passing it as an argument would count a second one.
@@ -299,7 +300,7 @@ final class ObjectHandle: Handle, Confined {
         }
         object._withUnsafeGuaranteedRef { handle in
             handle.ownedBox.release()
-            handle.named = BornKey(.null, nil)
+            handle.named = TrackedKey(.null, nil)
             handle.isPooled = true
         }
         // The release may have destroyed the Realm and called functions of the program, which may have put other
