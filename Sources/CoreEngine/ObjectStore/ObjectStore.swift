@@ -1,7 +1,12 @@
 /// # ObjectStore
 ///
 /// Classes and properties on top of tables and columns, opening with a schema, the thread-confined `Realm`, and
-/// results.
+/// results. Four folders:
+/// - `Objects`: the dynamic Swift API: `Realm`, objects, collections, results, values.
+/// - `Schema`: schemas, their differences, migrations.
+/// - `Live`: how a Realm moves: which calls may enter, transactions, turns, asynchronous writes, observers, frozen
+///   versions, schedulers.
+/// - `Copies`: merging, copies of files, JSON and text of objects.
 ///
 /// Promise
 /// 1. A schema is checked before the file is touched; an open that fails leaves the file unchanged.
