@@ -290,18 +290,6 @@ extension NodeStore {
         }
         if let failure { throw failure }
     }
-
-    func insertName(_ node: inout Node, _ index: Int, _ name: Name) throws(RealmError) {
-        let last = node.count
-        try setName(&node, last, name)
-        guard index < last, node.width > 0 else { return }
-        // Rotate the appended slot into place.
-        var slot = [UInt8](repeating: 0, count: node.width)
-        slot.withUnsafeMutableBytes { Platform.copy($0.start, node.payload + last * node.width, node.width) }
-        Platform.move(
-            node.payload + (index + 1) * node.width, node.payload + index * node.width, (last - index) * node.width)
-        slot.withUnsafeBytes { Platform.copy(node.payload + index * node.width, $0.start, node.width) }
-    }
 }
 
 /// The three-node form of medium strings and small binaries: end offsets, one blob, null flags. Each string, also a

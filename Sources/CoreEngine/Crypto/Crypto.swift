@@ -22,12 +22,6 @@ enum Crypto {
         return word
     }
 
-    /// Overwrites secrets; the compiler may not remove this.
-    static func wipe(_ buffer: UnsafeMutableRawBufferPointer) {
-        guard ready, let base = buffer.baseAddress else { return }
-        sodium_memzero(base, buffer.count)
-    }
-
     /// Base64 with padding.
     static func base64(_ bytes: UnsafeRawBufferPointer) -> String {
         guard let base = bytes.baseAddress, bytes.count > 0 else { return "" }

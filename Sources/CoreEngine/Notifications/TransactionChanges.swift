@@ -21,8 +21,6 @@ final class TransactionChanges: ChangesetHandler {
         tables[table]?.modified[object]?.contains(column) ?? false
     }
 
-    func isInserted(_ table: TableKey, _ object: ObjKey) -> Bool { tables[table]?.inserted.contains(object) ?? false }
-
     func isDeleted(_ table: TableKey, _ object: ObjKey) -> Bool { tables[table]?.deleted.contains(object) ?? false }
 
     // MARK: Instructions

@@ -55,8 +55,6 @@ package enum Platform {
         return Int(memcmp(a, b, count))
     }
 
-    static func length(of text: UnsafePointer<CChar>) -> Int { strlen(text) }
-
     static var processId: Int32 { system.getpid() }
 
     /// The effective user of the process.
@@ -156,11 +154,4 @@ package enum Platform {
                 $0 == 0x2C ? 0x2E : UInt8(bitPattern: $0)
             }, as: UTF8.self)
     }
-
-    /// A zero-terminated copy from `malloc`, for buffers that C callers free; nil when there is no memory.
-    static func duplicate(_ text: String) -> UnsafeMutablePointer<CChar>? {
-        text.withCString { strdup($0) }
-    }
-
-    static func free(_ p: UnsafeMutableRawPointer?) { systemFree(p) }
 }

@@ -101,14 +101,14 @@ final class SizeExpression: Expression {
     private let buffer = ValueBuffer()
 
     /// What is counted.
-    enum Kind { case bytes, elements(ColKey), links, reached, mixed, allBacklinks }
+    enum Kind { case bytes, elements(ColKey), mixed, allBacklinks }
     private let kind: Kind
 
     init(_ path: PathExpression, _ kind: Kind, mark: String) {
         self.path = path
         self.kind = kind
         self.mark = mark
-        super.init(.int, isList: path.hasManyHops && !{ if case .links = kind { true } else { false } }(), nil)
+        super.init(.int, isList: path.hasManyHops, nil)
     }
 
     override func copied() -> Expression { SizeExpression(path.ownPath(), kind, mark: mark) }
@@ -137,12 +137,6 @@ final class SizeExpression: Expression {
                 out.values.append(.int(Int64(end - start)))
                 start = end
             }
-            out.closeGroup()
-        case .links, .reached:
-            try path.evaluate(table, key, buffer)
-            var count: Int64 = 0
-            for case .typedLink in buffer.values { count += 1 }
-            out.values.append(.int(count))
             out.closeGroup()
         }
     }
