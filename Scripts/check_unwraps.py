@@ -41,7 +41,8 @@ def main():
             return 1
     files = [Path(name) for name in sys.argv[1:]] or sorted((ROOT / "Sources").rglob("*.swift"))
     found = [f"{file}:{number}" for file in files for number in unwraps(file.read_text())]
-    print("\n".join(found))
+    if found:
+        print("\n".join(found))
     return int(bool(found))
 
 

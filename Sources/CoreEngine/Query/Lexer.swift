@@ -117,6 +117,10 @@ struct Lexer {
         "infinity": .infinity, "nan": .nan,
     ]
 
+    /// All keywords, in lower case. `RealmSwift` and the Python package quote properties with such names
+    /// (`Scripts/check_words.py`).
+    static let keywords = Set(anyCase.keys).union(oneCase.keys)
+
     /// Keywords that are accepted in all lower case or all upper case only.
     private static let oneCase: [Name: Token.Kind] = [
         "not": .not, "in": .in, "any": .any, "some": .any, "all": .all, "none": .none, "true": .true, "false": .false,
@@ -345,4 +349,10 @@ struct Lexer {
         }
         return at(position) == 0x29 ? position + 1 - start : nil
     }
+}
+
+/// What other modules must know of the language's words.
+package enum QueryLanguage {
+    /// All keywords, in lower case: a property with such a name is quoted in a query.
+    package static let keywords = Lexer.keywords.map { $0.text }
 }

@@ -287,12 +287,7 @@ private struct Translation {
     private static let prefix: Set<Name> = ["NOT", "ANY", "SOME", "ALL", "NONE"]
 
     /// Keywords of the engine's language that may also be property names.
-    private static let reserved: Set<Name> = infix.union(prefix).union([
-        "AND", "OR", "TRUE", "FALSE", "NULL", "NIL", "INF", "INFINITY", "NAN", "OBJ", "SUBQUERY", "TRUEPREDICATE",
-        "FALSEPREDICATE", "GEOBOX",
-        "GEOCIRCLE", "GEOPOLYGON", "SORT", "DISTINCT", "LIMIT", "ASC", "ASCENDING", "DESC", "DESCENDING", "BIN",
-        "BINARY", "FIRST", "LAST", "SIZE",
-    ])
+    private static let reserved = Set(QueryLanguage.keywords.map { Name($0.uppercased()) }).union(infix)
 
     private func isBlank(_ byte: UInt8) -> Bool { byte == 32 || (byte >= 9 && byte <= 13) }
 
