@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Whether every exported function goes through the entry point that its header promises, and is misused in a test.
 
-  check_doors.py        from the root of the sources; one line for each fault
+  check_entry_points.py        from the root of the sources; one line for each fault
 
 1. A function whose header says "Thread: confined" takes an entry point of Boundary/EntryPoints.swift that checks the thread (inside, from, handle, insideRealm,
    readProperty, writeProperty, readObject);

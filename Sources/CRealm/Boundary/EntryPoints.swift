@@ -28,7 +28,7 @@ func kind(of pointer: UnsafeRawPointer?) -> Handle.Kind? {
     pointer.map { Unmanaged<Handle>.fromOpaque($0)._withUnsafeGuaranteedRef { $0.kind } }
 }
 
-/// A handle of an object in a Realm.
+/// A handle whose functions are confined to the thread of its Realm.
 protocol Confined: Handle {
     associatedtype Content: AnyObject
 
@@ -54,8 +54,8 @@ extension Confined where Content == Realm {
     RealmError(.invalidArgument, "A handle of another kind was passed")
 }
 
-/// Runs `body` on the handle without counting a reference, because the caller of the C function holds one. For
-/// additional handles that give no access to a Realm.
+/// Runs `body` on the handle without counting a reference, because the caller of the C function holds one. Used by the
+/// entry points, and for additional arguments that are handles without access to a Realm.
 @inline(__always) func borrow<H: Handle, R>(
     _ type: HandleType<H>, _ pointer: OpaquePointer?, _ body: (H) throws(RealmError) -> R
 )
@@ -68,8 +68,8 @@ extension Confined where Content == Realm {
     }
 }
 
-/// Runs `body` on a handle and its content, after the checks of an entry point. For additional handles of a function,
-/// and for functions on which a closed Realm is not an error.
+/// Runs `body` on a handle and its content, after the checks of an entry point. For additional arguments that are
+/// handles, and for functions that do not fail when the Realm is closed.
 @inline(__always) func insideRealm<H: Confined, R>(
     _ type: HandleType<H>, _ pointer: OpaquePointer?, outcomeStands: Bool = false,
     _ body: (H, H.Content) throws(RealmError) -> R
@@ -292,7 +292,7 @@ final class ObjectHandle: Handle, Confined {
         return ObjectHandle(box, table, named).out()
     }
 
-    /// Takes back the reference of C.
+    /// Called when C releases the handle: puts it into the pool of the thread, or releases it.
     @inline(__always) static func recycle(_ object: Unmanaged<ObjectHandle>) {
         guard object._withUnsafeGuaranteedRef({ $0.notifier == nil }), let pool = ObjectPool.current, pool.hasRoom
         else {
@@ -501,7 +501,7 @@ final class QueryHandle: Handle, Confined {
     let content: Sealed<ObjectQuery>
     private let kept: ObjectQuery
 
-    /// The text that was returned last. The next call replaces it, unless the text cannot change.
+    /// The text that was returned last. The next call replaces it, unless the Realm is frozen.
     private let description = Lock(initial: UnsafeMutablePointer<CChar>?.none)
 
     init(_ box: RealmBox, _ query: ObjectQuery) {

@@ -255,8 +255,8 @@ final class BatchArray {
         pointer.load(fromByteOffset: i >> 3, as: UInt8.self) >> UInt8(truncatingIfNeeded: i & 7) & 1 != 0
     }
 
-    /// The elements of a list, as indexes of the child array. (A structure has its fields at the same index in each
-    /// child: `field`.)
+    /// The elements of list `i`, as indexes of the child array. (The fields of structure `i` have index `field(i)` in
+    /// each child.)
     func elements(_ i: Int) -> Range<Int> {
         let at = offset &+ i
         if form == .list64 {

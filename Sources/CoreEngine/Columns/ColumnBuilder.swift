@@ -1,8 +1,8 @@
 /// Builds the array of one column. Values are appended a leaf at a time (`ColumnLoops`) or one by one, then exported as
 /// an `ArrowArray`.
 ///
-/// The validity bits start with the first null. An array of texts, binaries or lists is limited by its 32-bit offsets:
-/// a value beyond the limit is refused and sets `isFull`, and the caller truncates the array.
+/// There are validity bits only if there is a null. An array of texts, binaries or lists is limited by its 32-bit
+/// offsets: a value beyond the limit is refused and sets `isFull`, and the caller truncates the array.
 final class ColumnBuilder {
     let field: ColumnField
     let children: [ColumnBuilder]

@@ -1,8 +1,8 @@
 /// All faults of a file that is not opened for use: of its header, and of each version that a slot of the header leads
 /// to.
 ///
-/// Only the newest version decides whether the file is sound. The version before it is read only on request, and an
-/// interrupted commit may have left anything in its slot.
+/// Only the newest version decides whether the file is sound. The version before it is opened only on request, and its
+/// slot may contain anything that an interrupted commit left.
 package struct FileCheck {
     /// Numbers: `crealm_check_result_e`.
     package enum Result: UInt32, Sendable {

@@ -38,7 +38,7 @@ extension Verifier {
             } else if let head, head != key, path.count * 4 <= SearchIndex.maxOffset, let other = try data(head),
                 !own.equals(other)
             {
-                // Above the deepest level, a list of objects has one value.
+                // Above the deepest level, all objects of an entry have the same value.
                 self.report(.index, "the object stands in the index among those of another value", spot)
             }
         }

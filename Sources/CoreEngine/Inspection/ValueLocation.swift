@@ -33,7 +33,7 @@ package struct ValueLocation {
     package enum PartKind: UInt32, Sendable {
         /// The value itself.
         case value = 1
-        /// The end of the bytes of the value, or which of several values it is.
+        /// A number that leads to the value: where its bytes end, or which of several stored values it is.
         case reference = 2
         /// Whether the value is null, or the number that means null.
         case null = 3

@@ -18,7 +18,7 @@ final class ChangedObjects {
         self.changes = changes
     }
 
-    /// Objects of a class that changed along one of the paths of a view. For a view without paths also the modified
+    /// Objects of a class that changed along one of the paths of a view. If the view is plain, also the modified
     /// objects, and objects that reach a modified one over at most three links.
     func keys(of table: TableKey, _ view: NotificationView) throws(RealmError) -> Set<ObjKey> {
         var all = view.isPlain ? try reachingModified(table) : []
@@ -124,10 +124,10 @@ final class ChangedObjects {
 
     /// Objects with a path that passes over, or ends at, a property that was changed; nil: more than `most`.
     ///
-    /// On the way to the first changed property, the links of a path are the same in both snapshots, unless they are
-    /// backlinks.
-    /// - Parameter before: the snapshot at the beginning of the range: an object that lost a backlink was reached
-    ///   there.
+    /// The links before the first changed property of a path are the same in both snapshots, so the new snapshot is
+    /// enough to follow them back. Backlinks are the exception.
+    /// - Parameter before: the snapshot at the beginning of the range, which still has the backlinks that an object
+    ///   lost.
     func readers(_ paths: Set<KeyPath>, before: Group?, most: Int) throws(RealmError) -> Set<ObjKey>? {
         var all: Set<ObjKey> = []
         for path in paths {

@@ -12,7 +12,7 @@ struct LinkWalk {
         return try origins(of: keys, target, backlink, most: most)
     }
 
-    /// Objects whose link behind column `backlink` leads to one of `keys`; nil: more than `most`.
+    /// Objects that link to one of `keys` through the property of column `backlink`; nil: more than `most`.
     func origins(
         of keys: Set<ObjKey>, _ table: TableKey, _ backlink: ColumnFacts, most: Int = .max
     ) throws(RealmError) -> Set<ObjKey>? {

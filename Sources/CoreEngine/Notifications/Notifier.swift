@@ -253,7 +253,7 @@ package class Notifier {
     /// reported.
     var isUnprepared: Bool { false }
 
-    /// The version whose successors, up to `newest`, must be reported.
+    /// The notifier must report the versions after this one, up to `newest`.
     fileprivate func base(_ newest: UInt64) -> UInt64 { isUnprepared ? newest : version }
 }
 

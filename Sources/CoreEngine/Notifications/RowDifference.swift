@@ -94,7 +94,7 @@ struct RowDifference {
         result.insertions = result.insertions.union(IndexSet(come))
     }
 
-    /// Consecutive runs that are the same before and after; it ends at a run and a place.
+    /// Runs that follow each other in both lists: `runs` of them, up to the run at `place` in the new order.
     private struct Stretch {
         var place = 0
         var runs = 0

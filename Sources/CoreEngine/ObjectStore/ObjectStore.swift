@@ -4,8 +4,8 @@
 /// results. Four folders:
 /// - `Objects`: the dynamic Swift API: `Realm`, objects, collections, results, values.
 /// - `Schema`: schemas, their differences, migrations.
-/// - `Live`: how a Realm moves: which calls may enter, transactions, turns, asynchronous writes, observers, frozen
-///   versions, schedulers.
+/// - `Live`: which calls may enter a Realm, and how it moves from version to version: transactions, turns, asynchronous
+///   writes, observers, frozen versions, schedulers.
 /// - `Copies`: merging, copies of files, JSON and text of objects.
 ///
 /// Promise

@@ -123,7 +123,8 @@ struct OldSchema {
 
     func key(ofTable i: Int) -> TableKey? { i < tables.count && tables[i] != nil ? TableKey(UInt32(i)) : nil }
 
-    /// The key of a column. Type and attributes are those of format 24; a plain integer has no tag.
+    /// The key of a column. Type and attributes are those of format 24; the tag is the table index, or 0 for a plain
+    /// integer.
     private func key(_ table: Int, _ column: Int) -> ColKey? {
         guard table < tables.count, let owner = tables[table], column < owner.columns.count,
             owner.columns[column].form != .hidden

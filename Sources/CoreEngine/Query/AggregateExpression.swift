@@ -19,8 +19,8 @@ final class AggregateExpression: Expression {
         switch kind {
         case .min, .max: type = element
         case .sum: type = element == .float ? .double : (flattens && element == .mixed ? .decimal : element)
-        // Constants on the other side are converted to this type. For a collection it is the element type, although the
-        // average of integers is a double; for a property of linked objects it is that of the average.
+        // Constants on the other side are converted to this type. For a collection it is the type of the elements,
+        // although the average of integers is a double. For a property of linked objects it is the type of the average.
         case .average:
             type =
                 element == .float || (flattens && element == .int)

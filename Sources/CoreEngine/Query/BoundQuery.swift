@@ -118,7 +118,7 @@ package final class BoundQuery {
         return found
     }
 
-    /// Sort keys and limit, if the orderings are at most one SORT, in first place, and LIMITs; otherwise nil.
+    /// The sort keys and the smallest limit. nil unless the orderings are LIMITs, with at most one SORT before them.
     var window: (keys: [SortKey], limit: Int)? {
         var keys: [SortKey] = [], limit = Int.max
         for (i, ordering) in orderings.enumerated() {

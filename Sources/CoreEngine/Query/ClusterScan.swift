@@ -1,7 +1,7 @@
 /// Walks over the clusters of a table in key order. Conditions process one cluster at a time.
 ///
 /// The nodes of a cluster are scattered over the file. While the scan works on one cluster, it prefetches nodes of the
-/// next ones: the nearer a node is to the top of their tree, the earlier. A cluster has 256 rows and takes a tenth of a
+/// next ones, parents earlier than their children. A cluster has 256 rows and takes a tenth of a
 /// microsecond, so the fixed cost per cluster matters. The scan therefore finds the next cluster in a copy of the
 /// parent's children; the whole copy is checked when the parent is entered.
 final class ClusterScan {
@@ -239,7 +239,7 @@ final class ClusterScan {
         }
     }
 
-    /// Records how many bytes the current leaf of a column has.
+    /// Records the size of the current leaf of a column, so that the next leaf of the column is prefetched whole.
     @inline(__always) func learn(_ column: ColKey, _ bytes: Int) {
         lines[column.index & 63].0 = UInt8(truncatingIfNeeded: min(bytes >> 6 &+ 1, 40))
     }

@@ -173,7 +173,7 @@ enum ColumnTest {
     }
 
     /// Number of rows that the test accepts, or at least `limit` if there are more. Returns nil, and reads nothing, if
-    /// rows must be marked for that.
+    /// the rows cannot be counted without a mask.
     func tally(_ scan: ClusterScan, _ column: ColKey, limit: Int) throws(RealmError) -> Int? {
         switch self {
         case .integers(let low, let high, let negated):

@@ -39,7 +39,7 @@ class Condition {
     var leafTest: (column: ColKey, test: ColumnTest)? { nil }
 
     /// Number of matching rows of a scan that has not begun, or at least `limit` if there are more. Returns nil, and
-    /// reads nothing, if rows must be marked for that.
+    /// reads nothing, if the rows cannot be counted without a mask.
     func tally(_ scan: ClusterScan, limit: Int) throws(RealmError) -> Int? { nil }
 
     /// Number of matching rows, if an index answers without a scan; nil means scan.
@@ -48,7 +48,7 @@ class Condition {
     /// Keys of the matching rows, ascending, if an index answers without a scan; nil means scan.
     func lookup(_ table: Table) throws(RealmError) -> [ObjKey]? { nil }
 
-    /// How `lookup` finds its rows; nil if it returns nil (except in a true `ConstantCondition`).
+    /// How `lookup` finds its rows; nil if `lookup` returns nil. Exception: a true `ConstantCondition`.
     func indexUse(_ table: Table) throws(RealmError) -> IndexUse? { nil }
 }
 

@@ -33,8 +33,8 @@ struct Pattern {
         bytes = ignoresAccents ? try AccentMap.folded(pattern, cases: folds, ByteWork()) : Array(pattern)
         upper = folds ? CaseMap.mapped(bytes, upper: true) : bytes
         lower = folds ? CaseMap.mapped(bytes, upper: false) : bytes
-        // In invalid UTF-8, more than the byte before it decides whether a byte is part of a letter, so `LongSearch`
-        // cannot fold it.
+        // `LongSearch` decides by a byte and the byte before it whether to fold it. In invalid UTF-8 these two do not
+        // show whether the byte is part of a letter.
         let isSearchable = !folds || bytes.withUnsafeBytes { isUTF8($0) }
         long = isSearchable && bytes.count >= LongSearch.shortest ? Self.longParts(op, bytes, folds) : [:]
     }
@@ -58,7 +58,7 @@ struct Pattern {
     private static var star: UInt8 { 0x2A }
     private static var anyCharacter: UInt8 { 0x3F }
 
-    /// - Parameter store: the store whose long call may be ended while this reads a long value.
+    /// - Parameter store: its running call may be interrupted while this function reads a long value.
     func matches(_ value: Bytes, _ store: NodeStore) throws(RealmError) -> Bool {
         var work = store.byteWork
         return try matches(value, &work)
@@ -187,7 +187,8 @@ struct Pattern {
     }
 }
 
-/// Maps ASCII letters, and U+00C0–U+00DE ↔ U+00E0–U+00FE without × and ÷. No other character and no length changes.
+/// Changes the case of ASCII letters, and of U+00C0–U+00DE ↔ U+00E0–U+00FE without × and ÷. Other characters stay, and
+/// no character changes its length.
 enum CaseMap {
     /// The length in bytes of the character at `position`.
     static func length(_ bytes: [UInt8], _ position: Int) -> Int {

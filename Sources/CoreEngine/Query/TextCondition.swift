@@ -78,7 +78,7 @@ struct FullTextQuery {
                 throw RealmError(
                     .invalidArgument, "A search word holds a separator: '\(String(decoding: word, as: UTF8.self))'")
             }
-            // A word of separators only gives the empty token, which occurs in texts of separators only.
+            // A word that consists of separators gives the empty token, which only texts of separators have.
             let token = tokens.first ?? []
             if isPrefix && token.isEmpty { isImpossible = true }
             if isExcluded {

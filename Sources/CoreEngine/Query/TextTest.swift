@@ -226,8 +226,8 @@ final class TextTest {
         confirm(found, count) { row in matchesAt(bytes + (Int(truncatingIfNeeded: ends[row]) &- length &- 1)) }
     }
 
-    /// Marks the strings that start with the pattern: first those with its last word in place, then those whose bytes
-    /// match.
+    /// Marks the strings that start with the pattern: first those with the last eight bytes of the pattern in place,
+    /// then those of them whose other bytes match.
     @inline(__always)
     private func beginnings<T: FixedWidthInteger>(
         _ bytes: UnsafeMutableRawPointer, _ size: Int, _ ends: UnsafePointer<T>, _ count: Int, _ found: RowMask

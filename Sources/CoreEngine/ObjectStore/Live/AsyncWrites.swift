@@ -212,8 +212,8 @@ extension Realm {
                 block?.run(error)
                 return requestLock()
             }
-            // Another instance took the lock first, or this Realm writes; in that case it requests the lock again when
-            // it ends.
+            // If another instance took the lock first, this Realm requests it again now. If this Realm writes, it
+            // requests the lock when the write ends.
             guard database.isGranted(request) else { return requestLock() }
             guard !isWriting, !asyncWrites.isCompleting else { return database.cancel(request) }
             runRound()

@@ -90,7 +90,7 @@ extension Realm {
         }
     }
 
-    /// Calls the callbacks for a new version, in this order: schema changed, refreshed, Realm changed. Order:
+    /// Calls the callbacks for a new version, in this order: schema changed, refreshed, Realm changed. Rules:
     /// live-objects §6.13.
     ///
     /// A callback that writes each time it is called is called again inside its own commit. When such calls are nested

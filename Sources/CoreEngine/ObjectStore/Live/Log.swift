@@ -5,7 +5,7 @@ public enum LogLevel: Int, Sendable { case all = 0, trace, debug, detail, info, 
 
 /// Categories, in the order of the C API. A level set for a category also applies to its children.
 public enum LogCategory: String, Sendable, CaseIterable {
-    /// All messages; messages of the program; files; notifications of changes.
+    /// In this order: all messages, messages of the program, files, notifications of changes.
     case realm = "Realm", app = "Realm.App", sdk = "Realm.SDK", storage = "Realm.Storage", notification =
         "Realm.Storage.Notification"
     /// Children of `storage`.

@@ -70,7 +70,7 @@ extension Realm {
             threadCheckContext = scheduler.threadCheckContext
         }
 
-        /// The calls that may enter `realm` may enter its second view, too.
+        /// For the Realm of the old data in a migration: the calls that may enter `realm` may enter it, too.
         init(sharing realm: Realm) {
             binding = Lock(initial: Binding(scheduler: realm.home))
             thread = Atomic(realm.access.thread.load(ordering: .relaxed))

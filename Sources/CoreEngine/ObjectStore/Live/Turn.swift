@@ -108,7 +108,7 @@ extension Realm {
         }
     }
 
-    /// Registers the turn with the listener. The first registered Realm of a file costs a thread.
+    /// Registers the turn with the listener, whose thread begins with the first registered Realm of the file.
     private func hear(_ turn: Turn) {
         guard !turn.isTold else { return }
         turn.isTold = true

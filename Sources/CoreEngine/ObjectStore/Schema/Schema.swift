@@ -2,7 +2,7 @@
 public enum PropertyType: Int32, Sendable, CaseIterable {
     /// The same types as in `RealmValue`.
     case int = 0, bool = 1, string = 2, data = 4, mixed = 6, date = 8, float = 9, double = 10, decimal = 11
-    /// A link; the objects whose link property leads to this object; identifiers.
+    /// In this order: a link, the objects that link to this one through a property, two kinds of identifiers.
     case object = 12, linkingObjects = 14, objectId = 15, uuid = 17
 
     var name: String {
@@ -17,7 +17,7 @@ public enum PropertyType: Int32, Sendable, CaseIterable {
 
 /// How many values a property holds. The numbers are those of the C API.
 public enum CollectionKind: Int32, Sendable, CaseIterable {
-    /// One value; values in an order; unique values; values by string keys.
+    /// In this order: one value, ordered values, unique values, values by string keys.
     case none = 0, list = 1, set = 2, dictionary = 4
 }
 
@@ -107,8 +107,8 @@ public struct Property: Sendable, Equatable {
 public struct ObjectSchema: Sendable, Equatable {
     /// The numbers are those of the C API.
     public enum Kind: Int32, Sendable {
-        /// Independent objects; objects that another object owns; objects of Realm's sync service, which local files
-        /// refuse.
+        /// In this order: independent objects, objects that another object owns, objects of Realm's sync service (local
+        /// files refuse them).
         case topLevel = 0, embedded = 1, asymmetric = 2
         var text: String { self == .embedded ? "Embedded" : (self == .asymmetric ? "TopLevelAsymmetric" : "TopLevel") }
     }

@@ -123,9 +123,10 @@ enum SchemaChange {
 
 /// How an open handles a schema that differs from the file's. The numbers are those of the C API.
 public enum SchemaMode: Int32, Sendable {
-    /// Migrate; read a file that never changes; only read; empty the file when a migration is needed, or at any
-    /// difference; only add, without or with a check that every embedded class is reachable; compare only, after the
-    /// migration function has made all changes.
+    /// `automatic` migrates. `immutable` reads a file that never changes, `readOnly` only reads. `softResetFile`
+    /// empties the file when a migration is needed, `hardResetFile` at any difference. `additiveDiscovered` and
+    /// `additiveExplicit` only add; the second also checks that every embedded class is reachable. `manual` compares,
+    /// after the migration function has made all changes.
     case automatic = 0, immutable = 1, readOnly = 2, softResetFile = 3, hardResetFile = 4, additiveDiscovered = 5,
         additiveExplicit = 6, manual = 7
     var isAdditive: Bool { self == .additiveDiscovered || self == .additiveExplicit }
@@ -144,6 +145,6 @@ public enum SchemaMode: Int32, Sendable {
 /// Which classes and properties of the file are visible although they were not requested. The numbers are those of the
 /// C API.
 public enum SchemaSubsetMode: Int32, Sendable {
-    /// Only those requested; all classes; all properties of the requested classes; all classes and properties.
+    /// In this order: only those requested, all classes, all properties of the requested classes, all of both.
     case strict = 0, allClasses = 1, allProperties = 2, complete = 3
 }
