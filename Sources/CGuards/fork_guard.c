@@ -44,7 +44,7 @@ static void after_fork(void) {
 }
 static void in_child(void) {
     fork_guard_forks++;
-    /* Doors look closer when this is not 0, and find what was inherited. */
+    /* Entry points look closer when this is not 0, and find what was inherited. */
     fault_guard_alert();
     for (int i = 0; i < used; i++) {
         if (descriptors[i]) close(descriptors[i] - 1);

@@ -13,8 +13,8 @@ final class ChangesetEncoder: MutationLog {
     private var selectedTable: TableKey?
     private var selectedCollection: CollectionPlace? { didSet { plainColumn = .null } }
 
-    /// A copy of the selected collection, if it is a property and was selected by an insertion; otherwise the column is
-    /// null.
+    /// A copy of the selected collection, if it is the one of a property (not nested) and was selected by an insertion;
+    /// otherwise the column is null.
     private var plainTable = TableKey.null
     private var plainObject = ObjKey.null
     private var plainColumn = ColKey.null

@@ -316,8 +316,8 @@ extension FileDescriptor {
         return folder
     }
 
-    /// Copies `count` bytes of another file from `offset` on to the same position in this file; without moving them,
-    /// where the file system supports that. Returns the number of bytes that were copied.
+    /// Copies `count` bytes of another file from `offset` on to the same position in this file. Where the file system
+    /// supports it, both files then share the blocks. Returns the number of bytes that were copied.
     func copyBytes(of source: FileDescriptor, _ count: Int, at offset: Int) throws(RealmError) -> Int {
         try checkLimit(offset + count)
         var done = 0

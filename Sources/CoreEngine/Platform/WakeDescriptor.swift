@@ -16,7 +16,7 @@ final class WakeDescriptor: Sendable {
     init() throws(RealmError) {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else { throw Platform.error(errno, "pipe() failed", path: nil) }
-        // Both ends are moved before the result is checked.
+        // Both ends get numbers above 2 before either result is checked.
         for i in ends.indices { ends[i] = FileDescriptor.beyondStandard(ends[i]) }
         var code = errno
         (readEnd, writeEnd) = (ends[0], ends[1])

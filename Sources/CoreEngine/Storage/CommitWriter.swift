@@ -26,7 +26,7 @@ struct CommitWriter {
     /// Chunks below this size are holes for leaves. 0: leaves are placed like all other nodes.
     private let holeLimit: Int
 
-    /// The number of writes that leaves may still use.
+    /// The number of holes that leaves may still be put into: each costs a separate write.
     private var holesLeft: Int
 
     /// End of the last leaf that was placed in a hole.
@@ -186,7 +186,7 @@ struct CommitWriter {
                 total += try measure(store, Ref(Int(elements[i])), wide: wide, depth: depth + 1)
             }
         }
-        // Negative numbers are rare.
+        // The OR of non-negative numbers needs as many bits as the greatest of them. Negative numbers are rare.
         var width = numbers >= 0 ? Widths.minimal(for: numbers) : Widths.minimal(for: elements, count: node.count)
         if refs != 0 { width = max(width, wide ? 64 : 32) }
         return total + NodeHeader.size(count: node.count, width: width)
@@ -210,7 +210,7 @@ struct CommitWriter {
                 if leafLeft != nil { elements[i] = Int64(try move(child, depth: depth + 1).offset) }
                 continue
             }
-            // The first element of an inner node is not a child: it is the number of rows of the children.
+            // The first element of an inner node is not a child, but the array of their offsets or keys.
             if node.isInner, i > 0 {
                 elements[i] = Int64(try writeChild(child, isInLeaf, depth).offset)
             } else {
@@ -310,7 +310,7 @@ struct CommitWriter {
             let found = free.takeExtent(wanted: wanted, least: least, logicalSize: logicalSize)
             var chunk = if let found { found } else { try extend(by: wanted) }
             let start = Format.roundUp(chunk.offset, to: page)
-            // The remaining part of an extent of this commit, or a chunk that crosses the border of a section.
+            // A chunk that is the rest of an extent of this commit may begin inside of a page.
             if start > chunk.offset {
                 rests.append(FileChunk(offset: chunk.offset, size: min(start - chunk.offset, chunk.size)))
                 guard chunk.end > start else { continue }
@@ -546,8 +546,8 @@ struct CommitWriter {
         }
     }
 
-    /// Merges three sorted lists. The position of the rest of the last chunk is known; its final values depend on the
-    /// sizes of the lists and are filled in later.
+    /// Merges three sorted lists, and adds entries for the record and for the rest of the chunk that the lists are
+    /// written to. Where the record and the rest begin depends on the sizes of the lists: the caller fills that in.
     /// - Parameters:
     ///   - start: of the chunk that the lists are written to. `unused` is joined with its rest.
     private func mergedLists(around start: Int, unused: FileChunk, _ version: UInt64) throws(RealmError) -> MergedLists

@@ -146,8 +146,8 @@ extension DatabaseFile {
         var isSuspect = false
     }
 
-    /// The versions that readers hold, and the one before the group. Until the group is flushed, no space is allocated
-    /// that this version or a later one needs.
+    /// The versions that readers hold, and the version before the base of the group: the header on the disk may lead
+    /// to it. Until the group is flushed, no space is allocated that this version or a later one needs.
     func heldBack(beside pinned: [UInt64]) -> [UInt64] {
         guard let base = unflushed?.base.baseVersion else { return pinned }
         return Array(Set(pinned + [base - min(base, 1)])).sorted()
@@ -166,8 +166,8 @@ extension DatabaseFile {
     }
 
     /// Makes the newest version of the group durable, as if the group were one commit. It cannot be withdrawn, because
-    /// other users have seen it. After an error it is tried again before anything else is written; until then it is
-    /// unknown whether a crash leaves it.
+    /// other users have seen it. After an error the flush is tried again before anything else is written; until then it
+    /// is unknown whether the version survives a crash.
     func flushGroup(_ flushing: Flushing) throws(RealmError) {
         guard var group = unflushed else { return }
         do throws(RealmError) {
@@ -350,8 +350,8 @@ extension DatabaseFile {
         return CommitRecord(bytes).map { ($0, at) }
     }
 
-    /// The state of the slot that is not live, for a header that a crash tore, so that the live slot leads nowhere.
-    /// That state is valid if the record behind its top array describes a complete commit; this is always so when a
+    /// The state of the slot that is not live, when the live slot leads nowhere because a crash tore the header. That
+    /// state is valid if the record behind its top array describes a complete commit; this is always so when a
     /// header is written after one flush. A file that was cut has no such commit, and is refused.
     private func beforeTornHeader() throws(RealmError) -> State? {
         var header = try readHeader()

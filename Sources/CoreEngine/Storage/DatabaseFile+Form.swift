@@ -1,4 +1,4 @@
-/// Creates a file, and changes its form: an empty file, the streaming form, repair after a crash, another secret.
+/// Makes an empty database in a file, converts a streaming file, repairs what a crash left, and changes the secret.
 ///
 /// Thread rule: while no other process has the file open, or under the locks that each function names.
 extension DatabaseFile {

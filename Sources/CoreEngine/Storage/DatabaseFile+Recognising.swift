@@ -21,7 +21,8 @@ extension DatabaseFile {
             }
             let size = try file.size()
             if isPlain, size % 4096 != 0 || head.2 & 0xFE00_0000_0000_0000 == 0 {
-                // A metadata page that contains the mnemonic there by chance would authenticate.
+                // An encrypted file may have the bytes of the mnemonic there by chance: then its first page
+                // authenticates.
                 let header = try RealmError.unlessDamaged { () throws(RealmError) in
                     try RealmForm(file, encryption).readHeader(again: true)
                 }

@@ -49,7 +49,7 @@ final class DecryptedPages: @unchecked Sendable {  // Mutable state is behind `l
     private struct State {
         var epoch: UInt64 = 1
 
-        /// Pages touched before this epoch may be of a version that another process has overwritten.
+        /// Pages touched before this epoch may hold bytes that another process has replaced in the file since.
         var foreign: UInt64 = 0
 
         /// The newest version that this process has moved to or written.
@@ -177,9 +177,9 @@ final class DecryptedPages: @unchecked Sendable {  // Mutable state is behind `l
         }
     }
 
-    /// Drops pages when there are many: more than at the last drop, a number of epochs after it, or when the reader
-    /// that held the most goes.
-    /// - Parameter mark: of a reader that goes.
+    /// Drops pages when more than `budget` are in memory and one of these holds: there are a quarter more than after
+    /// the last drop; 64 epochs have passed since it; a reader leaves that kept pages from being dropped then.
+    /// - Parameter mark: of a reader that leaves; the maximum: none leaves.
     private func look(_ state: inout State, after mark: UInt64) {
         if state.resident > budget,
             state.resident > state.threshold || state.epoch - state.lastLook >= 64 || mark <= state.heldFrom

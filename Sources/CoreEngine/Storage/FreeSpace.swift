@@ -3,7 +3,7 @@
 ///
 /// Invariants
 /// 1. `usable` is sorted by position and merged, and holds only chunks that no reachable snapshot uses.
-/// 2. `locked` entries carry the version that released them, or a version with which they become usable at the same
+/// 2. `locked` entries carry the version that released them, or another version that makes them usable at the same
 ///    time.
 /// 3. No space that the version before the base uses is allocated: the header on the disk may still lead to that
 ///    version.
@@ -117,7 +117,7 @@ struct FreeSpace {
     /// Sum of all free space, usable or locked.
     var totalSize: Int { locked.reduce(usableSize) { $0 + $1.chunk.size } }
 
-    /// Locks the parts of pages: the rest of such a page may be in use.
+    /// Locks free space that is only a part of a page: the rest of the page may be in use.
     private mutating func keepWholePages(_ pageSize: Int) {
         var whole: [FileChunk] = [], rests: [Locked] = []
         usableSize = 0

@@ -13,11 +13,11 @@ protocol NodeSource: AnyObject {
     /// The node that a ref of the source names.
     func node(_ ref: Ref) throws(RealmError) -> Node
 
-    /// Whether a walk that reaches this ref no longer needs other nodes that were made on demand, except to follow such
-    /// refs.
+    /// Whether the source can forget its nodes when a walk reaches this ref: from here on the walk uses no node that
+    /// was made before.
     func isEntry(_ ref: Ref) -> Bool
 
-    /// No node that was made on demand is used any more.
+    /// Forgets the nodes that were made on demand; the caller uses none of them any more.
     func forget()
 }
 

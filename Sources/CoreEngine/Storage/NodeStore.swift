@@ -24,7 +24,7 @@ final class NodeStore {
     private var looks = 0
     private var nextAsk = 0
 
-    /// The reader's mark.
+    /// The epoch of `pages` at which `reader` moved to its snapshot; the maximum: it has none.
     private var mark = UInt64.max
 
     /// First ref of the slab.
@@ -50,19 +50,19 @@ final class NodeStore {
     var freedInFile: [FileChunk] = []
     private var freedBytes = 0
 
-    /// The number of freed bytes up to which the file need not be measured again.
+    /// `destroy` measures the file again when `freedBytes` exceeds this.
     private var freedRoom = 0
 
     /// Whether mutation is allowed at all.
     private(set) var isWritable = false
 
-    /// Whether a node was made, freed, or returned for changing since this was last set to false.
+    /// Whether a node was made, freed or requested for writing since this was last set to false.
     var isTouched = false
 
-    /// Number of operations that asked whether debug builds check them.
+    /// Number of calls of `isChecked`, which lets debug builds check only some of the operations.
     var operations = 0
 
-    /// Copies of bytes that are in the slab while the slab changes.
+    /// Copies of bytes in the slab that a change of the slab could move (`stable`).
     private var scratch = ScratchBuffers()
 
     init(space: AddressSpace, fileLimit: Int, pages: DecryptedPages? = nil) {
@@ -213,7 +213,7 @@ final class NodeStore {
     /// Bytes of the file that belong to the snapshot.
     var fileSize: Int { fileLimit }
 
-    /// The first ref beyond all nodes of the file.
+    /// The first ref that does not name a node of the file: refs of a source begin here, or else those of the slab.
     var firstOwnRef: Int { source == nil ? slabStart : fileLimit }
 
     // MARK: Translation
@@ -357,7 +357,7 @@ final class NodeStore {
         if !ref.isNull { free(try node(ref)) }
     }
 
-    /// Whether the freed bytes are not more than the file has outside of holes.
+    /// Measures the file again: whether the freed bytes still are no more than it holds.
     @inline(never) private func mayFreeMore() -> Bool {
         freedRoom = measuredExtent
         return freedBytes <= freedRoom

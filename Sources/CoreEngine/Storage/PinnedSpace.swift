@@ -1,4 +1,5 @@
-/// The space that was free in pinned versions, of all the space that was freed since.
+/// The space that commits may reuse although older versions are pinned: it was freed since, and was free in these
+/// versions, too.
 ///
 /// A chunk that version v freed was in use before v, but maybe not in a pinned version p < v: it may have been
 /// allocated after p. Then it was free in p, and the free lists of p contain it. So a chunk can be reused although
@@ -6,8 +7,8 @@
 /// to the nodes that later commits replaced, once each, however many commits follow.
 ///
 /// Invariants
-/// 1. `steps[i].free` holds the space that is free in all versions up to `steps[i].version`, sorted and merged; the
-///    last chunk has no end.
+/// 1. `steps[i].free` holds the space that is free in all pinned versions up to `steps[i].version`, sorted and merged.
+///    The last chunk is the space behind the end of the file, and has no end itself.
 /// 2. When the free lists of a version cannot be read, its `free` is empty, and so are those of all later versions.
 struct PinnedSpace {
     struct Step {
@@ -26,8 +27,8 @@ struct PinnedSpace {
     /// Adapts the steps to the present pins.
     /// - Parameters:
     ///   - pinned: the versions that are held, in order.
-    ///   - load: returns the free chunks of the given versions, sorted, the last one without an end; versions whose
-    ///     lists cannot be read are missing.
+    ///   - load: returns the free chunks of the given versions as `FreeSpace.chunks` does; versions whose lists cannot
+    ///     be read are missing.
     mutating func update(_ pinned: [UInt64], load: ([UInt64]) -> [UInt64: [FileChunk]]) {
         let wanted = pinned.prefix(Self.limit + 1)
         var common = 0

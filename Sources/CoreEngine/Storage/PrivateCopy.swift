@@ -69,8 +69,8 @@ enum PrivateCopy {
     /// Elements of the longest top array. Format: storage §3.1.
     private static let longestTop = 12
 
-    /// The position of the top array to which a plain header leads; nil when there is none, or when it is given at the
-    /// end of the file.
+    /// The position of the top array to which a plain header leads; nil when there is none, or when the file has the
+    /// streaming form, where the footer names it.
     private static func topArray(_ head: [UInt8]) -> Int? {
         guard head.count == Format.headerSize else { return nil }
         let header = head.withUnsafeBytes { raw in raw.baseAddress.map { FileHeader(bytes: $0) } }

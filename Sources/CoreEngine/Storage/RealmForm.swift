@@ -1,11 +1,11 @@
 /// Realm's encrypted form: each metadata page of 64 entries is followed by up to 64 data pages. Format: storage §7.
 ///
-/// Like realm-core it writes an entry before its page, so that the older ciphertext still has its entry when the page
-/// was never written. Unlike realm-core it writes no page that a reachable snapshot needs. The only exception is page
-/// 0, which holds the database header. Before page 0 is overwritten, its new content is written to one of the last two
-/// pages of the file (ordinary data pages, beyond the logical end), as its *copy*; a torn page 0 is completed from
-/// there. A commit uses the last page, and the withdrawal of a commit uses the page before it: while page 0 on the disk
-/// may be a mixture of what two commits wrote, the copies of both exist.
+/// Like realm-core it writes an entry before its page: if the page is never written, the older half of the entry still
+/// opens the older ciphertext. Unlike realm-core it writes no page that a reachable snapshot needs. The only exception
+/// is page 0, which holds the database header. Before page 0 is overwritten, its new content is written to one of the
+/// last two pages of the file (ordinary data pages, beyond the logical end), as its *copy*; a torn page 0 is completed
+/// from there. A commit uses the last page, and the withdrawal of a commit uses the page before it: while page 0 on the
+/// disk may be a mixture of what two commits wrote, the copies of both exist.
 final class RealmForm: PageForm {
     let pageSize = 4096
     private static let slots = 64
@@ -42,7 +42,7 @@ final class RealmForm: PageForm {
     /// Whether page 0 was last read from a copy.
     private var isFirstTorn = false
 
-    /// nil when it must be read from the file.
+    /// The number of pages; nil when it must be computed from the size of the file.
     private var knownPages: Int?
 
     var pageCount: Int {
@@ -247,7 +247,7 @@ final class RealmForm: PageForm {
     static let mark = [0..<64, 4096..<8192]
 
     /// Copies entry and page again from `source` wherever they do not belong together, a few times: the writer of
-    /// `source` was between the two. Pages that still do not match were never pages, or are damaged.
+    /// `source` was between the two. A page that still does not match has no valid content, or is damaged.
     func completePages(from source: FileDescriptor) throws(RealmError) {
         let page = try HiddenMemory(4096)
         defer { withExtendedLifetime(page) {} }
@@ -328,7 +328,7 @@ final class RealmForm: PageForm {
             Platform.zero(page, 4096)
         } else {
             _ = try read(0, into: page)
-            // The copy from which it was read is about to be overwritten.
+            // Page 0 was read from a copy, which is about to be overwritten.
             if isFirstTorn { try repair() }
         }
         header.encode(into: page)
@@ -381,9 +381,10 @@ final class RealmForm: PageForm {
         isFirstTorn = false
     }
 
-    /// Completes a torn page 0, which is in the buffer, from a copy of its new content; then `first` holds its
-    /// ciphertext. Returns the counter under which it was encrypted: either the entry announces its ciphertext, or the
-    /// ciphertext shares a sector with the page. The file stays unchanged: a writer may still be writing it.
+    /// Restores page 0, whose torn ciphertext is in the buffer, from one of its copies: encrypts the copy under each
+    /// counter that the writer may have used, until the ciphertext has the MAC in the entry or shares a sector with the
+    /// torn page. Then `first` holds the ciphertext. The file stays unchanged: a writer may still be writing it.
+    /// - Returns: the counter; nil when no copy fits.
     private func recoverFirst(into to: UnsafeMutableRawPointer) throws(RealmError) -> UInt32? {
         let torn = try HiddenMemory(4096)
         defer { withExtendedLifetime(torn) {} }
@@ -436,7 +437,7 @@ final class RealmForm: PageForm {
     }
 
     func release() {
-        // Entries are written with their pages.
+        // Nothing is lost: entries are written together with their pages.
         for page in metadata.values { page.bytes.deallocate() }
         metadata = [:]
     }

@@ -79,6 +79,8 @@ final class SealedForm: PageForm {
     let dataKey: SecretKey
     private let keys: SecretKey
     let seal: PageSeal
+
+    /// The root record in force; nil when it must be read again.
     var known: Root?
     private var next: Root?
 
@@ -86,7 +88,7 @@ final class SealedForm: PageForm {
     struct Announced {
         var root: Root
 
-        /// The stamp of the announcement: another announcement may overwrite it.
+        /// The stamp of the announcement, to notice when another one has overwritten it.
         var stamp: UInt64
         var runs: [Range<Int>]
     }
@@ -94,7 +96,7 @@ final class SealedForm: PageForm {
     /// An announced root record that is used although it has not been written to its block.
     var accepted: Announced?
 
-    /// The root records were found farther apart than any crash can leave them.
+    /// Whether the sequence numbers of the root records are farther apart than any crash can leave them.
     var isDistant = false
 
     /// The top ref of the newest published snapshot; 0: unknown.

@@ -1,13 +1,14 @@
-/// Changing lists, sets and dictionaries, directly in a property or nested inside Mixed values. Format: logical §8.
+/// The kinds of collections.
+package enum CollectionShape: Sendable { case list, set, dictionary }
+
+/// One collection opened for change: a list, set or dictionary, directly in a property or nested inside Mixed values.
+/// The caller has checked the values; the editor checks the indexes of elements. Format: logical §8.
 ///
 /// Invariants
 /// 1. Every stored link has one backlink entry: an element is inserted and removed together with its backlink.
 /// 2. The root ref of a collection is written back up to the row in the same call, through every container on the path.
 /// 3. Objects that lose their only owner are deleted after the write-back, when no variable holds a root any more.
 /// 4. Invalid calls are refused before anything is copied, created or indexed: a call that fails changes nothing.
-package enum CollectionShape: Sendable { case list, set, dictionary }
-
-/// One collection opened for change. The caller has checked the values; the editor checks the indexes of elements.
 struct CollectionEditor {
     unowned(unsafe) let table: Table
     let object: ObjKey

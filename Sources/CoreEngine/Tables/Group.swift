@@ -38,7 +38,7 @@ final class Group {
     /// Part of the keys of objects without primary key; 0 for local files. Format: logical §4.3.
     var syncFileId: UInt64 = 0
 
-    /// Increases whenever the shape or the rows of a table may have changed: cached resolutions compare it.
+    /// Increases whenever the shape or the rows of a table may have changed. Nothing reads it at present.
     private(set) var changeCount: UInt64 = 0
 
     /// - Parameter names, tables: the first two refs of the group's top array; both null for an empty file.
@@ -142,7 +142,7 @@ final class Group {
     /// - Parameter ref: root of a collection that the walk enters once; null for any collection.
     func enterNested(at ref: Ref) throws(RealmError) { try walk?.enter(ref, store) }
 
-    /// Invalidates cached resolutions after a change.
+    /// Called after a change of the rows of a table.
     func noteChange() { changeCount &+= 1 }
 
     /// Table indexes in use.

@@ -2,9 +2,9 @@
 ///
 /// Invariants
 /// 1. `rows.columns` and `facts` mirror the columns of the spec.
-/// 2. Changed state is kept in this object until `flush` writes it to the table's top array. Dirtiness is computed,
-///    never flagged: the state is compared with the content of the top array. No change can be forgotten, and a call
-///    that changes nothing writes nothing.
+/// 2. Changed state is kept in this object until `flush` writes it to the table's top array. No flag tells whether it
+///    must be written: the state is compared with the content of the top array. So no change can be forgotten, and a
+///    call that changes nothing writes nothing.
 ///
 /// Thread rule: that of its group.
 final class Table {

@@ -156,8 +156,8 @@ extension Database {
             guard !file.isEncrypted, let found = try? file.newestState(readOnly: true).state else { return false }
             return found.topRef == version.topRef && found.version == version.number
         }
-        // Commits that are flushed as a group are published before the header is written. And the header may not lead
-        // to a commit that a record describes while no process can write.
+        // Commits that are flushed as a group are published before the header is written. And after a crash, the header
+        // stays behind a commit that a record describes until a process that can write opens the file.
         return inFile.number < version.number
     }
 

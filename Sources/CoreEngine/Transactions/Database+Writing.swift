@@ -1,7 +1,8 @@
 /// The write lock, within the process and between processes, and the preparations before a write.
 extension Database {
     /// Takes the write lock, waiting for other writers.
-    /// - Parameter me: the place that writes. It must not hold the lock already: it would wait for itself.
+    /// - Parameter me: the owner of the lock (`Transaction.place`). It is an error if it has the lock already, because
+    ///   it would wait for itself.
     func lockForWriting(at me: UInt = Platform.threadId) throws(RealmError) {
         try checkProcess()
         let isLocked = try writer.wait { (holder) throws(RealmError) -> Bool? in
@@ -100,7 +101,7 @@ extension Database {
         }
     }
 
-    /// Moves the write lock of a transaction from one place to another.
+    /// Passes the write lock of a transaction from one owner to another.
     func moveWriting(from old: UInt, to new: UInt) {
         writer.with { holder in if case .writing(old) = holder { holder = .writing(at: new) } }
     }
@@ -358,7 +359,8 @@ extension Database {
     func publish(
         _ result: CommitWriter.Result, onto base: CommitRecord, recordAt: Int, flushing isFlushed: Bool
     ) throws(RealmError) -> SharedState.Version {
-        // The bytes written so far may have been made from zeros, or be in space that an unnoticed reader uses.
+        // If a map lost pages, the bytes written so far may have been made from zeros, or the writer may have missed a
+        // reader that uses their space.
         try verifyWhole()
         if !isFlushed, durability == .full, !file.isEncrypted {
             try file.addToGroup(result, onto: base, recordAt: recordAt)

@@ -49,7 +49,7 @@ package final class Database: @unchecked Sendable {
     /// The state of the write lock within the process.
     enum Writer {
         case free
-        /// A place writes (`Transaction.place`), or, with 0, a thread of the library is about to get the lock.
+        /// The owner that writes (`Transaction.place`); 0: a thread of the library is about to get the lock.
         case writing(at: UInt)
         /// The lock is granted to a round of asynchronous writes that has not begun; another write may take it first.
         case granted(LockRequest)
@@ -87,8 +87,8 @@ package final class Database: @unchecked Sendable {
     /// Slab bytes committed so far. For the writer.
     var slabCommitted = 0
 
-    /// Stored in the lock file; this database finds it there as long as no other database has written. Random, so that
-    /// a word that is there by chance never equals it.
+    /// The number by which this object marks the lock file when it writes (`SharedState.lastWriter`): as long as it is
+    /// there, no other process has written. Random, so that a word that is there by chance never equals it.
     let mark = Crypto.randomWord()
 
     /// Number of the version that this database published last: its readers need not compare that version with the

@@ -58,7 +58,7 @@ enum DatabaseRegistry {
 
     /// Runs `body` while no other thread opens, replaces or removes the file at `path`. Never inside a transaction.
     static func atGate<R>(_ path: String, _ body: () throws(RealmError) -> R) throws(RealmError) -> R {
-        // The calling function may already hold the same gate.
+        // The call that runs the progress function may already hold this gate.
         guard !Interruption.isReporting else {
             throw RealmError(
                 .illegalOperation, "A progress function cannot open, replace or remove Realm files", path: path)

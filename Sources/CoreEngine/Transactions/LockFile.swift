@@ -132,8 +132,8 @@ final class LockFile: @unchecked Sendable {  // Immutable after `init`, except f
     }
 
     /// Gives the lock file to the owner of the database, and lets in this owner and all who may write the database, as
-    /// far as this process has the rights to do that. A lock file that was opened further by hand, or that has a second
-    /// name, stays unchanged.
+    /// far as this process has the rights to do that. A lock file to which a person gave more rights, or that has a
+    /// second name, stays unchanged.
     private static func giveToWriters(_ file: FileDescriptor, of database: FileRights, isMade: Bool) {
         let writers = database.permissions & 0o222
         var wanted = database

@@ -73,8 +73,9 @@ struct SharedState {
 
     private func twin(_ first: Int, _ second: Int) -> Twin { Twin(first: word(first), second: word(second)) }
 
-    /// A commit is in progress or ended without a known outcome, or an earlier session left the file. Before anything
-    /// is written again, the header that leads to the newest version must be made durable (`Database.confirmHeader`).
+    /// Whether the header on the disk may not be the one that the operating system shows: a commit is in progress or
+    /// ended without a known outcome, or this session has not flushed the header yet. Then the header is written again
+    /// and flushed before anything else is written (`Database.confirmHeader`).
     var isUncertain: Bool {
         get { twin(2120, 2184).greater != 0 }
         nonmutating set { twin(2120, 2184).store(newValue ? 1 : 0) }

@@ -49,8 +49,8 @@ package final class Transaction {
     /// How many seconds it waits for the write lock; nil: no limit.
     package var lockTimeout: Double?
 
-    /// The place that writes and holds the write lock: the scheduler's `place`, or 0 without a scheduler: then the
-    /// thread. A change of the place moves the lock.
+    /// Identifies the owner of the write lock while this transaction writes: the `place` of the Realm's scheduler (a
+    /// thread, queue or actor), or 0 for the calling thread. Setting it passes a lock that is held to the new owner.
     package var place: UInt = 0 {
         didSet { if holdsLock { database.moveWriting(from: Self.owner(oldValue), to: Self.owner(place)) } }
     }
@@ -276,7 +276,8 @@ package final class Transaction {
         try restore()
     }
 
-    /// Whether this transaction has the write lock: while it writes, and between the writes of a round.
+    /// Whether this transaction has the write lock: while it writes, and between the writes of a *round* (asynchronous
+    /// writes that are made one after the other under one hold of the lock).
     package private(set) var holdsLock = false
 
     /// Keep the lock for the next write when a write ends.
@@ -295,7 +296,7 @@ package final class Transaction {
         database.noteFlushing()
     }
 
-    /// Begins a change, possibly as a part of another one, whose state is returned.
+    /// Begins a change, which may be a part of another one. Returns the state of the outer change, for `endChange`.
     @inline(__always) func startChange() -> Bool {
         let before = store.isTouched
         store.isTouched = false

@@ -13,7 +13,7 @@ struct BPlusTree {
     /// Maximum number of elements of a leaf and of children of an inner node; smaller in tests.
     var capacity = Format.treeCapacity
 
-    /// New inner nodes are always general. Needed if leaves are cut before the capacity that other engines assume:
+    /// New inner nodes are always general. Needed if leaves are split at fewer elements than other engines assume:
     /// those engines would fill up the last leaf of a compact node and rely on leaves of equal size.
     var isAlwaysGeneral = false
 
@@ -147,8 +147,8 @@ struct BPlusTree {
 
     mutating func append(_ value: Mixed) throws(RealmError) { try insert(try count(), value) }
 
-    /// Describes a split: the later elements of a child moved to `sibling`. `offset` (where the sibling begins) and
-    /// `size` (the elements of both nodes) are relative to the start of the child.
+    /// Describes a split: the later elements of a child moved to `sibling`, which begins `offset` elements after the
+    /// start of the child. `size`: the number of elements of both.
     private struct Split {
         var sibling: Ref
         var offset: Int

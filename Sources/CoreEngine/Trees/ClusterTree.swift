@@ -28,7 +28,7 @@ final class ClusterTree {
     private(set) var columns: [Column?]
     var cursor = ClusterCursor()
 
-    /// A second cursor for look-ups by index checks, so that these do not move the first cursor.
+    /// A second cursor, for reading the values that a search index compares (`peek`): this must not move the first one.
     private var probe = ClusterCursor()
 
     /// A row of the cursor's leaf: valid until the cursor moves, or rows are inserted or erased. Debug builds assert
@@ -81,7 +81,7 @@ final class ClusterTree {
 
     deinit { opened.deallocate() }
 
-    /// Bytes that no node has: nothing reads them, because the node has no elements.
+    /// The address of `noNode`. Nothing reads the bytes there, because that node has no elements.
     nonisolated(unsafe) private static let noAddress = UnsafeMutableRawPointer.allocate(byteCount: 8, alignment: 8)
 
     /// A node without elements, for cursors that are at none yet.
