@@ -24,7 +24,6 @@ extension Group {
             cascade.pending.removeAll(keepingCapacity: true)
             for orphan in orphans { try delete(orphan.table, orphan.keys, &cascade) }
         }
-        noteChange()
     }
 
     private func delete(_ table: Table, _ keys: [ObjKey], _ cascade: inout Cascade) throws(RealmError) {

@@ -29,7 +29,6 @@ extension Group {
             try table.removeOutgoing(key, &cascade)
             try table.removeRow(key)
         }
-        noteChange()
     }
 }
 

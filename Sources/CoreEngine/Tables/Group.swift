@@ -38,9 +38,6 @@ final class Group {
     /// Part of the keys of objects without primary key; 0 for local files. Format: logical §4.3.
     var syncFileId: UInt64 = 0
 
-    /// Increases whenever the shape or the rows of a table may have changed. Nothing reads it at present.
-    private(set) var changeCount: UInt64 = 0
-
     /// - Parameter names, tables: the first two refs of the group's top array; both null for an empty file.
     init(_ store: NodeStore, format: UInt8, names: Ref, tables: Ref) throws(RealmError) {
         self.store = store
@@ -81,7 +78,6 @@ final class Group {
     /// Moves to another snapshot. Tables with an unchanged ref are kept, and so are the columns of tables with an
     /// unchanged spec: their nodes cannot have been reused, because the old snapshot was pinned until now.
     func load(names newNames: Ref, tables newTables: Ref) throws(RealmError) {
-        changeCount += 1
         isModified = false
         namesModified = false
         guard !newTables.isNull else {
@@ -130,7 +126,6 @@ final class Group {
         (names, slots, tables, byName) = ([], [], [], [])
         updateFast()
         (namesRef, tablesRef) = (.null, .null)
-        changeCount += 1
     }
 
     /// Limits the nested collections that a walk may enter. Distinct collections need eight bytes each. In a file that
@@ -141,9 +136,6 @@ final class Group {
 
     /// - Parameter ref: root of a collection that the walk enters once; null for any collection.
     func enterNested(at ref: Ref) throws(RealmError) { try walk?.enter(ref, store) }
-
-    /// Called after a change of the rows of a table.
-    func noteChange() { changeCount &+= 1 }
 
     /// Table indexes in use.
     var liveIndexes: [Int] { slots.indices.filter { !slots[$0].isTagged } }

@@ -41,7 +41,6 @@ extension Table {
                 throw Self.gone()
             }
         }
-        group.noteChange()
         if !cascade.pending.isEmpty { try group.delete(&cascade) }
         return result
     }
