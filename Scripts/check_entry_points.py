@@ -5,7 +5,7 @@
 
 1. A function whose header says "Thread: confined" takes an entry point of Boundary/EntryPoints.swift that checks the thread (inside, from, handle, insideRealm,
    readProperty, writeProperty, readObject);
-   every other function with a handle takes `anywhere`, which leads to no realm.
+   every other function with a handle takes `anywhere`, which gives no access to a realm.
 2. Pointers become handles in Boundary only, and in the functions that take handles of any kind (release, clone, equals).
 3. Every exported function stands in Tests/C/misuse_test.c, and every confined one is called on wrong threads in Tests/C/threads_test.c.
 """
@@ -21,7 +21,7 @@ ANY_KIND = {"realm_release", "realm_clone", "realm_equals", "realm_is_frozen"}
 
 
 def thread_rules(include):
-    """The word after "Thread:" in the comment of each function; none: what the section says, which is never "confined"."""
+    """The word after "Thread:" in the comment of each function. It is empty if the rule stands above a whole section: no such rule is "confined"."""
     rules = {}
     for header in include.glob("*.h"):
         for m in re.finditer(r"(/\*\*.*?\*/)\s*RLM_API[^;]*?\b(c?realm_\w+)\(", header.read_text(), re.S):

@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
 """Functions that run once per leaf or per row count no references and allocate nothing: their machine code in a release library calls no function
-of the runtime that does. One reference counted per leaf is a fifth of the time of a count, and no test of results sees it.
+of the runtime that does. Counting one reference per leaf takes a fifth of the time of a counting query, and no test of results would notice.
 
     Scripts/check_hot_loops.py LIBRARY
 
-A function of the list that is not in the library has another name now, or became part of others: then the list must follow.
+If a function of the list is not in the library, it was renamed or inlined: correct the list.
 """
 
 import re
 import subprocess
 import sys
 
-# What stands in the mangled names: the type, the function, and what tells it from others of the name.
+# Parts of mangled names: the type, the function, and what distinguishes it from other functions of that name.
 FUNCTIONS = {
     "the walk from cluster to cluster": "11ClusterScanC7advance",
     "the opening of a cluster": "11ClusterScanC4open",

@@ -3,8 +3,8 @@
 
     run-tests.py [--only BEGINNING | --parts BEGINNING]
 
---only runs the parts whose names begin with BEGINNING; --parts prints their names. The output of a part comes when it has ended; the run fails
-when a part fails."""
+--only runs the parts whose names begin with BEGINNING; --parts prints their names. The output of a part is printed when it has ended; the run fails
+if a part fails."""
 
 import os
 import pathlib
@@ -27,7 +27,7 @@ def found(*command):
 
 
 def all_parts(fixtures):
-    """Name and command of each part: the long ones first, so that none is left alone at the end."""
+    """Name and command of each part: the long ones first, so that at the end no processor waits for a long one."""
     emitted = next((str(p) for p in sorted(ROOT.glob(".build/**/CRealm-Swift.h")) if "release" in str(p)), "")
     version = next(line.split(":=")[1].strip() for line in (ROOT / "Makefile").read_text().splitlines() if line.startswith("VERSION :="))
     parts = {

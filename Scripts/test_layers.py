@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Whether Scripts/layers finds what it is there for: builds a house of three layers, with and without faults."""
+"""Whether Scripts/layers finds what it is there for: builds a package with three layers, with and without faults."""
 
 import os
 import pathlib
@@ -19,7 +19,7 @@ SOUND = {
 
 
 class Site:
-    """A house in a folder of its own."""
+    """A package in a folder of its own."""
 
     def __init__(self, folder, layers):
         self.folder = pathlib.Path(folder).resolve()

@@ -9,11 +9,11 @@ complain() {
     echo "$2" | head -5 | sed 's/^/      /'
 }
 engine=Sources/CoreEngine
-# The APIs for Swift programs that speak of Foundation's types.
+# The two modules whose API has types of Foundation may import it.
 found=$(grep -lE '^ *(@preconcurrency )?import (Glibc|Musl|Darwin|Foundation)' -r Sources --include='*.swift' \
     | grep -v -e "^$engine/Platform/" -e '^Sources/CoreEngineFoundation/' -e '^Sources/RealmSwift/')
 [ -z "$found" ] || complain "only Platform may import the C library" "$found"
-# Pipes that wake event loops have nothing to do with files.
+# WakeDescriptor is allowed: its pipes wake event loops and are not files.
 found=$(grep -nP '(?<![\w.])(?<!func )(pread|pwrite|ftruncate|fdatasync|fsync|fstat|stat|statvfs|access|fchmod|fchown|rename|link|unlink|rmdir|realpath|opendir|readdir|mmap|munmap|mprotect|madvise|fcntl|flock|getpid|usleep|clock_gettime|memfd_create|copy_file_range)\((?!\))' \
     $engine/Platform/*.swift | grep -v -e '^[^:]*/SystemCalls.swift:' -e '^[^:]*/WakeDescriptor.swift:' -e '^[^:]*:[0-9]*: *///')
 [ -z "$found" ] || complain "calls that change files pass through the table in SystemCalls.swift" "$found"
@@ -35,7 +35,7 @@ found=$(grep -rnE '\bSearchIndex\(' $engine --include='*.swift' | grep -v "^$eng
 [ -z "$found" ] || complain "the indexes of a table are opened by TableIndexes, which keeps their roots" "$found"
 found=$(git grep -nE '(^|[^a-z.])/(work|root|farm)/' -- . ':!*.json' ':!Scripts/tidy.sh' ':!LICENSE' 2>/dev/null)
 [ -z "$found" ] || complain "paths of a machine" "$found"
-# Measured by the compiler, so only where a debug build is; make test has one at its end, and asks again.
+# The compiler measures this, so it needs a debug build. `make test` makes one and checks again.
 found=$(Scripts/layers --check --if-built) || { complain "an arrow between layers that their lines do not allow" "$found"; found=; }
 [ -z "$found" ] || echo "$found"
 found=$(python3 Scripts/check_entry_points.py) || complain "not every function takes its entry point, or is misused in a test" "$found"

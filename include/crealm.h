@@ -1,8 +1,8 @@
 /*
  * crealm.h - what CRealm adds to Realm's C API.
  *
- * The rules at the top of realm.h hold here too. The additions are versioned as a whole: a program
- * that loads the library at run time should first of all compare crealm_abi_version() with the
+ * The rules at the top of realm.h hold here too. All additions have one version number: a program
+ * that loads the library at run time should first compare crealm_abi_version() with the
  * CREALM_ABI_VERSION it was compiled with. The number grows when a declaration in this header
  * changes in a way that old programs would notice, not when functions are added.
  */
@@ -19,11 +19,11 @@ extern "C" {
 /* The version of the additions that this header describes. */
 #define CREALM_ABI_VERSION 1
 
-/* Bytes of stack that a thread must have for calls of the library, where it calls no functions of
- * the program; the stack of new threads of Musl is larger. Queries of more than 24 levels of
- * brackets or operators take about 1 KB more for each level: where the thread that parses or runs
- * one has less, the call fails with LIMIT_EXCEEDED. Such a query is released on a thread with as
- * large a stack. Debug builds of the library take several times as much. */
+/* Bytes of stack that a thread needs for calls of the library, in addition to what callbacks of the program need.
+ * (New threads have more than this also with Musl.) A query with more than 24 levels of brackets or
+ * operators needs about 1 KB more for each level: on a thread with less, parsing or running it fails
+ * with LIMIT_EXCEEDED. Release such a query on a thread whose stack is as large, too. Debug builds of
+ * the library need several times as much. */
 #define CREALM_MIN_STACK_SIZE (96 * 1024)
 
 /** The version of the additions that the loaded library has: CREALM_ABI_VERSION of the header it
@@ -36,8 +36,8 @@ RLM_API uint32_t crealm_abi_version(void);
  * Encryption
  *
  * A file is encrypted when its config has a key (realm_config_set_encryption_key) or a passphrase.
- * What exists is recognised; the choices below are for files that are made anew. docs/security.md
- * says what each form protects, and how its files are laid out.
+ * The form of an existing file is recognised; the choices below are for new files.
+ * docs/security.md says what each form protects, and how its files are laid out.
  * ---------------------------------------------------------------------------------------------- */
 
 /** How the pages of a new encrypted file are sealed. */
@@ -47,10 +47,10 @@ typedef enum crealm_page_cipher {
     CREALM_PAGE_CIPHER_REALM = 2               /* Realm's form, which realm-core opens */
 } crealm_page_cipher_e;
 
-/** Sets how a new encrypted file is sealed. Once it was set, nothing is opened or made with this
- *  config without a key or passphrase, so that no plain file comes to be in its place.
+/** Sets how a new encrypted file is sealed. After this call, opens and copies with this config
+ *  require a key or passphrase, so that a forgotten key does not lead to a plain file.
  *
- *  Thread: one at a time.
+ *  Thread: single.
  *  Errors: INVALID_ARGUMENT for another number; the config keeps what it had. Opening gives
  *          NOT_SUPPORTED for AES_256_GCM on a processor without it, and ILLEGAL_COMBINATION for
  *          Realm's form with a passphrase; opening, copies, crealm_change_key() and crealm_salvage()
@@ -59,14 +59,14 @@ RLM_API void crealm_config_set_page_cipher(realm_config_t* config, crealm_page_c
 
 /** Reads how a new encrypted file would be sealed.
  *
- *  Thread: one at a time. Errors: none. */
+ *  Thread: single. Errors: none. */
 RLM_API crealm_page_cipher_e crealm_config_get_page_cipher(const realm_config_t* config);
 
-/** Sets how much memory decrypted pages may keep beyond what the snapshots in use have read since
- *  they began. The first open of a file in the process decides.
+/** Sets how much memory the library may use to keep decrypted pages that no snapshot in use has
+ *  read. The config of the first open of a file in the process decides.
  *
  *  bytes:  0, the default: a sixteenth of the machine's memory, but at most 256 MB.
- *  Thread: one at a time. Errors: none. */
+ *  Thread: single. Errors: none. */
 RLM_API void crealm_config_set_page_memory(realm_config_t* config, uint64_t bytes);
 
 /** Sets a passphrase, in place of any key; the key is derived from it with Argon2id.
@@ -74,10 +74,10 @@ RLM_API void crealm_config_set_page_memory(realm_config_t* config, uint64_t byte
  *  passphrase: [optional]; any bytes, copied into protected memory. NULL or size 0: none.
  *  passes:     for a new file: passes over the memory, 1 to 32; 0: 3.
  *  memory:     for a new file: bytes of memory, 8 KiB to 1 GiB; 0: 64 MiB. An existing file keeps
- *              the cost it was made with. A file that claims more than 256 MiB, or more than 1 GiB
- *              over all passes, opens only where passes and memory say at least as much: anybody
- *              can write a cost into a file.
- *  Thread:     one at a time.
+ *              the cost it was made with. If that is more than 256 MiB, or more than 1 GiB over
+ *              all passes, the file opens only if passes and memory allow at least as much,
+ *              because anybody can write a cost into a file.
+ *  Thread:     single.
  *  Errors:     INVALID_ARGUMENT for a cost out of range, OUT_OF_MEMORY. After an error opening a
  *              realm with the config fails in the same way, until a key or passphrase is set. */
 RLM_API bool crealm_config_set_passphrase(realm_config_t* config, const char* passphrase,
@@ -85,17 +85,17 @@ RLM_API bool crealm_config_set_passphrase(realm_config_t* config, const char* pa
 
 /** Gives the file of a realm another key or passphrase, encrypts a plain file, or decrypts one.
  *
- *  From a key or passphrase to another of CRealm's form only a block at the beginning of the file
- *  changes; its cipher stays. Who knows the old key and has kept an old copy of that block can still
- *  read the file: realm_convert_with_config() makes a copy whose keys are new throughout. All other
+ *  When a file in CRealm's form gets another key or passphrase, only a block at its beginning
+ *  changes; the cipher stays. Whoever knows the old key and kept an old copy of that block can still
+ *  read the file: realm_convert_with_config() makes a copy in which all keys are new. All other
  *  changes rewrite the file, as realm_compact() does. The realm stays open and its handles stay
- *  good, but not its views; an open read transaction ends.
+ *  valid, but not its views; an open read transaction ends.
  *
- *  config: its key or passphrase and page cipher are taken, neither for a plain file; nothing else
- *          of it counts.
+ *  config: its key or passphrase and its page cipher are used; a config with neither key nor
+ *          passphrase makes the file plain. Its other settings are ignored.
  *  Thread: confined.
- *  Errors: [realm]; DELETE_OPENED_REALM when somebody needs the file as it is, as for
- *          realm_compact(): observers of this very realm's objects, collections and results, too;
+ *  Errors: [realm]; DELETE_OPENED_REALM while somebody needs the file as it is; realm_compact()
+ *          lists them, and tokens for changes of this very realm's objects are among them;
  *          WRONG_TRANSACTION_STATE inside a write transaction, and for a realm opened for reading
  *          only; ILLEGAL_COMBINATION for a realm in memory, and for a passphrase in Realm's form;
  *          OUT_OF_DISK_SPACE and other file errors. The file is as it was after an error; only after CREALM_ERR_COMMIT_OUTCOME_UNKNOWN
@@ -108,10 +108,10 @@ RLM_API bool crealm_change_key(realm_t* realm, const realm_config_t* config);
 
 /** Chooses whether the library handles SIGBUS and SIGSEGV.
  *
- *  A plain file is read through a map. When another program cuts the file while it is open, or the
- *  disk cannot read a block, touching what is gone raises SIGBUS. The guard, on by default on Linux,
- *  is a signal handler that is installed when a realm is first opened. It puts zeros in the place of
- *  what is gone: the call, and every later call on a realm of that file, fails with
+ *  A plain file is mapped into memory. When another program shortens the file while it is open, or
+ *  the disk cannot read a block, reading the missing pages raises SIGBUS. The guard, on by default on
+ *  Linux, is a signal handler that is installed when a realm is first opened. It puts zeros in the
+ *  place of the missing pages: the call, and every later call on a realm of that file, fails with
  *  FILE_OPERATION_FAILED; nothing of it is committed; a view of a string or binary that the program
  *  still holds may become zeros. Once all realms of the file are closed, and the file is good again,
  *  it can be opened again. All other faults go to the handlers that were installed before, with
@@ -140,7 +140,7 @@ RLM_API bool crealm_set_fault_guard(bool enabled);
  *  about a second for those who do and fails with INCOMPATIBLE_SESSION.
  *
  *  milliseconds: 0: do not wait; negative, the default: as long as it takes.
- *  Thread:       one at a time. Errors: none. */
+ *  Thread:       single. Errors: none. */
 RLM_API void crealm_config_set_lock_timeout(realm_config_t* config, int64_t milliseconds);
 
 /** Sets how long realm_begin_write() on one realm waits for other writers.
@@ -149,7 +149,7 @@ RLM_API void crealm_config_set_lock_timeout(realm_config_t* config, int64_t mill
  *  Thread:       confined. Errors: [realm]. */
 RLM_API bool crealm_set_lock_timeout(realm_t* realm, int64_t milliseconds);
 
-/** What a call does that takes long. */
+/** What a long call is doing. */
 typedef enum crealm_activity {
     CREALM_ACTIVITY_WAITING = 0,  /* for other users of the file; done and total are 0 */
     CREALM_ACTIVITY_QUERYING = 1, /* finding, counting, sorting, aggregates; done and total are 0 */
@@ -157,7 +157,7 @@ typedef enum crealm_activity {
     CREALM_ACTIVITY_COPYING = 3   /* compacting, copying, converting, rewriting for a key: bytes */
 } crealm_activity_e;
 
-/** What a long call tells of itself. The struct may grow at its end. */
+/** The progress of a long call. The struct may grow at its end. */
 typedef struct crealm_progress {
     realm_userdata_t userdata; /* of crealm_config_set_progress() */
     crealm_activity_e activity;
@@ -165,15 +165,15 @@ typedef struct crealm_progress {
     uint64_t total; /* an estimate; 0 where nothing is known */
 } crealm_progress_t;
 
-/** Told of a long call, on the thread of that call.
+/** Called during a long call, on its thread.
  *
- *  progress: good inside the function.
- *  Returns:  false to end the call, which fails with CREALM_ERR_INTERRUPTED. What it read is given
- *            up, a copy that it was writing is removed; nothing else has changed. */
+ *  progress: valid inside the function only.
+ *  Returns:  false to end the call, which fails with CREALM_ERR_INTERRUPTED. It has no result, and
+ *            removes a copy that it was writing; nothing else has changed. */
 typedef bool (*crealm_progress_func_t)(const crealm_progress_t* progress);
 
-/** Sets the function that long calls of realms opened with this config call about every 50 ms: when
- *  they check or copy from the beginning, else when they have taken as long.
+/** Sets the function that long calls of realms opened with this config call about every 50 ms:
+ *  checks and copies at once when they begin, other calls after the first 50 ms.
  *
  *  The function cannot use the realm whose call it is called from: such calls fail with
  *  ILLEGAL_OPERATION; nor can it open, compact or delete any realm file. It may use other realms that
@@ -182,7 +182,7 @@ typedef bool (*crealm_progress_func_t)(const crealm_progress_t* progress);
  *
  *  function: [optional]; NULL: none.
  *  userdata: handed over; free runs once, after the last realm of the config is gone.
- *  Thread:   one at a time. Errors: none. */
+ *  Thread:   single. Errors: none. */
 RLM_API void crealm_config_set_progress(realm_config_t* config, crealm_progress_func_t function,
                                         realm_userdata_t userdata, realm_free_userdata_func_t free);
 
@@ -191,10 +191,10 @@ RLM_API void crealm_config_set_progress(realm_config_t* config, crealm_progress_
  *  realm has a timeout or a progress function. Changes of objects and commits go on to their
  *  end. A call that begins later is not affected; without a call nothing happens.
  *
- *  It takes no lock of its own, but looks into the handle: in a signal handler use a flag that the
- *  progress function reads.
+ *  Do not call it in a signal handler: it reads the handle, which the interrupted code may be
+ *  changing. Set a flag there that the progress function reads.
  *
- *  Thread: any. Errors: [handle]. */
+ *  Thread: any. Errors: none but those of rules 4 and 8. */
 RLM_API bool crealm_interrupt(const realm_t* realm);
 
 /* ------------------------------------------------------------------------------------------------
@@ -211,21 +211,21 @@ RLM_API bool crealm_interrupt(const realm_t* realm);
 /** How a commit reaches the disk. docs/commit-and-locking.md says what each choice assumes of it. */
 typedef enum crealm_durability {
     CREALM_DURABILITY_FULL = 0,        /* what was committed is never lost. A small commit waits for the disk once; the default */
-    CREALM_DURABILITY_TWO_FLUSHES = 1, /* the same where a disk may write half a sector, but for Realm's form: every commit waits twice */
+    CREALM_DURABILITY_TWO_FLUSHES = 1, /* the same, also on a disk that may write half a sector (not for Realm's form); every commit waits twice */
     CREALM_DURABILITY_UNSAFE = 2       /* never waits: a loss of power may destroy the file, a crash of the process may not */
 } crealm_durability_e;
 
 /** Sets how commits reach the disk. Instances of one process that have the same file open share the most careful choice
  *  between FULL and TWO_FLUSHES; UNSAFE must be chosen by all that have the file open at a time.
  *
- *  Thread: one at a time.
+ *  Thread: single.
  *  Errors: INVALID_ARGUMENT for another number; the config keeps what it had. Opening gives MISMATCHED_CONFIG or
  *          INCOMPATIBLE_SESSION where others have the file open with UNSAFE, or without it. */
 RLM_API void crealm_config_set_durability(realm_config_t* config, crealm_durability_e durability);
 
 /** Reads how commits would reach the disk.
  *
- *  Thread: one at a time. Errors: none. */
+ *  Thread: single. Errors: none. */
 RLM_API crealm_durability_e crealm_config_get_durability(const realm_config_t* config);
 
 /* ------------------------------------------------------------------------------------------------
@@ -236,34 +236,35 @@ RLM_API crealm_durability_e crealm_config_get_durability(const realm_config_t* c
  *  committed to during each of its 100 attempts to copy one version of it. */
 #define CREALM_ERR_FILE_KEEPS_CHANGING 9002
 
-/** Makes opens with the config read one version of a file that other programs may have open and be
- *  writing, realm-core or this library: the newest one of a moment during the call. The open copies
- *  the file, into memory or (beyond 64 MB) into a file without a name among the system's temporary
- *  files; it writes, locks or makes nothing in the file's folder, waits for nobody, and nobody waits
- *  for it. A mixture of versions is never shown: docs/commit-and-locking.md, "Snapshot open", says
- *  what that rests on. The realm is as one of RLM_SCHEMA_MODE_IMMUTABLE then: it never moves. It is
- *  independent of other instances of the file, and is not cached.
+/** Makes opens with the config ("snapshot opens") read one version of a file: the one that is the
+ *  newest at some moment during the open. Other programs, with this library or realm-core, may have
+ *  the file open and write it meanwhile. The open copies the file, into memory or (beyond 64 MB) into
+ *  a file without a name among the system's temporary files; it writes, locks or creates nothing in
+ *  the file's folder, waits for nobody, and nobody waits for it. A mixture of versions is never shown:
+ *  docs/commit-and-locking.md, "Snapshot open", says why. The realm then behaves as one of
+ *  RLM_SCHEMA_MODE_IMMUTABLE: it stays at its version. It is independent of other instances of the
+ *  file, and is not cached.
  *
- *  Thread: one at a time.
+ *  Thread: single.
  *  Errors: none. Opening gives CREALM_ERR_FILE_KEEPS_CHANGING when the file is too busy to be copied
  *          between two commits; ILLEGAL_COMBINATION for a realm in memory, and for another schema
  *          mode than AUTOMATIC and IMMUTABLE; otherwise what opening with IMMUTABLE gives, and the
  *          errors of making a copy. */
 RLM_API void crealm_config_set_snapshot(realm_config_t* config, bool snapshot);
 
-/** Whether opens with the config read one version.
+/** The flag set above.
  *
- *  Thread: one at a time. Errors: none. */
+ *  Thread: single. Errors: none. */
 RLM_API bool crealm_config_get_snapshot(const realm_config_t* config);
 
 /* ------------------------------------------------------------------------------------------------
  * Own commits and change callbacks
  *
- * A program that shows a list and changes it by itself does not want to be told of that change.
+ * For a program that shows a list, changes it, and does not want a callback for its own change.
  * ---------------------------------------------------------------------------------------------- */
 
-/** Commits as realm_commit() does. The callbacks of some tokens of this realm are not told of what
- *  the commit did; they hear of everything before and after it.
+/** Commits as realm_commit() does. The callbacks of some tokens of this realm do not get the changes
+ *  of this commit; they get those of all commits before and after it.
  *
  *  tokens: count tokens of callbacks of objects, collections and results.
  *  Thread: confined.
@@ -273,17 +274,17 @@ RLM_API bool crealm_commit_without_notifying(realm_t* realm,
                                              realm_notification_token_t* const* tokens,
                                              size_t count);
 
-/** The versions that a change set lies between, as realm_get_version_id() gives them: what changed
- *  did so after the first and up to the second. A program compares the second with the version of
- *  its own commit. Each pointer is [optional].
+/** The versions before and after the changes of a change set, as realm_get_version_id() gives them.
+ *  A program that wants to recognise its own commit compares the second with the version of that
+ *  commit. Each pointer is [optional].
  *
- *  Thread: any, one at a time. Errors: INVALID_ARGUMENT. */
+ *  Thread: single. Errors: INVALID_ARGUMENT. */
 RLM_API bool crealm_object_changes_get_versions(const realm_object_changes_t* changes,
                                                 uint64_t* out_before, uint64_t* out_after);
-/** The same for collections. Thread: any, one at a time. Errors: INVALID_ARGUMENT. */
+/** The same for collections. Thread: single. Errors: INVALID_ARGUMENT. */
 RLM_API bool crealm_collection_changes_get_versions(const realm_collection_changes_t* changes,
                                                     uint64_t* out_before, uint64_t* out_after);
-/** The same for dictionaries. Thread: any, one at a time. Errors: INVALID_ARGUMENT. */
+/** The same for dictionaries. Thread: single. Errors: INVALID_ARGUMENT. */
 RLM_API bool crealm_dictionary_changes_get_versions(const realm_dictionary_changes_t* changes,
                                                     uint64_t* out_before, uint64_t* out_after);
 
@@ -322,25 +323,26 @@ RLM_API bool crealm_scheduler_run(const realm_scheduler_t* scheduler, int timeou
 /* ------------------------------------------------------------------------------------------------
  * Versions in use
  *
- * What a version shows that somebody still reads is not written over: the file keeps it beside the new.
+ * The file keeps the data of each version that somebody still reads, beside the newer data.
  * ---------------------------------------------------------------------------------------------- */
 
 /** A version that somebody has pinned: an open read transaction, a frozen realm, results on their way
  *  to another thread, a notifier that has not reported yet. */
 typedef struct crealm_pinned_version {
     uint64_t version;        /* as realm_get_version_id() gives it */
-    realm_timestamp_t since; /* when it was pinned. Zero, as what follows, while that is just happening */
-    uint64_t process_id;     /* who pinned it, as the system calls process and thread there; other */
-    uint64_t thread_id;      /* threads may have it now */
-    uint64_t held_bytes;     /* of the file: freed after this version, and not to be used again before
-                                this one and all older ones are let go */
+    realm_timestamp_t since; /* when it was pinned; while the pin is being made, this and the ids are 0 */
+    uint64_t process_id;     /* the process and thread that pinned it, with the numbers that the */
+    uint64_t thread_id;      /* operating system gives them; another thread may use the pin now */
+    uint64_t held_bytes;     /* bytes of the file that were freed after this version and cannot be used
+                                again before this pin and all older ones are released */
 } crealm_pinned_version_t;
 
-/** Lists the pinned versions of the realm's file, in all processes; one entry for each pin, those of
- *  the oldest versions first. Of a process with more than 64 entries those that came later stand for
- *  all its pins of their version. Works also where no further version can be pinned. The realm's own is among them while it looks at a version. For a realm
- *  of a snapshot open those of whoever has the file open with this library, with the bytes that they
- *  hold back in the version that the snapshot shows; for an immutable one, none.
+/** Lists the pinned versions of the realm's file, in all processes: one entry for each pin, those of
+ *  the oldest versions first. From the 65th entry of a process on, one entry stands for all pins of a
+ *  version in that process. The list can be read also when no further version can be pinned. The pin of
+ *  this realm is in the list while the realm looks at a version. For the realm of a snapshot open the
+ *  list has the pins of those who have the file open with this library, with the bytes that they hold
+ *  in the version of the snapshot; for an immutable realm it is empty.
  *
  *  out_versions: [optional]; room for max entries, which receives as many as there is room for.
  *  out_n:        [optional]; how many there are.
@@ -349,11 +351,12 @@ typedef struct crealm_pinned_version {
 RLM_API bool crealm_versions(const realm_t* realm, crealm_pinned_version_t* out_versions,
                              size_t max, size_t* out_n);
 
-/** Sets when a commit logs a warning (level warning, category Realm.Storage.Transaction) that names
- *  the oldest pin: when the file grows for its sake, is longer than this then, and longer than twice
- *  the data in it. Each pin is named once. For all realms of the process.
+/** Sets from which size of the file on a commit logs a warning (level warning, category
+ *  Realm.Storage.Transaction) that names the oldest pin: the commit makes the file grow because of
+ *  that pin, and the file is then longer than this and longer than twice its data. Each pin is named
+ *  once. For all realms of the process.
  *
- *  bytes:  64 MB without this call; 0: no warnings.
+ *  bytes:  size of the file; 64 MB without this call; 0: no warnings.
  *  Thread: any. Errors: none. */
 RLM_API void crealm_set_pin_warning(uint64_t bytes);
 
@@ -362,7 +365,7 @@ RLM_API void crealm_set_pin_warning(uint64_t bytes);
  *
  * Many objects in one call, as columns of values in the memory layout of Apache Arrow. The structs
  * are those of the Arrow C data interface and the Arrow C stream interface, whose rules hold for
- * them; the guards are those of every header that declares them, so that one declaration counts.
+ * them. The include guards are the standard ones, so that other headers may declare them, too.
  * ---------------------------------------------------------------------------------------------- */
 
 #ifndef ARROW_C_DATA_INTERFACE
@@ -372,7 +375,7 @@ RLM_API void crealm_set_pin_warning(uint64_t bytes);
 #define ARROW_FLAG_NULLABLE 2
 #define ARROW_FLAG_MAP_KEYS_SORTED 4
 
-/** What the values of a column are. */
+/** The name and type of a column. */
 struct ArrowSchema {
     const char* format;
     const char* name;
@@ -424,10 +427,10 @@ struct ArrowArrayStream {
  *  The version stays in the file until the stream is released or read to its end.
  *
  *  The stream's functions return 0, or one of these numbers with get_last_error() as the text:
- *  EOVERFLOW for a point in time that 64 bits of nanoseconds cannot tell, and a value too large for
- *  an array; EILSEQ for a text that is not UTF-8; EIO for a damaged or lost file, and in a child
- *  process; ENOMEM; EINVAL for NULL. The text names column and object. A stream that failed goes on
- *  failing.
+ *  EOVERFLOW for a point in time that does not fit into 64 bits of nanoseconds, and a value too large
+ *  for an array; EILSEQ for a text that is not UTF-8; EIO for a damaged or lost file, and in a forked
+ *  child; ENOMEM; EINVAL for NULL. The text names column and object. All further calls on a stream
+ *  that failed fail, too.
  *
  *  paths:      [optional]; num_paths names of properties, public or stored. "owner.name" is the
  *              value behind a link to one object, null where a link on the way is; "@key" is the
@@ -455,15 +458,15 @@ RLM_API bool crealm_class_export_arrow(const realm_t* realm, realm_class_key_t c
 /** Reads some rows of results at once, column by column, as the realm sees them now, also inside a
  *  write transaction: what crealm_results_export_arrow() would hand out as one array.
  *
- *  first, count: the rows; those beyond the last are left out. The array has fewer than there are
- *                where the values of more do not fit into it: ask for the rest then.
+ *  first, count: the rows; those beyond the last are left out. The array has fewer rows than asked
+ *                for if their values do not fit into it: then ask for the rest.
  *  paths:        as crealm_results_export_arrow().
  *  out_schema:   [optional]; receives the schema of the array; release it by its release().
  *  out_array:    receives the rows; release it by its release().
  *  Thread:       confined.
  *  Errors:       as crealm_results_export_arrow(), but not for a write transaction; LIMIT_EXCEEDED
- *                also for a point in time that 64 bits of nanoseconds cannot tell, and for a value
- *                too large for an array; PROPERTY_TYPE_MISMATCH for a text that is not UTF-8.
+ *                also for a point in time that does not fit into 64 bits of nanoseconds, and for a
+ *                value too large for an array; PROPERTY_TYPE_MISMATCH for a text that is not UTF-8.
  *                Nothing is to be released after an error. */
 RLM_API bool crealm_results_fetch_arrow(const realm_results_t* results, size_t first, size_t count,
                                         const char* const* paths, size_t num_paths,
@@ -475,9 +478,10 @@ RLM_API bool crealm_results_fetch_arrow(const realm_results_t* results, size_t f
  *  first, count:   the rows; those beyond the last are left out.
  *  properties:     num_properties keys. [optional] when there are none.
  *  out_values:     [optional]; room for count rows of num_properties values, row after row. Texts
- *                  and bytes in them are views, see rule 2. Null for an object of a snapshot that
- *                  was deleted, and where a dictionary has none.
- *  out_objects:    [optional]; room for count links; the target is -1 where there is no object.
+ *                  and bytes in them are views, see rule 2. Null in rows without an object: it was
+ *                  deleted after realm_results_snapshot(), or the rows are values of a dictionary and
+ *                  this one is null.
+ *  out_objects:    [optional]; room for count links; the target is -1 in rows without an object.
  *  out_count:      [optional]; how many rows there were.
  *  Thread:         confined.
  *  Errors:         WRONG_THREAD; STALE_ACCESSOR; ILLEGAL_OPERATION for results of values;
@@ -526,9 +530,9 @@ typedef struct crealm_batch_fault {
  *  Links are given by the primary key of their object, which may be one of the same batch; by the
  *  key of the object where the field's metadata has "realm.link", as in what an export makes.
  *
- *  schema, rows: stay the caller's, and are not released. Counts and offsets in them are checked; that
- *                buffers are as long as these say is believed.
- *  mode:         without meaning for a class without primary key: all rows are new objects there.
+ *  schema, rows: stay the caller's, and are not released. Their counts and offsets are checked; the
+ *                library cannot check that the buffers are as long as these say.
+ *  mode:         ignored for a class without primary key: all rows are new objects there.
  *                Rows with the same primary key are written one after the other in the two modes that
  *                update, and refused in the other.
  *  out_keys:     [optional]; room for a key for each row: that of its object.
@@ -540,7 +544,7 @@ typedef struct crealm_batch_fault {
  *                without its property; MISSING_PRIMARY_KEY without a column for the primary key;
  *                OBJECT_ALREADY_EXISTS; PROPERTY_TYPE_MISMATCH; PROPERTY_NOT_NULLABLE; NO_SUCH_OBJECT
  *                for a link; LIMIT_EXCEEDED for values that are too large; INVALID_DICTIONARY_KEY;
- *                NOT_SUPPORTED for a type of Arrow that is not taken; INVALID_ARGUMENT for a malformed
+ *                NOT_SUPPORTED for a type of Arrow that is not in the table; INVALID_ARGUMENT for a malformed
  *                array, and a text that is not UTF-8. */
 RLM_API bool crealm_create_batch(realm_t* realm, realm_class_key_t class_key,
                                  const struct ArrowSchema* schema, const struct ArrowArray* rows,
@@ -585,13 +589,14 @@ typedef struct crealm_fault {
     const char* message;    /* place and fault, for people */
 } crealm_fault_t;
 
-/** Checks what crealm_verify() checks, and lists what it finds. A fault does not end the check: what
- *  is damaged is left out with all that hangs on it, and what only follows from that is not listed.
+/** Checks what crealm_verify() checks, and lists what it finds. A fault does not end the check: a
+ *  damaged node is skipped with all that it leads to, and faults that only follow from that are not
+ *  listed.
  *  Begins a read transaction when none is open.
  *
  *  max:        at most so many are listed.
- *  out_faults: [optional]; receives the list, NULL when it is empty: own, with all its texts one
- *              block; free with realm_free().
+ *  out_faults: [optional]; receives the list, with all its texts in one block that is the
+ *              caller's; free with realm_free(). NULL when it is empty.
  *  out_count:  number of faults in the list. [optional] only when out_faults is NULL.
  *  out_total:  [optional]; number of faults found.
  *  Returns:    true when the check was made, whatever it found.
@@ -624,8 +629,8 @@ typedef struct crealm_space {
  *  the (decrypted) file. Reads the whole file: the time grows with its size. Begins a read
  *  transaction when none is open.
  *
- *  out_parts: [optional]; receives the parts that have any bytes, the largest first: own, with all
- *             texts one block; free with realm_free().
+ *  out_parts: [optional]; receives the parts that have any bytes, the largest first, with all texts
+ *             in one block that is the caller's; free with realm_free().
  *  out_count: number of parts. [optional] only when out_parts is NULL.
  *  out_total: [optional]; size of the file in bytes.
  *  Thread:    confined.
@@ -639,10 +644,10 @@ RLM_API bool crealm_get_space(const realm_t* realm, crealm_space_t** out_parts, 
  *  write to it meanwhile. What an ordinary read of a sound file gives, this gives, too, with the same
  *  keys of objects.
  *
- *  source:     path, key or passphrase, and progress function of the damaged file; nothing else of it
- *              counts.
+ *  source:     path, key or passphrase, and progress function of the damaged file; other settings
+ *              are ignored.
  *  target:     path, key or passphrase, and page cipher of the new file, which must not exist;
- *              nothing else of it counts.
+ *              other settings are ignored.
  *  out_report: [optional]; receives what was found and lost, by class and property, and how many
  *              values contradict each other, as JSON: own; free with realm_free(). NULL after an error.
  *  Returns:    true when there is a new file, be it with a part of the data only.
@@ -653,10 +658,10 @@ RLM_API bool crealm_get_space(const realm_t* realm, crealm_space_t** out_parts, 
 RLM_API bool crealm_salvage(const realm_config_t* source, const realm_config_t* target, char** out_report);
 
 /** Finds what still lies in the free space of a file: objects that were deleted, and former values of
- *  objects. The file is only read; nobody may write to it meanwhile. None of it is proven but what the
- *  version before the newest still has: docs/salvage.md.
+ *  objects. The file is only read; nobody may write to it meanwhile. Only what the
+ *  version before the newest still has is proven: docs/salvage.md.
  *
- *  config:   path, key or passphrase, and progress function; nothing else of it counts.
+ *  config:   path, key or passphrase, and progress function; other settings are ignored.
  *  out_json: receives a JSON array of objects with kind, class, key, version, proven, resembles, offset,
  *            bytes, values and lost: own; free with realm_free().
  *  Thread:   any.
@@ -666,7 +671,7 @@ RLM_API bool crealm_salvage(const realm_config_t* source, const realm_config_t* 
  *            OUT_OF_MEMORY; file errors. */
 RLM_API bool crealm_recover_deleted(const realm_config_t* config, char** out_json);
 
-/** How a query comes to the objects whose values it tests. */
+/** How a query finds the objects whose values it tests. */
 typedef enum crealm_access {
     CREALM_ACCESS_SCAN = 0,   /* every object of the class */
     CREALM_ACCESS_INDEX = 1,  /* those that search indexes name */
@@ -684,24 +689,24 @@ typedef struct crealm_query_plan {
     size_t found;                  /* rows of the result */
 } crealm_query_plan_t;
 
-/** Tells how a query finds its rows. It is run for that.
+/** Tells how a query finds its rows. The call runs the query to find that out.
  *
- *  Thread: confined. Errors: [query]; INVALID_ARGUMENT when out_plan is NULL. */
+ *  Thread: confined. Errors: as realm_query_count(); INVALID_ARGUMENT when out_plan is NULL. */
 RLM_API bool crealm_query_explain(const realm_query_t* query, crealm_query_plan_t* out_plan);
 
 /* ------------------------------------------------------------------------------------------------
  * Examination
  *
- * What a file is, and whether it is sound, without opening it for use: nothing is written, locked or
- * made, in the file or beside it. The functions take path, key or passphrase, and progress function
- * of a config; docs/rescue.md.
+ * What a file is, and whether it is sound, without opening it as a realm: nothing is written, locked
+ * or created, in the file or beside it. The functions use path, key or passphrase, and progress
+ * function of a config; docs/rescue.md.
  * ---------------------------------------------------------------------------------------------- */
 
 /** What a file is. */
 typedef enum crealm_file_kind {
     CREALM_FILE_EMPTY = 0,     /* nothing was ever in it */
     CREALM_FILE_REALM = 1,     /* a Realm file, plain or opened by its key; what is in it may be damaged */
-    CREALM_FILE_ENCRYPTED = 2, /* by all appearances; without its key nothing else can be told */
+    CREALM_FILE_ENCRYPTED = 2, /* probably encrypted; without its key nothing else is known of it */
     CREALM_FILE_OTHER = 3      /* no Realm file, or one whose first bytes are damaged */
 } crealm_file_kind_e;
 
@@ -712,7 +717,7 @@ typedef enum crealm_file_encryption {
     CREALM_ENCRYPTION_REALM = 2   /* the form of Realm's SDKs */
 } crealm_file_encryption_e;
 
-/** What an open makes of a file. */
+/** What a file can be opened for. */
 typedef enum crealm_file_use {
     CREALM_USE_NONE = 0,    /* nothing: crealm_file_info_t.problem says why, and the way out */
     CREALM_USE_READ = 1,    /* it can be read only */
@@ -725,7 +730,7 @@ typedef enum crealm_slot_state {
     CREALM_SLOT_EMPTY = 0,         /* it never led to a version */
     CREALM_SLOT_VERSION = 1,       /* it leads to the top array of a version */
     CREALM_SLOT_DAMAGED = 2,       /* it should lead to one, and there is none */
-    CREALM_SLOT_STREAMING_MARK = 3, /* the mark that a file has which was written in one piece */
+    CREALM_SLOT_STREAMING_MARK = 3, /* it marks a file that was written in one piece */
     CREALM_SLOT_UNKNOWN = 4         /* nothing is known of it: no header could be read */
 } crealm_slot_state_e;
 
@@ -763,11 +768,12 @@ typedef struct crealm_file_info {
 
 /** Tells what a file says of itself: in its first bytes, and with its key in its header and the top
  *  arrays of both slots. Nothing else of it is read. A file that is no Realm file, or damaged, or
- *  encrypted under another key, is an answer and no error. A key that is not needed is left aside.
+ *  encrypted under another key, is an answer and no error. A key that is not needed is ignored.
  *
  *  config:   its path, and its key or passphrase.
- *  out_info: receives the answer: own, with all its texts one block; free with realm_free().
- *  Thread:   one at a time.
+ *  out_info: receives the answer, with all its texts in one block that is the caller's; free with
+ *            realm_free().
+ *  Thread:   single.
  *  Errors:   INVALID_ARGUMENT; FILE_NOT_FOUND, FILE_PERMISSION_DENIED and others of reading a file;
  *            OUT_OF_MEMORY. */
 RLM_API bool crealm_file_info(const realm_config_t* config, crealm_file_info_t** out_info);
@@ -816,8 +822,8 @@ typedef struct crealm_check {
 
 /** Checks everything about a file: that it is one, the header, and every invariant (crealm_verify())
  *  of the newest version and of the one that the other slot of the header leads to. A fault does not
- *  end the check, and a file that cannot be opened at all is an answer, with its place; so are files
- *  of formats that this library does not know. Reads all of the file: the time grows with its size.
+ *  end the check. A file that cannot be opened at all, or whose format this library does not know, is
+ *  no error: the answer has a fault that says so. Reads all of the file: the time grows with its size.
  *  The memory is a fraction of it: about a twentieth for maps of the file, 8 bytes for each object,
  *  about 100 bytes for each link until its backlink is met; of an encrypted file also its pages.
  *
@@ -825,9 +831,9 @@ typedef struct crealm_check {
  *             crealm_config_set_snapshot() a private copy is checked: for files that others may be
  *             writing.
  *  max:       at most so many faults are listed.
- *  out_check: receives the answer: own, with all that it refers to one block; free with
- *             realm_free().
- *  Thread:    one at a time.
+ *  out_check: receives the answer, with all that it refers to in one block that is the caller's;
+ *             free with realm_free().
+ *  Thread:    single.
  *  Errors:    as crealm_file_info(); CREALM_ERR_INTERRUPTED; CREALM_ERR_FILE_KEEPS_CHANGING when
  *             somebody wrote the file meanwhile, and no snapshot was asked for. */
 RLM_API bool crealm_check(const realm_config_t* config, size_t max, crealm_check_t** out_check);
@@ -841,23 +847,23 @@ typedef enum crealm_version_slot {
     CREALM_SLOT_PREVIOUS = 1 /* the one before it, to which the other slot of the header leads */
 } crealm_version_slot_e;
 
-/** Makes opens with the config read the version before the newest one. The open checks all of it
- *  first, so that it takes as long as crealm_verify(): a version that later commits, or one that a
- *  crash cut short, have written over is refused. Nothing is written, locked or made. The realm is as
+/** Makes opens with the config read the version before the newest one. The open checks that
+ *  version first, which takes as long as crealm_verify(): it is refused if later commits, also one
+ *  that a crash cut short, have overwritten parts of it. Nothing is written, locked or made. The realm is as
  *  one of RLM_SCHEMA_MODE_IMMUTABLE: it never moves, shares nothing with other instances of the file,
  *  and is not cached. With crealm_config_set_snapshot() it reads a private copy, for files that
- *  others may be writing; without it, nobody may write the file while it is open. A damaged newest
- *  version does not matter.
+ *  others may be writing; without, nobody may write the file while it is open. The newest version
+ *  may be damaged.
  *
- *  Thread: one at a time.
+ *  Thread: single.
  *  Errors: INVALID_ARGUMENT for another number; the config keeps what it had. Opening gives
  *          CREALM_ERR_VERSION_GONE when there is no such version, or it is not whole;
  *          ILLEGAL_COMBINATION as for a snapshot; otherwise what opening with IMMUTABLE gives. */
 RLM_API void crealm_config_set_version_slot(realm_config_t* config, crealm_version_slot_e slot);
 
-/** Which version opens with the config read.
+/** The choice set above.
  *
- *  Thread: one at a time. Errors: none. */
+ *  Thread: single. Errors: none. */
 RLM_API crealm_version_slot_e crealm_config_get_version_slot(const realm_config_t* config);
 
 /** What a node on the way to a value is for. */
@@ -879,7 +885,7 @@ typedef struct crealm_location_node {
     uint64_t size;   /* bytes, with the header of 8 */
 } crealm_location_node_t;
 
-/** What bits are of a value. */
+/** What some bits of a value are for. */
 typedef enum crealm_part_kind {
     CREALM_PART_VALUE = 1,
     CREALM_PART_REFERENCE = 2, /* where its bytes end, where it goes on, or which of several values it is */
@@ -887,7 +893,7 @@ typedef enum crealm_part_kind {
     CREALM_PART_KEY = 4        /* the name of an entry of a dictionary */
 } crealm_part_kind_e;
 
-/** Bits of a value. */
+/** Some bits of a value, one after the other. */
 typedef struct crealm_location_part {
     crealm_part_kind_e kind;
     uint32_t first_bit;   /* in the byte at offset, from the lowest */
@@ -907,14 +913,14 @@ typedef struct crealm_value_location {
     uint64_t page_size; /* of an encrypted file: decrypted bytes; 0: it is plain */
 } crealm_value_location_t;
 
-/** Tells where in the file a value lies, in the version that the realm looks at. In files of formats 2
- *  to 9 it is the place in that format. The ciphertext of Realm's form is in blocks of 16 bytes, each of
+/** Tells where in the file a value lies, in the version that the realm looks at. A file of formats 2
+ *  to 9 is not upgraded for that. The ciphertext of Realm's form is in blocks of 16 bytes, each of
  *  which depends on those before it in its page.
  *
- *  index:        of a collection: which element, in its order. SIZE_MAX, and for properties that are
- *                no collection: the property itself, which is the root of the collection.
- *  out_location: receives the answer: own, with all that it refers to one block; free with
- *                realm_free().
+ *  index:        which element of a collection, in its order. SIZE_MAX: the property itself; of a
+ *                collection that is the root of its tree. Other properties take SIZE_MAX only.
+ *  out_location: receives the answer, with all that it refers to in one block that is the caller's;
+ *                free with realm_free().
  *  Thread:       confined.
  *  Errors:       [object]; INVALID_PROPERTY; PROPERTY_TYPE_MISMATCH for an index and no collection;
  *                INDEX_OUT_OF_BOUNDS; WRONG_TRANSACTION_STATE in a write transaction; NOT_SUPPORTED for

@@ -443,7 +443,7 @@ typedef enum realm_log_level {
 /** Bits of realm_error_t.categories. */
 typedef enum realm_error_category {
     RLM_ERR_CAT_LOGIC = 0x0002,       /* the program did something that cannot work */
-    RLM_ERR_CAT_RUNTIME = 0x0004,     /* the world did */
+    RLM_ERR_CAT_RUNTIME = 0x0004,     /* a file, the system or another program is to blame */
     RLM_ERR_CAT_INVALID_ARG = 0x0008, /* one argument is to blame */
     RLM_ERR_CAT_FILE_ACCESS = 0x0010, /* a file is to blame: `path` names it */
     RLM_ERR_CAT_SYSTEM_ERROR = 0x0020,
@@ -1105,7 +1105,7 @@ RLM_API void realm_config_set_automatic_backlink_handling(realm_config_t* config
  *  is_same_as: asked only for two schedulers with the same functions and different userdata. NULL:
  *              they differ.
  *  can_deliver_notifications: will notify ever be answered? NULL: false. Asynchronous
- *              writes ask; turns are posted all the same.
+ *              writes are refused then; notify is called for other work all the same.
  *  userdata_free: runs when the last reference to the scheduler is gone, on whatever thread that
  *              is.
  *  Returns:    an own handle.
@@ -1130,13 +1130,13 @@ RLM_API void realm_scheduler_perform_work(realm_work_queue_t* work_queue);
  *  a file descriptor that an event loop can watch: see crealm_scheduler_get_fd() and
  *  crealm_scheduler_run() in crealm.h. All default schedulers of one thread count as the same.
  *
- *  It ends with its thread, and with it the work of its realms that are open still: a write is
- *  rolled back, callbacks of realm_async_begin_write() are dropped, commits are waited for and
- *  their callbacks run, as in realm_close(), on the thread that ends, after its thread-local
- *  objects of C++ are gone. Nobody waits for a write lock of that thread then. The realms can be closed on any
- *  thread, or taken over where realm_create_thread_safe_reference() was called for them; all other
- *  confined calls fail with WRONG_THREAD, also on a thread that the system gives the same number.
- *  The end of the process ends no thread in this sense.
+ *  It ends with its thread. Work of realms that are still open ends then, as in realm_close(): a
+ *  write is rolled back, which frees the write lock; callbacks of realm_async_begin_write() are
+ *  dropped; commits are waited for and their callbacks run, on the ending thread, after its
+ *  thread-local objects of C++ are gone. Such a realm can be closed on any thread, or taken over if
+ *  realm_create_thread_safe_reference() was called for it; all other confined calls fail with
+ *  WRONG_THREAD, also on a new thread that gets the same number from the system. The end of the
+ *  process does not count as the end of its threads.
  *
  *  Returns: an own handle.
  *  Thread:  any; the scheduler is bound to it.
@@ -1202,9 +1202,9 @@ RLM_API bool realm_delete_files(const char* realm_file_path, bool* did_delete_re
  *
  *  did_compact: [optional]; false, and nothing was done, when somebody needs the file as it is:
  *               another instance or process that has it open; a frozen realm; a reference to
- *               results that was not released; and who observes objects, collections or results of
- *               this very realm, as long as the token is there. (Callbacks of the realm itself, as
- *               of realm_add_realm_changed_callback(), do not stop it.)
+ *               results that was not released; a token for changes of objects, collections or
+ *               results of this very realm. (Callbacks of the realm itself, such as those of
+ *               realm_add_realm_changed_callback(), do not prevent it.)
  *  Thread:      confined.
  *  Errors:      [realm]; WRONG_TRANSACTION_STATE inside a write transaction, and for a realm opened
  *               for reading only; OUT_OF_DISK_SPACE, FILE_PERMISSION_DENIED, FILE_OPERATION_FAILED;
@@ -1249,11 +1249,11 @@ RLM_API bool realm_convert_with_path(const realm_t* realm, const char* path,
  *  functions of all callbacks that are dropped. Nothing else of the program is called: callbacks of realm_async_begin_write()
  *  that wait are dropped, and nobody is told of changes.
  *
- *  Thread: any; what runs inside runs on the calling thread. A call that is running on the realm's
- *          own thread meanwhile finishes first, and closes the realm on its way out: all of this
- *          happens there then, after this call, and change callbacks that are due may run there
- *          until then: leave their userdata to userdata_free. The same holds for the thread that
- *          gives back the last reference to a realm that was never closed.
+ *  Thread: any; the callbacks above run on the calling thread. But if another call is running on the
+ *          realm's own thread, that call finishes first and then closes the realm: all of this
+ *          happens on that thread, after this call has returned. Change callbacks that are due may
+ *          run there until then, so leave their userdata to userdata_free. The same holds when
+ *          another thread releases the last reference to a realm that was not closed.
  *  Errors: none of its own: what was committed is safe since realm_commit() returned. */
 RLM_API bool realm_close(realm_t* realm);
 
@@ -2782,10 +2782,10 @@ RLM_API realm_notification_token_t* realm_results_add_notification_callback(
     realm_results_t* results, realm_userdata_t userdata, realm_free_userdata_func_t userdata_free,
     realm_key_path_array_t* key_path_array, realm_on_collection_change_func_t callback);
 
-/** Whether the object was deleted. Thread: any, one at a time. */
+/** Whether the object was deleted. Thread: single. */
 RLM_API bool realm_object_changes_is_deleted(const realm_object_changes_t* changes);
 
-/** How many properties changed. Thread: any, one at a time. */
+/** How many properties changed. Thread: single. */
 RLM_API size_t realm_object_changes_get_num_modified_properties(
     const realm_object_changes_t* changes);
 
@@ -2793,7 +2793,7 @@ RLM_API size_t realm_object_changes_get_num_modified_properties(
  *
  *  out_modified: [optional].
  *  Returns: how many were copied; without an array, how many there are.
- *  Thread:  any, one at a time. */
+ *  Thread:  single. */
 RLM_API size_t realm_object_changes_get_modified_properties(const realm_object_changes_t* changes,
                                                             realm_property_key_t* out_modified,
                                                             size_t max);
@@ -2803,7 +2803,7 @@ RLM_API size_t realm_object_changes_get_modified_properties(const realm_object_c
  *
  *  out_collection_was_cleared: emptied as a whole, and nothing inserted since.
  *  out_collection_was_deleted: with its owner, or replaced by another value.
- *  Thread: any, one at a time. */
+ *  Thread: single. */
 RLM_API void realm_collection_changes_get_num_changes(const realm_collection_changes_t* changes,
                                                       size_t* out_num_deletions,
                                                       size_t* out_num_insertions,
@@ -2812,7 +2812,7 @@ RLM_API void realm_collection_changes_get_num_changes(const realm_collection_cha
                                                       bool* out_collection_was_cleared,
                                                       bool* out_collection_was_deleted);
 
-/** The same for realm_collection_changes_get_ranges(). Thread: any, one at a time. */
+/** The same for realm_collection_changes_get_ranges(). Thread: single. */
 RLM_API void realm_collection_changes_get_num_ranges(const realm_collection_changes_t* changes,
                                                      size_t* out_num_deletion_ranges,
                                                      size_t* out_num_insertion_ranges,
@@ -2825,7 +2825,7 @@ RLM_API void realm_collection_changes_get_num_ranges(const realm_collection_chan
  *  deletions out from the back, putting the insertions in from the front, and drawing
  *  modifications_after anew. Of a move, `from` is one of the deletions, `to` one of the insertions.
  *
- *  Thread: any, one at a time. */
+ *  Thread: single. */
 RLM_API void realm_collection_changes_get_changes(const realm_collection_changes_t* changes,
                                                   size_t* out_deletion_indices,
                                                   size_t max_deletion_indices,
@@ -2838,7 +2838,7 @@ RLM_API void realm_collection_changes_get_changes(const realm_collection_changes
                                                   realm_collection_move_t* out_moves,
                                                   size_t max_moves);
 
-/** The same as half-open ranges. Thread: any, one at a time. */
+/** The same as half-open ranges. Thread: single. */
 RLM_API void realm_collection_changes_get_ranges(
     const realm_collection_changes_t* changes, realm_index_range_t* out_deletion_ranges,
     size_t max_deletion_ranges, realm_index_range_t* out_insertion_ranges,
@@ -2847,7 +2847,7 @@ RLM_API void realm_collection_changes_get_ranges(
     size_t max_modification_ranges_after, realm_collection_move_t* out_moves, size_t max_moves);
 
 /** How many keys were deleted, inserted and modified. Each pointer is [optional].
- *  Thread: any, one at a time. */
+ *  Thread: single. */
 RLM_API void realm_dictionary_get_changes(const realm_dictionary_changes_t* changes,
                                           size_t* out_deletions_size, size_t* out_insertion_size,
                                           size_t* out_modification_size, bool* out_was_deleted);
@@ -2856,7 +2856,7 @@ RLM_API void realm_dictionary_get_changes(const realm_dictionary_changes_t* chan
  *
  *  deletions_size, insertions_size, modification_size: how much room there is, then how many were
  *                  copied: all of a kind, or 0 where they do not fit. [optional], like the arrays.
- *  Thread: any, one at a time. */
+ *  Thread: single. */
 RLM_API void realm_dictionary_get_changed_keys(const realm_dictionary_changes_t* changes,
                                                realm_value_t* deletions, size_t* deletions_size,
                                                realm_value_t* insertions, size_t* insertions_size,

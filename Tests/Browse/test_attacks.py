@@ -1,5 +1,5 @@
-"""Somebody wants to break it: with connections, passwords, requests that two servers would read in two ways, files that become something else, names
-that are HTML, queries that do not end, many that ask at a time. The server stays, tells what is wrong, and shows in the end what is there."""
+"""Attacks on the Browser: connections, passwords, requests that two servers would read in two ways, files that are replaced, names that are HTML,
+queries that do not end, many requests at a time. The server keeps running, reports what is wrong, and afterwards shows the data of the file."""
 
 import json
 import os

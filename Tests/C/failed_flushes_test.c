@@ -1,7 +1,7 @@
 /*
- * Flushes that fail, one or two in a row, and then a loss of power. Goal: whatever of the unflushed sectors reached the disk when a flush failed, whether the
- * cache keeps what did not or drops it, and whenever the power goes after that: the file opens, holds what the last commit that returned wrote, and
- * nothing of one that failed; only a commit in progress, or one of unknown outcome, may be there or not.
+ * Flushes that fail, one or two in a row, and then a loss of power. Goal: the file opens, holds what the last commit that returned wrote,
+ * and nothing of a commit that failed; only a commit in progress, or one of unknown outcome, may be there or not. That must be so for each set of
+ * unflushed sectors that reach the disk when a flush fails, whether the cache keeps or drops the others, and for each later moment of the loss.
  * Method: a disk in memory behind the calls to the system; after each call that follows the failed flush, some of the states that
  * the disk may be left in are kept, and judged when the program has ended.
  *

@@ -1,11 +1,12 @@
 /*
- * A foreign program writes words into the lock file while others use the database. Goal: nothing that was committed is lost, no version behind
- * what was acknowledged is shown as the newest, a snapshot stays what it is, no file is left that does not open, nobody crashes or hangs.
- * Errors are allowed while somebody pokes.
+ * A foreign program overwrites words of the lock file ("pokes") while others use the database. Goal: no commit that returned is lost, no older
+ * version is shown as the newest, snapshots do not change, each file opens afterwards, and no process crashes or hangs. Errors are allowed
+ * while the foreign program pokes.
  *
  *     pokes_test [FIXTURES] [RUNS] [SEED]
  *
- * A run has one form (plain, CRealm's with both ciphers, Realm's), one word, two writers and two readers that open and close.
+ * Each run has one form of file (plain, CRealm's with both ciphers, Realm's), one word that is poked, two writers, and two readers that open and
+ * close the file.
  */
 
 #ifndef _GNU_SOURCE
@@ -80,7 +81,7 @@ static realm_t* open_realm(void) {
     cell_class = info.key, number_key = of_number.key, text_key = of_text.key;
     return r;
 }
-/* The number that all cells of a snapshot have, with the text that belongs to it; -1 after an error, -2 where they differ. */
+/* The number that all cells of a snapshot have; -1 after an error; -2 if their numbers differ, or a text does not belong to its number. */
 static int64_t number_of(realm_t* r) {
     realm_results_t* all = realm_object_find_all(r, cell_class);
     size_t n = 0;

@@ -1,5 +1,5 @@
-// A seeded history of transactions against plain dictionaries: compared after every commit, rollback and reopen, and
-// from older snapshots; every file left is verified. And the rules of opening, growing and reusing space, one by one.
+// Seeded histories of transactions are compared with plain dictionaries: after every commit, rollback and reopening,
+// and from older snapshots; the files are verified. Other tests check the rules of opening, growing and reusing space.
 import Foundation
 import Testing
 

@@ -1,10 +1,10 @@
 /*
- * ledger.h - the data that the crash test writes and what must hold in every snapshot of it.
+ * ledger.h - the data that the crash test writes, and what must be true in every snapshot of it.
  *
  *   Account(id, balance, note)    ACCOUNTS of them; the balances always sum to ACCOUNTS * START
  *   Row(n, payload, owner)        as many as State.rows says; the payload follows from n; State.weight
  *                                 is the sum of all n
- *   Mark(k)                       exactly the commits counter - MARKS + 1 to counter, not below 1
+ *   Mark(k)                       one for each of the last MARKS commits: k from counter - MARKS + 1 (at least 1) to counter
  *   State(id)                     one object; counter is the number of commits so far
  */
 
@@ -49,7 +49,7 @@ static void load_library(const char* path) {
     L.realm_set_log_level(RLM_LOG_LEVEL_OFF);
 }
 
-/* Ends the program with a line for the driver: status 3, a broken promise. */
+/* Prints a line for run.py and ends the program with status 3: a promise of the library is broken. */
 static void broken(const char* format, ...) {
     realm_error_t error;
     memset(&error, 0, sizeof error);
@@ -102,7 +102,7 @@ static void set_encryption(realm_config_t* config) {
 /* ---- Schema ------------------------------------------------------------------------------------- */
 
 static realm_t* realm;
-/* That another program has the file open under another name ends this one with status 4. */
+/* Whether the open may be refused because another program has the file open under another name: then this program ends with status 4. */
 static bool may_be_refused;
 static realm_class_key_t account_class, row_class, mark_class, state_class;
 static realm_property_key_t id_key, balance_key, note_key, n_key, payload_key, owner_key, counter_key, rows_key, weight_key;

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Files in which nodes stand in more than one place: no call on them ends the process, takes too much memory or does not end.
+"""Files in which a node is used in more than one place: each call on them ends, without a crash and with limited memory.
 
     shared.py LIBRARY [COUNT [SEED]] [--seconds 10] [--memory 2048] [--only OPERATION] [--keep DIR]
 
 COUNT files (100) from seed SEED (1) on. Each is a sound file, taken apart into its nodes, in which some nodes were given to several places:
 children of one inner node, blobs of texts, lists and dictionaries inside of each other, towers of inner nodes over one leaf that claim up to 10^18
-elements, free lists, the history, the slots of the top array; some claim to be as large as a hole behind their end. About 20 operations run on
+elements, free lists, the history, the slots of the top array; some claim to be as large as a hole behind their end. All OPERATIONS run on
 each, in a child process that may have 2 GB of memory (of address space, for every fourth file), each operation for 10 seconds of processor time.
 An operation may end with an error of the library or a MemoryError of Python's own. Anything else fails the file: `shared.py LIBRARY 1 SEED` repeats it.
 Prints a line for each failure, and 'N passed, M failed'."""

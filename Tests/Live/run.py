@@ -4,9 +4,9 @@
     run.py BUILD [--seconds 6] [--seed N] [--keep DIR]          BUILD: the folder with the library, .build/release
 
 Each commit appends the next number to a list, with the time. (A writer shortens the list now and then.) An observer follows the list by
-the changes that it is told: every number once, in order, whatever is told together. Now and then all writers are killed: then every
-observer comes to the last commit without another one that would wake it, and a new number was never given twice, so that no commit
-that returned is lost. Prints the counts and the longest time from before a commit to the callback, and 'N passed, M failed'."""
+its change sets: it gets every number once, in order, even if one change set has several commits. Now and then all writers are killed:
+then every observer must reach the last commit, although no further commit wakes it. No number may be written twice: that would show
+that a commit which returned was lost. Prints the counts and the longest time from before a commit to the callback, and 'N passed, M failed'."""
 import argparse
 import os
 import pathlib
@@ -22,7 +22,7 @@ ROOT = HERE.parent.parent
 sys.path.insert(0, str(ROOT / "Scripts"))
 from test_readme import compile_swift  # noqa: E402
 
-PATIENCE = 120  # seconds after which an observer is taken for one that was never woken
+PATIENCE = 120  # seconds after which an observer counts as never woken
 QUIET_EVERY = 8  # kills
 
 arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -51,7 +51,7 @@ def check(name, good, why=""):
 
 
 class Program:
-    """A place for a writer or an observer, with the process that has it now."""
+    """A writer or an observer: its present process, which is started again after it was killed."""
 
     def __init__(self, kind, language, command, folder, number):
         self.kind, self.language, self.command = kind, language, command

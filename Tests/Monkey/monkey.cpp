@@ -9,8 +9,8 @@
  * answered. With --trace every call comes before that, one line each: what was called, and what came back. crealm_verify runs
  * after the sequence on a fresh realm where the library has it; what it finds is printed and counted as a fault.
  * The line `? seed` precedes each sequence, so that the last one of a run that died is known.
- * With --gentle those calls are left out that not every library with this interface survives, as the header of each says.
- * Calls do not depend on those before but for the handles that they left: with --skip some are left out, to find those that matter.
+ * With --gentle, calls that crash some other libraries with this interface are left out; a comment at each of them says so.
+ * A call depends on earlier calls only by the handles that they left. So --skip can leave calls out, to find those that a fault needs.
  * The files stay with --keep; else each sequence removes its own.
  */
 #include <dlfcn.h>

@@ -1,14 +1,14 @@
 """A slow, obvious evaluator of queries: every row is looked at, every path walked with plain Python values.
 
-It was written from query-language.md alone (§ below), where that says nothing from observation of answers, and never
-from an engine. `Data` holds the objects of a file; answer(data, class, text, arguments) gives the object keys in order,
-raises QueryError with the number of the error, or NotCovered for what it does not judge:
+It was written from query-language.md alone ("§" below is a section of it), and from observed answers where that document
+has no rule; never from the code of an engine. `Data` holds the objects of a file; answer(data, class, text, arguments)
+gives the object keys in order, or raises QueryError with the number of the error, or NotCovered for what it does not judge:
 
 - `[c]` and LIKE on binaries that are not UTF-8; a TEXT word without a token; a decimal against -nan
 - quantifiers on the key of a dictionary or in front of a count; NONE and ALL on `.@values`
 - arithmetic between float or double and decimal, NaN that arithmetic makes, NaN in aggregates of Mixed
-- the count behind a step, a step behind `.@keys` inside Mixed, GEOWITHIN, obj(…) of an object that does not exist, O1 against
-  Mixed, BETWEEN on int and timestamp with a bound of another type, a dictionary of links next to the key of one"""
+- the count behind a step, a step behind `.@keys` inside Mixed, GEOWITHIN, obj(…) of an object that does not exist, O1 (the
+  object with key 1) against Mixed, BETWEEN on int and timestamp with a bound of another type, a dictionary of links next to the key of one"""
 import decimal
 import functools
 import re
@@ -37,7 +37,7 @@ class Data:
         self.primary = {}  # {class: name of the primary key}
         self.tables = {name: {} for name in schema}
         self.origins, self.all_links = {}, None
-        self.order = None  # a function that reads backlinks as they are stored: their order is up to the file
+        self.order = None  # a function that reads backlinks in the order in which the file stores them; no rule defines it
 
     def at(self, link):
         """The properties of the object that a link leads to; None when there is none."""
@@ -69,7 +69,7 @@ class Data:
         return self.all_links.get(link[1], 0)
 
     def forget(self):
-        """After a change of the tables."""
+        """Call it after a change of the tables."""
         self.origins, self.all_links = {}, None
 
 
@@ -92,7 +92,7 @@ class Pair(tuple):
 
 
 class Group:
-    """Values that are compared together: a list, or a single one (or none)."""
+    """Values that are compared together: those of a list, or one or no single value."""
 
     def __init__(self, values, is_list):
         self.values, self.is_list = values, is_list
@@ -111,7 +111,7 @@ class Operand:
         self.keyed, self.keys = keyed, keys
         self.fulltext = self.link_dictionary = False
         self.target = None
-        self.loose = ()  # positions of list elements whose type is not looked at
+        self.loose = ()  # indices of list elements whose type is not checked
 
 
 # Comparing operands -------------------------------------------------------------------------------
@@ -145,12 +145,12 @@ def legal(a, b):
 class Binder:
     def __init__(self, data, arguments):
         self.data, self.arguments = data, arguments
-        self.late = None  # an error that shows only when the query runs
+        self.late = None  # an error that is reported only when the query runs
 
     # Predicates -----------------------------------------------------------------------------------
 
     def predicate(self, tree, cls, variable=None, outer=()):
-        """A function from an object to whether it matches."""
+        """A function that tells whether an object matches."""
         scope = (cls, variable, outer)
         kind = tree[0]
         if kind == 'and':

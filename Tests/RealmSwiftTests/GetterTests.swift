@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-/// Accessors of properties are inlined into the program down to a test of one byte, a load of a number and a call. One
-/// innocent change in `Persisted` ends that, at thirty times the cost: so the code that the compiler makes of a small
-/// program is looked at.
+/// Accessors of properties are inlined into the program: a test of one byte, a load of a number and a call. A harmless
+/// change in `Persisted` can prevent that, and an access then takes thirty times as long. So these tests check the code
+/// that the compiler makes of a small program.
 struct GetterTests {
     private static let program = """
         import RealmSwift
@@ -43,8 +43,8 @@ struct GetterTests {
         }
     }
 
-    /// The getters of the types that most properties have call the object at once: a witness between would double what
-    /// an `Int` costs.
+    /// The getters of the most frequent types call the object directly: a call through a protocol witness would double
+    /// the time of reading an `Int`.
     @Test func gettersCallTheObjectAtOnce() throws {
         let all = try functions()
         for (property, function) in [("number", "ObjectBaseC7integer"), ("text", "ObjectBaseC6string")] {
@@ -58,7 +58,7 @@ struct GetterTests {
 
     @Test func accessorsAreInlined() throws {
         let all = try functions()
-        // Setting a collection is a call of its own when the object is unmanaged, too: it takes the elements.
+        // The setter of a collection calls a function also for an unmanaged object: it copies the elements.
         for (property, getter, setter) in [("number", 3, 1), ("text", 3, 1), ("list", 3, 2)] {
             for (kind, calls) in [("g", getter), ("s", setter)] {
                 let found = all.filter {

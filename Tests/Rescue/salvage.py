@@ -4,9 +4,9 @@
     salvage.py LIBRARY [--count 100] [--seed 1] [--files DIR…] [--cipher xchacha20] [--kinds bits,cut_end] [--reference LIBRARY] [--keep DIR]
 
 Round i damages a file (histories of Tests/Tools/ops.c, and the fixtures) by seed + i and salvages it. Every value whose nodes are all intact must
-be in the new file under the same class, object key and property; an object that was not in the file may appear only where the clusters of its
-class, or what leads to them, are damaged. What the report calls whole must have every value, where damage leaves a trace. The new file must pass
-both checkers of Tests/Tools. With --reference it must open in that library, too (Tests/Tools/dump.c). Prints the share of provable values that
+be in the new file under the same class, object key and property; an object that was not in the file may appear only if clusters of its
+class, or nodes that lead to them, are damaged. If the report says that nothing is lost, every value must be there (except after damage that leaves
+no trace). The new file must pass both checkers of Tests/Tools. With --reference it must open in that library, too (Tests/Tools/dump.c). Prints the share of provable values that
 were found, by kind of damage, and fails below 99.5 % or for anything else.
 """
 
@@ -53,7 +53,7 @@ def large(worker, folder, count):
 
 
 class Base:
-    """A sound file, and what it says."""
+    """A sound file, and the model of its data."""
 
     key = None
 
@@ -84,7 +84,7 @@ class Sealed:
         data, kind, pages = damage_sealed(rng, self.data, self.cipher, kinds)
         size, image = PAGE_SIZES[self.cipher], bytearray(self.model.file.buf)
         for page in pages:
-            # Every byte another one: also where there were zeros.
+            # Changes every byte, also zeros.
             image[page * size : (page + 1) * size] = bytes(255 - byte for byte in image[page * size : (page + 1) * size])
         return data, kind, bytes(image)
 
@@ -94,7 +94,7 @@ class Campaign:
         self.options, self.folder = options, folder
         self.worker = Worker(options.library)
         self.counts = collections.defaultdict(lambda: [0, 0, 0])  # Rounds, provable values, those found; by kind of damage.
-        self.strays = [0, 0]  # Objects whose keys are lost with the way to them, and those of them that were found.
+        self.strays = [0, 0]  # Objects whose keys are lost because the nodes above them are damaged; those of them that were found.
         self.failures = []
         self.nothing = 0
 
@@ -148,7 +148,7 @@ class Campaign:
         self.check(seed, name, kind, out, new, damaged)
 
     def miss(self, seed, name, kind, why, damaged):
-        """Counts against the share, and is no failure by itself."""
+        """Provable values that were not found: they lower the share, but are no failure by themselves."""
         if self.options.verbose:
             print(f"missed: seed {seed}, {name}, {kind}: {why}", flush=True)
             if self.options.keep:

@@ -50,7 +50,7 @@ void Process::revive(World& in) {
 
 // ---- Calls ------------------------------------------------------------------------------------------------------------------------
 
-/* One system call: whether it is to be made, and what follows. */
+/* One system call: decides which fault it gets, and whether it is made at all. */
 struct Entry {
     Process& process;
     World& world;
@@ -99,7 +99,7 @@ struct Entry {
     bool failed = false;
     int code = 0;
 };
-/* The call as it is made; its answer, or -1. */
+/* Makes the call unless its fault prevents that; its result, or -1. */
 template <typename F> static auto make(Process& p, Call kind, F body) -> decltype(body(std::declval<Entry&>())) {
     Entry entry(p, kind);
     typedef decltype(body(entry)) Answer;
@@ -140,7 +140,7 @@ static int open(Process& p, const char* path, int flags, int mode) {
     });
 }
 static int close(Process& p, int fd) {
-    // Whatever it answers, the descriptor is gone.
+    // The descriptor is closed even if the call reports an error.
     if (!p.dead && p.descriptors.erase(fd)) ::close(fd);
     return make(p, CLOSE, [&](Entry&) { return 0; });
 }
@@ -152,13 +152,13 @@ static int fcntl_number(Process& p, int fd, int command, int argument) {
     });
 }
 static int fcntl_lock(Process& p, int fd, int command, struct flock* lock) {
-    // Giving a lock back does not fail.
+    // Releasing a lock never fails.
     return make(p, lock->l_type == F_UNLCK ? OTHER : LOCK_BYTES, [&](Entry& e) {
         bool waits = command == F_OFD_SETLKW || command == F_SETLKW;
         if (waits) command = command == F_OFD_SETLKW ? F_OFD_SETLK : F_SETLK;
         int answer = ::fcntl(fd, command, lock);
         if (waits && answer != 0 && (errno == EAGAIN || errno == EACCES)) {
-            // Nobody else can run to give it back.
+            // The holder of the lock cannot run meanwhile: there is one thread.
             e.world.would_block++;
             errno = EIO;
         }
@@ -184,7 +184,7 @@ static ssize_t pwrite(Process& p, int fd, const void* buffer, size_t count, off_
         if (e.fault == Fault::nothing) return 0;
         if (e.fault == Fault::partial && count > sector_size) count = count / 2 / sector_size * sector_size;
         if (e.fault == Fault::killed_after || e.fault == Fault::power) {
-            // Some of its sectors.
+            // Only some of its sectors are written.
             uint64_t end = ((uint64_t)at + 1 + w.random.below(count)) / sector_size * sector_size;
             if (end > (uint64_t)at) count = std::min<size_t>(count, end - (uint64_t)at);
         }
@@ -221,7 +221,7 @@ static bool take_space(World& w, int fd, uint64_t size) {
 }
 static int ftruncate(Process& p, int fd, off_t size) {
     return make(p, TRUNCATE, [&](Entry& e) {
-        // A file grows by a hole: that takes no space.
+        // The file grows by a hole, which takes no space.
         int answer = ::ftruncate(fd, size);
         File* file = answer == 0 ? e.world.file_of(fd) : nullptr;
         if (file) {
@@ -254,7 +254,7 @@ static int flush(Process& p, int fd) {
         }
         File* file = w.file_of(fd);
         if (file && (e.fault == Fault::lost || e.fault == Fault::kept)) {
-            // Some of the changes may have got through.
+            // Some of the changes may have reached the disk.
             Bytes reached = w.random.chance(50) ? file->durable : part_of(*file, w.random);
             if (e.fault == Fault::lost) {
                 file->durable = reached;
@@ -266,7 +266,7 @@ static int flush(Process& p, int fd) {
                     ::pwrite(again, old.data(), old.size(), 0) != (ssize_t)old.size()) give_up("lost pages");
                 ::close(again);
             } else {
-                // The size is the file system's affair.
+                // The size is metadata of the file system, and not lost.
                 reached.resize(size_of(fd));
                 file->durable = reached;
                 file->changes.clear();
@@ -360,12 +360,12 @@ static int usleep(Process& p, unsigned) {
     return make(p, OTHER, [&](Entry&) { return 0; });
 }
 static int clock_gettime(Process&, clockid_t clock, struct timespec* time) { return ::clock_gettime(clock, time); }
-/* Whatever happens, happens on one thread. */
+/* The simulation has only one thread. */
 static int start_thread(Process&, void (*)(void*), void*) { return EAGAIN; }
 static long futex(Process& p, uint32_t* word, int operation, uint32_t value, uintptr_t second, uint32_t* other, uint32_t third) {
     return make(p, OTHER, [&](Entry&) { return syscall(SYS_futex, word, operation, value, second, other, third); });
 }
-/* Private copies are made in files of this machine's, which the world knows nothing of; reading for them is reading. */
+/* Private copies go to files outside of the simulated disk, so only the reading from the simulated file counts here. */
 static ssize_t copy_file_range(Process& p, int from, int64_t* from_offset, int to, int64_t* to_offset, size_t count, unsigned flags) {
     return make(p, READ, [&](Entry&) { return (ssize_t)syscall(SYS_copy_file_range, from, from_offset, to, to_offset, count, flags); });
 }
@@ -374,7 +374,7 @@ static int memfd_create(Process& p, const char* name, unsigned flags) {
 }
 }  // namespace calls
 
-/* Functions of C that know their process. */
+/* C functions have no context, so each process gets a table of its own functions. */
 template <int N> struct Table {
     static crealm_system_calls_t make() {
         crealm_system_calls_t t;

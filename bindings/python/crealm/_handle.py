@@ -4,13 +4,13 @@ An `Owner` holds one open realm and the address of every handle that came from i
 of those; when it is no longer referred to, its C handle is released. Other Python code may run
 between any two steps of this package: signal handlers, finalizers, trace functions. Therefore:
 
-1. Each C handle is released exactly once: an address leaves `Owner.live` when it is released, and
+1. Each C handle is released exactly once: its address leaves `Owner.live` when it is released, and
    nothing outside that set is ever released.
-2. An address goes to the library, and texts and bytes that the library shows are read, inside
-   `call()` only. While a call is in progress nothing of its realm is released or closed: that waits
-   in `later` until the call is over. What changes data or moves to another snapshot (MOVES in
-   `_prototypes`) raises BusyError meanwhile; reading goes on.
-3. Values are made ready for the library before a call: no code of the program runs inside one.
+2. Only inside `call()` are addresses passed to the library, and its texts and bytes read. While a
+   call is in progress nothing of its realm is released or closed: that waits in `later` until the
+   call is over. Calls that change data or move to another snapshot (MOVES in `_prototypes`) raise
+   BusyError meanwhile; calls that read are allowed.
+3. Values are encoded for the library before a call: no code of the program runs inside one.
 4. Handles are released on the owner's thread. A finalizer that runs on another thread leaves it to
    the owner's next call. (Frozen realms have no thread: see `FrozenOwner`.)
 5. Closing releases all handles and then the realm. Handles that outlive it raise ClosedError. A
@@ -40,21 +40,21 @@ _get_ident = threading.get_ident
 
 
 class Callee:
-    """What functions of the library are called on."""
+    """A realm or another C handle, on which functions of the library are called."""
 
     __slots__ = ()
     owner: Owner
     pointer: int
 
     def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """function(pointer, *arguments), as one call: a function of the library, or one of `_marshal`
-        that may call several and reads what they show."""
+        """function(pointer, *arguments), as one call. `function` is one of the library, or one of
+        `_marshal`, which may call several and reads what they return."""
         owner = self.owner
         if owner.ident != _get_ident():
             return owner.call_elsewhere(self, function, arguments)
         before = owner.depth
         try:
-            owner.depth = before + 1  # From here on nobody closes.
+            owner.depth = before + 1  # From here on nobody can close the realm.
             if before or owner.state != _OPEN:
                 owner.admit(function, arguments, before)
             return function(self.pointer, *arguments)
@@ -114,23 +114,23 @@ class Owner(Callee):
         self.live: Set[int] = set()
         self.later: Deque[Callable[[], object]] = deque()
         self.state = _OPEN
-        self.is_done = False  # Whether closing it is over.
-        self.depth = 0  # Calls in progress, one inside the other.
-        self.watcher: Any = None  # What observers are to be told of; see `observing`. None when borrowed.
+        self.is_done = False  # Whether close() has run to its end.
+        self.depth = 0  # How many calls are in progress, one inside the other.
+        self.watcher: Any = None  # The changes that observers have not got yet; see `observing`. None when borrowed.
         self.pages: Dict[int, Any] = {}  # What loops have read ahead; see `_pages`.
-        self.drops = 0  # How often that was dropped.
-        self.attendant = attendant  # What long calls ask; see `_progress`.
+        self.drops = 0  # How often drop_pages() was called.
+        self.attendant = attendant  # Decides whether long calls go on; see `_progress`.
         self.closing = threading.Lock()  # Between interrupt() and close().
         _owners.add(self)
 
     def drop_pages(self) -> None:
-        """The database changes or is closed: what was read ahead counts no longer."""
+        """The database changes or is closed: what was read ahead is not valid any more."""
         self.drops += 1
         while self.pages:
             try:
                 self.pages.popitem()[1].drop()
             except KeyError:
-                return  # A loop in between ended.
+                return  # A loop ended meanwhile, and took the last page out.
 
     @property
     def owner(self) -> Owner:  # type: ignore[override]
@@ -151,7 +151,7 @@ class Owner(Callee):
         return self.state == _FORKED
 
     def check(self) -> None:
-        """Raises where no call can be made: closed, or on another thread."""
+        """Raises if no call can be made: the realm is closed, or this is another thread."""
         if self.state != _OPEN or self.ident != _get_ident():
             self.refuse()
 
@@ -171,7 +171,7 @@ class Owner(Callee):
         self.refuse()
 
     def admit(self, function: Callable[..., Any], arguments: Any, depth: int) -> None:
-        """Lets a call pass that is not the usual one, or raises."""
+        """Checks a call inside another call, or on a realm that is not open: raises if it is not allowed."""
         self.check()
         if depth and any(getattr(f, "moves", False) for f in (function, *arguments)):
             raise BusyError("The database is in the middle of another call", path=self.path)
@@ -182,7 +182,7 @@ class Owner(Callee):
             try:
                 self.later.popleft()()
             except IndexError:
-                return  # A finalizer in between took it.
+                return  # A finalizer took the last one meanwhile.
 
     def release(self, pointer: int) -> None:
         """Gives back one handle, once. Any thread."""
@@ -192,7 +192,7 @@ class Owner(Callee):
             self.later.append(partial(self.release, pointer))
             return
         try:
-            self.live.remove(pointer)  # One step: of two who want to release it, one does.
+            self.live.remove(pointer)  # One step: if two want to release it, only one does.
         except KeyError:
             return
         lib.realm_release(pointer)
@@ -202,7 +202,7 @@ class Owner(Callee):
         if self.is_here:  # Inside a call: from a signal handler.
             self.call(c.check, lib.crealm_interrupt)
             return
-        with self.closing:  # The thread does not close, and nothing is given back, before this is done.
+        with self.closing:  # Meanwhile the owner's thread cannot close the realm or release its handles.
             if self.state == _OPEN:
                 c.check(self.pointer, lib.crealm_interrupt)
         if self.state != _OPEN:
@@ -249,7 +249,7 @@ class FrozenOwner(Owner):
     __slots__ = ("visits", "ending")
 
     def __init__(self, realm: OpenedRealm, path: str) -> None:
-        self.visits: Set[object] = set()  # The calls in progress. Adding and taking out are one step each.
+        self.visits: Set[object] = set()  # The calls in progress. Adding and removing are atomic.
         self.ending = threading.Lock()
         super().__init__(realm, path)
         self.ident = 0  # No thread has this number.
@@ -265,7 +265,7 @@ class FrozenOwner(Owner):
     def call_elsewhere(self, callee: Callee, function: Callable[..., Any], arguments: Any) -> Any:
         visit = object()
         try:
-            self.visits.add(visit)  # Before the look at the state: who closes does it the other way round.
+            self.visits.add(visit)  # Before the state is checked: close() sets the state first, and then checks `visits`.
             self.check()
             return function(callee.pointer, *arguments)
         finally:
@@ -296,7 +296,7 @@ class FrozenOwner(Owner):
 
     def _let_go(self) -> None:
         if self.visits or not self.ending.acquire(blocking=False):
-            return  # The last one out does it; or somebody is at it.
+            return  # The last call in progress will do it, or another thread is doing it.
         try:
             while self.live:
                 lib.realm_release(self.live.pop())
@@ -318,8 +318,8 @@ class Handle(Callee):
         owner.live.add(pointer)
 
     def read(self, key: int) -> Any:
-        """The value of a property that holds one, of the handle of an object. The same as call(c.get_property, key), in fewer
-        steps: most of what programs read one by one comes this way."""
+        """The value of a single-valued property, for the handle of an object. The same as call(c.get_property, key), in fewer
+        steps, because programs read most single values this way."""
         owner = self.owner
         if owner.depth or owner.ident != _get_ident():
             return self.call(c.get_property, key)
@@ -341,7 +341,7 @@ class Handle(Callee):
         if owner.depth or owner.ident != _get_ident():
             return owner.release(pointer)
         try:
-            owner.live.remove(pointer)  # As in `release`. Once the realm is closed there is nothing in it.
+            owner.live.remove(pointer)  # As in `release`. The set is empty once the realm is closed.
         except KeyError:
             return
         lib.realm_release(pointer)
@@ -357,8 +357,8 @@ def open_owners_here() -> List[Owner]:
 
 @contextmanager
 def outside_of_calls() -> Iterator[None]:
-    """For functions of the program that run while the library calls back from its scheduler, where it lets
-    them do everything: what is called there counts as a first call."""
+    """For functions of the program that the library calls from its scheduler, where it allows every call:
+    calls that they make count as outermost ones."""
     depths = [(owner, owner.depth) for owner in open_owners_here()]
     for owner, _ in depths:
         owner.depth = 0
@@ -372,7 +372,7 @@ def outside_of_calls() -> Iterator[None]:
 def resolved(
     target: Owner, handle: Handle, read: Callable[..., Optional[int]], function: Callable[..., Any]
 ) -> Optional[Handle]:
-    """What a handle stands for, in another realm; None when it is not there."""
+    """A handle for the same thing in another realm; None if that realm does not have it."""
     found: Optional[Handle] = target.call(_resolved, target, handle, read, function)
     return found
 
@@ -388,7 +388,7 @@ def _after_fork_in_child() -> None:
     for owner in list(_owners):
         if owner.state == _OPEN:
             owner.state = _FORKED
-            owner.live.clear()  # Nothing is given back here.
+            owner.live.clear()  # A child releases nothing.
             owner.drop_pages()
             if owner.opened is not None:
                 owner.opened.value = None  # The parent closes it.

@@ -1,13 +1,14 @@
 """Loops over objects: their rows come in pages, and the values that a loop asks for with them.
 
-An object of a page has no handle in the library. It has the page, and its place there; it finds its key, and
-makes a handle, when somebody needs them. A value is taken from the page as long as the database is as it was
-when the page was read; after that, and once the loop has gone on to the next page, from the database. Which
-columns a loop wants it tells by asking: a column that two objects of a page were asked for is read for the
-rest of it, and comes with the next page. One that nobody asked for in a page no longer does.
+An object of a page has no handle in the library. It has the page and its index in it; it finds its key, and
+makes a handle, when they are needed. Its values are taken from the page until the database changes or the loop
+goes on to the next page; after that they are read from the database. Pages learn which columns a loop needs: when
+a column is read for the second time in a page, it is read for all rows, and the next page has it from the
+beginning. A column that nobody reads in a page is not in the next one.
 
-Most loops look at an object and forget it. Where nobody has kept the objects of a page, the next page has the same
-ones, which spares making them (`Page.turn`); an object that somebody has is never another one later.
+Most loops look at an object and forget it. If the program kept none of the objects of a page, the next page uses
+them again, which is faster than making new ones (`Page.turn`). An object that the program keeps never becomes
+another row.
 
 Pages are for reading: there are none inside a write or a migration.
 """
@@ -33,18 +34,18 @@ from .errors import DataError
 _FIRST, _MOST = 16, 1024  # Rows of a page.
 _MOST_BYTES = 1 << 20
 _KEY = "@key"
-_MOST_KEPT = 8  # Objects of a page that goes on to other rows.
+_MOST_KEPT = 8  # How many objects the program may have kept of a page that is used again.
 
 Name = str
 
-# How often an object is referred to that is in a list and nowhere else. Counts that say so for sure are there with the GIL only.
+# The reference count of an object that only a list refers to. Counts are exact only with the GIL.
 _has_counts = hasattr(sys, "getrefcount") and getattr(sys, "_is_gil_enabled", lambda: True)()
 _IN_A_LIST = next(map(sys.getrefcount, [object()])) if _has_counts else 0
 _no_object = partial(is_, None)
 
 
 def attribute(name: Name, otherwise: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """The function of a property: the value in the page of an object, else what `otherwise` reads."""
+    """The getter of a property: the value from the page of an object, else what `otherwise` reads."""
 
     def value(row: Any) -> Any:
         place = row._place
@@ -60,9 +61,9 @@ def attribute(name: Name, otherwise: Callable[[Any], Any]) -> Callable[[Any], An
 
 
 class Page(Dict[Name, List[Any]]):
-    """The values of some columns, by name: filled as they are asked for, and empty once it is over.
+    """The values of some columns, by name: filled when they are read, and emptied when the loop leaves the page.
 
-    Its objects are handed out through `rows`, an iterator, without a step of Python for each. When the page
+    Its objects are handed out through `rows`, an iterator, without Python code for each. When the page
     is dropped the iterator ends, and `left` is how many it has not handed out.
     """
 
@@ -98,7 +99,7 @@ class Page(Dict[Name, List[Any]]):
         names = [name for name in loop.wanted if loop.type_of(name) is not None]
         try:
             rows = _arrow.fetch(loop.handle, first, count, [_KEY, *names])
-        except DataError:  # A value that a column cannot hold: single reads tell which.
+        except DataError:  # A value that a column cannot hold: the single read of it raises an error that names it.
             loop.refused.update(names)
             names = []
             rows = _arrow.fetch(loop.handle, first, count, [_KEY])
@@ -117,12 +118,12 @@ class Page(Dict[Name, List[Any]]):
         return self._nulls == 0
 
     def turn(self, first: int, count: int) -> bool:
-        """Goes on to as many other rows, with the same objects; False where that cannot be.
+        """Goes on to as many other rows, with the same objects; False if they cannot be used again.
 
-        It can be where nobody has the objects: they are in the list of this page, and nowhere else; no weak reference
-        leads to one; and none refers to more than it did when it was made, such as a handle or what a program
-        keeps in its __dict__. A few that are kept, such as the one the loop showed last, leave the page. A thread
-        that is about to read a value of one of those has its place.
+        They can if nobody else has them: only the list of this page refers to them; no weak reference leads to
+        one; and none refers to more than when it was made, such as a handle or what a program keeps in its
+        __dict__. A few that the program kept, such as the one that the loop handed out last, leave the page. That
+        fails for an object of which another thread is just reading a value: it has a reference to `_place`.
         """
         objects = self._objects
         if not _has_counts or count != len(objects) or self._nulls:
@@ -143,13 +144,13 @@ class Page(Dict[Name, List[Any]]):
 
     @property
     def keys(self) -> List[Optional[int]]:  # type: ignore[override]
-        """The keys of the objects, the first row's first; None where there is no object."""
+        """The keys of the objects, in the order of the rows; None where there is no object."""
         if type(self._keys) is not list:
             self._keys = _arrow.values(self._keys, _arrow.OF_PROPERTY[c.P_INT])
         return self._keys
 
     def __missing__(self, name: Name) -> List[Any]:
-        """The values of a column that is asked for, for all rows; KeyError where single reads do."""
+        """The values of a column for all rows, when it is needed; KeyError if the value must be read singly."""
         type = self._loop.type_of(name)
         if type is None or not self.is_live:
             raise KeyError(name)
@@ -172,7 +173,7 @@ class Page(Dict[Name, List[Any]]):
             try:
                 values = [None if value is None else kind.read(value) for value in values]
             except DataError:
-                self._loop.refused.add(name)  # Single reads tell which.
+                self._loop.refused.add(name)  # The single read raises an error that names the value.
                 raise KeyError(name) from None
         self[name] = values
         if not self.is_live:  # A signal handler moved the database meanwhile.
@@ -187,7 +188,7 @@ class Page(Dict[Name, List[Any]]):
             self._objects.clear()
 
     def rest(self) -> None:
-        """The loop goes on: from here on its objects read values by themselves."""
+        """The loop leaves the page: from here on its objects read values from the database."""
         self.is_live = False
         self.left = length_hint(self.rows)
         self.clear()
@@ -213,17 +214,17 @@ class Page(Dict[Name, List[Any]]):
         return made
 
     def _leave(self, index: int) -> bool:
-        """An object that somebody keeps becomes one of its own; False where a thread is about to read this page for it."""
+        """Separates an object that the program keeps from the page; False if another thread is just reading its value from the page."""
         kept = self._objects[index]
         place = kept._place
-        getattr(kept, "_key")  # With it comes whatever else such an object has.
+        getattr(kept, "_key")  # Reading the key also makes what else an object without a page needs.
         self._loop.kind._place.__set__(kept, None)
         self._objects[index] = self._new(place[1])
-        return next(map(sys.getrefcount, [place])) == _IN_A_LIST + 1  # The name `place` here.
+        return next(map(sys.getrefcount, [place])) == _IN_A_LIST + 1  # One more: the name `place` here.
 
 
 class Loop:
-    """What a loop has learned of its class: the columns that it wants."""
+    """What is known of a loop over one class: the columns that it needs, and the size of its next page."""
 
     __slots__ = ("db", "handle", "class_key", "kind", "kinds", "wanted", "refused", "_size", "_types", "_over", "_turns")
 
@@ -238,18 +239,18 @@ class Loop:
         self.refused: Set[Name] = set()
         self._size = _FIRST
         self._types: Dict[Name, Optional[_arrow.Type]] = {}
-        self._over: Optional[Page] = None  # The page before, whose objects may serve once more.
-        self._turns = True  # Whether it was so until now.
+        self._over: Optional[Page] = None  # The last page, whose objects may be used again.
+        self._turns = True  # Whether all pages until now could be used again.
 
     def type_of(self, name: Name) -> Optional[_arrow.Type]:
-        """What a column has; None where values are read one by one."""
+        """The Arrow type of a column; None if its values are read one by one."""
         if name in self.refused:
             return None
         try:
             return self._types[name]
         except KeyError:
             facts = self.db._bound(self.class_key).properties.get(name)
-            # A column of a name with @ is something else.
+            # A name with @ is not a property in columns.
             is_single = facts is not None and facts.collection == c.C_NONE and not name.startswith("@")
             found = _arrow.OF_PROPERTY.get(facts.type) if facts is not None and is_single else None
             self._types[name] = found
@@ -261,7 +262,7 @@ class Loop:
         return self._size
 
     def read(self, first: int, count: int, step: int = 1) -> Optional[Page]:
-        """A page, to be gone through forwards or backwards; None inside a write or a migration."""
+        """A page, for a loop forwards (step 1) or backwards (-1); None inside a write or a migration."""
         db = self.db
         if db._writing or db._is_migrating or db._owner.opened is None:
             return None
@@ -283,7 +284,7 @@ class Loop:
         return Page(self, first, count, step)
 
     def end(self, page: Page) -> None:
-        """The loop is through with a page."""
+        """The loop has finished a page."""
         page.db._owner.pages.pop(id(page), None)
         if page.is_live:
             self.wanted = list(page)

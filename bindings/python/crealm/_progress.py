@@ -1,10 +1,10 @@
-"""Long calls of the library: it asks from time to time whether they shall go on.
+"""Long calls of the library: from time to time it calls a function here, which decides whether the call goes on.
 
-The question is the place where an interrupt (Ctrl-C) and the other signals of the program arrive while a call waits,
-searches, checks or copies; where the progress function of the program is called; and where either of them ends
-the call by raising. The exception waits here until the call has failed, and takes the place of its error.
+In this function Ctrl-C and the other signals of the program arrive while a call waits, searches, checks or copies.
+It also calls the progress function of the program. An exception of either of them ends the call: it is kept here
+until the call has failed, and is raised in place of the error of the call.
 
-While the question is asked the call is in progress: its database refuses to be used.
+Meanwhile the call is in progress: its database cannot be used.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, Callable, Generator, List, Optional
 
 from ._prototypes import GoOn
 
-# What a call does, how much of it is done, of how much (0: not known). False ends the call.
+# Gets what a call is doing, how much is done, and of how much (0: not known). Returning False ends the call.
 Progress = Callable[[str, int, int], Any]
 
 INTERRUPTED = 9004
@@ -22,7 +22,7 @@ ACTIVITIES = ("waiting", "querying", "checking", "copying")
 
 
 class Attendant:
-    """Answers for one database. It lives as long as that; whoever opens it keeps it meanwhile."""
+    """Decides for the calls of one database, and lives as long as the database; until that is open, the opening call keeps it alive."""
 
     __slots__ = ("function", "asked")
 
@@ -30,14 +30,15 @@ class Attendant:
         self.function = function
         answers = _answers(self)
         next(answers)
-        # Signal handlers run as soon as Python code runs: in a function that would be before its first line, where it cannot
-        # catch what they raise. In a generator it is at the `yield`.
+        # Signal handlers run as soon as Python code runs. In a function that is before its first line, where it cannot catch
+        # their exceptions; in a generator it is at the `yield`, inside a `try`.
         self.asked = GoOn(answers.send)
 
 
 def _answers(attendant: Attendant) -> Generator[bool, Any, None]:
-    """Gets what a call tells, and gives whether it shall go on. What is raised must not get into the library, and would end this: a signal
-    may come at any step, also between a `try` and its loop. There the next `try` around it is ready, and one more for a signal in that."""
+    """Receives the progress of a call, and yields whether the call goes on. No exception may reach the library, or leave this generator, which
+    would end it. A signal may come at any step, also between a `try` and its loop: then the next `try` around it catches the exception, and
+    a third one catches that of a signal there."""
     answer = True
     while True:
         try:

@@ -1,6 +1,6 @@
-"""An open database, as what is read from it knows it: objects, collections, results and queries, which come
-from the modules between this one and `database`. Nothing here knows of those; what must be told apart is of
-a type of this module."""
+"""The part of an open database that its objects, collections, results and queries use. They are defined in
+modules that import this one; `database`, with the complete class `Database`, imports them. This module imports
+none of them, so it has base classes for those that it must recognise: `Row`, `LiveList`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .observing import Watcher
 from .schema import BoundClass
 from .values import Float32
 
-STILL = ("immutable", "snapshot", "frozen")  # The modes that stay at one snapshot.
+STILL = ("immutable", "snapshot", "frozen")  # Modes in which a database never moves to another snapshot.
 READING = ("r", *STILL)  # The modes without writes.
 
 
@@ -41,7 +41,7 @@ class Row:
 
 
 class Instance(Protocol):
-    """An instance of a model, which comes into a database and may have to go out again."""
+    """An instance of a model: it can become an object of a database, and plain again after a rollback."""
 
     def _entries(self, explicit: bool = False) -> Iterator[Tuple[str, Any]]: ...
 
@@ -55,7 +55,7 @@ class Instance(Protocol):
 
 
 class LiveList:
-    """The list of a database: given as a value it stands for what is in it."""
+    """A list in a database. Where it is given as a value, its elements are stored."""
 
     __slots__ = ()
 
@@ -64,8 +64,8 @@ class Session:
     """Reads the schema, keeps the state of the running write, and finds objects by their keys."""
 
     _is_migrating = False
-    _object_type: Type[Any]  # Of objects whose class has no model.
-    _view_types: Mapping[int, Callable[..., Any]]  # Of collections, by c.C_LIST and the like.
+    _object_type: Type[Any]  # The type of objects whose class has no model.
+    _view_types: Mapping[int, Callable[..., Any]]  # The types of collections, by c.C_LIST and so on.
 
     def __init__(
         self, owner: Owner, mode: str, models: Mapping[str, Type[Any]], *, is_dynamic: bool
@@ -75,8 +75,8 @@ class Session:
         self._is_dynamic = is_dynamic
         self._models = models
         self._writing = False  # Whether the block of a write is running, as far as the package knows.
-        self._block: Optional[weakref.ref[Any]] = None  # What the block of the running write keeps: see Write.
-        self._async_writes: Set[Any] = set()  # Those that wait for their turn, or for the disk.
+        self._block: Optional[weakref.ref[Any]] = None  # To what only the block of the running write keeps alive: see Write.
+        self._async_writes: Set[Any] = set()  # The asynchronous writes that wait for their turn, or for the disk.
         self._added = Added()
         self._classes: Dict[int, BoundClass] = {}
         self._by_name: Dict[str, BoundClass] = {}
@@ -106,7 +106,7 @@ class Session:
 
     @property
     def is_frozen(self) -> bool:
-        """Whether it is what freeze() returned: for all threads, and always the same."""
+        """Whether freeze() returned it: all threads may use it, and it never changes."""
         return self._mode == "frozen"
 
     @property
@@ -118,7 +118,7 @@ class Session:
         """Whether a `with db.write():` block, or a function of write_async(), is running."""
         if self.is_closed or not self._owner.call(lib.realm_is_writable):
             return False
-        # The library says the same of writes that wait.
+        # realm_is_writable() is true also while asynchronous writes wait.
         return self._block is not None or not self._async_writes
 
     @property
@@ -140,7 +140,7 @@ class Session:
         self._by_name = {bound.name: bound for bound in classes}
 
     def _moved(self) -> None:
-        """Takes notice of a new snapshot, which may have new classes and properties."""
+        """Follows to a new snapshot, if there is one: it may have new classes and properties."""
         version = self._owner.call(c.get_version)
         if version != self._seen:
             self._owner.drop_pages()
@@ -149,7 +149,7 @@ class Session:
             self._seen = version
 
     def _tell(self) -> None:
-        """Calls the functions of observers that have something to be told. No call may be in progress."""
+        """Calls the functions of observers whose changes are waiting. No call may be in progress."""
         self._owner.watcher.tell(self._owner)
 
     def _enter_block(self) -> None:
@@ -160,8 +160,8 @@ class Session:
         self._tell()
 
     def _end_write(self, block: "weakref.ref[Any]", is_committed: bool = False) -> None:
-        """Ends the write of a block, however far it came: what is not committed is rolled back. It may be
-        called again: after an interrupt it goes on, and for a block that is over it does nothing."""
+        """Ends the write of a block: what is not committed is rolled back. It may be called again: after an
+        interrupt it continues, and for a block that is over it does nothing."""
         owner = self._owner
         if owner.depth or not owner.is_here:
             owner.later.append(partial(self._end_write, block, is_committed))
@@ -214,14 +214,14 @@ class Session:
         return self._named(name)  # type: ignore[arg-type]
 
     def _model_named(self, name: str) -> Union[str, type]:
-        """What a text stands for in a model: a model class, or the name of a class."""
+        """The model class that has this name; else the text itself, the name of a class in the file."""
         return next((model for model in self._models.values() if model.__name__ == name), name)
 
     def _object_of(self, handle: Handle, bound: BoundClass) -> Any:
         return bound.wrap(self, handle, bound.key, handle.call(lib.realm_object_get_key))
 
     def _kind_in_loops(self, bound: BoundClass) -> Any:
-        """The class of Python for the objects that a loop shows."""
+        """The Python class of the objects that a loop hands out."""
         if bound.kind is None:
             bound.kind = bound.model or self._object_type._of_class(bound)
         return bound.kind
@@ -247,11 +247,11 @@ class Session:
         if kind is c.Link:
             return self._object(value.class_key, value.object_key)
         if kind is Float32 and facts.type == c.P_FLOAT:
-            return float(value)  # The property says what it is; only in Any the value has to.
+            return float(value)  # The property has the type float; only in Any the value must show it.
         return value
 
     def _plain(self, value: Any) -> Any:
-        """The opposite for objects: a link. Other values pass."""
+        """The reverse of `_rich`: a link in place of an object, other values unchanged."""
         if not isinstance(value, Row):
             return value
         if value._db is not self:
@@ -272,7 +272,7 @@ class Session:
 
 
 class Added:
-    """The instances of models that a write has added, as long as somebody has them."""
+    """The model instances that a write has added, as long as the program keeps them."""
 
     __slots__ = ("_instances", "_room")
 
@@ -295,7 +295,7 @@ class Added:
         self._settle(lambda instance: instance._return())
 
     def _settle(self, settle: "Callable[[Instance], None]") -> None:
-        """An instance leaves the list when it is settled: after an interrupt this goes on where it was."""
+        """Takes each instance out of the list after it, so that a second call continues after an interrupt."""
         while self._instances:
             instance = self._instances[-1]()
             if instance is not None:
@@ -309,12 +309,12 @@ def _find_row(realm: int, owner: Owner, class_key: int, primary_key: c.Encoded) 
     found = find(realm, class_key, primary_key, None) or c.find_again(realm, find, class_key, primary_key, None)
     if found is None:
         return None
-    handle = Handle(owner, found)  # First: from here on it is given back.
+    handle = Handle(owner, found)  # Made first: from here on the handle is released in any case.
     return handle, lib.realm_object_get_key(found)
 
 
 def read_kind(db: Session, facts: c.PropertyFacts, value: Any) -> Any:
-    """A stored value as the model has it."""
+    """A stored value as the type that the model declares."""
     if value is None or facts.kind is None:
         return value
     try:
@@ -327,7 +327,7 @@ def read_kind(db: Session, facts: c.PropertyFacts, value: Any) -> Any:
 
 
 def _end(realm: int, db: Session, block: "weakref.ref[Any]", is_committed: bool) -> None:
-    """Rolls back what is not committed. All of it is one call: nobody begins another write in between."""
+    """Rolls back what is not committed. It is one `call()`, so that no other write can begin meanwhile."""
     if db._block is not block:
         return
     try:

@@ -1,9 +1,9 @@
 """How Python values get into the file: first all of them are checked and encoded, then written.
 
-A `Plan` takes the values of one change. It follows them to everything that has to come along:
+A `Plan` takes the values of one change, and collects everything that must be stored with them:
 objects that are not in the database yet, the objects that those link to, embedded objects, and
-collections inside Any. What cannot be stored is an error before anything was written. In a plan a
-value is one of
+collections inside Any. A value that cannot be stored raises before anything is written. In a plan
+a value is one of
 
     c.Encoded   a single value, or a link to an object that is there
     Addition    a link to an object that will be added
@@ -33,7 +33,7 @@ from .errors import (
 from .schema import BoundClass
 from .values import RawTimestamp
 
-# Values of these types stand for themselves; those of links and Any may bring others along.
+# Values of these types are stored alone; a link or Any may lead to objects that must be added, too.
 SIMPLE = frozenset(c.PROPERTY_TYPES) - {c.P_OBJECT, c.P_MIXED}
 
 MAX_NESTING = 100  # Of collections inside Any.
@@ -42,13 +42,13 @@ UPDATES = ("error", "modified", "all")
 
 
 class Addition:
-    """An object on its way into the database: made of a model instance, or of a row: values by name."""
+    """An object that will be added: made from a model instance, or from a mapping of values by name."""
 
     __slots__ = ("bound", "source", "instance", "key", "values", "handle", "is_there")
 
     def __init__(self, bound: BoundClass, source: Any, instance: Optional[Instance]) -> None:
         self.bound = bound
-        self.source = source  # Kept: Plan knows it by its id.
+        self.source = source  # Kept alive: Plan finds it by its id().
         self.instance = instance
         self.key: Optional[c.Encoded] = None
         self.values: Values = []
@@ -214,7 +214,7 @@ class Plan:
         values = [(target.find(name), element) for name, element in given.items()]
         return Inside([(facts, self.value(target, facts, element)) for facts, element in values])
 
-    # Objects that come along
+    # Objects that are added
 
     def instance(self, instance: Instance) -> Addition:
         """A model instance that is not in a database yet, and everything it leads to."""
@@ -249,7 +249,7 @@ class Plan:
         self._unread.append((addition, values))
 
     def _read_all(self) -> None:
-        """Reads the objects that come along, in a loop: chains of them may be long."""
+        """Reads the values of the objects to add. A loop, not recursion: chains of links may be long."""
         while self._unread:
             addition, given = self._unread.pop()
             bound, instance = addition.bound, addition.instance
@@ -294,8 +294,8 @@ class Plan:
     # Writing
 
     def add(self) -> None:
-        """Adds the objects that come along, and makes the instances among them objects of the
-        database. On failure those that were made are deleted again."""
+        """Adds all objects of the plan; model instances become objects of the database. On failure the
+        objects that were created are deleted again."""
         self._read_all()
         made: List[Handle] = []
         try:
@@ -325,7 +325,7 @@ class Plan:
             if self.update != "error":
                 addition.handle = self.db._find(addition.bound, key)
                 if addition.handle is not None:
-                    return  # Twice in this plan.
+                    return  # An earlier object of this plan has the same primary key.
             addition.handle = owner.make(lib.realm_object_create_with_primary_key, class_key, key)
         made.append(addition.handle)
 
@@ -354,7 +354,7 @@ def with_defaults(bound: BoundClass, values: Mapping[str, Any]) -> Mapping[str, 
 
 
 def check_complete(bound: BoundClass, values: Mapping[str, Any]) -> None:
-    """DataError where a new object needs a value that it is not given."""
+    """Raises DataError if a new object lacks a value that it needs."""
     for name, facts in bound.needed:
         if name not in values and facts.name not in values:
             assert facts.kind is not None
@@ -391,7 +391,7 @@ def put_in_property(handle: Handle, facts: c.PropertyFacts, value: Planned) -> N
         _fill(handle.make(lib.realm_set_embedded, facts.key), value)
     elif isinstance(value, Many):
         if facts.collection == c.C_NONE:
-            # What was there goes first: a collection would keep its elements.
+            # First null: a collection that is there already would keep its elements.
             handle.call(c.check, lib.realm_set_value, facts.key, c.NOTHING, False)
             make = lib.realm_set_list if value.kind == c.C_LIST else lib.realm_set_dictionary
             _fill(handle.make(make, facts.key), value)
@@ -478,7 +478,7 @@ def _fill(handle: Handle, value: Union[Inside, Many]) -> None:
 
 
 def differing(handle: Handle, values: Values) -> Values:
-    """Those of the values that an object does not have yet. Embedded objects and collections inside
+    """The values that differ from those of an object. Embedded objects and collections inside
     Any always count as different."""
     return [(facts, value) for facts, value in values if not _is_there(handle, facts, value)]
 

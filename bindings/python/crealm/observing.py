@@ -1,4 +1,4 @@
-"""Being told of changes, whoever made them: this program or another one.
+"""Observing: functions and loops that get the changes that this program or another one made.
 
     with db["Person"].where("age > 30").observe(print):
         while db.wait_for_change():
@@ -7,15 +7,15 @@
     async for change in ann.dogs.changes():
         print(len(ann.dogs), change.insertions)
 
-A change is told when the database moves on to the snapshot that has it: at the beginning of a write, in
+An observer gets a change when the database moves on to the snapshot that has it: at the beginning of a write, in
 refresh(), in wait_for_change(), and in turns of the event loop of asyncio, if one was running on this
-thread when the observation began. All open databases of a thread move on in such a turn. Nobody asks the
-file again and again: the loop waits for a descriptor that commits, also those of other processes, wake.
+thread when the observation began. All open databases of a thread move on in such a turn. There is no
+polling: the loop waits for a descriptor that commits, also those of other processes, make readable.
 
-What the library tells during a call waits until the call is over; then the program's functions are
-called, one by one. They may do everything: write, refresh, close the database, begin and end
-observations. A database does not move on before everything was told, so that each function finds what it
-is told of: one that writes has the others run first.
+The library reports changes during a call; the reports wait until the call is over. Then the program's
+functions are called, one by one. They may do everything: write, refresh, close the database, begin and end
+observations. A database does not move on before all of them were called, so that each function finds the
+snapshot that its change describes: if one of them writes, the others are called first.
 """
 
 from __future__ import annotations
@@ -53,14 +53,14 @@ def _paths(keys: Keys) -> Paths:
 
 
 class Subject(NamedTuple):
-    """What is to be observed. The observation gets a handle of its own to it: the library lets all
-    functions of one handle have the key paths of each."""
+    """What is to be observed. The observation clones the handle, because in the library all callbacks on one
+    handle share the union of their key paths."""
 
     db: Any  # Kept open for as long as the observation lasts.
     handle: Handle
     kind: Kind
     class_key: Optional[int]  # Where key paths begin; None where the elements are values.
-    change: Callable[..., Any]  # Makes the change of what `kind.read` returns.
+    change: Callable[..., Any]  # Makes the change object from what `kind.read` returns.
 
 
 class Kind(NamedTuple):
@@ -162,7 +162,7 @@ class Observation:
     def cancel(self) -> None:
         """Ends it: the function is not called again. Repeating it does nothing."""
         self._function = None
-        self._token = None  # Before what it is a token of.
+        self._token = None  # Before the handle that it observes.
         self._watched = None
         self._subject = None
         _by_number.pop(self._number, None)
@@ -184,7 +184,7 @@ class Observation:
         raise TypeError("An observation cannot be pickled or copied")
 
     def _read(self, changes: int) -> Tuple[Any, ...]:
-        """What the library shows of a change, inside the call that tells of it."""
+        """Reads a change set of the library, inside the callback that got it."""
         subject = self._subject
         assert isinstance(subject, Subject)
         return subject.kind.read(changes)
@@ -200,7 +200,7 @@ class Observation:
 
 
 class Moves(NamedTuple):
-    """The subject of those who observe a database."""
+    """The subject of an observation of a whole database."""
 
     handle: Owner
     db: Any
@@ -232,7 +232,7 @@ def _take(number: Optional[int], read: Callable[[Observation], Tuple[Any, ...]])
             watcher.waiting.append((weakref.ref(observation), read(observation)))
 
 
-# The two functions that the library calls. They are never gone: what they are called with is a number.
+# The two functions that the library calls. They live for ever, and get the number of an observation, which may be gone.
 _told = Told(lambda number, changes: _take(number, lambda observation: observation._read(changes)))
 _moved = DatabaseMoved(lambda number: _take(number, lambda o: (c.get_version(o._owner.pointer),)))
 
@@ -241,18 +241,18 @@ def _raise(error: BaseException) -> None:
     raise error
 
 
-# An exception that gets out of a function that C calls goes to sys.unraisablehook.
+# C calls this function, so that the exception which leaves it goes to sys.unraisablehook.
 _report = PYFUNCTYPE(None, py_object)(_raise)
 
 
 # ------------------------------------------------------------------------------------------------
-# Telling
+# Delivering changes
 # ------------------------------------------------------------------------------------------------
 
 
 class Watcher:
-    """What the observers of one database have not been told yet. `moved` is what the database does first
-    when it stands at another snapshot."""
+    """The changes that the observers of one database have not got yet. `moved` is called first when the
+    database has moved to another snapshot."""
 
     __slots__ = ("moved", "waiting", "told", "observations", "iterations")
 
@@ -264,12 +264,12 @@ class Watcher:
         self.iterations: "weakref.WeakSet[Changes]" = weakref.WeakSet()
 
     def tell(self, owner: Owner) -> None:
-        """Calls the program's functions, unless a call is in progress: then its end does."""
+        """Calls the program's functions; if a call is in progress, they are called at its end."""
         while self.waiting and not owner.depth and not owner.is_closed:
             try:
                 reference, read = self.waiting.popleft()
             except IndexError:
-                return  # Other code in between told it.
+                return  # Other code delivered the last one meanwhile.
             observation = reference()
             if observation is not None:
                 self.told += 1
@@ -285,7 +285,7 @@ class Watcher:
 
 
 def take_turn() -> None:
-    """Lets all databases of this thread move on, if there is something newer, and tells what changed."""
+    """Lets all databases of this thread move on to the newest snapshot, and calls their observers."""
     for owner in open_owners_here():
         if owner.watcher is not None:
             owner.watcher.tell(owner)
@@ -310,7 +310,7 @@ _inside.moves = True  # type: ignore[attr-defined]
 
 
 def wait_for_turn(seconds: Optional[float]) -> bool:
-    """Waits until there is a reason for a turn; whether there is one. Signal handlers run meanwhile."""
+    """Waits until there is a reason for a turn; False if the time was over first. Signal handlers run meanwhile."""
     poll = select.poll()
     poll.register(_Thread.here().descriptor, select.POLLIN)
     return bool(poll.poll(None if seconds is None else max(0, seconds) * 1000))
@@ -343,9 +343,9 @@ class _Thread:
         self.process = os.getpid()
         self.scheduler: int = lib.realm_scheduler_make_default() or c.fail()
         self.descriptor = c.get_descriptor(self.scheduler)
-        self.active: Set[object] = set()  # What makes the event loop watch: observations, writes that wait.
+        self.active: Set[object] = set()  # The observations and waiting writes for which the event loop watches the descriptor.
         self.loop: Any = None
-        self.interrupt: Optional[BaseException] = None  # Out of a function that the library called.
+        self.interrupt: Optional[BaseException] = None  # Raised, such as KeyboardInterrupt, in a function that the library called.
 
     @staticmethod
     def here() -> _Thread:
@@ -380,7 +380,7 @@ class _Thread:
             post(loop, self.leave_loop)
 
     def join_loop(self) -> None:
-        """Has the event loop that runs here, if one does, watch the descriptor."""
+        """Lets the event loop that runs on this thread, if there is one, watch the descriptor."""
         loop = running_loop()
         if loop is None or loop is self.loop:
             return
@@ -430,7 +430,7 @@ def post(loop: Any, function: Callable[..., None], *arguments: Any) -> None:
 class Changes:
     """What changes() returns, for `async for`. It begins when it is made, and ends with the database, by
     cancel(), when nobody has it any more, and after a change that says that what it observes was deleted.
-    Changes that come while the block of the loop waits for something else stand in line; meanwhile the
+    Changes that come while the block of the loop waits for something else are queued; meanwhile the
     database moves on."""
 
     def __init__(self, owner: Owner, observe: Callable[[Callable[[Any], None]], Observation]) -> None:

@@ -11,7 +11,7 @@ What it promises:
 - **Every page has a JSON form**: the same address with `.json` behind its path (see `api`).
 - **A request sees one version of the file** from its beginning to its end, and many requests at a time wait for nobody.
 
-The rooms; each uses those above it:
+The modules; each uses those above it:
 
     addresses   names of the file as parts of addresses, and back
     cells       values as JSON that loses nothing
