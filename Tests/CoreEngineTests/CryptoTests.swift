@@ -211,3 +211,28 @@ private func block(_ head: String) throws -> KeyBlock {
     try cipher.decrypt(sealed, into: &back, counter: 0x0102_0304, position: 0x1_2345_6000)
     #expect(back == page)
 }
+
+/// A process that has read the entries of the copies before, and then meets a page 0 that another process left torn.
+@Test func aTornFirstPageIsCompletedFromCopiesWrittenSince() throws {
+    let folder = try TemporaryFolder()
+    let key = Encryption(.key(try secret((0..<64).map { UInt8($0) })))
+    let file = try FileDescriptor(path: folder.file(), access: .readWriteCreate)
+    let writer = try RealmForm.create(file, key, durable: false)
+    // The copies are in the second block of pages, whose entries are read apart from those of page 0.
+    try writer.resize(to: 100, filled: true)
+    func commit(_ top: UInt64) throws {
+        let header = try writer.readHeader(again: true).selecting(top, format: 24)
+        _ = try writer.prepare(header, logicalSize: 98 * 4096, announcing: false)
+        try writer.commit()
+    }
+    try commit(8)
+    let reader = try RealmForm(try FileDescriptor(path: folder.file(), access: .readOnly), key)
+    #expect(try reader.readHeader(again: true).liveTopRef == 8)
+    for page in 98..<100 { _ = try reader.stamp(of: page) }
+    var old = [UInt8](repeating: 0, count: 4096)
+    #expect(try old.withUnsafeMutableBytes { try file.read(into: $0.start, count: 4096, at: 4096) } == 4096)
+    try commit(16)
+    // The second half of page 0 was not written, at no boundary of a sector.
+    try old.withUnsafeBytes { try file.write($0.start + 2001, count: 2095, at: 4096 + 2001) }
+    #expect(try reader.readHeader(again: true).liveTopRef == 16)
+}

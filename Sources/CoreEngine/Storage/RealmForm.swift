@@ -390,8 +390,11 @@ final class RealmForm: PageForm {
         defer { withExtendedLifetime(torn) {} }
         Platform.copy(torn.base, buffer, 4096)
         let firstEntry = try entry(0)
-        let pages = try pageCount
+        // Another process may have written the copies, or made the file longer, since their entries were read.
+        let pages = max(try pageCount, Self.pages(inFileOf: try file.size()))
+        knownPages = pages
         for page in stride(from: pages - 1, through: max(1, pages - Self.copies), by: -1) {
+            metadata[page / Self.slots]?.generation = -1
             let copy = try entry(page)
             guard copy.counter != 0, try file.read(into: buffer, count: 4096, at: position(ofPage: page)) == 4096,
                 try open(page, copy, into: first), FileHeader(bytes: first).hasMnemonic
