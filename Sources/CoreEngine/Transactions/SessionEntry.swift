@@ -67,6 +67,9 @@ struct SessionEntry {
         var settled: SharedState.Version?
     }
 
+    /// How often an open looks whether a member without a claim is a process that is ending, a millisecond apart.
+    private static let patienceWithTheDead = 100
+
     /// Enters the session. Locks decide which member is the first, never the content of the lock file.
     /// - Parameters:
     ///   - early: the file that `look` opened.
@@ -78,8 +81,12 @@ struct SessionEntry {
         let claim = try lock.claim(path, try file.file.identity())
         lock.hold(claim)
         var isFirst = !lock.isEntered
-        // A member that has entered has claimed the file of the session, and releases the claim last.
-        if !isFirst, !lock.isClaimedByOthers(claim) { isFirst = !lock.isEntered }
+        // A member that has entered has claimed the file of the session, and releases the claim last. But the operating
+        // system closes the files of a killed process in any order, and may stop in the middle: that passes.
+        for attempt in 0..<Self.patienceWithTheDead where !isFirst && !lock.isClaimedByOthers(claim) {
+            if attempt > 0 { Platform.sleep(microseconds: 1000) }
+            isFirst = !lock.isEntered
+        }
         guard isFirst || lock.isClaimedByOthers(claim) else {
             throw RealmError(
                 .incompatibleSession,
