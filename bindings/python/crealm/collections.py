@@ -744,7 +744,7 @@ class Dictionary(View, MutableMapping[str, T]):
             raise KeyError(key)
 
     def pop(self, key: str, default: Any = _MISSING) -> Any:
-        """Removes a key and returns its value. If the key is missing, returns the default; KeyError without a default."""
+        """Removes a key and returns its value; for a missing key the default, or KeyError without a default."""
         self._begin()
         if key not in self:
             if default is _MISSING:

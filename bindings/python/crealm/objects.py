@@ -95,7 +95,7 @@ class Object(Observable, Freezable, Row):
             assign(self, "_handle", found)
             return found
         place = self._place
-        if place is not None:  # Else the object left its page, maybe just now on another thread, and has all attributes.
+        if place is not None:  # Else the object left its page, maybe on another thread just now, and has all slots.
             page, index = place
             assign(self, "_db", page.db)
             assign(self, "_class_key", page.class_key)
@@ -238,7 +238,7 @@ class Object(Observable, Freezable, Row):
 
     def _subject(self, paths: Paths) -> Subject:
         self._bound()
-        # The library reports changed backlinks without a name: they must be the first names of paths that are no property.
+        # The library reports changed backlinks without a name: they are the first names of paths that are no property.
         asked = {path.split(".")[0] for path in paths or ()}
 
         def name(key: int) -> Iterable[str]:
