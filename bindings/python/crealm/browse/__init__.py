@@ -15,7 +15,7 @@ The modules; each uses those above it:
 
     addresses   names in the file as parts of addresses, and back
     cells       values as JSON that loses nothing
-    work        the threads, and how long work on them is ended
+    work        the worker threads, and how work on them is ended
     answers     a cache of the answers about one snapshot
     files       the open files and their snapshots
     places      finds objects and values by their addresses

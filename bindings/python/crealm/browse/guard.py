@@ -55,8 +55,8 @@ class Guard:
         self, app: App, port: int, hosts: Iterable[str] = (), *, password: Optional[str] = None, any_number: bool = False, is_secure: bool = False
     ) -> None:
         """hosts: names of this machine, besides those of the loopback interface, that a request may use. any_number: a request may also use any IP
-        address, because a page of another site cannot have an IP address as its name and still reach this server. password: people may enter it
-        instead of the token. is_secure: the server uses TLS."""
+        address; this is safe, because a page of another site cannot turn its own name into an IP address. password: people may enter it instead of the
+        token. is_secure: the server uses TLS."""
         self._app = app
         self._port, self._any_number = port, any_number
         self._password = None if password is None else _digest(password)
