@@ -137,7 +137,7 @@ class PinnedInfo(Structure):
 
 
 class ArrowSchema(Structure):
-    """`struct ArrowSchema` of the Arrow C data interface. What it points to is addresses here."""
+    """`struct ArrowSchema` of the Arrow C data interface. Pointers are declared as addresses."""
 
     _fields_ = [
         ("format", c_char_p),

@@ -93,7 +93,7 @@ class Session:
             owner.close()
             raise
 
-    # What it is
+    # Properties of the database
 
     @property
     def path(self) -> str:

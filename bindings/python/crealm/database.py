@@ -113,7 +113,7 @@ class Database(Session):
         self._frozen: Optional[weakref.ref[Database]] = None  # See _shared_frozen.
         super().__init__(owner, mode, models or {}, is_dynamic=is_dynamic)
 
-    # What it is
+    # Properties of the database
 
     @property
     def schema_version(self) -> Optional[int]:
