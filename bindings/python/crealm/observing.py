@@ -1,4 +1,4 @@
-"""Observers: functions and loops that receive the changes of this program and of other ones.
+"""Observers are functions and loops that receive the changes of this program and of other ones.
 
     with db["Person"].where("age > 30").observe(print):
         while db.wait_for_change():

@@ -97,10 +97,11 @@ def open(
     durability: when a write is done. "full": when a loss of power cannot undo it; a small write waits for the
           disk once. "two_flushes": the same for disks that may write half a sector; every write waits for
           the disk twice. "unsafe": at once; a loss of power may destroy the file, a crash of the program
-          does not. All that have the file open for writing at the same time must use "unsafe", or none.
-    on_compact: called as on_compact(total, used) if this is the process's first opening of the file, and the
-          file has free space: the bytes of the file, and those in use. True rewrites the file without free
-          space. If the function raises, open() raises the exception.
+          does not. Databases that have the file open for writing at the same time must all use "unsafe", or all
+          not use it.
+    on_compact: called as on_compact(total, used) if the process does not have the file open yet, and the file
+          has free space: the bytes of the file, and those in use. True rewrites the file without free space.
+          If the function raises, open() raises the exception.
     timeout: seconds to wait for other users of the file: in open() for those that rewrite it, in write() for
           other writers. TimedOut after that. None: no limit.
     progress: called as progress(activity, done, total) about every 50 ms while a call of the database takes

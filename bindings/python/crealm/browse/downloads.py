@@ -1,4 +1,4 @@
-"""Downloads: the shown objects as a file. Uses the code of `crealm export`, and a temporary folder that is removed after the file was sent."""
+"""Downloads of the shown objects as a file. Uses the code of `crealm export`, and a temporary folder that is removed after the file was sent."""
 
 from __future__ import annotations
 
