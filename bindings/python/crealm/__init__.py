@@ -8,12 +8,12 @@
         with db.write():
             db["Person"].create(name="Ann", age=31)
 
-Asking for some of them:
+Queries:
 
     db["Person"].where("age > $0 AND name BEGINSWITH[c] $1", 30, "a").sort("-age", "name").limit(10)
     db[Person].where(Person.age > 30, Person.name.startswith("a", fold=True)).sort(-Person.age)
 
-With classes declared in Python:
+Classes declared in Python, called models:
 
     class Dog(crealm.Model):
         name: str
@@ -29,14 +29,28 @@ With classes declared in Python:
             ann = db.add(Person(id=1, name="Ann", dogs=[Dog(name="Rex")]))
             ann.dogs.append(Dog(name="Bo", age=3))
 
-A database that is gone when it is closed: crealm.memory(schema=[Person]).
+A database in memory, which ends when it is closed: crealm.memory(schema=[Person]).
 
-The modules: `opening` opens files, `database` runs writes, `objects` has tables and objects,
-`collections` the live views of lists, sets and dictionaries, `results` what queries find, `models` classes declared as Python
-classes, `kinds` enums and dates in them, `expressions` conditions made of them, `aggregates` sums over groups, `schema` the
-other way to declare classes, `migration` brings files to a changed schema, `observing` tells of changes, `changes` is what it
-tells, `examining` says what a file is without opening it, `frozen` is for reading on many threads, `writing` for writes of programs with an event loop, `values` has the value
-types that Python lacks, `errors` the exceptions.
+The modules:
+
+    opening      opens files
+    database     open databases, and writes
+    objects      tables and objects
+    collections  live views of lists, sets and dictionaries
+    results      the results of queries
+    models       classes declared as Python classes
+    kinds        enums and dates as types of properties
+    expressions  conditions written with properties of models
+    aggregates   sums and the like over groups
+    schema       declares classes without models
+    migration    changes files to a new schema
+    observing    calls functions after changes
+    changes      the change objects that these functions get
+    examining    reads facts about a file without opening it
+    frozen       frozen objects, for reading on many threads
+    writing      writes of programs with an event loop
+    values       value types that Python lacks
+    errors       exceptions
 """
 
 from ._library import lib as _lib

@@ -1,7 +1,7 @@
-"""Columns of values as the library hands them out: structs of the Arrow C data interface.
+"""Reads columns of values from the library, as structs of the Arrow C data interface.
 
-What comes from the library in one of them has memory of its own: it stays good whatever becomes of the
-database, until its `release` is called, once. `Array` and the capsules here see to that.
+Each struct that the library fills has its own memory: it stays valid after the database changes or is
+closed, until its `release` is called, exactly once. `_Owned` and the capsules here make sure of that.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ _SCHEMA = b"arrow_schema"
 
 
 def _paths(names: Optional[Sequence[str]]) -> Tuple[Any, int]:
-    """Names as the library takes them; None stands for all properties."""
+    """Names as an array for the library, and their number; None means all properties."""
     if names is None:
         return None, 0
     return (c_char_p * max(len(names), 1))(*map(c.c_name, names)), len(names)
 
 
 def _release(address: int, kind: Any) -> None:
-    """Calls the `release` of a struct, if nobody did that before or took its content away."""
+    """Calls the `release` of a struct. Does nothing if it was called before, or the content was moved out."""
     function = kind.from_address(address).release
     if function:
         ArrowRelease(function)(address)
 
 
 class _Owned:
-    """A struct that the library fills in, from before it does: its content is given back when nobody refers to
-    this any more, unless somebody has taken it. So an interrupt on the way leaves nothing behind."""
+    """Owns a struct that the library fills in, and exists before that. When the last reference to this object goes,
+    the content is released, unless it was moved out. So an interrupt at any step leaks nothing."""
 
     __slots__ = ("struct",)
 
@@ -50,19 +50,19 @@ class _Owned:
 
 
 # ------------------------------------------------------------------------------------------------
-# Capsules: how programs in one process pass such structs on
+# Capsules: the form in which packages of one process pass such structs to each other
 # ------------------------------------------------------------------------------------------------
 
-# Functions of our own: other modules give those of `pythonapi` other types.
+# Separate function objects, because other modules set other argument types for those in `pythonapi`.
 _new_capsule = ctypes.PYFUNCTYPE(py_object, c_void_p, c_char_p, c_void_p)(("PyCapsule_New", pythonapi))
 _capsule_content = ctypes.PYFUNCTYPE(c_void_p, c_void_p, c_char_p)(("PyCapsule_GetPointer", pythonapi))
 
-_waiting: Dict[int, _Owned] = {}  # What is in capsules, by the addresses of the structs.
+_waiting: Dict[int, _Owned] = {}  # The contents of capsules, by the addresses of the structs.
 
 
 def _destructor(name: bytes, kind: Any) -> Any:
-    """What a capsule calls when it goes: the struct's content goes along unless somebody took it. It gets
-    an address: a reference would bring the capsule back to life."""
+    """The destructor of a capsule: releases the struct's content, unless it was moved out. It receives the capsule
+    as an address, because a reference would bring the capsule back to life."""
 
     def end(
         capsule: int, name: bytes = name, kind: Any = kind, content: Any = _capsule_content,
@@ -117,15 +117,15 @@ def _fetch(
 
 
 class Type(NamedTuple):
-    """What the values of a column are: a format of the interface, and the name that tells those of one
-    format apart."""
+    """The type of a column: a format of the Arrow interface, and the extension name, which distinguishes types of the
+    same format."""
 
     format: str
     extension: str
 
 
 class Array:
-    """The values of one column. `owner` keeps their memory."""
+    """The values of one column. `owner` keeps their memory alive."""
 
     __slots__ = ("owner", "length", "null_count", "_buffers", "_children")
 
@@ -137,7 +137,7 @@ class Array:
         self._children = (c_void_p * array.n_children).from_address(array.children)[:] if array.n_children else []
 
     def buffer(self, index: int, size: int) -> memoryview:
-        """The first bytes of a buffer, for reading."""
+        """The first `size` bytes of a buffer, read only."""
         address = self._buffers[index]
         if not address or not size:
             return memoryview(b"")
@@ -151,19 +151,19 @@ class Array:
 
     @property
     def size(self) -> int:
-        """About how many bytes it has."""
+        """The approximate size of the values in bytes."""
         if len(self._buffers) < 3:
             return 16 * self.length
         return 4 * self.length + ctypes.c_int32.from_address(self._buffers[1] + 4 * self.length).value
 
     @property
     def validity(self) -> Optional[memoryview]:
-        """A bit for each value, the lowest first: 0 where it is null. None when none is."""
+        """A bit for each value, the lowest first; 0 means null. None if no value is null."""
         return self.buffer(0, (self.length + 7) // 8) if self.null_count else None
 
 
 class Rows:
-    """Some columns of some rows, in memory of their own."""
+    """Some columns of some rows, in their own memory."""
 
     __slots__ = ("length", "arrays")
 
@@ -175,23 +175,23 @@ class Rows:
 
 
 def fetch(handle: Handle, first: int, count: int, names: Sequence[str]) -> Rows:
-    """Rows of results, as the database shows them now. There are fewer at the end, and where the values of
-    more do not fit."""
+    """Rows of results in the current snapshot. It returns fewer than `count` rows at the end of the results, and if the
+    values of more rows do not fit into an Arrow array."""
     array = _Owned(ArrowArray())
     handle.call(_fetch, first, count, names, None, array.struct)
     return Rows(array)
 
 
 def fetch_typed(handle: Handle, first: int, count: int, name: str) -> Tuple[Rows, Type]:
-    """The same with one column, and the type of that."""
+    """As fetch(), with one column, and the type of that column."""
     none, found = _Owned(ArrowArray()), _Owned(ArrowSchema())
     handle.call(_fetch, 0, 0, [name], found.struct, none.struct)
     child = ArrowSchema.from_address(c_void_p.from_address(found.struct.children).value or 0)
     facts = _metadata(child.metadata)
-    if "realm.primaryKey" in facts:  # Of links the keys of the objects.
+    if "realm.primaryKey" in facts:  # A link: read the keys of the objects instead.
         return fetch(handle, first, count, [f"{name}.@key"]), OF_PROPERTY[c.P_INT]
     rows = fetch(handle, first, count, [name])
-    if "realm.mixed" in facts:  # A struct with the text.
+    if "realm.mixed" in facts:  # A struct whose only part is the text.
         rows.arrays[0] = rows.arrays[0].children()[0]
         return rows, Type("u", "")
     return rows, Type(child.format.decode("ascii"), facts.get(_EXTENSION, ""))
@@ -201,7 +201,7 @@ _EXTENSION = "ARROW:extension:name"
 
 
 def _metadata(address: Optional[int]) -> Dict[str, str]:
-    """The pairs of a schema: their number, then each text behind its length."""
+    """The metadata of a schema. In memory: the number of pairs, then each text after its length."""
     if not address:
         return {}
 
@@ -283,7 +283,7 @@ _READERS: Dict[Type, Callable[[Array], List[Any]]] = {
     Type("w:16", "arrow.uuid"): _fixed(16, lambda data: UUID(bytes=data)),
 }
 
-# The types of properties whose values a column has as an attribute has them.
+# The property types whose values are the same in a column as in an attribute of an object.
 OF_PROPERTY = {
     c.P_INT: Type("l", ""),
     c.P_DOUBLE: Type("g", ""),
@@ -303,7 +303,7 @@ def can_read(type: Type) -> bool:
 
 
 def values(array: Array, type: Type) -> List[Any]:
-    """The values as Python has them, None for nulls."""
+    """The values as objects of Python, None for null."""
     found = _READERS[type](array)
     if array.null_count:
         return [value if is_there else None for value, is_there in zip(found, bits(array, 0))]

@@ -1,8 +1,8 @@
-"""Many rows in one call: columns of plain values as Arrow arrays, with nothing but the standard library.
+"""Writes many rows in one call: packs columns of plain values as Arrow arrays, with the standard library alone.
 
-What is packed here is what needs no second look: values of exactly the types that a property stores.
-For everything else `NotPlain` is raised, and the rows are written one by one by `_store`, which takes
-more and says what is wrong with a value. A batch that the library refuses has changed nothing.
+Only values of exactly the types that a property stores are packed. For all others this module raises
+`NotPlain`, and `_store` writes the rows one by one: it accepts more types, and its errors describe the
+value. A batch that the library refuses changes nothing.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Buffer = Union[bytes, "array[Any]"]
 
 
 class NotPlain(Exception):
-    """The values are for `_store`, one row after the other."""
+    """The values cannot be packed: `_store` must write the rows one by one."""
 
 
 def available() -> bool:
@@ -41,14 +41,14 @@ def available() -> bool:
 
 
 # ------------------------------------------------------------------------------------------------
-# Packing: a column of values as format and buffers
+# Packing: a column of values as an Arrow format and buffers
 # ------------------------------------------------------------------------------------------------
 
 
 class Packed(NamedTuple):
     format: str
-    buffers: Tuple[Optional[Buffer], ...]  # The first says which values are there; None: all.
-    children: Tuple[Tuple[str, int, "Packed"], ...] = ()  # Names and lengths.
+    buffers: Tuple[Optional[Buffer], ...]  # The first is the validity bitmap; None if no value is null.
+    children: Tuple[Tuple[str, int, "Packed"], ...] = ()  # Name, length and content of each.
     metadata: bytes = b""
 
 
@@ -64,7 +64,7 @@ def _bits(flags: bytes) -> bytes:
 
 
 def _offsets(lengths: Iterable[int]) -> Tuple[bool, "array[int]"]:
-    """Where each value ends, and whether that takes 64 bits."""
+    """Whether the offsets need 64 bits, and the offsets: 0, then the end of each value."""
     ends = list(accumulate(lengths, initial=0))
     wide = ends[-1] > 0x7FFFFFFF
     return wide, array("q" if wide else "i", ends)
@@ -97,14 +97,14 @@ _WORDS = struct.Struct("<QQ")
 def _decimals(values: Sequence[Any]) -> Tuple[str, Tuple[Buffer, ...]]:
     words = []
     for value in values:
-        c.encode(value, c.P_DECIMAL)  # Refuses what cannot be stored.
+        c.encode(value, c.P_DECIMAL)  # Raises for a value that cannot be stored.
         high, low = c.decimal_to_bits(Decimal(value))
         words.append(_WORDS.pack(low, high))
     return "w:16", (b"".join(words),)
 
 
 _EPOCH = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
-# Of each property type: the types of Python that are packed, what stands for None, and how.
+# For each property type: the types of Python that can be packed, the placeholder for None, and the packing function.
 _PACKERS: Dict[int, Tuple[Set[type], Any, Callable[[Sequence[Any]], Tuple[str, Tuple[Buffer, ...]]]]] = {
     c.P_INT: ({int}, 0, lambda v: ("l", (array("q", v),))),
     c.P_BOOL: ({bool}, False, lambda v: ("b", (_bits(bytes(v)),))),
@@ -117,7 +117,7 @@ _PACKERS: Dict[int, Tuple[Set[type], Any, Callable[[Sequence[Any]], Tuple[str, T
     c.P_OBJECT_ID: ({ObjectId}, ObjectId(bytes(12)), lambda v: ("w:12", (b"".join(x.bytes for x in v),))),
     c.P_UUID: ({UUID}, UUID(int=0), lambda v: ("w:16", (b"".join(x.bytes for x in v),))),
 }
-# Values of Mixed properties, when all of a column are of one type.
+# For Mixed properties whose values in a column all have one type: the property type that they are packed as.
 _MIXED = {int: c.P_INT, bool: c.P_BOOL, float: c.P_DOUBLE, str: c.P_STRING, bytes: c.P_BINARY, _NONE: c.P_INT}
 
 
@@ -175,7 +175,7 @@ def _column(facts: c.PropertyFacts, values: Sequence[Any]) -> Packed:
 
 
 # ------------------------------------------------------------------------------------------------
-# Structs of the Arrow C data interface over packed columns
+# Structs of the Arrow C data interface that refer to packed columns
 # ------------------------------------------------------------------------------------------------
 
 
@@ -211,12 +211,13 @@ class Table:
 
 
 _nothing = ctypes.create_string_buffer(8)
-# The structs belong to Python: there is nothing to be released.
+# The `release` of the structs: any address but null, which would mean "already released". The library does not call
+# it, and Python frees the memory.
 _keep = ctypes.cast(lib.realm_free, c_void_p).value
 
 
 def create(pointer: int, class_key: int, schema: ArrowSchema, rows: ArrowArray, mode: int) -> None:
-    """Makes the objects of a batch."""
+    """Creates or updates the objects of a batch."""
     c.check(pointer, lib.crealm_create_batch, class_key, byref(schema), byref(rows), mode, None, None, None)
 
 
@@ -247,12 +248,13 @@ def columns_of(bound: BoundClass, rows: Sequence[Any], update: str) -> List[Tupl
 
 
 def _with_defaults(bound: BoundClass, rows: Sequence[Any], update: str) -> Sequence[Any]:
-    """The rows with what the model says of missing properties, as far as that is not what new objects have anyway."""
+    """The rows, with the model's defaults for missing properties. A default that new objects have anyway is left
+    out."""
     model = bound.model
     if model is None or all(_is_initial(bound, *item) for item in model._defaults(without=rows[0]).items()):
         return rows
     if update != "error" and bound.primary_key is not None:
-        raise NotPlain  # New objects get them, others do not.
+        raise NotPlain  # Only new objects get defaults; a batch may have both new and existing ones.
     return [{**model._defaults(without=row), **row} for row in rows]
 
 
@@ -276,7 +278,7 @@ def packed_columns(bound: BoundClass, names: Sequence[Any], columns: Sequence[Se
 
 
 def add(owner: Owner, bound: BoundClass, length: int, columns: Sequence[Tuple[str, Packed]], update: str) -> None:
-    """Writes packed columns; NotPlain where the library refuses them."""
+    """Writes packed columns. NotPlain if the library refuses them."""
     table = Table(length, columns)
     try:
         owner.call(create, bound.key, table.schema, table.array, MODES[update])
@@ -285,15 +287,15 @@ def add(owner: Owner, bound: BoundClass, length: int, columns: Sequence[Tuple[st
 
 
 # ------------------------------------------------------------------------------------------------
-# What others have as Arrow streams
+# Arrow streams of other packages
 # ------------------------------------------------------------------------------------------------
 
-# A function of our own: other modules give that of `pythonapi` other types.
+# A separate function object, because other modules set other argument types for the one in `pythonapi`.
 _get_pointer = ctypes.PYFUNCTYPE(c_void_p, ctypes.py_object, ctypes.c_char_p)(("PyCapsule_GetPointer", ctypes.pythonapi))
 
 
 def add_stream(owner: Owner, bound: BoundClass, source: Any, update: str, batch: int) -> int:
-    """Writes the rows of an object with __arrow_c_stream__, and returns how many there were."""
+    """Writes the rows of an object with __arrow_c_stream__, and returns their number."""
     capsule = source.__arrow_c_stream__()
     stream = ArrowArrayStream.from_address(_get_pointer(capsule, b"arrow_array_stream"))
     schema = ArrowSchema()
@@ -325,7 +327,7 @@ def _add_array(
         except Error as error:
             error.message = re.sub(r"^Row (\d+)", lambda m: f"Row {before + done + int(m[1])}", error.message)
             error.args = (error.message, *error.args[1:])
-            if isinstance(error, InvalidatedError):  # What a link names was never there.
+            if isinstance(error, InvalidatedError):  # The target of a link does not exist: the data are wrong.
                 raise DataError(error.message, code=error.code) from None
             raise
         done += part.length

@@ -1,7 +1,7 @@
-"""DataFrames of pandas on their way in, as tables of pyarrow.
+"""Converts DataFrames of pandas to tables of pyarrow, and back.
 
-Columns of type `object` hold any value of Python: what the class has under that name says what becomes of them. Left to
-themselves, pandas and pyarrow look at the values only, and for example a dictionary would become a struct.
+Columns of type `object` hold any value of Python: the property with the column's name decides how they are converted.
+Without it pandas and pyarrow would decide by the values alone, and for example make a struct of each dictionary.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _MIXED = b"realm.mixed"
 
 
 def is_pandas(rows: Any) -> bool:
-    """Whether it is a DataFrame of pandas; without importing that."""
+    """Whether `rows` is a DataFrame of pandas. Does not import pandas."""
     kind = type(rows)
     return kind.__name__ == "DataFrame" and kind.__module__.split(".")[0] == "pandas"
 
@@ -33,7 +33,7 @@ def is_pandas(rows: Any) -> bool:
 def table_of(frame: "pandas.DataFrame", schema: Any) -> "pyarrow.Table":
     """A table with the columns of a frame, and the levels of its index that have names.
 
-    schema: of what the class would give, with __arrow_c_schema__.
+    schema: an object with __arrow_c_schema__: the columns that an export of the class has.
     """
     import pyarrow
 
@@ -54,7 +54,8 @@ def table_of(frame: "pandas.DataFrame", schema: Any) -> "pyarrow.Table":
 
 
 def frame_of(table: "pyarrow.Table") -> "pandas.DataFrame":
-    """A DataFrame in which None and not-a-number, and large integers beside None, stay what they are."""
+    """A DataFrame that keeps the difference between None and not-a-number, and all digits of large integers in a
+    column with None."""
     import pandas
     import pyarrow
 
@@ -64,11 +65,11 @@ def frame_of(table: "pyarrow.Table") -> "pandas.DataFrame":
     for index, (field, column) in enumerate(zip(table.schema, table.columns)):
         if str(field.type) in masked and field.nullable:
             values, is_null = column.fill_null(0).to_numpy(), column.is_null().to_numpy()
-            # In a column of plain floats not-a-number is None.
+            # In a plain column of floats None would become not-a-number, and in one of integers a float.
             if is_null.any() if values.dtype.kind == "i" else (values != values).any():
                 frame.isetitem(index, masked[str(field.type)](values.copy(), is_null))
         elif any(_has_nulls_in_lists(pyarrow.types, chunk) for chunk in column.chunks):
-            # Lists of Python: in arrays of numpy, which pyarrow makes, None would be not-a-number.
+            # Lists of Python: in the arrays of numpy that pyarrow would make, None would become not-a-number.
             frame.isetitem(index, pandas.Series(column.to_pylist(), dtype=object))
     return frame
 
@@ -83,7 +84,8 @@ def _has_nulls_in_lists(types: Any, array: Any) -> bool:
 
 
 def _simple_table(table: "pyarrow.Table") -> "pyarrow.Table":
-    """With bytes of any length where pyarrow makes no values of Python of those of one length: inside of collections."""
+    """The table with variable-length bytes in place of fixed-length ones inside collections: there pyarrow cannot
+    convert the latter to values of Python."""
     import pyarrow
 
     fields = [field if _is_single(pyarrow, field.type) else field.with_type(_simple(pyarrow, field.type)) for field in table.schema]
@@ -107,16 +109,16 @@ def _simple(pa: Any, kind: Any) -> Any:
 
 def _array(pa: Any, name: str, column: Any, field: Any) -> Any:
     if column.dtype != object:
-        # Not-a-number stands for None, except where there is no None.
+        # Not-a-number means None, unless the property cannot hold None.
         is_number = field is not None and not field.nullable and column.dtype.kind == "f"
-        tells = type(column.array).__name__ == "FloatingArray"  # It knows which of them are None.
+        tells = type(column.array).__name__ == "FloatingArray"  # It distinguishes None from not-a-number.
         found = pa.array(column.array if tells else column.to_numpy()) if is_number or tells else pa.array(column, from_pandas=True)
         return found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found
     values = [None if _is_missing(value) else value for value in column]
     kind = None
     if field is not None:
         kind, values = _Converter(pa, name).column(field, list(range(len(values))), values)
-    for wanted in (kind, None):  # As the class has it, or else, as for decimals, as pyarrow would have it.
+    for wanted in (kind, None):  # First the type of the class; if it fails, as for decimals, the choice of pyarrow.
         try:
             return pa.array(values, type=wanted)
         except (pa.ArrowException, TypeError, ValueError, OverflowError):
@@ -130,19 +132,20 @@ def _array(pa: Any, name: str, column: Any, field: Any) -> Any:
 
 
 def _is_missing(value: Any) -> bool:
-    """None, NaN, NaT, NA."""
+    """Whether a value is None, NaN, NaT or NA."""
     return value is None or type(value).__name__ in ("NAType", "NaTType") or isinstance(value, (float, Decimal)) and value != value
 
 
 class _Converter:
-    """Makes of values what pyarrow takes for a type of the class; of a struct the parts that occur."""
+    """Converts values to forms that pyarrow accepts for the type of a property. A struct gets only the fields that
+    occur in the values."""
 
     def __init__(self, pa: Any, name: str) -> None:
         self._pa = pa
         self._name = name
 
     def column(self, field: Any, rows: List[int], values: List[Any]) -> Tuple[Any, List[Any]]:
-        """rows: of the frame, in which the values are."""
+        """The Arrow type and the converted values. `rows` are the rows of the frame that the values come from."""
         types = self._pa.types
         if _MIXED in (field.metadata or {}):
             return field.type, [None if value is None else {"json": self._json(row, value)} for row, value in zip(rows, values)]
@@ -211,7 +214,7 @@ class _Converter:
 
     def _json(self, row: int, value: Any) -> str:
         if isinstance(value, dict) and list(value) == ["json"] and isinstance(value["json"], str):
-            return value["json"]  # As it left.
+            return value["json"]  # The form in which an export has it.
         try:
             return json.dumps(_plain(value), allow_nan=False)
         except (TypeError, ValueError, OverflowError) as error:
@@ -219,7 +222,7 @@ class _Converter:
 
 
 def _plain(value: Any) -> Any:
-    """A value of a Mixed property in the form that the library reads; see docs/columns.md."""
+    """A value of a Mixed property in the JSON form that the library reads; see docs/columns.md."""
     if hasattr(value, "item") and type(value).__module__ == "numpy":
         value = value.item()
     if value is None or isinstance(value, (str, bool)):
@@ -237,7 +240,7 @@ def _plain(value: Any) -> Any:
         if value.tzinfo is None:
             raise TypeError(f"{value!r} has no time zone")
         seconds, nanoseconds = divmod(timestamp_ns(value), 1_000_000_000)
-        if seconds < 0 and nanoseconds:  # Both of one sign.
+        if seconds < 0 and nanoseconds:  # Both must have the same sign.
             seconds, nanoseconds = seconds + 1, nanoseconds - 1_000_000_000
         return {"$seconds": seconds, "$nanoseconds": nanoseconds}
     if isinstance(value, RawTimestamp):

@@ -1,22 +1,22 @@
-"""Who owns which C handle, when it is given back, and the one way into the library for a handle.
+"""Ownership of C handles, when they are released, and `call()`, the only way to call the library with a handle.
 
-An `Owner` holds one open realm and the address of every handle that came from it. A `Handle` is one
-of those; when it is no longer referred to, its C handle is released. Other Python code may run
-between any two steps of this package: signal handlers, finalizers, trace functions. Therefore:
+An `Owner` has one open realm and the addresses of all handles that came from it. A `Handle` has one
+of these addresses; when the last reference to it goes, its C handle is released. Other Python code may
+run between any two steps of this package: signal handlers, finalizers, trace functions. Therefore:
 
 1. Each C handle is released exactly once: its address leaves `Owner.live` when it is released, and
-   nothing outside that set is ever released.
-2. Only inside `call()` are addresses passed to the library, and its texts and bytes read. While a
-   call is in progress nothing of its realm is released or closed: that waits in `later` until the
-   call is over. Calls that change data or move to another snapshot (MOVES in `_prototypes`) raise
-   BusyError meanwhile; calls that read are allowed.
+   no address outside that set is ever released.
+2. Only inside `call()` does the package pass addresses to the library, and read the library's texts
+   and bytes. While a call is in progress, no handle of its realm is released, and the realm is not
+   closed: both wait in `later` until the call is over. Calls that change data or move to another
+   snapshot (MOVES in `_prototypes`) raise BusyError meanwhile; calls that read are allowed.
 3. Values are encoded for the library before a call: no code of the program runs inside one.
-4. Handles are released on the owner's thread. A finalizer that runs on another thread leaves it to
-   the owner's next call. (Frozen realms have no thread: see `FrozenOwner`.)
-5. Closing releases all handles and then the realm. Handles that outlive it raise ClosedError. A
-   borrowed realm is neither closed nor released: only the handles that came from it are. A realm that
-   was opened closes itself when nobody has it any more (`OpenedRealm`), so that an interrupt on the way
-   from the library to its `Owner` leaves no file open.
+4. Handles are released on the owner's thread. A finalizer that runs on another thread leaves the
+   release to the owner's next call. (Frozen realms have no thread: see `FrozenOwner`.)
+5. Closing releases all handles and then the realm. Using a handle after that raises ClosedError. A
+   borrowed realm is neither closed nor released: only the handles that came from it are. An opened
+   realm closes itself when the last reference to it goes (`OpenedRealm`), so that an interrupt before
+   its `Owner` exists leaves no file open.
 6. After a fork the child never calls the library for the parent's handles. It raises ForkedError.
 """
 
@@ -47,14 +47,14 @@ class Callee:
     pointer: int
 
     def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """function(pointer, *arguments), as one call. `function` is one of the library, or one of
-        `_marshal`, which may call several and reads what they return."""
+        """Calls function(pointer, *arguments), as one call. `function` is a function of the library, or a Python
+        function such as those of `_marshal`, which may call several of the library and reads their results."""
         owner = self.owner
         if owner.ident != _get_ident():
             return owner.call_elsewhere(self, function, arguments)
         before = owner.depth
         try:
-            owner.depth = before + 1  # From here on nobody can close the realm.
+            owner.depth = before + 1  # From here on no other code can close the realm.
             if before or owner.state != _OPEN:
                 owner.admit(function, arguments, before)
             return function(self.pointer, *arguments)
@@ -69,7 +69,7 @@ class Callee:
         return handle
 
     def find(self, function: Callable[..., Any], *arguments: Any) -> Optional[Handle]:
-        """As `make`, for functions that may find nothing: None."""
+        """As `make`, for functions that search: None if they find nothing."""
         handle: Optional[Handle] = self.call(_found, self.owner, function, *arguments)
         return handle
 
@@ -115,22 +115,22 @@ class Owner(Callee):
         self.later: Deque[Callable[[], object]] = deque()
         self.state = _OPEN
         self.is_done = False  # Whether close() has run to its end.
-        self.depth = 0  # How many calls are in progress, one inside the other.
-        self.watcher: Any = None  # The changes that observers have not got yet; see `observing`. None when borrowed.
-        self.pages: Dict[int, Any] = {}  # What loops have read ahead; see `_pages`.
+        self.depth = 0  # How many nested calls are in progress.
+        self.watcher: Any = None  # The changes that wait for observers; see `observing`. None when borrowed.
+        self.pages: Dict[int, Any] = {}  # The current pages of loops; see `_pages`.
         self.drops = 0  # How often drop_pages() was called.
         self.attendant = attendant  # Decides whether long calls go on; see `_progress`.
-        self.closing = threading.Lock()  # Between interrupt() and close().
+        self.closing = threading.Lock()  # Held by interrupt() and by close().
         _owners.add(self)
 
     def drop_pages(self) -> None:
-        """The database changes or is closed: what was read ahead is not valid any more."""
+        """Drops the pages of all loops, because the database changes or is closed."""
         self.drops += 1
         while self.pages:
             try:
                 self.pages.popitem()[1].drop()
             except KeyError:
-                return  # A loop ended meanwhile, and took the last page out.
+                return  # A loop ended meanwhile, and removed the last page.
 
     @property
     def owner(self) -> Owner:  # type: ignore[override]
@@ -142,16 +142,16 @@ class Owner(Callee):
 
     @property
     def is_here(self) -> bool:
-        """Whether this is the thread it belongs to."""
+        """Whether the current thread is the owner's thread."""
         return self.ident == _get_ident()
 
     @property
     def is_forked(self) -> bool:
-        """Whether a parent process opened it."""
+        """Whether a parent process opened the realm."""
         return self.state == _FORKED
 
     def check(self) -> None:
-        """Raises if no call can be made: the realm is closed, or this is another thread."""
+        """Raises if a call is not allowed: the realm is closed, or this is not its thread."""
         if self.state != _OPEN or self.ident != _get_ident():
             self.refuse()
 
@@ -167,39 +167,39 @@ class Owner(Callee):
         )
 
     def call_elsewhere(self, callee: Callee, function: Callable[..., Any], arguments: Any) -> Any:
-        """A call on a thread that is not the owner's."""
+        """Handles a call on a thread that is not the owner's: raises. Frozen owners allow it."""
         self.refuse()
 
     def admit(self, function: Callable[..., Any], arguments: Any, depth: int) -> None:
-        """Checks a call inside another call, or on a realm that is not open: raises if it is not allowed."""
+        """Checks a call inside another call or on a realm that is not open. Raises if the call is not allowed."""
         self.check()
         if depth and any(getattr(f, "moves", False) for f in (function, *arguments)):
             raise BusyError("The database is in the middle of another call", path=self.path)
 
     def settle(self) -> None:
-        """Does what had to wait for the end of a call."""
+        """Runs the work that waited for the end of a call."""
         while self.later:
             try:
                 self.later.popleft()()
             except IndexError:
-                return  # A finalizer took the last one meanwhile.
+                return  # A finalizer took the last entry meanwhile.
 
     def release(self, pointer: int) -> None:
-        """Gives back one handle, once. Any thread."""
+        """Releases a handle, unless it was released before. Any thread."""
         if self.state != _OPEN:
             return
         if self.depth or self.ident != _get_ident():
             self.later.append(partial(self.release, pointer))
             return
         try:
-            self.live.remove(pointer)  # One step: if two want to release it, only one does.
+            self.live.remove(pointer)  # Atomic: of two releases of the same handle, only one continues.
         except KeyError:
             return
         lib.realm_release(pointer)
 
     def interrupt(self) -> None:
-        """Ends what the owner's thread is doing. Any thread."""
-        if self.is_here:  # Inside a call: from a signal handler.
+        """Ends the call that is in progress on the owner's thread. Any thread."""
+        if self.is_here:  # On the owner's thread, for example in a signal handler inside a call.
             self.call(c.check, lib.crealm_interrupt)
             return
         with self.closing:  # Meanwhile the owner's thread cannot close the realm or release its handles.
@@ -209,8 +209,8 @@ class Owner(Callee):
             self.refuse()
 
     def close(self) -> None:
-        """Closes the realm and gives back everything, now or when the call in progress is over.
-        Repeating it does nothing, unless the first time was interrupted."""
+        """Closes the realm and releases all handles, now or when the call in progress is over.
+        A second call does nothing, unless the first was interrupted."""
         if self.state == _FORKED or self.is_done:
             return
         with self.closing:
@@ -243,8 +243,8 @@ class Owner(Callee):
 
 
 class FrozenOwner(Owner):
-    """A frozen realm. All threads may call it, many at once, and release what came from it. It is closed
-    when the last call that was in progress is over."""
+    """A frozen realm. All threads may call it at the same time, and release handles that came from it. After close()
+    the realm is closed at the end of the last call in progress."""
 
     __slots__ = ("visits", "ending")
 
@@ -296,7 +296,7 @@ class FrozenOwner(Owner):
 
     def _let_go(self) -> None:
         if self.visits or not self.ending.acquire(blocking=False):
-            return  # The last call in progress will do it, or another thread is doing it.
+            return  # The last call in progress will close the realm, or another thread is closing it.
         try:
             while self.live:
                 lib.realm_release(self.live.pop())
@@ -341,7 +341,7 @@ class Handle(Callee):
         if owner.depth or owner.ident != _get_ident():
             return owner.release(pointer)
         try:
-            owner.live.remove(pointer)  # As in `release`. The set is empty once the realm is closed.
+            owner.live.remove(pointer)  # Atomic, as in `release`. The set is empty after the realm is closed.
         except KeyError:
             return
         lib.realm_release(pointer)
@@ -351,14 +351,14 @@ _owners: "weakref.WeakSet[Owner]" = weakref.WeakSet()
 
 
 def open_owners_here() -> List[Owner]:
-    """The open realms of this thread."""
+    """The owners of the open realms of this thread."""
     return [owner for owner in list(_owners) if owner.is_here and not owner.is_closed]
 
 
 @contextmanager
 def outside_of_calls() -> Iterator[None]:
-    """For functions of the program that the library calls from its scheduler, where it allows every call:
-    calls that they make count as outermost ones."""
+    """For functions of the program that the library calls from its scheduler, where every call is allowed:
+    calls inside the block count as outermost calls."""
     depths = [(owner, owner.depth) for owner in open_owners_here()]
     for owner, _ in depths:
         owner.depth = 0
@@ -372,7 +372,7 @@ def outside_of_calls() -> Iterator[None]:
 def resolved(
     target: Owner, handle: Handle, read: Callable[..., Optional[int]], function: Callable[..., Any]
 ) -> Optional[Handle]:
-    """A handle for the same thing in another realm; None if that realm does not have it."""
+    """A handle for the same object, collection or results in another realm; None if that realm does not have it."""
     found: Optional[Handle] = target.call(_resolved, target, handle, read, function)
     return found
 

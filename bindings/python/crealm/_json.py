@@ -1,4 +1,4 @@
-"""Plain values, as to_dict() makes them, in a form that JSON has."""
+"""Converts plain values, as to_dict() returns them, to values that JSON can express."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .values import ObjectId, RawTimestamp
 
 
 def jsonable(value: Any) -> Any:
-    """The value made of dict, list, str, int, float, bool and None. The table is at to_json()."""
+    """The value as dict, list, str, int, float, bool and None. to_json() documents the conversions."""
     if isinstance(value, Enum):
         return value.value
     if value is None or isinstance(value, (str, bool, int)):

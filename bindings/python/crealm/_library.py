@@ -1,8 +1,8 @@
 """Finds and loads the shared library.
 
-The places, in this order: the file that the environment variable CREALM_LIBRARY names, the folder
-`_lib` of this package, the build output of a source tree around this package, and whatever the
-system's loader finds. A library of another ABI version is refused.
+It looks in this order: the file in the environment variable CREALM_LIBRARY, the folder `_lib` of
+this package, the build output of a source tree around this package, and the library that the
+loader of the operating system finds. A library of another ABI version raises ImportError.
 
 Every function of `_prototypes` becomes an attribute of `lib`, with its argument types declared.
 Functions of the table that the loaded library lacks are absent from `lib` too; see `has()`.
@@ -25,10 +25,10 @@ _FILE_NAME = {"darwin": "libCRealm.dylib", "win32": "CRealm.dll"}.get(sys.platfo
 
 
 def _candidates() -> Iterator[str]:
-    """Where the library may be, the best place first."""
+    """The paths of the library to try, in this order."""
     named = os.environ.get("CREALM_LIBRARY")
     if named:
-        yield named  # Named on purpose: no other library will do.
+        yield named  # An explicit choice: if it fails, no other library is tried.
         return
     package = Path(__file__).resolve().parent
     places = [
@@ -36,7 +36,7 @@ def _candidates() -> Iterator[str]:
         package.parents[2] / ".build" / "release" / _FILE_NAME,
     ]
     yield from (str(path) for path in places if path.exists())
-    from ctypes.util import find_library  # It starts other programs: only where nothing else was found.
+    from ctypes.util import find_library  # Slow, because it starts other programs: so it comes last.
 
     system = find_library("CRealm")
     if system:
@@ -76,8 +76,9 @@ def _declare(blocking: ctypes.CDLL, quick: ctypes.PyDLL) -> SimpleNamespace:
 
 
 class OpenedRealm(ctypes.c_void_p):
-    """The realm that realm_open and realm_freeze return; false when there is none. The call makes it an object of this class
-    at once, and when nobody has that any more, it is closed: an interrupt leaves no file open."""
+    """The realm that realm_open or realm_freeze returned; false for NULL. ctypes makes the returned pointer an
+    object of this class at once, and the object closes the realm when the last reference to it goes: an interrupt
+    leaves no file open."""
 
     def close(self) -> None:
         pointer = self.value
@@ -107,5 +108,5 @@ if has("crealm_abi_version"):
             f"The CRealm library at {path} has ABI version {_found}; this package needs {ABI_VERSION}"
         )
 
-# Chatter on standard error is not for a library inside somebody else's program.
+# A library inside another program must not write more than warnings to standard error.
 lib.realm_set_log_level(_prototypes.LOG_LEVEL_WARNING)

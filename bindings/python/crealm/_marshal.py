@@ -1,8 +1,8 @@
-"""Values between Python and C, and the calls that fill an output argument.
+"""Converts values between Python and C, and wraps the C functions that fill an output argument.
 
-Functions whose first argument is a `pointer`, a `realm` or a `query` run inside `Callee.call()` of
-`_handle` only: it keeps the pointer good, and the texts and bytes that the library shows where they
-are until they are copied here.
+Functions whose first argument is a `pointer`, a `realm` or a `query` run only inside `Callee.call()` of
+`_handle`: it keeps the pointer valid, and also the texts and bytes that the library returns, until they
+are copied here.
 """
 
 from __future__ import annotations
@@ -66,8 +66,8 @@ _INT64_MIN, _INT64_MAX = -(2**63), 2**63 - 1
 
 
 def last_error(path: Optional[str] = None, hint: Optional[str] = None) -> Optional[Error]:
-    """Takes this thread's last error out of the library; None when there is none."""
-    handle = lib.realm_get_last_error_as_async_error()  # A copy: whatever fails meanwhile leaves its texts.
+    """Returns and clears the library's last error of this thread; None if it has none."""
+    handle = lib.realm_get_last_error_as_async_error()  # A copy: a failure meanwhile does not change its texts.
     if not handle:
         return None
     try:
@@ -89,7 +89,7 @@ def fail(path: Optional[str] = None, hint: Optional[str] = None) -> NoReturn:
 
 
 # ------------------------------------------------------------------------------------------------
-# Scratch values: taken and given back, so that code which a finalizer runs in between has its own
+# Scratch values: each use takes one from a list and returns it, so that a finalizer in between gets another one
 # ------------------------------------------------------------------------------------------------
 
 _spare: List[Tuple[Value, int]] = []
@@ -122,7 +122,7 @@ def _address(word: int) -> int:
 
 
 def _read_string(first: int, second: int) -> str:
-    data = _string_at(first, second)  # An address is taken for its 64 bits, with a sign or without one.
+    data = _string_at(first, second)  # ctypes accepts an address as a signed or unsigned integer.
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -157,14 +157,14 @@ _READERS: Dict[int, Callable[[int, int], Any]] = {
 
 
 class Link(NamedTuple):
-    """A link as a value: class key and object key. The caller makes an object of it."""
+    """A link as a value: class key and object key. The caller makes the object."""
 
     class_key: int
     object_key: int
 
 
 class Nested:
-    """Stands for a collection inside a value: the caller fetches it from its place."""
+    """A placeholder for a collection inside Any: the caller reads the collection from the same place."""
 
     __slots__ = ("kind",)
 
@@ -205,7 +205,7 @@ _PACK_LINK = struct.Struct("=I4xqi")
 
 
 class Encoded(Value):
-    """A C value, which keeps the memory that it points to."""
+    """A C value that keeps the memory which it points to alive."""
 
     memory: bytes
 
@@ -233,7 +233,7 @@ def _put_int(out: Encoded, value: Any) -> None:
 
 
 def _index(value: Any) -> int:
-    """A plain int, whatever class of int the value has."""
+    """The value as a plain int; it may be of a subclass of int, or have __index__."""
     try:
         return int.__pos__(operator.index(value))
     except TypeError:
@@ -262,7 +262,7 @@ def _put_string(out: Encoded, value: Any) -> None:
 
 
 def plain_bytes(value: Union[bytes, bytearray, memoryview]) -> bytes:
-    """The bytes themselves: a subclass may say something else of its length."""
+    """The bytes as a plain `bytes`: a subclass may report another length."""
     return memoryview(value).tobytes()
 
 
@@ -312,8 +312,7 @@ def _number(value: Any) -> float:
 
 
 def _check_exact(value: Any, number: float) -> None:
-    """Of an integer no digit is lost unnoticed."""
-    # Integers of numpy, too.
+    """LimitExceeded if an integer, also one of numpy, loses digits as a float."""
     if hasattr(value, "__index__") and number != operator.index(value):
         raise LimitExceeded(f"{value} has more digits than a float", hint="Convert it with float() if losing digits is fine.")
 
@@ -369,7 +368,7 @@ def _put_mixed(out: Encoded, value: Any) -> None:
     raise TypeMismatch(f"A {type(value).__name__} cannot be stored")
 
 
-# bool comes before int, Float32 before float, RawTimestamp is no plain tuple.
+# The first match counts, so bool comes before int, and Float32 before float.
 _MIXED: List[Tuple[Any, Callable[[Encoded, Any], None]]] = [
     (str, _put_string),
     (bool, _put_bool),
@@ -416,14 +415,14 @@ def _full_name(value: Any) -> str:
 
 
 def encode(value: Any, property_type: int) -> Encoded:
-    """A value for a property of some type. None is passed on as null, for the library to judge."""
+    """Encodes a value for a property type. None becomes null: the library reports if the property cannot hold it."""
     out = Encoded()
     if value is None:
         _put_null(out, value)
         return out
     try:
         _WRITERS[property_type](out, value)
-    except struct.error as error:  # A subclass that gives other parts than its base.
+    except struct.error as error:  # A subclass whose parts have other types than those of its base.
         raise TypeMismatch(f"A {type(value).__name__} cannot be stored: {error}") from error
     return out
 
@@ -432,12 +431,12 @@ NOTHING = encode(None, P_INT)
 
 
 def encode_for(facts: PropertyFacts, value: Any) -> Encoded:
-    """A value of a property, or of its elements, as the model of its class has them."""
+    """Encodes a value for a property or for its elements; the value has the type that the model declares."""
     return encode(value if facts.kind is None or value is None else facts.kind.stored(value), facts.type)
 
 
 def decode(encoded: Encoded) -> Any:
-    """What reading an encoded value back would give."""
+    """The value that reading the encoded value back would return."""
     return _decode(encoded)
 
 
@@ -480,7 +479,7 @@ def _parts(high: int, low: int) -> Tuple[int, Tuple[int, ...], Union[int, str]]:
 
 
 def decimal_to_bits(value: Decimal) -> Tuple[int, int]:
-    """High and low 64 bits. Never rounds: LimitExceeded for what 34 digits cannot express.
+    """High and low 64 bits. Never rounds: LimitExceeded if 34 digits cannot express the value.
 
     A zero with an exponent out of range takes the nearest exponent.
     """
@@ -502,7 +501,7 @@ def decimal_to_bits(value: Decimal) -> Tuple[int, int]:
         text = "0"
         exponent = min(max(exponent, _MIN_EXPONENT), _MAX_EXPONENT)
     else:
-        # Zeros at the end may go or come with the exponent: the number stays what it is.
+        # Moving zeros between the end of the coefficient and the exponent does not change the number.
         surplus = max(len(text) - 34, _MIN_EXPONENT - exponent)
         if surplus > zeros:
             raise LimitExceeded(f"{value} has more digits than a Decimal128")
@@ -540,8 +539,8 @@ def get_value(pointer: int, function: Callable[..., bool], *arguments: Any) -> A
 
 
 def get_property(pointer: int, key: int) -> Any:
-    """The value of a property that holds one. The same as get_value(pointer, lib.realm_get_value, key), in fewer steps: most
-    of what programs read one by one comes this way."""
+    """The value of a single-valued property. The same as get_value(pointer, lib.realm_get_value, key), in fewer steps,
+    because programs read most single values this way."""
     try:
         scratch = _spare.pop()
     except IndexError:
@@ -571,12 +570,12 @@ def get_flag(pointer: int, function: Callable[..., bool], *arguments: Any) -> bo
 
 
 def get_pointer(pointer: int, function: Callable[..., Optional[int]], *arguments: Any) -> int:
-    """Calls a function that returns a handle, never NULL without an error."""
+    """Calls a function that returns a handle, and NULL only with an error."""
     return function(pointer, *arguments) or fail()
 
 
 def get_resolved(pointer: int, function: Callable[..., bool], realm: int) -> Optional[int]:
-    """Calls function(pointer, realm, out_handle); None when what it is asked for is not there."""
+    """Calls function(pointer, realm, out_handle); None if the other realm does not have the object."""
     found = c_void_p()
     check(pointer, function, realm, byref(found))
     return found.value
@@ -598,12 +597,12 @@ set_values.moves = True  # type: ignore[attr-defined]
 
 
 def find_in_list(pointer: int, encoded: Encoded) -> int:
-    """The position of the first element equal to a value; -1 when there is none."""
+    """The position of the first element that equals a value; -1 if no element does."""
     return _position(pointer, lib.realm_list_find, encoded)
 
 
 def find_in_results(pointer: int, encoded: Encoded) -> int:
-    """The position of the first row equal to a value; -1 when there is none."""
+    """The position of the first row that equals a value; -1 if no row does."""
     return _position(pointer, lib.realm_results_find, encoded)
 
 
@@ -619,7 +618,7 @@ def find_in_set(pointer: int, encoded: Encoded) -> bool:
 
 
 def find_in_dictionary(pointer: int, key: Encoded) -> Tuple[bool, Any]:
-    """Whether there is such a key, and its value."""
+    """Whether the dictionary has a key, and the value of the key; None without it."""
     scratch = _take()
     found = c_bool()
     try:
@@ -641,7 +640,7 @@ def get_dictionary_pair(pointer: int, index: int) -> Tuple[str, Any]:
 
 
 def aggregate(pointer: int, function: Callable[..., bool], property_key: int) -> Any:
-    """Calls function(results, property, out_value, out_found); None when there is no value."""
+    """Calls function(results, property, out_value, out_found); None if no row has a value."""
     scratch = _take()
     try:
         if not function(pointer, property_key, scratch[1], None):
@@ -652,12 +651,13 @@ def aggregate(pointer: int, function: Callable[..., bool], property_key: int) ->
 
 
 def find_pointer(pointer: int, function: Callable[..., Optional[int]], *arguments: Any) -> Optional[int]:
-    """Calls a function that looks for a handle, and returns NULL without an error where there is none: None then."""
+    """Calls a function that searches, and returns a handle, or NULL without an error if it finds nothing: None."""
     return function(pointer, *arguments) or find_again(pointer, function, *arguments)
 
 
 def find_again(pointer: int, function: Callable[..., Optional[int]], *arguments: Any) -> Optional[int]:
-    """The same where it found nothing: once more, to tell its error from one that was there before."""
+    """Repeats a call that returned NULL. First clears the last error, so that an older error is not taken for one of
+    this call."""
     lib.realm_clear_last_error()
     found = function(pointer, *arguments)
     error = None if found else last_error()
@@ -674,7 +674,7 @@ def describe_query(query: int) -> str:
 
 
 class Arguments:
-    """What `$0`, `$1` … of a query stand for, and the memory behind it: each is one value, or a list."""
+    """The arguments `$0`, `$1` … of a query, each a value or a list of values, and the memory that they point to."""
 
     __slots__ = ("array", "count", "memory")
 
@@ -701,7 +701,7 @@ def get_version(realm: int) -> int:
 
 
 def get_descriptor(scheduler: int) -> int:
-    """The descriptor that says that work waits for the scheduler's thread."""
+    """The file descriptor that is readable while work waits for the scheduler's thread."""
     descriptor = c_int()
     if not lib.crealm_scheduler_get_fd(scheduler, byref(descriptor)):
         fail()
@@ -712,7 +712,8 @@ FAULT_KINDS = {1: "node", 2: "space", 3: "tree", 4: "column", 5: "value", 6: "li
 
 
 def find_faults(realm: int, limit: int) -> Tuple[List[Tuple[str, Optional[str], Optional[str], Optional[int], int, str]], int]:
-    """The first `limit` faults of the snapshot (kind, class, property, object key, offset, text), and how many there are."""
+    """The first `limit` faults of the snapshot (kind, class, property, object key, offset, text), and the number of
+    all faults."""
     block, count, total = c_void_p(), c_size_t(), c_size_t()
     if not lib.crealm_find_faults(realm, limit, byref(block), byref(count), byref(total)):
         fail()
@@ -735,7 +736,7 @@ def find_faults(realm: int, limit: int) -> Tuple[List[Tuple[str, Optional[str], 
 
 
 def take_text(function: Callable[..., bool], *arguments: Any) -> bytes:
-    """The text that a function leaves in its last argument, to be freed."""
+    """Calls function(*arguments, out_text), and returns the text after it has freed the library's buffer."""
     block = c_void_p()
     if not function(*arguments, byref(block)):
         fail()
@@ -753,7 +754,7 @@ SPACE_KINDS = ("", "values", "backlinks", "index", "objects", "schema", "history
 
 
 def space(realm: int) -> List[Tuple[str, Optional[str], Optional[str], int]]:
-    """The parts of the file: kind, class, property, bytes; the largest first."""
+    """The parts of the file (kind, class, property, bytes), the largest first."""
     block, count, total = c_void_p(), c_size_t(), c_uint64()
     if not lib.crealm_get_space(realm, byref(block), byref(count), byref(total)):
         fail()
@@ -772,8 +773,8 @@ WHOLE = ctypes.c_size_t(-1).value
 def location(
     obj: int, key: int, index: int
 ) -> Tuple[List[Tuple[str, int, int, Optional[int]]], List[Tuple[str, int, int, int, int, Optional[int], int]], Optional[int]]:
-    """Where a value of an object lies: nodes (role, offset, size, element), parts (kind, node, offset, first bit, bits, page, offset in the
-    file), and the size of a page."""
+    """The location of a value of an object: nodes (role, offset, size, element), parts (kind, node, offset, first
+    bit, bits, page, offset in the file), and the size of a page."""
     block = c_void_p()
     if not lib.crealm_value_location(obj, key, index, byref(block)):
         fail()
@@ -793,7 +794,8 @@ ACCESSES = ("scan", "index", "words", "rows", "nothing")
 
 
 def explain(query: int) -> Tuple[str, int, int, int, int, str]:
-    """How a query comes to its rows, the key of the property whose index it uses (-1: none), objects, tested, found, its text."""
+    """How a query finds its rows: access, key of the property whose index it uses (-1: no index), objects, tested,
+    found, the text of the query."""
     plan = QueryPlan()
     if not lib.crealm_query_explain(query, byref(plan)):
         fail()
@@ -801,7 +803,7 @@ def explain(query: int) -> Tuple[str, int, int, int, int, str]:
 
 
 def pinned_versions(realm: int) -> List[Tuple[int, int, int, int, int]]:
-    """Version, microseconds since 1970, process, thread and bytes held back, of each pin."""
+    """For each pin: version, microseconds since 1970, process, thread, and bytes that the pin keeps from reuse."""
     count, room = c_size_t(), 64
     while True:
         pins = (PinnedInfo * room)()
@@ -823,7 +825,7 @@ def pinned_versions(realm: int) -> List[Tuple[int, int, int, int, int]]:
 
 
 # ------------------------------------------------------------------------------------------------
-# What a callback is told: inside it only
+# Reading the changes that a callback receives: only inside the callback
 # ------------------------------------------------------------------------------------------------
 
 
@@ -836,7 +838,8 @@ def read_object_changes(changes: int) -> Tuple[List[int], bool]:
 
 
 def read_collection_changes(changes: int) -> Tuple[Any, ...]:
-    """Deletions, insertions, modifications before and after, moves as pairs; cleared, deleted."""
+    """Positions of deletions, insertions, modifications (before and after the change), moves as pairs; whether the
+    collection was cleared, and whether it was deleted."""
     deletions, insertions, modifications, moves = [c_size_t() for _ in range(4)]
     cleared, deleted = c_bool(), c_bool()
     lib.realm_collection_changes_get_num_changes(
@@ -853,7 +856,7 @@ def read_collection_changes(changes: int) -> Tuple[Any, ...]:
 
 
 def read_dictionary_changes(changes: int) -> Tuple[Any, ...]:
-    """Deleted, inserted and modified keys; cleared, deleted."""
+    """Deleted, inserted and modified keys; whether the dictionary was cleared, and whether it was deleted."""
     sizes = [c_size_t() for _ in range(3)]
     cleared, deleted = c_bool(), c_bool()
     lib.realm_dictionary_get_changes(changes, *[byref(size) for size in sizes], byref(deleted))
@@ -870,7 +873,7 @@ def read_dictionary_changes(changes: int) -> Tuple[Any, ...]:
 
 
 class PropertyFacts(NamedTuple):
-    """`realm_property_info_t` in Python's terms."""
+    """`realm_property_info_t` with values of Python."""
 
     name: str
     type: int
@@ -880,11 +883,11 @@ class PropertyFacts(NamedTuple):
     flags: int
     public_name: str = ""
     origin: str = ""
-    kind: Optional[Kind] = None  # Of values that a model sees as something else.
+    kind: Optional[Kind] = None  # Set if the model's type differs from the stored one; see `kinds`.
 
 
 class ClassFacts(NamedTuple):
-    """`realm_class_info_t` in Python's terms, with its stored properties and those of backlinks."""
+    """`realm_class_info_t` with values of Python, with stored properties and, as `computed`, backlinks."""
 
     name: str
     primary_key: str
@@ -895,7 +898,7 @@ class ClassFacts(NamedTuple):
 
 
 class Secret(NamedTuple):
-    """What encrypts a file: a key, a passphrase, or neither; and how a new file is sealed."""
+    """The encryption of a file: a key, a passphrase, or neither; and the cipher for the pages of a new file."""
 
     key: Optional[bytes] = None
     passphrase: Optional[bytes] = None
@@ -905,7 +908,7 @@ class Secret(NamedTuple):
 def make_secret(
     key: Optional[bytes], passphrase: Union[str, bytes, None], page_cipher: Optional[str], path: str
 ) -> Secret:
-    """Checks what a program says of encryption."""
+    """Checks the encryption arguments of a program."""
     if isinstance(key, (bytes, bytearray)):
         key = plain_bytes(key)
     if key is not None and (not isinstance(key, bytes) or len(key) != 64):
@@ -934,13 +937,14 @@ def set_secret(config: int, secret: Secret) -> None:
 
 
 def attend(config: int, attendant: Attendant, timeout: Optional[float]) -> None:
-    """Has long calls ask whether they shall go on, and limits how many seconds they wait for others."""
+    """Makes long calls ask the attendant whether they continue, and limits how long they wait for other users of the
+    file, in seconds."""
     lib.crealm_config_set_progress(config, attendant.asked, None, None)
     lib.crealm_config_set_lock_timeout(config, -1 if timeout is None else round(timeout * 1000))
 
 
 def make_config(path: bytes, mode: int, secret: Secret, durability: str = "full") -> int:
-    """A config handle, to be released."""
+    """A config handle; the caller releases it."""
     config: int = lib.realm_config_new()
     lib.realm_clear_last_error()
     lib.realm_config_set_path(config, path)
@@ -961,14 +965,14 @@ ShouldCompactFunction = Callable[[int, int], bool]
 
 
 def set_should_compact(config: int, ask: ShouldCompactFunction) -> Tuple[object, List[BaseException]]:
-    """Has `ask` called with the size of the file and how much of it is in use when the config is opened.
-    Returns what has to be kept until then, and a list that gets the exception when `ask` raises."""
+    """Makes opening the config call `ask` with the size of the file and the bytes of it that are in use.
+    Returns an object that the caller keeps until the open is over, and a list that gets the exception of `ask`."""
     raised: List[BaseException] = []
 
     def call(userdata: Any, total: int, used: int) -> bool:
         try:
             return bool(ask(total, used))
-        except BaseException as error:  # Must not get into the library; it goes on after the open.
+        except BaseException as error:  # Must not reach the library; the caller raises it after the open.
             raised.append(error)
             lib.realm_register_user_code_callback_error(1)
             return False
@@ -982,8 +986,8 @@ Migration = Callable[[int, int, int], bool]
 
 
 def set_migration(config: int, run: Migration) -> object:
-    """Has `run` called with the old realm, the new realm and the schema while the config is opened.
-    It must not raise. What this returns has to be kept until the config is released."""
+    """Makes opening the config call `run` with the old realm, the new realm and the schema. `run` must not
+    raise. The caller keeps the result until the config is released."""
 
     def call(userdata: Any, old: int, new: int, schema: int) -> bool:
         return run(old, new, schema)
@@ -994,7 +998,7 @@ def set_migration(config: int, run: Migration) -> object:
 
 
 def make_schema(classes: Sequence[ClassFacts]) -> int:
-    """A schema handle, to be released."""
+    """A schema handle; the caller releases it."""
     infos, _, pointers = _schema_structs(tuple(classes))
     schema: int = lib.realm_schema_new(infos, len(infos), pointers) or fail()
     return schema
@@ -1002,8 +1006,8 @@ def make_schema(classes: Sequence[ClassFacts]) -> int:
 
 @functools.lru_cache(maxsize=32)
 def _schema_structs(classes: Tuple[ClassFacts, ...]) -> Tuple[Any, Any, Any]:
-    """Classes, their properties, and pointers to those, for the library, which only reads them. A program declares the
-    same ones at each opening."""
+    """The structs of the classes, those of their properties, and pointers to the latter. The library only reads
+    them. They are cached because a program declares the same classes at each opening."""
     infos = (ClassInfo * len(classes))()
     blocks = []
     for info, facts in zip(infos, classes):
@@ -1031,7 +1035,7 @@ def _schema_structs(classes: Tuple[ClassFacts, ...]) -> Tuple[Any, Any, Any]:
 
 
 def c_name(name: str) -> bytes:
-    """A text that ends with its first NUL in C."""
+    """A text for C, where it ends at the first NUL; DataError if it contains one."""
     data = encode_text(name)
     if b"\0" in data:
         raise DataError(f"{name!r} has a NUL character in it")
@@ -1039,7 +1043,7 @@ def c_name(name: str) -> bytes:
 
 
 def read_schema(realm: int) -> List[ClassFacts]:
-    """All classes of an open realm, in the order of their names."""
+    """All classes of an open realm, sorted by name."""
     room = lib.realm_get_num_classes(realm)
     keys = (c_uint32 * max(room, 1))()
     count = c_size_t()
@@ -1048,7 +1052,7 @@ def read_schema(realm: int) -> List[ClassFacts]:
     classes = []
     for class_key in keys[: min(room, count.value)]:
         if class_key == INVALID_CLASS_KEY:
-            continue  # Declared, and missing in a file that is open for reading only.
+            continue  # The schema declares the class, but the file, open for reading only, does not have it.
         info = ClassInfo()
         if not lib.realm_get_class(realm, class_key, byref(info)):
             fail()

@@ -1,16 +1,16 @@
-"""Loops over objects: their rows come in pages, and the values that a loop asks for with them.
+"""Reads the rows of a loop over objects in pages, together with the columns that the loop uses.
 
-An object of a page has no handle in the library. It has the page and its index in it; it finds its key, and
-makes a handle, when they are needed. Its values are taken from the page until the database changes or the loop
+An object of a page has no handle in the library. It has the page and an index into it; it looks up its key, and
+makes a handle, when they are needed. Its values come from the page until the database changes or the loop
 goes on to the next page; after that they are read from the database. Pages learn which columns a loop needs: when
-a column is read for the second time in a page, it is read for all rows, and the next page has it from the
-beginning. A column that nobody reads in a page is not in the next one.
+the program reads a column for the second time in a page, the column is read for all rows, and the next page has
+it from the beginning. A column that the program does not read in a page is not in the next page.
 
-Most loops look at an object and forget it. If the program kept none of the objects of a page, the next page uses
-them again, which is faster than making new ones (`Page.turn`). An object that the program keeps never becomes
-another row.
+Most loops use an object once and keep no reference to it. If the program kept few objects of a page, the next
+page reuses the others, which is faster than making new ones (`Page.turn`). An object that the program keeps never
+becomes another row.
 
-Pages are for reading: there are none inside a write or a migration.
+Pages are for reading: a loop inside a write or a migration, or in a borrowed realm, reads row by row.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ from ._handle import Handle
 from ._session import Row, Session
 from .errors import DataError
 
-_FIRST, _MOST = 16, 1024  # Rows of a page.
+_FIRST, _MOST = 16, 1024  # Rows of the first page, and the limit for all pages.
 _MOST_BYTES = 1 << 20
 _KEY = "@key"
-_MOST_KEPT = 8  # How many objects the program may have kept of a page that is used again.
+_MOST_KEPT = 8  # Objects of a page are reused if the program kept at most so many of them.
 
 Name = str
 
@@ -45,7 +45,7 @@ _no_object = partial(is_, None)
 
 
 def attribute(name: Name, otherwise: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """The getter of a property: the value from the page of an object, else what `otherwise` reads."""
+    """The getter of a property: the value from the object's page, else the result of `otherwise`."""
 
     def value(row: Any) -> Any:
         place = row._place
@@ -63,8 +63,8 @@ def attribute(name: Name, otherwise: Callable[[Any], Any]) -> Callable[[Any], An
 class Page(Dict[Name, List[Any]]):
     """The values of some columns, by name: filled when they are read, and emptied when the loop leaves the page.
 
-    Its objects are handed out through `rows`, an iterator, without Python code for each. When the page
-    is dropped the iterator ends, and `left` is how many it has not handed out.
+    The loop gets the objects of the page from `rows`, an iterator that runs no Python code per object. When the
+    page is dropped the iterator ends, and `left` is the number of objects that it has not returned.
     """
 
     __slots__ = (
@@ -94,12 +94,12 @@ class Page(Dict[Name, List[Any]]):
         self.rows = iter(self._objects)
 
     def _fetch(self, first: int, count: int) -> None:
-        """Reads the keys of some rows, and the columns that are wanted."""
+        """Reads the keys of some rows, and the columns that the loop needs."""
         loop = self._loop
         names = [name for name in loop.wanted if loop.type_of(name) is not None]
         try:
             rows = _arrow.fetch(loop.handle, first, count, [_KEY, *names])
-        except DataError:  # A value that a column cannot hold: the single read of it raises an error that names it.
+        except DataError:  # A column cannot hold one of the values: reading that alone raises an error that names it.
             loop.refused.update(names)
             names = []
             rows = _arrow.fetch(loop.handle, first, count, [_KEY])
@@ -118,12 +118,12 @@ class Page(Dict[Name, List[Any]]):
         return self._nulls == 0
 
     def turn(self, first: int, count: int) -> bool:
-        """Goes on to as many other rows, with the same objects; False if they cannot be used again.
+        """Goes on to `count` other rows, with the same objects; False if the objects cannot be reused.
 
-        They can if nobody else has them: only the list of this page refers to them; no weak reference leads to
-        one; and none refers to more than when it was made, such as a handle or what a program keeps in its
-        __dict__. A few that the program kept, such as the one that the loop handed out last, leave the page. That
-        fails for an object of which another thread is just reading a value: it has a reference to `_place`.
+        An object can be reused if only the list of this page refers to it, if no weak reference leads to it, and
+        if it refers to nothing that it did not refer to when it was made, such as a handle or an entry in its
+        __dict__. A few objects that the program kept, such as the last one that the loop returned, leave the page.
+        An object cannot leave while another thread reads a value of it: that thread has a reference to `_place`.
         """
         objects = self._objects
         if not _has_counts or count != len(objects) or self._nulls:
@@ -144,13 +144,13 @@ class Page(Dict[Name, List[Any]]):
 
     @property
     def keys(self) -> List[Optional[int]]:  # type: ignore[override]
-        """The keys of the objects, in the order of the rows; None where there is no object."""
+        """The keys of the objects, in the order of the rows; None for a row without an object."""
         if type(self._keys) is not list:
             self._keys = _arrow.values(self._keys, _arrow.OF_PROPERTY[c.P_INT])
         return self._keys
 
     def __missing__(self, name: Name) -> List[Any]:
-        """The values of a column for all rows, when it is needed; KeyError if the value must be read singly."""
+        """Reads a column for all rows. KeyError if the caller must read the single value from the database."""
         type = self._loop.type_of(name)
         if type is None or not self.is_live:
             raise KeyError(name)
@@ -176,30 +176,30 @@ class Page(Dict[Name, List[Any]]):
                 self._loop.refused.add(name)  # The single read raises an error that names the value.
                 raise KeyError(name) from None
         self[name] = values
-        if not self.is_live:  # A signal handler moved the database meanwhile.
+        if not self.is_live:  # A signal handler moved the database to another snapshot meanwhile.
             self.clear()
             raise KeyError(name)
         return values
 
     def drop(self) -> None:
-        """The database changes, or the loop is over."""
+        """Ends the page, because the database changes or the loop is over."""
         if self.is_live:
             self.rest()
             self._objects.clear()
 
     def rest(self) -> None:
-        """The loop leaves the page: from here on its objects read values from the database."""
+        """Called when the loop leaves the page: from here on its objects read values from the database."""
         self.is_live = False
         self.left = length_hint(self.rows)
         self.clear()
         self._ready = {}
 
     def forget(self) -> None:
-        """The objects are not needed for other rows."""
+        """Releases the objects, which will not be reused."""
         self._objects.clear()
 
     def _made(self, kind: Any) -> List[Any]:
-        """An object for each row, None where there is none. All are made at once."""
+        """An object for each row, None for a row without one. One pass in C makes all of them."""
         made: List[Any] = list(map(object.__new__, repeat(kind, self.count)))
         deque(map(kind._place.__set__, made, zip(repeat(self), range(self.count))), maxlen=0)
         if self._nulls:
@@ -207,24 +207,25 @@ class Page(Dict[Name, List[Any]]):
         return made
 
     def _new(self, index: int) -> Any:
-        """Another object for a row."""
+        """A new object for a row."""
         kind = self._loop.kind
         made = object.__new__(kind)
         kind._place.__set__(made, (self, index))
         return made
 
     def _leave(self, index: int) -> bool:
-        """Separates an object that the program keeps from the page; False if another thread is just reading its value from the page."""
+        """Separates an object that the program keeps from the page; False if another thread may be reading a value
+        of it from the page."""
         kept = self._objects[index]
         place = kept._place
-        getattr(kept, "_key")  # Reading the key also makes what else an object without a page needs.
+        getattr(kept, "_key")  # Reading the key also makes everything else that an object without a page needs.
         self._loop.kind._place.__set__(kept, None)
         self._objects[index] = self._new(place[1])
         return next(map(sys.getrefcount, [place])) == _IN_A_LIST + 1  # One more: the name `place` here.
 
 
 class Loop:
-    """What is known of a loop over one class: the columns that it needs, and the size of its next page."""
+    """The state of a loop over one class: the columns that it needs, and the size of its next page."""
 
     __slots__ = ("db", "handle", "class_key", "kind", "kinds", "wanted", "refused", "_size", "_types", "_over", "_turns")
 
@@ -239,11 +240,11 @@ class Loop:
         self.refused: Set[Name] = set()
         self._size = _FIRST
         self._types: Dict[Name, Optional[_arrow.Type]] = {}
-        self._over: Optional[Page] = None  # The last page, whose objects may be used again.
-        self._turns = True  # Whether all pages until now could be used again.
+        self._over: Optional[Page] = None  # The last page, whose objects may be reused.
+        self._turns = True  # Whether the objects of all pages until now could be reused.
 
     def type_of(self, name: Name) -> Optional[_arrow.Type]:
-        """The Arrow type of a column; None if its values are read one by one."""
+        """The Arrow type of a column; None if its values must be read one by one."""
         if name in self.refused:
             return None
         try:
@@ -262,14 +263,15 @@ class Loop:
         return self._size
 
     def read(self, first: int, count: int, step: int = 1) -> Optional[Page]:
-        """A page, for a loop forwards (step 1) or backwards (-1); None inside a write or a migration."""
+        """A page, for a loop forwards (step 1) or backwards (-1); None inside a write or a migration, and in a
+        borrowed realm."""
         db = self.db
         if db._writing or db._is_migrating or db._owner.opened is None:
             return None
         drops = db._owner.drops
         page = self._page(first, count, step)
         db._owner.pages[id(page)] = page
-        if db._owner.drops != drops:  # A signal handler moved the database while the page was read.
+        if db._owner.drops != drops:  # A signal handler moved the database to another snapshot during the read.
             page.drop()
         return page
 
@@ -284,7 +286,7 @@ class Loop:
         return Page(self, first, count, step)
 
     def end(self, page: Page) -> None:
-        """The loop has finished a page."""
+        """Called when the loop has finished a page."""
         page.db._owner.pages.pop(id(page), None)
         if page.is_live:
             self.wanted = list(page)
@@ -296,7 +298,7 @@ class Loop:
             self._size = _FIRST
 
     def close(self) -> None:
-        """The loop is over."""
+        """Called when the loop is over."""
         if self._over is not None:
             self._over.forget()
             self._over = None
@@ -305,7 +307,8 @@ class Loop:
 def rows(
     db: Session, handle: Handle, class_key: int, total: int, step: int, at: Callable[[int], Any], keeps_deleted: bool
 ) -> Iterator[Optional[Row]]:
-    """The rows of a snapshot, forwards or backwards. `at` reads a single one. Deleted ones are None, or left out."""
+    """The rows of a snapshot, forwards or backwards. `at` reads a single row. A deleted row is None if
+    `keeps_deleted`, else it is left out."""
     return chain.from_iterable(_parts(Loop(db, handle, class_key), total, step, at, keeps_deleted))
 
 
@@ -323,7 +326,7 @@ def _parts(loop: Loop, total: int, step: int, at: Callable[[int], Any], keeps_de
                     left = count - page.count if page.is_live else count - page.count + page.left
                 finally:
                     loop.end(page)
-            if left:  # Those that did not come with the page, or that were not handed out before it was dropped.
+            if left:  # Rows that are not in the page, or that it had not returned when it was dropped.
                 is_over: List[bool] = []
                 single = unless_interrupted(map(at, range(first, first + count)[::step][count - left :]), is_over)
                 yield single if keeps_deleted else filterfalse(_no_object, single)
@@ -333,6 +336,6 @@ def _parts(loop: Loop, total: int, step: int, at: Callable[[int], Any], keeps_de
 
 
 def unless_interrupted(rows: Iterator[Any], is_over: List[bool]) -> Iterator[Any]:
-    """The rows; an exception ends them for good. `is_over` gets an element when there was none."""
+    """The rows; after an exception no more rows follow. `is_over` gets an element if all rows came without one."""
     yield from rows
     is_over.append(True)

@@ -1,10 +1,11 @@
-"""Long calls of the library: from time to time it calls a function here, which decides whether the call goes on.
+"""Progress and interruption of long calls: during one the library repeatedly calls a function of this module, which
+decides whether the call continues.
 
-In this function Ctrl-C and the other signals of the program arrive while a call waits, searches, checks or copies.
-It also calls the progress function of the program. An exception of either of them ends the call: it is kept here
-until the call has failed, and is raised in place of the error of the call.
+While a call waits, searches, checks or copies, Python runs the program's signal handlers (such as that of Ctrl-C)
+inside this function. The function also calls the progress function of the program. An exception of either ends the
+call: this module keeps the exception until the call has failed, and it is raised in place of the error of the call.
 
-Meanwhile the call is in progress: its database cannot be used.
+The call is still in progress then: the functions cannot use its database.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any, Callable, Generator, List, Optional
 
 from ._prototypes import GoOn
 
-# Gets what a call is doing, how much is done, and of how much (0: not known). Returning False ends the call.
+# Arguments: the activity of the call, how much is done, and the total (0: not known). Returning False ends the call.
 Progress = Callable[[str, int, int], Any]
 
 INTERRUPTED = 9004
@@ -22,7 +23,8 @@ ACTIVITIES = ("waiting", "querying", "checking", "copying")
 
 
 class Attendant:
-    """Decides for the calls of one database, and lives as long as the database; until that is open, the opening call keeps it alive."""
+    """Decides whether calls of one database continue. The database keeps it alive; during the opening, the opening
+    call does."""
 
     __slots__ = ("function", "asked")
 
@@ -36,9 +38,9 @@ class Attendant:
 
 
 def _answers(attendant: Attendant) -> Generator[bool, Any, None]:
-    """Receives the progress of a call, and yields whether the call goes on. No exception may reach the library, or leave this generator, which
-    would end it. A signal may come at any step, also between a `try` and its loop: then the next `try` around it catches the exception, and
-    a third one catches that of a signal there."""
+    """Receives the progress of a call, and yields whether the call continues. No exception may reach the library, or
+    leave this generator, which would end it. A signal may arrive at any step, even between a `try` and the loop
+    inside it: then the next outer `try` catches the exception, and a third `try` covers the steps of the second."""
     answer = True
     while True:
         try:
@@ -64,13 +66,13 @@ def _answers(attendant: Attendant) -> Generator[bool, Any, None]:
 
 
 def _keep(error: BaseException) -> bool:
-    """For `raised`."""
+    """Keeps an exception for `raised`. False: the call ends."""
     _raised.waiting.append(error)
     return False
 
 
 class Attended:
-    """`with Attended(attendant, progress):` the calls inside tell `progress`, where it is given."""
+    """`with Attended(attendant, progress):` calls inside the block report to `progress`, unless that is None."""
 
     def __init__(self, attendant: Optional[Attendant], function: Optional[Progress]) -> None:
         self._attendant = attendant
@@ -95,5 +97,5 @@ _raised = _Raised()
 
 
 def raised() -> Optional[BaseException]:
-    """What ended the call that has just failed on this thread; None: nothing of the program."""
+    """The exception that ended the call that has just failed on this thread; None if the program raised none."""
     return _raised.waiting.pop() if _raised.waiting else None

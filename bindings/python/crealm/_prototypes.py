@@ -1,9 +1,9 @@
-"""Every C function the package uses, in one alphabetical table, and the structs they take.
+"""All C functions that the package uses, in one alphabetical table, and the structs that they take.
 
-A line reads: name, result, arguments, and what kind of call it is. QUICK calls look something up in
-memory and keep the interpreter lock, which is cheaper; BLOCKING ones may wait, touch the disk or run
-for long, and let other threads go on meanwhile. After MOVES, what the library showed before, such as
-a text, may be elsewhere: it changes the data, or the snapshot.
+A line has the name, the result, the arguments and the kind of call. QUICK calls only read memory and
+keep the interpreter lock, which is cheaper. BLOCKING calls may wait, access the disk or run long; they
+release the interpreter lock, so that other threads continue. MOVES calls change the data or the
+snapshot: after one, pointers into the data that the library returned before, such as texts, are invalid.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from ctypes import (
     sizeof,
 )
 
-BLOCKING, QUICK, MOVES = 0, 1, 2  # MOVES is added to one of the others.
+BLOCKING, QUICK, MOVES = 0, 1, 2  # MOVES is added to BLOCKING or QUICK.
 
 INVALID_CLASS_KEY = 0x7FFFFFFF
 INVALID_PROPERTY_KEY = -1
@@ -40,8 +40,8 @@ SCHEMA_MODE_ADDITIVE_EXPLICIT = 6
 
 
 class Value(Structure):
-    """`realm_value_t`. The union of 16 bytes is two words here: `_marshal` packs and unpacks it,
-    and a struct of integers may be passed by value everywhere."""
+    """`realm_value_t`. Its union of 16 bytes is declared as two words, because ctypes can pass a struct of
+    integers by value on all platforms; `_marshal` packs and unpacks it."""
 
     _fields_ = [("first", c_int64), ("second", c_int64), ("type", c_int32)]
 
@@ -137,7 +137,7 @@ class PinnedInfo(Structure):
 
 
 class ArrowSchema(Structure):
-    """`struct ArrowSchema` of the Arrow C data interface. What it points to is addresses here."""
+    """`struct ArrowSchema` of the Arrow C data interface. Pointers are declared as addresses."""
 
     _fields_ = [
         ("format", c_char_p),
@@ -283,7 +283,7 @@ class LocationInfo(Structure):
     ]
 
 
-# The `release` of any of the three: it takes the struct.
+# The type of `release` in these three structs; its argument is the struct.
 ArrowRelease = PYFUNCTYPE(None, c_void_p)
 
 _STRUCTS = (
@@ -308,7 +308,7 @@ _STRUCTS = (
     LocationInfo,
 )
 
-# Other layouts would be other structs than the library's.
+# The structs must have the same layout as in the library.
 if sizeof(c_void_p) != 8:
     raise ImportError("crealm needs a 64-bit Python")
 assert [sizeof(s) for s in _STRUCTS] == [24, 56, 40, 32, 24, 16, 48, 48, 72, 80, 40, 48, 216, 32, 56, 72, 32, 48, 40]
@@ -329,16 +329,16 @@ class ProgressInfo(Structure):
 # `crealm_progress_func_t`
 GoOn = CFUNCTYPE(c_bool, POINTER(ProgressInfo))
 
-# `realm_on_realm_change_func_t`: userdata. What comes there is a number, and no address.
+# `realm_on_realm_change_func_t`: userdata. The package passes a number as userdata, not an address.
 DatabaseMoved = CFUNCTYPE(None, c_void_p)
 
-# `realm_on_object_change_func_t` and its sisters for collections and dictionaries: userdata, changes.
+# `realm_on_object_change_func_t`, and the same for collections and dictionaries: userdata, changes.
 Told = CFUNCTYPE(None, c_void_p, c_void_p)
 
 # `realm_async_begin_write_func_t`: userdata, a number.
 BlockDue = CFUNCTYPE(None, c_void_p)
 
-# `realm_async_commit_func_t`: userdata, a number; whether it failed; why.
+# `realm_async_commit_func_t`: userdata, a number; whether the commit failed; the reason.
 Flushed = CFUNCTYPE(None, c_void_p, c_bool, c_char_p)
 
 # `realm_free_userdata_func_t`
@@ -349,7 +349,7 @@ PAGE_CIPHERS = {"xchacha20": 0, "aes256gcm": 1, "realm": 2}
 # `crealm_durability_e`
 DURABILITIES = {"full": 0, "two_flushes": 1, "unsafe": 2}
 
-# Functions that a library may lack.
+# Functions that an older or smaller library may lack.
 OPTIONAL = frozenset(
     {
         "crealm_abi_version", "crealm_check", "crealm_config_set_version_slot", "crealm_create_batch", "crealm_file_info", "crealm_find_faults",

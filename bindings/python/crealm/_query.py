@@ -1,5 +1,5 @@
-"""Texts of queries and orderings, on their way to the library: arguments are encoded, names that only
-Python knows replaced, and errors given the place that they are about."""
+"""Prepares texts of queries and orderings for the library: encodes arguments, replaces names that only
+Python knows by the stored ones, and adds the position in the text to errors."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _ORDERING = re.compile(
     re.VERBOSE | re.DOTALL | re.IGNORECASE,
 )
 _BLANKS = {" ": "\\ ", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
-# What the language takes for its own, wherever a name could be.
+# Words that the query language reserves: a property with such a name cannot be written as a plain name.
 _WORDS = frozenset(
     "all and any asc ascending beginswith between bin binary contains desc descending distinct endswith false falsepredicate first "
     "geobox geocircle geopolygon geowithin in inf infinity last like limit nan nil none not null obj or size some sort subquery "
@@ -71,7 +71,7 @@ class Query:
             )
 
     def append_to(self, query: Handle) -> Handle:
-        """A query that asks for this one too, and has its ordering at the end."""
+        """The query `query` AND this one, followed by the ordering of this one."""
         with positioned(self.text):
             return query.make(
                 lib.realm_query_append_query,
@@ -82,7 +82,7 @@ class Query:
 
 
 def written(db: Session, bound: Optional[BoundClass], condition: Condition) -> Tuple[str, Tuple[Any, ...]]:
-    """A condition on the objects of a class, as a text with its arguments."""
+    """The text of a condition on the objects of a class, and the arguments of the text."""
     writer = _Writer(db)
     text = writer.text(condition._parts, bound, "")
     return text, tuple(writer.values)
@@ -100,7 +100,8 @@ class _Writer:
         return "".join(part if isinstance(part, str) else self.part(part, bound, before) for part in parts)
 
     def part(self, part: Any, bound: Optional[BoundClass], before: str) -> str:
-        """`before`: what stands before the paths of the objects that the condition is about."""
+        """The text of a part. `before` is put in front of each path: the variable of a subquery and a point, or
+        nothing."""
         if isinstance(part, Argument):
             self.values.append(part.value)
             return f"${len(self.values) - 1}"
@@ -114,7 +115,7 @@ class _Writer:
         return self.path(part, bound, before)[0]
 
     def path(self, path: Steps, bound: Optional[BoundClass], before: str) -> Tuple[str, Optional[BoundClass]]:
-        """Its text, and the class of the objects that it leads to."""
+        """The text of a path, and the class of the objects at its end."""
         _check_class(bound, path)
         names, behind = _stored_names(self.db, bound, [step.name for step in path.steps])
         if not before and any(name.lower() in _WORDS for name in names):
@@ -124,7 +125,7 @@ class _Writer:
         return before + ".".join(_escaped(name) + text for name, text in zip(names, after)), behind
 
     def named(self, names: List[str], path: Steps) -> str:
-        """A path with a name in it that is a word of the language: as an argument."""
+        """A path that contains a word of the query language as a name: such a path must be an argument."""
         if any(step.keys for step in path.steps) or any(name.startswith("@") for name in names[:-1]):
             raise QueryError(f"{'.'.join(names)}: the query language takes a name in here for one of its words")
         last = names.pop() if names[-1].startswith("@") else ""
@@ -133,7 +134,7 @@ class _Writer:
 
 
 def sort_text(db: Session, bound: Optional[BoundClass], keys: Tuple[Any, ...], is_descending: bool) -> str:
-    """"age", "-age", ("age", "desc") or lists of them, as the library writes an ordering."""
+    """The ordering in the library's form, from "age", "-age", ("age", "desc") or a list of these."""
     parts = []
     for key in _flat(keys):
         path: Any
@@ -166,7 +167,7 @@ def ordered(function: Any, results: Handle, text: str) -> Handle:
 
 @contextmanager
 def positioned(text: str) -> Iterator[None]:
-    """Tells a QueryError what text it is about."""
+    """Adds the text, and the position in it, to a QueryError that the block raises."""
     try:
         yield
     except QueryError as error:
@@ -183,8 +184,8 @@ def positioned(text: str) -> Iterator[None]:
 
 
 def _numbered(text: str, count: int, names: List[str]) -> str:
-    """The text with numbers for its named arguments, which come after `count` others. What follows
-    stays where it was, so that positions in errors mean the text as it was written."""
+    """The text with numbers in place of named arguments; they are numbered after `count` positional ones. The
+    replacement has the length of the name, so that positions in errors are also right for the original text."""
     used = set()
     highest = -1
 
@@ -251,7 +252,7 @@ def _pair(key: Any) -> Tuple[Any, str]:
 
 
 def _stored_path(db: Session, bound: Optional[BoundClass], path: Any) -> str:
-    """A path with the names that the file has. What is unknown stays, for the library to judge."""
+    """A path with the names of the file. Unknown names stay as they are: the library reports them."""
     if isinstance(path, Path):
         path = ".".join(step.name for step in _unkeyed(bound, path).steps)
     if not isinstance(path, str):
@@ -262,7 +263,8 @@ def _stored_path(db: Session, bound: Optional[BoundClass], path: Any) -> str:
 
 
 def _origin(bound: BoundClass, name: str) -> Optional[str]:
-    """The class of the objects in the backlinks of a name, where the model has them and knows it."""
+    """The class of the objects in the backlinks with this name; None if the model has no such backlinks, or does
+    not know their class."""
     member = None if bound.model is None else bound.model._member(name)
     model = None if member is None else member._leads_to()
     return None if model is None else model._realm_class
@@ -275,7 +277,7 @@ def check_class(bound: BoundClass, property: Any) -> None:
 
 
 def _check_class(bound: Optional[BoundClass], path: Steps) -> None:
-    """QueryError when a path begins with a property of another class than the one that is asked."""
+    """QueryError if a path begins with a property of another class than the queried one."""
     if bound is not None and bound.name != path.model._realm_class:
         raise QueryError(
             f"{path.model.__name__}.{path.steps[0].name} is no property of {bound.name}",
@@ -284,7 +286,7 @@ def _check_class(bound: Optional[BoundClass], path: Steps) -> None:
 
 
 def _unkeyed(bound: Optional[BoundClass], path: Path) -> Steps:
-    """The steps of a path for an order, where no keys and indexes can be."""
+    """The steps of a path for an order. QueryError if the path has keys or indexes."""
     steps = path._as_part()
     _check_class(bound, steps)
     if any(step.keys for step in steps.steps):
@@ -295,7 +297,7 @@ def _unkeyed(bound: Optional[BoundClass], path: Path) -> Steps:
 def _stored_names(
     db: Session, bound: Optional[BoundClass], names: Iterable[str]
 ) -> Tuple[List[str], Optional[BoundClass]]:
-    """The names that the file has, and the class of the objects that they lead to, as far as that is known."""
+    """The names of the file, and the class of the objects at the end of the path; None if that is not known."""
     found = []
     for name in names:
         stored = name

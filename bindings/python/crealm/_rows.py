@@ -1,4 +1,4 @@
-"""Rows of values as dictionaries: tuples with names beside them, and CSV files."""
+"""Converts rows to dictionaries: tuples with a list of names, and lines of CSV files."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def boolean_of(text: str) -> bool:
 
 
 def _time(text: str) -> datetime:
-    """A text without a zone means UTC."""
+    """A time in ISO format. A text without a time zone is UTC."""
     made = datetime.fromisoformat(text[:-1] + "+00:00" if text.endswith("Z") else text)
     return made if made.tzinfo else made.replace(tzinfo=timezone.utc)
 
@@ -44,7 +44,8 @@ _SPECIAL = re.compile(r"[+-]?(?:nan|inf|infinity)", re.IGNORECASE)
 
 
 def integer_of(text: str) -> int:
-    """Digits with a sign, zeros in front of them or not; nothing else that Python takes, such as 1_000."""
+    """An integer: an optional sign and digits, with leading zeros or without. Other forms of Python, such as 1_000,
+    are errors."""
     if not _INTEGER.fullmatch(text):
         raise ValueError(f"{text!r} is no integer")
     value = int(text)
@@ -54,21 +55,21 @@ def integer_of(text: str) -> int:
 
 
 def float_of(text: str) -> float:
-    """Digits with a sign, a point and an exponent, or nan and inf."""
+    """A number: an optional sign, digits, a decimal point and an exponent; or nan or inf."""
     if not _NUMBER.fullmatch(text) and not _SPECIAL.fullmatch(text):
         raise ValueError(f"{text!r} is no number")
     return float(text)
 
 
 def decimal_of(text: str) -> Decimal:
-    """The same as a decimal."""
+    """As float_of(), but a Decimal."""
     if not _NUMBER.fullmatch(text) and not _SPECIAL.fullmatch(text):
         raise ValueError(f"{text!r} is no number")
     return Decimal(text)
 
 
 def delimiter_beside(names: Sequence[str]) -> Optional[str]:
-    """What seems to stand between the names of a first line that has one name, as it was read."""
+    """The character that probably separates the names of a first line, if it was read as one name; else None."""
     return next((mark for mark in ";\t|" if mark in names[0]), None) if len(names) == 1 else None
 
 

@@ -1,4 +1,4 @@
-"""Small things that all sequences of the package need: positions, and how they print."""
+"""Helpers for all sequences of the package: positions, and shortened output."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 class Cut:
-    """Prints as a collection of which only the beginning is shown."""
+    """Prints the beginning of a collection, and how many elements are missing."""
 
     def __init__(self, shown: Any, count: int, brackets: str = "") -> None:
         self.shown, self.count, self.brackets = shown, count, brackets
@@ -21,7 +21,7 @@ class Cut:
 
 
 def position_in(index: Any, sequence: Sequence[Any]) -> int:
-    """A non-negative position; IndexError when there is none."""
+    """The index as a non-negative position; IndexError if it is out of range."""
     try:
         position = operator.index(index)
     except TypeError:

@@ -1,6 +1,6 @@
-"""The part of an open database that its objects, collections, results and queries use. They are defined in
-modules that import this one; `database`, with the complete class `Database`, imports them. This module imports
-none of them, so it has base classes for those that it must recognise: `Row`, `LiveList`."""
+"""The part of an open database that its objects, collections, results and queries use. Their modules import this
+one, and `database`, with the complete class `Database`, imports their modules. This module imports none of them;
+it defines base classes for the types that it must recognise: `Row`, `LiveList`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ READING = ("r", *STILL)  # The modes without writes.
 
 
 class Row:
-    """An object: of a database, or an instance of a model that is in none yet."""
+    """An object of a database, or an instance of a model that is in no database yet."""
 
     __slots__ = ()
     _db: Session  # None for model instances that are in no database.
@@ -55,7 +55,7 @@ class Instance(Protocol):
 
 
 class LiveList:
-    """A list in a database. Where it is given as a value, its elements are stored."""
+    """A list in a database. When it is assigned as a value, its elements are copied."""
 
     __slots__ = ()
 
@@ -74,9 +74,10 @@ class Session:
         self._mode = mode
         self._is_dynamic = is_dynamic
         self._models = models
-        self._writing = False  # Whether the block of a write is running, as far as the package knows.
-        self._block: Optional[weakref.ref[Any]] = None  # To what only the block of the running write keeps alive: see Write.
-        self._async_writes: Set[Any] = set()  # The asynchronous writes that wait for their turn, or for the disk.
+        self._writing = False  # Whether a write block is running. The library may have ended the write already.
+        # Refers to an object that only the block of the running write keeps alive: see Write.
+        self._block: Optional[weakref.ref[Any]] = None
+        self._async_writes: Set[Any] = set()  # The asynchronous writes that wait for the write lock, or for the disk.
         self._added = Added()
         self._classes: Dict[int, BoundClass] = {}
         self._by_name: Dict[str, BoundClass] = {}
@@ -92,7 +93,7 @@ class Session:
             owner.close()
             raise
 
-    # What it is
+    # Properties of the database
 
     @property
     def path(self) -> str:
@@ -101,12 +102,12 @@ class Session:
 
     @property
     def mode(self) -> str:
-        """The mode it was opened with; "frozen" for what freeze() returns."""
+        """The mode that the database was opened with; "frozen" for the result of freeze()."""
         return self._mode
 
     @property
     def is_frozen(self) -> bool:
-        """Whether freeze() returned it: all threads may use it, and it never changes."""
+        """Whether this is a frozen database, a result of freeze(): all threads may use it, and it never changes."""
         return self._mode == "frozen"
 
     @property
@@ -123,7 +124,7 @@ class Session:
 
     @property
     def version(self) -> int:
-        """The number of the snapshot; each commit makes a higher one."""
+        """The number of the current snapshot; each commit makes a snapshot with a higher number."""
         number: int = self._owner.call(c.get_version)
         return number
 
@@ -140,7 +141,8 @@ class Session:
         self._by_name = {bound.name: bound for bound in classes}
 
     def _moved(self) -> None:
-        """Follows to a new snapshot, if there is one: it may have new classes and properties."""
+        """Called when the realm may have moved to a new snapshot: drops the pages, and in a database without models
+        reads the schema, which may have new classes and properties."""
         version = self._owner.call(c.get_version)
         if version != self._seen:
             self._owner.drop_pages()
@@ -149,19 +151,20 @@ class Session:
             self._seen = version
 
     def _tell(self) -> None:
-        """Calls the functions of observers whose changes are waiting. No call may be in progress."""
+        """Calls the functions of observers with the changes that wait for them. No call of the library may be in
+        progress."""
         self._owner.watcher.tell(self._owner)
 
     def _enter_block(self) -> None:
-        """The library has begun a write."""
+        """Called after the library has begun a write."""
         self._owner.drop_pages()
         self._moved()
         self._writing = True
         self._tell()
 
     def _end_write(self, block: "weakref.ref[Any]", is_committed: bool = False) -> None:
-        """Ends the write of a block: what is not committed is rolled back. It may be called again: after an
-        interrupt it continues, and for a block that is over it does nothing."""
+        """Ends the write of a block, and rolls back changes that are not committed. A second call is allowed: after
+        an interrupt it continues, and for a block that is over it does nothing."""
         owner = self._owner
         if owner.depth or not owner.is_here:
             owner.later.append(partial(self._end_write, block, is_committed))
@@ -199,7 +202,7 @@ class Session:
             raise NoSuchClass("The object's class is not part of the schema", path=self.path) from None
 
     def _class(self, kind: Any) -> BoundClass:
-        """The class of a name or of a model class."""
+        """The class for a name or for a model class."""
         return self._of_model(kind) if isinstance(kind, type) else self._named(kind)
 
     def _of_model(self, model: type) -> BoundClass:
@@ -214,14 +217,15 @@ class Session:
         return self._named(name)  # type: ignore[arg-type]
 
     def _model_named(self, name: str) -> Union[str, type]:
-        """The model class that has this name; else the text itself, the name of a class in the file."""
+        """The model class with this Python name; if no model has it, the text itself as the name of a class in the
+        file."""
         return next((model for model in self._models.values() if model.__name__ == name), name)
 
     def _object_of(self, handle: Handle, bound: BoundClass) -> Any:
         return bound.wrap(self, handle, bound.key, handle.call(lib.realm_object_get_key))
 
     def _kind_in_loops(self, bound: BoundClass) -> Any:
-        """The Python class of the objects that a loop hands out."""
+        """The Python class of the objects that a loop returns."""
         if bound.kind is None:
             bound.kind = bound.model or self._object_type._of_class(bound)
         return bound.kind
@@ -231,23 +235,23 @@ class Session:
         return self._bound(class_key).wrap(self, handle, class_key, object_key)
 
     def _found(self, bound: BoundClass, primary_key: c.Encoded) -> Any:
-        """The object with a primary key, as users see it; None when there is none."""
+        """The object with a primary key, as an object of the package; None if no object has it."""
         found = self._owner.call(_find_row, self._owner, bound.key, primary_key)
         return None if found is None else bound.wrap(self, found[0], bound.key, found[1])
 
     def _find(self, bound: BoundClass, primary_key: c.Encoded) -> Optional[Handle]:
-        """The object with a primary key; None when there is none."""
+        """The handle of the object with a primary key; None if no object has it."""
         return self._owner.find(lib.realm_object_find_with_primary_key, bound.key, primary_key, None)
 
     def _rich(self, value: Any, facts: c.PropertyFacts) -> Any:
-        """What users see of a value that came from the library."""
+        """The value that users get for a value that came from the library."""
         if facts.kind is not None:
             return read_kind(self, facts, value)
         kind = type(value)
         if kind is c.Link:
             return self._object(value.class_key, value.object_key)
         if kind is Float32 and facts.type == c.P_FLOAT:
-            return float(value)  # The property has the type float; only in Any the value must show it.
+            return float(value)  # The property says that it is a 32-bit float; only in Any the value must say so.
         return value
 
     def _plain(self, value: Any) -> Any:
@@ -287,15 +291,16 @@ class Added:
             self._room = max(1000, 2 * len(self._instances))
 
     def keep(self) -> None:
-        """The write was committed."""
+        """Called after the write was committed."""
         self._settle(lambda instance: instance._stay())
 
     def take_back(self) -> None:
-        """The write was rolled back."""
+        """Called after the write was rolled back."""
         self._settle(lambda instance: instance._return())
 
     def _settle(self, settle: "Callable[[Instance], None]") -> None:
-        """Takes each instance out of the list after it, so that a second call continues after an interrupt."""
+        """Settles each instance and only then removes it from the list, so that a second call continues after an
+        interrupt."""
         while self._instances:
             instance = self._instances[-1]()
             if instance is not None:
@@ -304,17 +309,17 @@ class Added:
 
 
 def _find_row(realm: int, owner: Owner, class_key: int, primary_key: c.Encoded) -> Optional[Tuple[Handle, int]]:
-    """A handle and the key of an object, in one call."""
+    """The handle and the key of the object with a primary key, in one call; None if no object has it."""
     find = lib.realm_object_find_with_primary_key
     found = find(realm, class_key, primary_key, None) or c.find_again(realm, find, class_key, primary_key, None)
     if found is None:
         return None
-    handle = Handle(owner, found)  # Made first: from here on the handle is released in any case.
+    handle = Handle(owner, found)  # Made before the next step, which may be interrupted: it releases the C handle.
     return handle, lib.realm_object_get_key(found)
 
 
 def read_kind(db: Session, facts: c.PropertyFacts, value: Any) -> Any:
-    """A stored value as the type that the model declares."""
+    """Converts a stored value to the type that the model declares."""
     if value is None or facts.kind is None:
         return value
     try:
@@ -327,7 +332,7 @@ def read_kind(db: Session, facts: c.PropertyFacts, value: Any) -> Any:
 
 
 def _end(realm: int, db: Session, block: "weakref.ref[Any]", is_committed: bool) -> None:
-    """Rolls back what is not committed. It is one `call()`, so that no other write can begin meanwhile."""
+    """Rolls back changes that are not committed. Runs as one `call()`, so that no other write can begin meanwhile."""
     if db._block is not block:
         return
     try:
@@ -349,7 +354,7 @@ def _roll_back(realm: int, db: Session) -> None:
         except UsageError:
             if not db._async_writes:
                 raise
-            # They wait, but no write is running.
+            # Asynchronous writes wait, so the Realm counts as writable; but no write is running.
 
 
 _end.moves = True  # type: ignore[attr-defined]

@@ -1,11 +1,11 @@
-"""How values look in a REPL and in Jupyter: short, whatever they are, and never an exception of a value's own."""
+"""How values look in a REPL and in Jupyter: always short. An exception of a value's repr() is shown, not raised."""
 
 from __future__ import annotations
 
 import html
 from typing import Any, Iterable, List, Sequence
 
-ROWS, COLUMNS = 10, 20  # What a table of HTML shows at most.
+ROWS, COLUMNS = 10, 20  # The limits of an HTML table.
 
 
 def cut(text: str, width: int) -> str:
@@ -14,7 +14,7 @@ def cut(text: str, width: int) -> str:
 
 
 def brief(value: Any, width: int = 60) -> str:
-    """A value in at most so many letters, without work for the rest of it."""
+    """A value in at most `width` letters. Does no work for the part that is not shown."""
     try:
         if hasattr(type(value), "_brief"):
             return str(value._brief())
@@ -28,7 +28,7 @@ def brief(value: Any, width: int = 60) -> str:
 
 
 def table(caption: str, columns: Sequence[str], rows: Iterable[Sequence[Any]], missing: int = 0) -> str:
-    """A table of HTML. Texts may hold anything: they are shown, never obeyed."""
+    """An HTML table. Markup in texts is escaped."""
     lines = [f"<table><caption>{_cell(caption)}</caption>", _row("th", columns[:COLUMNS], len(columns) > COLUMNS)]
     lines += [_row("td", [_plain(value) for value in row[:COLUMNS]], len(columns) > COLUMNS) for row in rows]
     if missing:
@@ -37,7 +37,7 @@ def table(caption: str, columns: Sequence[str], rows: Iterable[Sequence[Any]], m
 
 
 def text(value: Any) -> str:
-    """What stands for a table where there is none."""
+    """A value that is not shown as a table, as HTML."""
     return f"<pre>{_cell(repr(value))}</pre>"
 
 
@@ -47,12 +47,12 @@ def _row(tag: str, cells: Iterable[str], has_more: bool) -> str:
 
 
 def _plain(value: Any) -> str:
-    """Texts without quotes; None is empty."""
+    """The content of a cell: texts without quotes; empty for None."""
     if value is None:
         return ""
     return cut(value[:61], 60) if isinstance(value, str) else brief(value)
 
 
 def _cell(content: str) -> str:
-    # What cannot be encoded, such as a lone surrogate, would break the page.
+    # Characters that cannot be encoded, such as a lone surrogate, would break the page.
     return html.escape(content.encode("utf-8", "replace").decode("utf-8"))

@@ -1,13 +1,13 @@
-"""How Python values get into the file: first all of them are checked and encoded, then written.
+"""Writes Python values to the file: first checks and encodes all of them, then writes them.
 
 A `Plan` takes the values of one change, and collects everything that must be stored with them:
 objects that are not in the database yet, the objects that those link to, embedded objects, and
 collections inside Any. A value that cannot be stored raises before anything is written. In a plan
 a value is one of
 
-    c.Encoded   a single value, or a link to an object that is there
+    c.Encoded   a single value, or a link to an object that exists in the database
     Addition    a link to an object that will be added
-    Inside      an embedded object, to be made where it belongs
+    Inside      an embedded object, which will be created inside its owner
     Many        a collection: `elements` are values, or pairs of key and value
 """
 
@@ -33,10 +33,10 @@ from .errors import (
 from .schema import BoundClass
 from .values import RawTimestamp
 
-# Values of these types are stored alone; a link or Any may lead to objects that must be added, too.
+# Values of these types are complete in themselves; a link or Any may refer to objects that must be added, too.
 SIMPLE = frozenset(c.PROPERTY_TYPES) - {c.P_OBJECT, c.P_MIXED}
 
-MAX_NESTING = 100  # Of collections inside Any.
+MAX_NESTING = 100  # Levels of collections inside Any.
 
 UPDATES = ("error", "modified", "all")
 
@@ -48,7 +48,7 @@ class Addition:
 
     def __init__(self, bound: BoundClass, source: Any, instance: Optional[Instance]) -> None:
         self.bound = bound
-        self.source = source  # Kept alive: Plan finds it by its id().
+        self.source = source  # Kept alive, because Plan finds additions by the id() of their source.
         self.instance = instance
         self.key: Optional[c.Encoded] = None
         self.values: Values = []
@@ -85,7 +85,7 @@ Values = List[Tuple[c.PropertyFacts, Planned]]
 
 
 def is_list(value: object) -> bool:
-    """Whether a value stands for a list inside Any."""
+    """Whether a value is stored as a list inside Any."""
     return isinstance(value, (list, tuple, LiveList)) and not isinstance(value, RawTimestamp)
 
 
@@ -95,8 +95,8 @@ def check_update(update: str) -> None:
 
 
 class Plan:
-    """What one change writes. `update` is for objects whose primary key is taken: "error" refuses,
-    "all" writes every property, "modified" those that were given and differ."""
+    """Everything that one change writes. `update` decides what happens if the primary key of an object already
+    exists: "error" raises, "all" writes every property, "modified" writes the given ones that differ."""
 
     def __init__(self, db: Session, update: str = "error") -> None:
         check_update(update)
@@ -127,15 +127,15 @@ class Plan:
         return [(dictionary_key(key), self.element(facts, value, 1)) for key, value in values.items()]
 
     def sequence(self, facts: c.PropertyFacts, values: Any, depth: int) -> List[Any]:
-        """Some values for a list or set."""
+        """The values for the elements of a list or set."""
         if not isinstance(values, Iterable) or isinstance(values, (str, bytes, bytearray, Mapping, Row)):
             kind = "set" if facts.collection == c.C_SET else "list"
             raise TypeMismatch(f"Needs a {kind}, not {type(values).__name__}")
         return [self.element(facts, value, depth) for value in values]
 
     def element(self, facts: c.PropertyFacts, value: Any, depth: int) -> Planned:
-        """A value for a property that holds one, for an element of a list or set, or under a key.
-        `depth` is the number of collections around it."""
+        """A value for a single-valued property, for an element of a list or set, or for a key of a dictionary.
+        `depth` is the number of collections around the value."""
         if value is None:
             if not facts.flags & c.NULLABLE:
                 raise ConstraintError("Cannot be None", code=3002)
@@ -177,7 +177,7 @@ class Plan:
         raise TypeMismatch(f"Needs an object of class {target.name}, not {type(value).__name__}")
 
     def _link(self, value: Row, target: Optional[BoundClass]) -> Planned:
-        """A link to an object; `target` is the only class allowed, if there is one."""
+        """A link to an object. Unless `target` is None, the object must be of that class."""
         if value._db is None:
             bound = self.db._of_model(type(value))
         elif value._db is self.db:
@@ -217,7 +217,7 @@ class Plan:
     # Objects that are added
 
     def instance(self, instance: Instance) -> Addition:
-        """A model instance that is not in a database yet, and everything it leads to."""
+        """A model instance that is not in a database yet, and everything that it refers to."""
         bound = self.db._of_model(type(instance))
         found = self._of_source.get((bound.key, id(instance)))
         if found is None:
@@ -231,7 +231,7 @@ class Plan:
         return found
 
     def row(self, bound: BoundClass, values: Mapping[str, Any]) -> Addition:
-        """An object made of a mapping. The same mapping again is the same object."""
+        """An object made from a mapping. If the same mapping occurs again, it is the same object."""
         found = self._of_source.get((bound.key, id(values)))
         if found is None:
             if bound.schema.embedded:
@@ -276,7 +276,7 @@ class Plan:
                     addition.values.append((facts, self.value(bound, facts, value)))
 
     def _find(self, addition: Addition, value: Any) -> None:
-        """Looks for an object that has the addition's primary key already."""
+        """Checks whether the database or an earlier addition already has the addition's primary key."""
         assert addition.key is not None
         bound = addition.bound
         addition.handle = self.db._find(bound, addition.key)
@@ -294,8 +294,8 @@ class Plan:
     # Writing
 
     def add(self) -> None:
-        """Adds all objects of the plan; model instances become objects of the database. On failure the
-        objects that were created are deleted again."""
+        """Adds all objects of the plan; model instances become objects of the database. On failure it
+        deletes the objects that it created."""
         self._read_all()
         made: List[Handle] = []
         try:
@@ -339,14 +339,14 @@ _delete_again.moves = True  # type: ignore[attr-defined]
 
 
 def located(error: Error, where: str) -> Error:
-    """The error with a place in front of its message."""
+    """The error, with `where` in front of its message."""
     error.message = f"{where}: {error.message}"
     error.args = (error.message, *error.args[1:])
     return error
 
 
 def with_defaults(bound: BoundClass, values: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The values, and the defaults that the class's model has for properties that are missing."""
+    """The values, with the model's defaults for properties that are missing."""
     if bound.model is None:
         return values
     defaults = bound.model._defaults(without=values)
@@ -371,7 +371,7 @@ def dictionary_key(key: object) -> c.Encoded:
 
 
 # ------------------------------------------------------------------------------------------------
-# Writing what was planned
+# Writing a plan
 # ------------------------------------------------------------------------------------------------
 
 
@@ -391,7 +391,7 @@ def put_in_property(handle: Handle, facts: c.PropertyFacts, value: Planned) -> N
         _fill(handle.make(lib.realm_set_embedded, facts.key), value)
     elif isinstance(value, Many):
         if facts.collection == c.C_NONE:
-            # First null: a collection that is there already would keep its elements.
+            # First null: an existing collection would keep its elements.
             handle.call(c.check, lib.realm_set_value, facts.key, c.NOTHING, False)
             make = lib.realm_set_list if value.kind == c.C_LIST else lib.realm_set_dictionary
             _fill(handle.make(make, facts.key), value)
@@ -473,12 +473,12 @@ def _fill(handle: Handle, value: Union[Inside, Many]) -> None:
 
 
 # ------------------------------------------------------------------------------------------------
-# Comparing what is there with what was planned
+# Comparing stored values with planned ones
 # ------------------------------------------------------------------------------------------------
 
 
 def differing(handle: Handle, values: Values) -> Values:
-    """The values that differ from those of an object. Embedded objects and collections inside
+    """The values that differ from those stored in an object. Embedded objects and collections inside
     Any always count as different."""
     return [(facts, value) for facts, value in values if not _is_there(handle, facts, value)]
 
@@ -513,7 +513,7 @@ def _same_under_key(handle: Handle, key: c.Encoded, value: Planned) -> bool:
 
 
 def _same(current: Any, value: Planned) -> bool:
-    """Whether a value read is the one planned, to the last bit."""
+    """Whether a stored value equals the planned one in every bit."""
     if not is_single(value):
         return False
     wanted = c.decode(single(value))

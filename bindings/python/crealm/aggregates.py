@@ -1,22 +1,23 @@
-"""Sums and the like for groups of objects.
+"""Aggregates (counts, sums, means, least and largest values) for groups of objects.
 
     from crealm.aggregates import count, max, mean
 
     db[Trip].group_by("owner.name").agg(trips=count(), longest=max("km"), usual=mean(Trip.km))
     [{"owner.name": "Ann", "trips": 2, "longest": 12.5, "usual": 10.25}, …]
 
-A column is a property by its name, or a path over links to one object each, as everywhere (see `columns`). The rows come in
-the order in which the groups appear. None is a group of its own, and so is not-a-number. group_by() without columns makes
-one group of everything, also when there is nothing.
+A column is the name of a property, or a path over single links (see `columns`). The groups are in the order of
+their first objects. Objects with None form a separate group, and so do objects with not-a-number. group_by() without
+columns makes one group of all objects, even if there are none.
 
-    count()         how many objects
-    count("age")    how many of them have a value
-    sum("age")      the sum: an int of any size, a float or a Decimal; zero when there is nothing to add
-    mean("age")     the mean: a float, or a Decimal for decimals; None when there are no numbers
-    min("age")      the smallest value: of numbers, points in time, texts and so on; None when there is none
-    max("age")      the largest
+    count()         the number of objects
+    count("age")    the number of objects with a value
+    sum("age")      the sum: an int of any size, a float or a Decimal; zero without numbers
+    mean("age")     the mean: a float, or a Decimal for decimals; None without numbers
+    min("age")      the smallest value, of numbers, points in time, texts and so on; None without values
+    max("age")      the largest value
 
-None and not-a-number are passed over. The columns are read in pages and added up in Python, without numpy.
+Sums, means and extremes ignore None and not-a-number. The columns are read in pages and aggregated in Python,
+without numpy.
 """
 
 from __future__ import annotations
@@ -42,14 +43,14 @@ _NUMBERS = (c.P_INT, c.P_DOUBLE, c.P_FLOAT, c.P_DECIMAL)
 
 
 class Aggregate(NamedTuple):
-    """What agg() is asked for: count(), sum("age") and so on."""
+    """An argument of agg(): count(), sum("age") and so on."""
 
     function: str
     column: Any  # None for count() of objects.
 
 
 def count(column: Any = None) -> Aggregate:
-    """How many objects; of a column how many values that are not None."""
+    """The number of objects; with a column, the number of its values that are not None."""
     return Aggregate("count", column)
 
 
@@ -83,7 +84,7 @@ class Rows(Protocol):
 
 
 class Groups(List[Dict[str, Any]]):
-    """What agg() gives: a list with a dictionary for each group."""
+    """The result of agg(): a list with a dictionary for each group."""
 
     def to_arrow(self) -> "pyarrow.Table":
         """A table of pyarrow."""
@@ -105,7 +106,7 @@ class Groups(List[Dict[str, Any]]):
 
 
 class Grouping:
-    """What group_by() gives."""
+    """The result of group_by(): objects and the columns that they are grouped by."""
 
     __slots__ = ("_rows", "_keys")
 
@@ -115,11 +116,11 @@ class Grouping:
         self._keys: Dict[str, str] = {**dict(zip(names, names)), **{name: column_name(column) for name, column in named.items()}}
 
     def agg(self, **aggregates: Aggregate) -> Groups:
-        """A dictionary for each group, with the values that the objects share and what is asked for:
+        """A dictionary for each group, with the values that its objects share and the aggregates:
         agg(n=count(), oldest=max("age")).
 
         NoSuchProperty for unknown columns, NotSupportedError for collections, embedded objects and Any, UsageError for
-        the sum and the mean of what are no numbers.
+        the sum and the mean of values that are no numbers.
         """
         for name, asked in aggregates.items():
             if not isinstance(asked, Aggregate):
@@ -156,7 +157,7 @@ class Grouping:
             groups[()] = _Group(columns)
         first = 0
         while True:
-            # Of links the keys of the objects.
+            # For links, the keys of the objects.
             paths = [f"{name}.@key" if name in facts and facts[name].type == c.P_OBJECT else name for name in names]
             page = _arrow.fetch(self._rows._handle, first, _PAGE, paths or ["@key"])
             if not page.length:
@@ -179,7 +180,7 @@ class Grouping:
 
 
 class _Sums:
-    """What is known of the values of a column in a group."""
+    """The running aggregates of the values of a column in a group."""
 
     __slots__ = ("filled", "numbers", "total", "least", "most")
 
@@ -245,7 +246,7 @@ def _nan(facts: c.PropertyFacts) -> Any:
 
 
 def _without_nan(facts: c.PropertyFacts, values: List[Any]) -> List[Any]:
-    """The values as keys: all kinds of not-a-number are one."""
+    """The values as keys of groups: all kinds of not-a-number are equal."""
     if facts.type not in (c.P_DOUBLE, c.P_FLOAT, c.P_DECIMAL):
         return values
     return [_NAN if value is not None and _is_nan(facts, value) else value for value in values]

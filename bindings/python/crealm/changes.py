@@ -1,7 +1,7 @@
-"""What a function that observes something is told: see `observing`.
+"""The change objects that observers receive; see `observing`.
 
-All of them are true when something changed; the first one of an observation is false, unless something
-happened before it was told. Several commits may be told as one change.
+A change object is true if something changed. The first one of an observation is false, unless something
+changed before it was reported. One change object may cover several commits.
 
 Positions are ascending. `deletions` and `modifications` are positions before the change, `insertions` and
 `modifications_after` positions after it. A copy of a collection follows it like this:
@@ -21,8 +21,8 @@ from typing import FrozenSet, NamedTuple, Tuple
 
 
 class Move(NamedTuple):
-    """An element that List.move() moved: from a position before the change to one after it. It is among
-    the deletions and the insertions, too."""
+    """An element that List.move() moved: `source` is its position before the change, `target` the one after it. The
+    deletions and insertions contain these positions, too."""
 
     source: int
     target: int
@@ -30,16 +30,16 @@ class Move(NamedTuple):
 
 @dataclass(frozen=True)
 class CollectionChange:
-    """Of a list, a set, results or a table. Rows of results that change their places are told as deleted
-    and inserted."""
+    """A change of a list, a set, results or a table. A row of results that changes its position is reported as
+    deleted and inserted."""
 
     deletions: Tuple[int, ...] = ()
     insertions: Tuple[int, ...] = ()
     modifications: Tuple[int, ...] = ()
     modifications_after: Tuple[int, ...] = ()
     moves: Tuple[Move, ...] = ()
-    cleared: bool = False  # Emptied as a whole, and nothing inserted since.
-    deleted: bool = False  # With its object, or replaced by another value. Nothing follows.
+    cleared: bool = False  # Whether the collection was cleared, and nothing was inserted since.
+    deleted: bool = False  # Whether it was deleted with its object, or replaced by another value. The last change.
 
     def __bool__(self) -> bool:
         return self != _NO_CHANGE
@@ -47,7 +47,7 @@ class CollectionChange:
 
 @dataclass(frozen=True)
 class DictionaryChange:
-    """Of a dictionary, by its keys."""
+    """A change of a dictionary, by its keys."""
 
     deletions: Tuple[str, ...] = ()
     insertions: Tuple[str, ...] = ()
@@ -61,10 +61,10 @@ class DictionaryChange:
 
 @dataclass(frozen=True)
 class ObjectChange:
-    """Of an object."""
+    """A change of an object."""
 
-    properties: FrozenSet[str] = frozenset()  # The names of those that changed; of key paths the first name.
-    deleted: bool = False  # Nothing follows.
+    properties: FrozenSet[str] = frozenset()  # The names of the changed properties; for key paths the first name.
+    deleted: bool = False  # Whether the object was deleted. This is the last change then.
 
     def __bool__(self) -> bool:
         return self.deleted or bool(self.properties)
@@ -72,7 +72,7 @@ class ObjectChange:
 
 @dataclass(frozen=True)
 class DatabaseChange:
-    """Of a database: it shows another snapshot."""
+    """A change of a database: it shows another snapshot, with this number."""
 
     version: int
 

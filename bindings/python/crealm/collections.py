@@ -1,17 +1,17 @@
 """Lists, sets and dictionaries of an object: live views.
 
-A view always shows what the database holds now, and changes it: inside `with db.write():`, like all
-changes. When its object is deleted, or a collection inside an Any property is replaced, the view
-raises InvalidatedError. Assigning to the property itself, `obj.items = [1, 2]`, replaces the contents.
+A view always shows the current contents in the database. Changes through it write to the database; like all
+changes they need `with db.write():`. After its object was deleted, or a collection inside an Any property was
+replaced, the view raises InvalidatedError. Assigning to the property, `obj.items = [1, 2]`, replaces the contents.
 
-What goes in is checked as a whole before anything is written: when one of the values of an extend()
-cannot be stored, none is. Plain model instances among them are added to the database; embedded
-objects are copied in. Inside Any, lists and dictionaries of Python become nested collections.
+All values of a call are checked before anything is written: if one of the values of an extend() cannot be
+stored, none of them is. Plain model instances among them are added to the database; embedded objects are
+copied. Inside Any, lists and dictionaries of Python become nested collections.
 
-What pop() returns is out of the database: an embedded object comes as a plain instance of its model
+pop() returns values that are independent of the database: an embedded object as a plain instance of its model
 or as a dictionary, a nested collection as a list or dictionary of Python.
 
-Lists, sets and the values of dictionaries can be asked as tables can: `ann.dogs.where("age > 2")`,
+Lists, sets and the values of dictionaries have the queries of tables: `ann.dogs.where("age > 2")`,
 `ann.dogs.sort("name")`, `ann.marks.max()`; see `results`.
 """
 
@@ -69,11 +69,11 @@ from .schema import BoundClass
 T = TypeVar("T")
 V = TypeVar("V", bound="View")
 _MISSING: Any = object()
-_DEEPEST = 100  # Collections inside of each other that a file can hold.
+_DEEPEST = 100  # The levels of nested collections that a file can have.
 
 
 class View(Observable, Freezable):
-    """What the three kinds have in common."""
+    """Base of lists, sets and dictionaries."""
 
     __slots__ = ("_db", "_handle", "_property", "_class_key", "_owner", "_depth")
     _is_valid: Callable[[int], bool]
@@ -95,7 +95,7 @@ class View(Observable, Freezable):
         self._handle = handle
         self._property = property
         self._class_key = class_key
-        self._owner = owner  # The object whose property it is; None inside another collection.
+        self._owner = owner  # The key of the object that has the property; None inside another collection.
         self._depth = depth  # 1 for a property, 2 for a collection inside it, and so on.
 
     def __len__(self) -> int:
@@ -125,7 +125,7 @@ class View(Observable, Freezable):
         return self._db._bound(self._class_key)
 
     def _is_of(self, db: Session, class_key: int, owner: int, property: c.PropertyFacts) -> bool:
-        """Whether this is the collection that a property of an object has now."""
+        """Whether this is the current collection of a property of an object."""
         return (
             self._db is db
             and self._class_key == class_key
@@ -135,20 +135,20 @@ class View(Observable, Freezable):
         )
 
     def _begin(self) -> Handle:
-        """The handle, for a change."""
+        """Checks that a write is running, and returns the handle."""
         db = self._db
         if not db._writing or db._owner.is_closed:
             db._require_write(self._bound().where(self._property))
         return self._handle
 
     def _planned(self, make: Callable[[Plan], T]) -> T:
-        """What to write, once everything that has to come along is in the database."""
+        """Plans values with `make`, adds the objects that they refer to, and returns the planned values."""
         plan = Plan(self._db)
         try:
             made = make(plan)
         except (DataError, ConstraintError) as error:
             raise located(error, self._bound().where(self._property))
-        len(self)  # Raises when the collection is gone, before anything is added.
+        len(self)  # Raises if the collection does not exist any more, before anything is added.
         plan.add()
         return made
 
@@ -161,11 +161,12 @@ class View(Observable, Freezable):
         return self._planned(lambda plan: plan.element(self._property, value, self._depth))
 
     def _planned_elements(self, values: Any) -> ListOf[Any]:
-        """Of lists and sets."""
+        """The planned values for elements of a list or set."""
         return self._planned(lambda plan: plan.sequence(self._property, values, self._depth))
 
     def _nested(self, kind: int, list_pointer: Any, dictionary_pointer: Any, *place: Any) -> View:
-        """The view of a collection at a place in this one. CorruptFileError where that is deeper than any file nests them."""
+        """The view of a collection at a place in this one. CorruptFileError if it is nested deeper than the format
+        allows."""
         if self._depth > _DEEPEST:
             where = self._bound().where(self._property)
             raise CorruptFileError(f"{where}: collections nested too deeply, or one that contains itself", path=self._db.path)
@@ -175,7 +176,7 @@ class View(Observable, Freezable):
         return nested
 
     def _found(self, function: Any) -> Results[Any]:
-        """The results that a function makes of the collection."""
+        """The results that a function of the library makes from the collection."""
         made = self._handle.make(function)
         return results_of(self._db, made, self._property, self._class_key, self._depth)
 
@@ -208,8 +209,8 @@ class View(Observable, Freezable):
 
 
 class List(Queryable[T], View, LiveList, MutableSequence[T]):
-    """A list property, or a list inside an Any value. As an annotation of a model, dogs: crealm.List[Dog] is the same
-    as list[Dog], and tells type checkers that it is a live view."""
+    """A list property, or a list inside an Any value. As an annotation of a model, dogs: crealm.List[Dog] means
+    list[Dog], and lets type checkers know that the attribute is a live view."""
 
     __slots__ = ()
     _realm_collection = c.C_LIST
@@ -264,18 +265,18 @@ class List(Queryable[T], View, LiveList, MutableSequence[T]):
         return self._find(value) >= 0
 
     def _find(self, value: object) -> int:
-        """The first position of a value; -1 without one."""
+        """The first position of a value; -1 if the list does not have it."""
         if isinstance(value, (View, list, dict)):
             return next((i for i, element in enumerate(self) if value == element), -1)
         try:
             position: int = self._handle.call(c.find_in_list, self._encode(value))
             return position
         except (ConstraintError, DataError):
-            len(self)  # Raises when the list is gone.
-            return -1  # A value that the list could not hold.
+            len(self)  # Raises if the list does not exist any more.
+            return -1  # The list cannot hold such a value.
 
     def index(self, value: Any, start: int = 0, stop: Optional[int] = None) -> int:
-        """The first position of a value, from `start` on and before `stop`; ValueError without one."""
+        """The first position of a value, from `start` on and before `stop`; ValueError if it is not there."""
         if start == 0 and stop is None:
             position = self._find(value)
         else:
@@ -312,7 +313,7 @@ class List(Queryable[T], View, LiveList, MutableSequence[T]):
                 set_in_list(handle, position, self._planned_element(value))
 
     def _is_element(self, position: int, value: Any) -> bool:
-        """Whether the value is the very embedded object at a position, as in items[0] = items[0]."""
+        """Whether the value is the same embedded object that is at a position, as in items[0] = items[0]."""
         return (
             getattr(value, "_db", None) is self._db
             and self._property.type == c.P_OBJECT
@@ -358,7 +359,7 @@ class List(Queryable[T], View, LiveList, MutableSequence[T]):
             handle.call(c.check, lib.realm_list_erase, position)
 
     def insert(self, index: int, value: T) -> None:
-        """Inserts before a position; beyond the ends means at the ends."""
+        """Inserts before a position; a position beyond an end inserts at that end."""
         handle = self._begin()
         planned = self._planned_element(value)
         position = slice(index, None).indices(len(self))[0]
@@ -372,7 +373,7 @@ class List(Queryable[T], View, LiveList, MutableSequence[T]):
             insert_in_list(handle, len(self), planned)
 
     def extend(self, values: Iterable[T]) -> None:
-        """Appends all values, or none if one cannot be stored."""
+        """Appends all values, or none of them if one cannot be stored."""
         handle = self._begin()
         planned = self._planned_elements(values)
         with _Located(self):
@@ -384,7 +385,7 @@ class List(Queryable[T], View, LiveList, MutableSequence[T]):
         return self
 
     def pop(self, index: int = -1) -> T:
-        """Removes an element, the last one unless told otherwise, and returns it."""
+        """Removes an element, by default the last one, and returns it."""
         handle = self._begin()
         if not len(self):
             raise IndexError("pop from an empty list")
@@ -394,12 +395,12 @@ class List(Queryable[T], View, LiveList, MutableSequence[T]):
         return value
 
     def clear(self) -> None:
-        """Removes all elements. Objects that are linked to stay in the database, embedded ones go."""
+        """Removes all elements. Linked objects stay in the database, embedded objects are deleted."""
         self._begin().call(c.check, lib.realm_list_clear)
 
     def move(self, from_index: int, to_index: int) -> None:
-        """Moves an element to another position, as del and insert would, but keeps embedded objects and
-        nested collections as they are."""
+        """Moves an element to another position. The positions are those of a removal and an insertion, but an
+        embedded object or nested collection stays the same one."""
         handle = self._begin()
         source, target = position_in(from_index, self), position_in(to_index, self)
         handle.call(c.check, lib.realm_list_move, source, target)
@@ -411,8 +412,8 @@ class List(Queryable[T], View, LiveList, MutableSequence[T]):
             handle.call(c.check, lib.realm_list_move, last, position)
 
     def sort(self, *keys: Any, **options: Any) -> Results[T]:
-        """The objects in another order, as Results; see Queryable. The list itself stays as it is: what
-        list.sort() of Python does is not offered."""
+        """The objects in another order, as Results; see Queryable. Unlike list.sort() of Python, it does not change
+        the list."""
         if not keys:
             raise NotSupportedError(
                 "A list keeps the order that it was given",
@@ -440,7 +441,7 @@ class SetView(Queryable[T], View, MutableSet[T]):
 
     @classmethod
     def _from_iterable(cls, elements: Iterable[Any]) -> SetOf[Any]:
-        return set(elements)  # What | & - ^ make is a set of its own.
+        return set(elements)  # The operators | & - ^ make a set of Python.
 
     def __len__(self) -> int:
         count: int = self._handle.call(c.get_size, lib.realm_set_size)
@@ -469,8 +470,8 @@ class SetView(Queryable[T], View, MutableSet[T]):
         try:
             return bool(self._handle.call(c.find_in_set, self._encode(value)))
         except (ConstraintError, DataError):
-            len(self)  # Raises when the set is gone.
-            return False  # A value that the set could not hold.
+            len(self)  # Raises if the set does not exist any more.
+            return False  # The set cannot hold such a value.
 
     def copy(self) -> SetOf[T]:
         """A set of Python with the same elements."""
@@ -481,11 +482,11 @@ class SetView(Queryable[T], View, MutableSet[T]):
         return set(self).union(*others)
 
     def intersection(self, *others: Iterable[Any]) -> SetOf[Any]:
-        """A set of Python with the values that all of them have."""
+        """A set of Python with the values that this set and all others have."""
         return set(self).intersection(*others)
 
     def difference(self, *others: Iterable[Any]) -> SetOf[Any]:
-        """A set of Python with the values that none of the others has."""
+        """A set of Python with the values of this set that none of the others has."""
         return set(self).difference(*others)
 
     def symmetric_difference(self, other: Iterable[Any]) -> SetOf[Any]:
@@ -525,11 +526,11 @@ class SetView(Queryable[T], View, MutableSet[T]):
         try:
             return bool(self._handle.call(c.get_flag, lib.realm_set_erase, self._encode(value)))
         except (ConstraintError, DataError):
-            len(self)  # Raises when the set is gone.
+            len(self)  # Raises if the set does not exist any more.
             return False
 
     def remove(self, value: Any) -> None:
-        """Removes a value; KeyError when it is not there."""
+        """Removes a value; KeyError if the set does not have it."""
         self._begin()
         if not self._discard(value):
             raise KeyError(value)
@@ -543,11 +544,11 @@ class SetView(Queryable[T], View, MutableSet[T]):
         raise KeyError("pop from an empty set")
 
     def clear(self) -> None:
-        """Removes all values. Objects that are linked to stay in the database."""
+        """Removes all values. Linked objects stay in the database."""
         self._begin().call(c.check, lib.realm_set_clear)
 
     def update(self, *others: Iterable[Any]) -> None:
-        """Adds all values, or none if one cannot be stored."""
+        """Adds all values, or none of them if one cannot be stored."""
         handle = self._begin()
         planned = self._planned_elements([value for values in others for value in values])
         with _Located(self):
@@ -555,20 +556,20 @@ class SetView(Queryable[T], View, MutableSet[T]):
                 insert_in_set(handle, value)
 
     def difference_update(self, *others: Iterable[Any]) -> None:
-        """Removes the values that one of the others has."""
+        """Removes the values that any of the others has."""
         self._begin()
         for value in [value for values in others for value in values]:
             self._discard(value)
 
     def intersection_update(self, *others: Iterable[Any]) -> None:
-        """Removes the values that one of the others lacks."""
+        """Removes the values that any of the others lacks."""
         self._begin()
         kept = [values if isinstance(values, Set) else set(values) for values in others]
         for value in [v for v in self if not all(v in values for values in kept)]:
             self._discard(value)
 
     def symmetric_difference_update(self, other: Iterable[Any]) -> None:
-        """Removes the values that the other has, too, and adds those that only the other has."""
+        """Removes the values that both sets have, and adds those that only the other has."""
         handle = self._begin()
         values = list(other if isinstance(other, Set) else set(other))
         gone = [value for value in values if value in self]
@@ -600,9 +601,9 @@ class SetView(Queryable[T], View, MutableSet[T]):
 
 
 class Dictionary(View, MutableMapping[str, T]):
-    """A dictionary property, or a dictionary inside an Any value, in the order of its keys. Keys with a
-    "." in them or a "$" at their beginning cannot be stored: DataError. As an annotation,
-    ages: crealm.Dictionary[int] is the same as dict[str, int]."""
+    """A dictionary property, or a dictionary inside an Any value, in the order of its keys. DataError for a key that
+    contains "." or begins with "$", which cannot be stored. As an annotation, ages: crealm.Dictionary[int] means
+    dict[str, int]."""
 
     __slots__ = ()
     _realm_collection = c.C_DICTIONARY
@@ -645,13 +646,13 @@ class Dictionary(View, MutableMapping[str, T]):
         return encoded is not None and self._handle.call(c.find_in_dictionary, encoded)[0]
 
     def _key(self, key: object) -> Optional[c.Encoded]:
-        """The key for the library; None for what cannot be a key."""
+        """The key, encoded for the library; None for a value that cannot be a key."""
         if isinstance(key, str):
             try:
                 return c.encode(key, c.P_STRING)
             except DataError:
                 pass
-        len(self)  # Raises when the dictionary is gone.
+        len(self)  # Raises if the dictionary does not exist any more.
         return None
 
     def _wrap(self, value: Any, key: c.Encoded) -> Any:
@@ -728,7 +729,7 @@ class Dictionary(View, MutableMapping[str, T]):
             put_in_dictionary(handle, encoded, planned)
 
     def _is_value(self, key: Any, value: Any) -> bool:
-        """Whether the value is the very embedded object under a key."""
+        """Whether the value is the same embedded object that is under a key."""
         return (
             getattr(value, "_db", None) is self._db
             and self._property.type == c.P_OBJECT
@@ -743,7 +744,7 @@ class Dictionary(View, MutableMapping[str, T]):
             raise KeyError(key)
 
     def pop(self, key: str, default: Any = _MISSING) -> Any:
-        """Removes a key and returns its value, or the default; KeyError without one."""
+        """Removes a key and returns its value; for a missing key the default, or KeyError without a default."""
         self._begin()
         if key not in self:
             if default is _MISSING:
@@ -765,18 +766,18 @@ class Dictionary(View, MutableMapping[str, T]):
         return key, value
 
     def clear(self) -> None:
-        """Removes all pairs. Objects that are linked to stay in the database, embedded ones go."""
+        """Removes all pairs. Linked objects stay in the database, embedded objects are deleted."""
         self._begin().call(c.check, lib.realm_dictionary_clear)
 
     def setdefault(self, key: str, default: Any = None) -> T:
-        """The value of a key, which becomes the default if it is missing."""
+        """The value of a key; a missing key is first added with the default."""
         self._begin()
         if key not in self:
             self[key] = default
         return self[key]
 
     def update(self, *others: Any, **values: Any) -> None:
-        """Sets all pairs, or none if one cannot be stored."""
+        """Sets all pairs, or none of them if one cannot be stored."""
         if len(others) > 1:
             raise TypeError(f"update() takes one mapping at most, not {len(others)}")
         handle = self._begin()
@@ -799,7 +800,7 @@ class Dictionary(View, MutableMapping[str, T]):
 
 
 class _Located:
-    """Puts the property in front of what the library says about a value."""
+    """`with _Located(view):` puts the name of the property in front of the library's error messages about values."""
 
     __slots__ = ("view",)
 
@@ -817,7 +818,7 @@ class _Located:
 
 
 def taken_out(value: Any) -> Any:
-    """An element that is about to leave the database."""
+    """A copy, independent of the database, of an element that is about to be removed."""
     if isinstance(value, List):
         return [taken_out(element) for element in value]
     if isinstance(value, Dictionary):

@@ -4,9 +4,9 @@
     duckdb.from_arrow(db["Person"].where("age > 30").select())  # anything that reads Arrow streams
     numpy.asarray(db["Person"].column("age"))
 
-A column is a property by its name, or a path over links to one object each: "boss.name", or Person.boss.name,
-None where a link is None. "@key" is the key of the object. The columns are read inside the library, from one snapshot,
-and copied once: what comes out is good when the database moves on or is closed.
+A column is the name of a property, or a path over single links: "boss.name", or Person.boss.name; its value is None
+if a link is None. "@key" is the key of the object. The library reads the columns from one snapshot and copies them
+once: the result stays valid when the database moves on or is closed.
 
     in the database         in Arrow
     int, bool, float        int64, bool, double
@@ -15,15 +15,15 @@ and copied once: what comes out is good when the database moves on or is closed.
     datetime                timestamp in nanoseconds, UTC: DataError for times before 1677 or after 2262
     Decimal                 16 bytes as the file has them, extension realm.decimal128
     ObjectId, UUID          12 bytes, extension realm.objectid; 16 bytes, extension arrow.uuid
-    a link                  the primary key of the object; int64, its key, where its class has none
+    a link                  the primary key of the object, or its key as int64 if its class has no primary key
     an embedded object      struct
     list, set               list
     dict                    map
     Any                     struct with one string, json: docs/columns.md
 
-All of it comes back as it was with add_many(), by pandas and polars, too, which drop what Arrow says of a column.
+add_many() restores all of these, also from pandas and polars, which drop the Arrow metadata of columns.
 
-Of enums and dates (see `kinds`) Arrow has what is stored; col[i], loops and to_list() give members and days.
+For enums and dates (see `kinds`) Arrow has the stored values; col[i], loops and to_list() return members and dates.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     import pyarrow  # type: ignore[import-untyped, unused-ignore]
 
 _ROWS = 65536
-# Formats of fixed width: the code of `struct` for a buffer, the width, and numpy's name.
+# Arrow formats of fixed width: the code of `struct`, the width in bytes, and numpy's name for the type.
 _FIXED: Dict[str, Tuple[str, int, str]] = {
     "l": ("q", 8, "<i8"),
     "g": ("d", 8, "<f8"),
@@ -57,14 +57,14 @@ _NO_VALUE: Any = object()
 
 
 class Column(Sequence[Any]):
-    """The values of a column, in memory of their own: col[i], len(col), loops and to_list() give what
-    attributes give; of links the key of the object, of Any the JSON.
+    """The values of a column, in their own memory. col[i], len(col), loops and to_list() return the same values as
+    attributes; for links the key of the object, for Any the JSON text.
 
-    Numbers, bools and points in time (as nanoseconds since 1970) can be had where they are: `values` is
-    a memoryview, numpy.asarray(col) an array, and from Python 3.12 on memoryview(col) works, too, but for points in
-    time: it would take from numpy what they are. Where `validity` says that a value is None, its number in `values` means
-    nothing. An array of numpy has NaN for None among floats and NaT among points in time; for integers and bools with None
-    among them there is to_numpy(null=…), to_masked(), or numpy.asarray(col, dtype=object), and else a DataError.
+    Numbers, bools and points in time (as nanoseconds since 1970) can be used without a copy: `values` is a memoryview,
+    and numpy.asarray(col) an array. From Python 3.12 on memoryview(col) works, too, except for points in time, because
+    numpy would see plain integers. If `validity` marks a value as None, its number in `values` has no meaning. In an
+    array of numpy, None is NaN among floats and NaT among points in time. Integers and bools with None need
+    to_numpy(null=…), to_masked(), or numpy.asarray(col, dtype=object); otherwise DataError.
     """
 
     __slots__ = ("_array", "_type", "_kind", "_values", "_bytes")
@@ -86,13 +86,13 @@ class Column(Sequence[Any]):
 
     @property
     def validity(self) -> Optional[memoryview]:
-        """A bit for each value, the lowest of the first byte first: 0 where the value is None. None when
-        there is no such value."""
+        """A bit for each value, beginning with the lowest bit of the first byte; 0 means None. The property is None if
+        no value is None."""
         return self._array.validity
 
     @property
     def values(self) -> memoryview:
-        """The numbers, where they are. NotSupportedError for texts and all else that is no number."""
+        """The numbers, without a copy. NotSupportedError for texts and other values that are no numbers."""
         code, width, _ = self._fixed()
         if self._bytes is None:
             if code == "?":
@@ -112,19 +112,20 @@ class Column(Sequence[Any]):
     def __buffer__(self, flags: int) -> memoryview:
         if self.null_count:
             raise BufferError("Some values are None, for which a buffer has no number: `values` and `validity` have both")
-        if self._type.format == "tsn:UTC":  # numpy prefers buffers, which have no such type, to `__array_interface__`.
+        # numpy prefers a buffer to `__array_interface__`, but a buffer has no type for points in time.
+        if self._type.format == "tsn:UTC":
             raise BufferError("Points in time have no buffer of their own: `values` has their nanoseconds since 1970")
         return self.values
 
     @property
     def __array_interface__(self) -> Dict[str, Any]:
-        """What numpy asks for; nothing where the values are no numbers, or some of them None."""
+        """numpy reads this first. AttributeError if the values are no numbers, or some are None."""
         if self._type.format not in _FIXED or self.null_count:
             raise AttributeError("__array_interface__")
         return {"version": 3, "shape": (len(self),), "typestr": self._fixed()[2], "data": self.values.cast("B")}
 
     def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> Any:
-        """What numpy asks for next."""
+        """numpy calls this if the values have no `__array_interface__`."""
         import numpy
 
         if self._type.format not in _FIXED or dtype is not None and numpy.dtype(dtype) == object:
@@ -143,8 +144,8 @@ class Column(Sequence[Any]):
         return found.filled(numpy.array("NaT" if kind.kind in "mM" else "nan").astype(kind))
 
     def to_numpy(self, *, null: Any = _NO_VALUE) -> Any:
-        """An array of numpy. null: what stands in place of None; without it the array is that of numpy.asarray(), which
-        refuses integers and bools of which some are None: DataError. A value that the array cannot hold is one, too."""
+        """An array of numpy. null: the value in place of None; without it the array is that of numpy.asarray().
+        DataError for integers and bools with None and without `null`, and if the array cannot hold `null`."""
         import numpy
 
         if null is _NO_VALUE or self._type.format not in _FIXED:
@@ -156,7 +157,8 @@ class Column(Sequence[Any]):
         return found.filled(filler.astype(found.dtype))
 
     def to_masked(self) -> Any:
-        """A masked array of numpy, in which None is masked. NotSupportedError for texts and all else that is no number."""
+        """A masked array of numpy, in which None is masked. NotSupportedError for texts and other values that are no
+        numbers."""
         import numpy
 
         values = numpy.frombuffer(self.values.cast("B"), dtype=self._fixed()[2])
@@ -187,52 +189,52 @@ class Column(Sequence[Any]):
 
 
 class Columnar:
-    """What can be read by columns: results, tables, and lists and sets of objects."""
+    """Base of everything that can be read by columns: results, tables, and lists and sets of objects."""
 
     __slots__ = ()
 
     def _rows_handle(self) -> Handle:
-        """Results of the library with the rows."""
+        """A handle of the library for results with the rows."""
         raise NotImplementedError
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
-        """An Arrow stream of all columns, for pyarrow, pandas, polars, duckdb and others. Another schema than
-        the one there is cannot be asked for."""
+        """An Arrow stream of all columns, for pyarrow, pandas, polars, duckdb and others. `requested_schema` is
+        ignored."""
         return _arrow.stream(self._rows_handle(), None, _ROWS)
 
     def __arrow_c_schema__(self) -> Any:
         return _arrow.schema(self._rows_handle(), None)
 
     def _kind_of(self, column: str) -> Optional[Kind]:
-        """What the values of a column are for a model; None where they are what is stored."""
+        """How a model converts the stored values of a column; None if it uses them unchanged."""
         raise NotImplementedError
 
     def _frozen_rows(self) -> Columnar:
-        """The same rows at this snapshot, for all threads."""
+        """The same rows, frozen at this snapshot, for all threads."""
         raise NotImplementedError
 
     def select(self, *columns: Any) -> Selection:
-        """Some columns of this snapshot, to be handed to anything that reads Arrow streams, on whatever
-        threads: polars.DataFrame(people.select("name", "boss.name")). Without names all of them. Not inside
-        a write: UsageError."""
+        """Some columns of this snapshot as an Arrow stream, which may be read on any thread:
+        polars.DataFrame(people.select("name", "boss.name")). Without names all columns. UsageError inside
+        a write."""
         return Selection(self._frozen_rows(), [column_name(column) for column in columns])
 
     def to_arrow(self, *columns: Any) -> "pyarrow.Table":
-        """A table of pyarrow; without names with all properties."""
+        """A table of pyarrow with some columns; without names with all properties."""
         import pyarrow
 
         return pyarrow.RecordBatchReader.from_stream(self.select(*columns) if columns else self).read_all()
 
     def to_pandas(self, *columns: Any) -> "pandas.DataFrame":
-        """A DataFrame of pandas; needs pyarrow, too. A column of integers with None among them is of type Int64: in one of
-        floats, which pandas would make, large integers lose digits."""
+        """A DataFrame of pandas; also needs pyarrow. A column of integers with None has the type Int64, because in the
+        column of floats that pandas would make large integers lose digits."""
         return _frames.frame_of(self.to_arrow(*columns))
 
     def to_polars(self, *columns: Any) -> "polars.DataFrame":
         """A DataFrame of polars."""
         import polars
 
-        return polars.DataFrame(self.select(*columns))  # Of what looks like a sequence it would not read the stream.
+        return polars.DataFrame(self.select(*columns))  # polars would read `self` as a sequence, not as a stream.
 
     def column(self, name: Any) -> Column:
         """The values of one column. NotSupportedError for collections and embedded objects, LimitExceeded for
@@ -247,7 +249,7 @@ class Columnar:
 
 
 def column_name(column: Any) -> str:
-    """The name of a column that is given by its name, or as a path."""
+    """The name of a column, from its name or from a path of a model."""
     if isinstance(column, Path):
         steps = column._as_part().steps
         if any(step.keys or step.name.startswith("@") for step in steps):
@@ -259,7 +261,7 @@ def column_name(column: Any) -> str:
 
 
 class Selection:
-    """Some columns of results, as an Arrow stream. The file keeps their snapshot as long as there is this."""
+    """Some columns of results, as an Arrow stream. The file keeps their snapshot while this object exists."""
 
     __slots__ = ("_rows", "_columns")
 

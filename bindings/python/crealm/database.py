@@ -1,4 +1,4 @@
-"""Open files, and writing to them. `opening` has the function that opens one."""
+"""Open databases, and writes to them. The function that opens a file is in `opening`."""
 
 from __future__ import annotations
 
@@ -68,26 +68,26 @@ F = TypeVar("F", bound=Freezable)
 
 
 class Unchanged:
-    """Stands for an argument that was not given, where None means something."""
+    """The default of an argument for which None has a meaning."""
 
     def __repr__(self) -> str:
         return "unchanged"
 
 
 UNCHANGED = Unchanged()
-_FEW = 8  # Rows that are not worth being packed.
+_FEW = 8  # Fewer rows than this are written one by one, because packing them does not pay.
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 
 class Database(Session):
     """An open realm file. Made by crealm.open().
 
-    It looks at one snapshot of the file: what it reads changes only by its own writes, by refresh(), and
-    while somebody observes something on its thread, see `observing`. It belongs to the thread that opened it.
+    A database shows one snapshot of the file. It moves to another one only by its own writes, by refresh(), and
+    by observers on its thread, see `observing`. It belongs to the thread that opened it.
 
-    A signal handler, a finalizer or a trace function of that thread may come in the middle of a call
-    of the same database. It may read then. It may close the database, which happens when the call is
-    over; what the program does next raises ClosedError. Changes and refresh() raise BusyError.
+    A signal handler, a finalizer or a trace function of that thread may run in the middle of a call of the same
+    database. Reads are allowed in it. Changes and refresh() raise BusyError. close() takes effect when the call is
+    over; later uses of the database raise ClosedError.
     """
 
     _object_type = Object
@@ -105,19 +105,19 @@ class Database(Session):
         timeout: Optional[float] = None,
     ) -> None:
         self._secret = secret
-        self._timeout = timeout  # Of write(), without one of its own.
-        self._lock_timeout = timeout  # What the library knows of it.
+        self._timeout = timeout  # The default timeout of write().
+        self._lock_timeout = timeout  # The timeout that is set in the library.
         self._reopen = reopen
         self._by_thread = threading.local()  # See local.
-        self._is_quiet = False  # Whether it may be forgotten without being closed.
+        self._is_quiet = False  # Whether a missing close() causes no ResourceWarning.
         self._frozen: Optional[weakref.ref[Database]] = None  # See _shared_frozen.
         super().__init__(owner, mode, models or {}, is_dynamic=is_dynamic)
 
-    # What it is
+    # Properties of the database
 
     @property
     def schema_version(self) -> Optional[int]:
-        """The version that programs gave their schema; None when the file has none."""
+        """The schema version in the file; None if the file has none."""
         version = self._owner.call(lib.realm_get_schema_version)
         return None if version == NO_SCHEMA_VERSION else version
 
@@ -151,7 +151,7 @@ class Database(Session):
     def objects(self, class_name: str) -> Table[Any]: ...
 
     def objects(self, class_name: Any) -> Table[Any]:
-        """All objects of a class, to be asked: db.objects("Person").where("age > $0", 30). The same
+        """All objects of a class, for queries such as db.objects("Person").where("age > $0", 30). The same
         as db["Person"]."""
         return self[class_name]
 
@@ -179,41 +179,43 @@ class Database(Session):
 
     def write(self, *, timeout: Union[float, None, "Unchanged"] = UNCHANGED) -> "Write":
         """`with db.write():` waits for other writers, moves to the newest snapshot and lets the block
-        change it. The changes are on disk when the block ends; an exception forgets all of them, and
-        instances that the block added are plain again: see add().
+        change it. The changes are on disk when the block has ended. An exception undoes all of them, and
+        instances that the block added become plain again: see add().
 
-        timeout: seconds to wait for other writers, then TimedOut; None: as long as it takes. Without it
-              that of open() counts.
+        timeout: seconds to wait for other writers, then TimedOut; None: no limit. The default is the
+              timeout of open().
 
-        `async with db.write():` does the same where an event loop of asyncio runs, and lets it go on meanwhile: it waits
-        neither for other writers nor for the disk. The block itself is one step of the loop: in it nothing can be
-        awaited, else its changes are undone, and UsageError says so at its end.
+        `async with db.write():` does the same in an event loop of asyncio. The loop continues while the task waits for
+        other writers and for the disk. The block itself runs in one iteration of the loop: it must not await
+        anything, else its changes are undone, and it ends with UsageError.
         """
         if not isinstance(timeout, Unchanged):
             check_timeout(timeout)
         return Write(self, self._timeout if isinstance(timeout, Unchanged) else timeout)
 
     def interrupt(self) -> None:
-        """Ends what the database is doing on its thread: a query, verify(), backup() or compact() raises
-        Interrupted there, as does waiting for other writers. Changes and commits go on to their end. A
-        call that begins later is not affected; without one nothing happens. Any thread."""
+        """Ends a long call of the database on its thread: a query, verify(), backup(), compact() or the wait for
+        other writers raises Interrupted there. Changes and commits are not interrupted. Has no effect on later
+        calls, and none at all if no call is in progress. Any thread."""
         self._owner.interrupt()
 
     def write_async(self, function: Callable[..., T], *arguments: Any) -> WriteCall[T]:
-        """Calls function(*arguments) in a write of its own, as soon as it is its turn, and returns what it
-        returns when the changes are on disk. The event loop of asyncio goes on meanwhile: nothing here waits,
-        neither for other writers nor for the disk. Writes that stand in line together reach the disk
-        together, one after the other.
+        """`await db.write_async(function)` calls function(*arguments) in its own write, as soon as the database has
+        the write lock, and returns the function's result when the changes are on disk. The event loop of asyncio
+        continues while the task waits for other writers and for the disk. Writes that wait at the same time are
+        written to the disk together, in their order.
 
-        The function is called in a turn of the event loop, on this thread; it changes the database as the
-        block of write() does, and cannot await anything. If it raises, its changes are forgotten, and the
-        exception arrives here. A write whose task is cancelled before its turn does not take place; later the
-        cancellation waits until the outcome is known, and what was committed stays. The CancelledError says which:
-        getattr(error, "committed", False); so does what this returns, call.committed, where others pass on another
-        error, as asyncio.gather() does. A write whose event loop is closed, or whose thread ends, before its turn
-        does not take place either.
+        The function is called on this thread, in an iteration of the event loop; it changes the database like the
+        block of write(), and cannot await anything. If it raises, its changes are undone, and the await raises
+        the exception.
 
-        CommitOutcomeUnknown when it is not known whether the changes are on disk; ClosedError when the
+        If the task is cancelled before the write begins, the write does not happen. After that, the cancellation
+        waits until the outcome is known, and committed changes stay: getattr(error, "committed", False) of the
+        CancelledError tells whether they are. If only another error arrives, as from asyncio.gather(), use the
+        attribute `committed` of the result of write_async(). A write also does not happen if its event loop is
+        closed, or its thread ends, before it begins.
+
+        CommitOutcomeUnknown if it is not known whether the changes are on disk; ClosedError if the
         database is closed before the function is called.
         """
 
@@ -224,20 +226,20 @@ class Database(Session):
         return WriteCall(write)
 
     def freeze(self) -> "Database":
-        """This database at the snapshot that it shows, for ever: to be read on any thread, by many at once,
-        without waiting for anybody. Inside a write it is the snapshot before the write.
+        """A frozen database at the current snapshot: it never changes, and any number of threads may read it at the
+        same time without waiting. Inside a write it shows the snapshot before the write.
 
-        Nothing is copied. The file keeps the snapshot until the frozen database is closed, or nobody has it
-        nor anything of it. Closing this database changes nothing about it.
+        Nothing is copied. The file keeps the snapshot until the frozen database is closed, or the last reference
+        to it and to its objects goes. It does not depend on this database, which may be closed.
         """
         realm = self._owner.call(lib.realm_freeze) or c.fail(self.path)
         owner = FrozenOwner(realm, self.path)
         return Database(owner, "frozen", is_dynamic=False, models=self._models, secret=self._secret)
 
     def clone(self) -> "Database":
-        """Opens the same file once more, in the same way, for the calling thread; any thread may call it. The schema and
-        the key are the same; the snapshot is the newest. Close it like any other database. UsageError for what is
-        frozen, which all threads may use anyway, and in migrations."""
+        """Opens the same file again, with the same mode, schema and key, for the calling thread. Any thread may call
+        this. The clone shows the newest snapshot. Close it like any other database. UsageError in migrations, and for a
+        frozen database, which all threads may use anyway."""
         if self._owner.state:  # Not check(): this thread is another one.
             self._owner.refuse()
         if self._reopen is None:
@@ -246,8 +248,9 @@ class Database(Session):
 
     @property
     def local(self) -> "Database":
-        """This database for the calling thread: itself where it belongs, elsewhere a clone() that is made once for each
-        thread and closed when the thread ends. It looks at one snapshot, like any other: refresh() moves it on."""
+        """This database for the calling thread: on the thread that it belongs to, the database itself; on another
+        thread a clone(), made once for each thread and closed when the thread ends. A clone shows one snapshot,
+        like any database: refresh() moves it to the newest one."""
         owner = self._owner
         if owner.state:
             owner.refuse()
@@ -261,7 +264,7 @@ class Database(Session):
         return found
 
     def _shared_frozen(self) -> "Database":
-        """The frozen database of what is frozen by itself: one for each snapshot."""
+        """The frozen database for obj.freeze() and the like: one for each snapshot."""
         known = None if self._frozen is None else self._frozen()
         if known is None or known.is_closed or known.version != self.version:
             known = self.freeze()
@@ -269,28 +272,28 @@ class Database(Session):
         return known
 
     def resolve(self, frozen: F) -> Optional[F]:
-        """The same object, collection or results in this database, for what is of another open database of
-        the file, frozen or not: obj.freeze() goes there, db.resolve(obj) comes back. None when this
+        """The same object, collection or results in this database. The argument may belong to any open database
+        of the file, frozen or not; for the result of obj.freeze() it returns the live object. None if this
         database has no such object or collection."""
         return frozen if frozen._db is self else frozen._resolved_in(self)
 
     def add(self, obj: M, update: str = "error") -> M:
-        """Adds an instance of a model and everything it leads to, and returns it: from now on it is an
-        object of this database. Instances that are in it already stay as they are.
+        """Adds an instance of a model and everything that it refers to, and returns it: from now on it is an
+        object of this database. Instances that are already in the database do not change.
 
-        update: what happens when a primary key is taken. "error" raises DuplicateKeyError and adds
-                nothing; "all" writes all properties to the object that is there; "modified" writes those
-                that differ, and of those only the ones that the program set.
+        update: what to do if an object with the primary key already exists. "error" raises DuplicateKeyError
+                and adds nothing; "all" writes all properties to the existing object; "modified" writes those
+                that the program set and whose values differ.
 
-        If the write is rolled back, the instances that were added are plain again, with the values that
-        they had before, and can be added again. Other objects that the write made are invalid then.
+        If the write is rolled back, the added instances become plain again, with their values from before, and
+        can be added again. Other objects that the write created are invalid then.
         """
         kind = type(obj)
         if not isinstance(obj, Object):
             raise TypeError(f"Instances of models are added, not {kind.__name__}")
         self._require_write(obj.class_name)
         if obj._db is not None:
-            self._plain(obj)  # Refuses those of other databases.
+            self._plain(obj)  # Raises for objects of other databases.
             if not obj.is_valid:
                 self._owner.check()
                 raise InvalidatedError(f"The {obj.class_name} was deleted", code=2010, path=self.path)
@@ -309,26 +312,26 @@ class Database(Session):
         columns: Optional[Sequence[str]] = None,
         batch: int = 10_000,
     ) -> int:
-        """Adds an object for each row, and returns how many rows there were.
+        """Adds an object for each row, and returns the number of rows.
 
         kind:    a model class or the name of a class.
         rows:    one of
-                 - dictionaries of values by name; what is missing gets its default. A dictionary inside
-                   makes an embedded object, or another new object to link to. Model instances are
-                   taken, too;
+                 - dictionaries of values by name; missing properties get their defaults. A dictionary as a
+                   value makes an embedded object, or a new object to link to. Model instances are
+                   accepted, too;
                  - tuples or lists of values for `columns`;
                  - a DataFrame of pandas or polars, a table of pyarrow, or anything else with
                    __arrow_c_stream__: its columns have the names of properties. A link is the primary
-                   key of its object, which is there or comes in the same batch;
+                   key of its target, which exists or is in the same batch;
                  - the path of a CSV file, or an open one: its first line has the names. An empty field
-                   is None where the property may be None.
-        update:  as for add(); "all" writes all values of a row, "modified" those that differ. None is
+                   is None if the property may be None.
+        update:  as for add(); "all" writes all values of a row, "modified" those that differ. None means
                  "error".
-        columns: the names for rows without names; of a CSV file without a first line of names.
-        batch:   so many rows are read and written at a time.
+        columns: the names for tuples and lists, or for a CSV file whose first line has no names.
+        batch:   how many rows are read and written at a time.
 
-        A row that cannot be stored raises, with its number in the message. Earlier rows stay, until the
-        write is rolled back; of columns (DataFrames and the like) those of earlier batches.
+        A row that cannot be stored raises, with its number in the message. Earlier rows stay, unless the
+        write is rolled back; from columns (DataFrames and the like) only those of earlier batches stay.
         """
         bound = self._class(kind)
         self._require_write(bound.name)
@@ -379,8 +382,8 @@ class Database(Session):
             raise located(error, f"Row {number}")
 
     def refresh(self) -> bool:
-        """Moves to the newest snapshot. Whether there was a newer one. Inside a write, in modes
-        "immutable" and "snapshot" and where it is frozen, there never is."""
+        """Moves to the newest snapshot, and returns whether that is another one. Always False inside a write, in
+        modes "immutable" and "snapshot", and in a frozen database."""
         self._owner.check()
         if self._mode in STILL:
             return False
@@ -391,24 +394,23 @@ class Database(Session):
         return moved
 
     def observe(self, function: Callable[[Any], object]) -> Observation:
-        """Calls function(change) whenever the database shows another snapshot: after each of its own writes,
-        and when it moves on to what others wrote, before the observers of what is in it. Keep what this
-        returns, as with the observe() of objects."""
+        """Calls function(change) each time the database has moved to another snapshot: after each of its own
+        writes, and when it moves to a snapshot of another writer. Observers of objects, collections and results
+        are called after it. Keep the result, as with the observe() of objects."""
         return Observation(Moves(self._owner, self), function)
 
     def changes(self) -> Changes:
-        """The same, for `async for change in db.changes():`."""
+        """As observe(), for `async for change in db.changes():`."""
         self._owner.check()
         return Changes(self._owner, self.observe)
 
     def wait_for_change(self, timeout: Optional[float] = None) -> bool:
-        """Waits until there is a newer snapshot, moves on to it, and calls the functions that observe
-        something here: for threads without an event loop. Other threads run meanwhile. The other databases of
-        this thread move on, too.
+        """Waits for a newer snapshot, moves to it, and calls the observers: for threads without an event loop.
+        Other threads run meanwhile. The other databases of this thread move on, too.
 
-        timeout: in seconds; None waits for as long as it takes. False when nothing came.
+        timeout: in seconds; None: no limit. Returns False if no newer snapshot came in time.
 
-        UsageError inside a write, in modes "immutable" and "snapshot" and where it is frozen: there nothing comes.
+        UsageError inside a write, in modes "immutable" and "snapshot", and in a frozen database, which never move on.
         """
         self._owner.check()
         if self._mode in STILL:
@@ -418,8 +420,9 @@ class Database(Session):
         return wait_for_change(self, self._owner, timeout)
 
     def verify(self, limit: int = 1000, *, progress: Optional[Progress] = None) -> Faults:
-        """Checks the whole snapshot: what is wrong with it, each fault with its place; empty when it is sound.
-        At most `limit` are listed; `total` says how many there are. progress: as of open(), for this call."""
+        """Checks the whole snapshot, and returns its faults, each with its place; an empty list if it is sound.
+        The list has at most `limit` faults; its `total` is the number of all. progress: as in open(), for this
+        call."""
         self._owner.check()
         if not _library.has("crealm_find_faults"):
             raise NotSupportedError("The loaded library has no check")
@@ -429,18 +432,19 @@ class Database(Session):
         return Faults((Fault(*fault) for fault in found), total)
 
     def space(self, *, progress: Optional[Progress] = None) -> List[Space]:
-        """Where the bytes of the file are: its parts, the largest first. They add up to the size of the file,
-        decrypted. Reads the whole file. Not inside a write: what that has changed lies in no file yet.
-        progress: as of open(), for this call."""
+        """What the bytes of the file are used for: its parts, the largest first. Their sum is the size of the
+        decrypted file. Reads the whole file. Not inside a write, whose changes are not in the file yet.
+        progress: as in open(), for this call."""
         self._owner.check()
         with Attended(self._owner.attendant, progress):
             return [Space(*part) for part in self._owner.call(c.space)]
 
     def locate(self, obj: Object, name: str, index: Optional[int] = None) -> Location:
-        """Where in the file a value lies, in the snapshot that the database looks at: the nodes on the way to it, and its bits. In files of formats 2
-        to 9 it is the place in that format. Not inside a write: what that has changed lies in no file yet.
+        """The location of a value in the file, in the current snapshot: the nodes on the path to the value, and its
+        bits. In files of formats 2 to 9 it is the location in that format. Not inside a write, whose changes are
+        not in the file yet.
 
-        name: a property. index: which element of a collection, in its order; None: the collection itself."""
+        name: a property. index: the position of an element of a collection; None: the collection itself."""
         self._owner.check()
         if not _library.has("crealm_value_location"):
             raise NotSupportedError("The loaded library does not tell where values lie")
@@ -453,8 +457,8 @@ class Database(Session):
 
     def versions(self) -> List[PinnedVersion]:
         """The versions of the file that are in use, in all threads and processes that have it open with this
-        library, the oldest first: one entry for each use. An old one makes the file grow: refresh() or close
-        what looks at it. In mode "immutable" there are none."""
+        library, the oldest first: one entry for each use. An old version makes the file grow: refresh() or close
+        the database that uses it. In mode "immutable" the list is empty."""
         self._owner.check()
         return [
             PinnedVersion(version, _EPOCH + timedelta(microseconds=since), *rest)
@@ -464,12 +468,12 @@ class Database(Session):
     # Copies and size
 
     def compact(self, *, progress: Optional[Progress] = None) -> bool:
-        """Rewrites the file without its free space. False when somebody needs it as it is: another
-        database, in any thread or process, that has it open, what is frozen, and observations of objects,
-        collections and results, also of this database (not those of the database itself). Nothing is done
-        then. Objects and collections stay good, and the database moves to the newest snapshot. The memory
-        this takes does not grow with the file; on disk there are two files meanwhile. progress: as of
-        open(), for this call."""
+        """Rewrites the file without its free space. Returns False, and does nothing, if the old file is in use: if
+        another database, in any thread or process, has it open; if there are frozen objects or databases; or if
+        objects, collections or results are observed, also those of this database (observing the database
+        itself is allowed). Objects and collections stay valid, and the database moves to the newest snapshot. The
+        memory that this takes does not grow with the file; the disk needs space for both files meanwhile.
+        progress: as in open(), for this call."""
         self._require_replaceable()
         try:
             with Attended(self._owner.attendant, progress):
@@ -486,12 +490,12 @@ class Database(Session):
         page_cipher: Optional[str] = None,
         progress: Optional[Progress] = None,
     ) -> None:
-        """Writes a copy of the snapshot to a new file, without free space. It raises FileExists when
-        something is there, and the copy appears when it is complete.
+        """Writes a copy of the snapshot to a new file, without free space. FileExists if the path already exists.
+        The file appears at its path only when it is complete.
 
-        Without key or passphrase the copy has those of this database; key=None makes it a plain file.
-        page_cipher: as for crealm.open(). Inside a write its changes are in the copy.
-        progress: as of open(), for this call.
+        Without key or passphrase the copy has those of this database; key=None makes a plain file.
+        page_cipher: as for crealm.open(). Inside a write the copy contains its changes.
+        progress: as in open(), for this call.
         """
         self._owner.check()
         where = os.path.abspath(os.fsdecode(path))
@@ -516,11 +520,11 @@ class Database(Session):
         progress: Optional[Progress] = None,
     ) -> None:
         """Gives the file another key or passphrase, encrypts a plain file, or decrypts it: key=None.
-        It raises LockedError while somebody needs the file as it is; compact() says who.
+        LockedError while the file is in use; compact() lists such uses.
 
-        From one key or passphrase to another only the beginning of the file changes; who has the old key
-        and an old copy of the file can still read what was in that. backup() makes a copy that shares
-        nothing with the old file. progress: as of open(), for this call.
+        From one key or passphrase to another only the beginning of the file changes: the old key still opens old
+        copies of the file. backup() makes a copy whose encryption is independent of the old file.
+        progress: as in open(), for this call.
         """
         if isinstance(key, Unchanged) and passphrase is None:
             raise TypeError("change_key() needs a key or a passphrase; key=None decrypts the file")
@@ -549,19 +553,19 @@ class Database(Session):
             raise UsageError("A write is running: the file can be rewritten after it", path=self.path)
 
     def _begin_again(self) -> None:
-        """Rewriting the file ends the snapshot."""
+        """Begins to read again, because rewriting the file ended the snapshot."""
         self._owner.call(c.check, lib.realm_begin_read)
         self._moved()
 
     def close(self) -> None:
         """Closes the file. A running write is rolled back. All objects and collections of this
-        database raise ClosedError from now on. Closing again does nothing."""
+        database raise ClosedError from now on. A second call does nothing."""
         if not self._owner.is_closed:
             self._owner.check()
         block = self._block
         if block is not None and not self._owner.depth:
             self._end_write(block)
-        self._owner.close()  # Once more where the first time was interrupted.
+        self._owner.close()  # Continues if an earlier close() was interrupted.
 
     def __enter__(self) -> "Database":
         self._owner.check()
@@ -573,17 +577,18 @@ class Database(Session):
     def __del__(self) -> None:
         owner = getattr(self, "_owner", None)
         if owner is not None and not owner.is_closed:
-            if not self.is_frozen and not self._is_quiet:  # Those close themselves.
+            if not self.is_frozen and not self._is_quiet:  # Both kinds need no close().
                 warnings.warn(f"unclosed {self!r}", ResourceWarning, source=self, stacklevel=2)
-            owner.close()  # The warning may keep this object; the file is done with all the same.
+            owner.close()  # Now, because the warning may keep this object alive.
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("An open database cannot be pickled or copied; open the file again")
 
 class _WayOut:
-    """`__exit__` of `Write`. A `with` statement takes it before it enters the block and lets go of it when
-    the block is over, in whatever way. It gets an object of its own for that, which nothing else keeps:
-    not even the traceback of an interrupt at the very beginning of `_exit`."""
+    """The descriptor `__exit__` of `Write`. A `with` statement reads `__exit__` before it enters the block, and
+    releases it when the block is over, however it ends. So each read returns a new object, the way out of the block,
+    which only the `with` statement keeps alive: not even the traceback of an interrupt at the beginning of `_exit`
+    refers to it."""
 
     @overload
     def __get__(self, write: None, kind: type) -> "Callable[..., None]": ...
@@ -600,9 +605,9 @@ class _WayOut:
 
 
 class Write:
-    """What db.write() returns: a context manager. The write ends when the block does. An interrupt may come
-    before the first step of `__exit__` or between any others: the write also ends when nobody has the
-    block's way out any more; nobody has this object any more, where `__enter__` was called by hand."""
+    """The result of db.write(), a context manager. The write ends when the block ends. Because an interrupt may come
+    before the first step of `__exit__` or between any two others, the write also ends when the last reference
+    to the block's way out goes (see `_WayOut`), or, if the program called `__enter__` itself, to this object."""
 
     __slots__ = ("_db", "_timeout", "_way_out", "_async_block", "__weakref__")
     __exit__ = _WayOut()
@@ -632,7 +637,7 @@ class Write:
         db._require_writable()
         former = db._block
         if former is not None and (former() is None or not db.is_writing):
-            db._end_write(former)  # An interrupt came in between.
+            db._end_write(former)  # An interrupt kept the former write from ending.
         way_out = None if self._way_out is None else self._way_out()
         block = weakref.ref(self if way_out is None else way_out, db._end_write)
         try:
@@ -670,7 +675,7 @@ def _exit(
             db._owner.call(c.check, lib.realm_commit)
             is_committed = True
     except BusyError:
-        raise  # In the middle of another call: the write goes on.
+        raise  # Another call is in progress, so the write continues.
     except BaseException:
         db._end_write(block)
         raise

@@ -3,16 +3,17 @@
     Error
      ├─ UsageError (RuntimeError)     BusyError, ClosedError, ForkedError, InvalidatedError,
      │                                NotInWriteError, ReadOnlyError, WrongThreadError
+     ├─ Interrupted
      ├─ NotSupportedError (NotImplementedError)
      ├─ QueryError (ValueError)
      ├─ SchemaError                   MigrationRequired, ConstraintError (DuplicateKeyError),
      │                                NoSuchClass (KeyError), NoSuchProperty (AttributeError, KeyError)
      ├─ DataError (ValueError)        TypeMismatch (TypeError), LimitExceeded, OutOfRange (IndexError)
      └─ FileError (OSError)           CommitOutcomeUnknown, CorruptFileError, DiskFullError, FileExists,
-                                      FileKeepsChanging, FileNotFound, LockedError, PermissionDenied, VersionGone,
-                                      UnsupportedFormat, WrongKeyError
+                                      FileKeepsChanging, FileNotFound, LockedError, PermissionDenied,
+                                      TimedOut (TimeoutError), VersionGone, UnsupportedFormat, WrongKeyError
 
-Where a built-in exception means the same, the class inherits from it too: `except FileNotFoundError`
+If a built-in exception has the same meaning, the class also inherits from it: `except FileNotFoundError`
 works.
 """
 
@@ -24,16 +25,16 @@ from collections.abc import Iterable
 from typing import Dict, List, Optional, Tuple, Type
 
 
-_WIDTH, _BEFORE = 80, 50  # Characters of a query that an error shows, and those before the position.
+_WIDTH, _BEFORE = 80, 50  # How many characters of a query an error shows, and how many of them before the position.
 
 
 class Error(Exception):
-    """Base of everything this package raises on purpose.
+    """Base of all exceptions that this package defines.
 
     message: what happened.
-    code:    the library's error number; None when the package itself noticed.
+    code:    the library's error number; None if the package itself found the error.
     path:    the file concerned, if known.
-    hint:    what to do about it, if there is something to say; "" otherwise.
+    hint:    how to correct the cause; "" if there is no advice.
     """
 
     default_hint = ""
@@ -66,12 +67,12 @@ def _rebuild(kind: Type[Error], message: str, code: Optional[int], path: Optiona
 
 
 class UsageError(Error, RuntimeError):
-    """The program did something that cannot work at this point."""
+    """The program did something that is not allowed in the current state."""
 
 
 class BusyError(UsageError):
-    """A signal handler, a finalizer or a trace function wanted to change a database, or move it to
-    another snapshot, in the middle of a call that it interrupted. Reading and closing are possible."""
+    """A signal handler, a finalizer or a trace function tried to change a database, or move it to
+    another snapshot, in the middle of a call that it interrupted. It may read and close the database."""
 
     default_hint = "Let it leave a note for the program, or use a database of its own."
 
@@ -87,7 +88,7 @@ class ForkedError(UsageError):
 
 
 class InvalidatedError(UsageError):
-    """The object was deleted, or the collection is gone or was replaced."""
+    """The object was deleted, or the collection was deleted or replaced."""
 
 
 class NotInWriteError(UsageError):
@@ -112,19 +113,19 @@ class WrongThreadError(UsageError):
 
 
 class Interrupted(Error):
-    """A call was ended by interrupt(), or by a progress function that returned False. Nothing of it stays."""
+    """A call was ended by interrupt(), or by a progress function that returned False. The call had no effect."""
 
 
 class NotSupportedError(Error, NotImplementedError):
-    """Not done by this version of the library or of this package."""
+    """This version of the library or of this package does not support the operation."""
 
 
 class QueryError(Error, ValueError):
-    """A query that cannot be understood.
+    """A query that is not valid.
 
-    text:     the query, or the ordering made for sort() and distinct(); None when it is not known.
-    position: where in the text it went wrong, as an index of characters; None when it is about the
-              meaning and not the spelling.
+    text:     the query, or the ordering made for sort() and distinct(); None if it is not known.
+    position: the place of the error in the text, as an index of characters; None if the error is in the
+              meaning, not in the spelling.
     """
 
     def __init__(
@@ -142,7 +143,7 @@ class QueryError(Error, ValueError):
         self.position = position
 
     def __str__(self) -> str:
-        """The message, and below it the line in question with a mark under the position."""
+        """The message, and below it the line of the query with a mark under the position."""
         plain = super().__str__()
         if self.text is None or self.position is None:
             return plain
@@ -170,7 +171,7 @@ class NoSuchProperty(SchemaError, AttributeError, KeyError):
 
 
 class MigrationRequired(SchemaError):
-    """The file's schema differs in ways that opening does not change by itself."""
+    """The file's schema differs from the declared one in ways that need a migration."""
 
     default_hint = "Open it with a higher schema_version and a function for migrate=."
 
@@ -185,7 +186,7 @@ class ConstraintError(SchemaError):
 
 
 class DuplicateKeyError(ConstraintError):
-    """The primary key is taken."""
+    """An object with this primary key already exists."""
 
 
 class DataError(Error, ValueError):
@@ -229,25 +230,26 @@ class CorruptFileError(FileError):
 
 
 class CommitOutcomeUnknown(FileError):
-    """A commit failed, and the disk takes no writes any more that would take it back. The database shows
-    what was there before. The next write takes the commit back, or raises while it cannot; a process that
-    opens the file before that may find it done. Every other error of a commit means: it did not happen."""
+    """A commit failed, and so did the writes to the disk that would undo it. The database shows the snapshot
+    before the commit. The next write first undoes the commit, and raises as long as it cannot; a process that
+    opens the file before that may find the commit done. Any other error of a commit means: it did not happen."""
 
     default_errno = errno.EIO
 
 
 class VersionGone(FileError):
-    """The file has no version before the newest one any more, or it is not whole: see open(slot="previous")."""
+    """The file no longer has the version before the newest one, or parts of that version are overwritten: see
+    open(slot="previous")."""
 
 
 class FileKeepsChanging(FileError):
-    """The file was committed to during each attempt to copy one version of it, see mode "snapshot" of open()."""
+    """A commit changed the file during each attempt to copy one version of it: see mode "snapshot" of open()."""
 
     default_errno = errno.EAGAIN
 
 
 class TimedOut(FileError, TimeoutError):
-    """Another user of the file did not let go of it in time: see `timeout` of open() and write()."""
+    """Another user of the file did not release it in time: see `timeout` of open() and write()."""
 
     default_errno = errno.ETIMEDOUT
 
@@ -259,7 +261,7 @@ class DiskFullError(FileError):
 
 
 class FileExists(FileError, FileExistsError):
-    """The file is there already."""
+    """The file already exists."""
 
     default_errno = errno.EEXIST
 
@@ -271,13 +273,13 @@ class FileNotFound(FileError, FileNotFoundError):
 
 
 class LockedError(FileError):
-    """Somebody else uses the file in a way that excludes this one."""
+    """Another database or process uses the file in a way that excludes this use."""
 
     default_errno = errno.EBUSY
 
 
 class PermissionDenied(FileError, PermissionError):
-    """The system refuses access."""
+    """The operating system refuses access."""
 
     default_errno = errno.EACCES
 
@@ -312,7 +314,7 @@ _CLASSES: Dict[int, Type[Error]] = {
     2001: NotSupportedError,
     2003: ConstraintError,
     2004: DuplicateKeyError,
-    2005: UsageError,  # The package itself says NotInWriteError and ReadOnlyError, earlier.
+    2005: UsageError,  # Rare: the package checks first, and raises NotInWriteError or ReadOnlyError.
     2006: WrongThreadError,
     2007: UsageError,
     2009: InvalidatedError,
@@ -371,7 +373,7 @@ _WRONG_KEY = (
 def from_code(code: int, message: str, *, path: Optional[str] = None, hint: Optional[str] = None) -> Error:
     """The exception for an error number of the library. Unknown numbers give a plain Error."""
     kind = _CLASSES.get(code, Error)
-    if code == 1021:  # The text tells a wrong key from damage.
+    if code == 1021:  # A wrong key and damage have the same number; only the text distinguishes them.
         if any(part in message for part in _WRONG_KEY):
             kind = WrongKeyError
         if hint is None and "no key was given" in message:
@@ -380,7 +382,7 @@ def from_code(code: int, message: str, *, path: Optional[str] = None, hint: Opti
 
 
 def suggestion(name: object, names: Iterable[str]) -> str:
-    """What a message about an unknown name ends with: the known one that is most like it."""
+    """The end of a message about an unknown name: proposes the most similar known name, if there is one."""
     known = list(names)
     near = difflib.get_close_matches(str(name), known, 1)
     near = near or [other for other in known if other.lower() == str(name).lower()]

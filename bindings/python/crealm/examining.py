@@ -1,4 +1,4 @@
-"""What a file is, without opening it for use: nothing is written, locked or made, in the file or beside it.
+"""Reads facts about a file, and checks it, without opening it: writes, locks and creates nothing, also beside the file.
 
     info = crealm.file_info("found.realm")
     print(info.format, info.newest.version, info.problem)
@@ -35,61 +35,62 @@ HISTORIES = {0: "none", 1: "outside the file", 2: "in the file", 3: "sync client
 
 
 class Slot(NamedTuple):
-    """One of the two places of the header that lead to a version."""
+    """One of the two slots of the header; each can refer to a version."""
 
-    state: str  # "empty", "version", "damaged", "streaming mark", or "unknown" where no header could be read.
-    format: int  # 0: none was chosen yet.
-    top_ref: int  # The byte of the file, decrypted.
-    version: Optional[int]  # None, as what follows, unless the state is "version".
-    logical_size: Optional[int]  # Bytes of the file, decrypted, that the version may use.
+    state: str  # "empty", "version", "damaged", "streaming mark", or "unknown" if no header could be read.
+    format: int  # 0: no format was chosen yet.
+    top_ref: int  # The offset of the version's top array in the decrypted file.
+    version: Optional[int]  # None unless the state is "version"; so are the next three fields.
+    logical_size: Optional[int]  # The bytes of the decrypted file that the version may use.
     history: Optional[str]
     history_schema_version: Optional[int]
     problem: Optional[str]
 
 
 class FileInfo(NamedTuple):
-    """What a file says of itself."""
+    """The facts that file_info() reads from a file."""
 
     path: str
-    kind: str  # "empty", "realm", "encrypted" (nothing else can be told without its key) or "other".
-    encryption: str  # "none", "CRealm" or "Realm": whose encrypted form.
+    kind: str  # "empty", "realm", "encrypted" (without its key nothing else is known) or "other".
+    encryption: str  # "none", "CRealm" or "Realm": the product that defined the encrypted form.
     cipher: Optional[str]
-    secret: Optional[str]  # What opens it: "key" or "passphrase".
-    is_streaming: bool  # Written in one piece, and not opened for writing since.
-    use: str  # What an open makes of it: "none", "read", "upgrade" (when it is opened for writing) or "write".
+    secret: Optional[str]  # The kind of secret that opens the file: "key" or "passphrase".
+    is_streaming: bool  # Whether it was written in one piece, and not opened for writing since.
+    use: str  # What an open can do: "none", "read", "upgrade" (opening for writing converts the file) or "write".
     file_size: int
-    data_size: Optional[int]  # Of what is in it, decrypted; None without its key.
+    data_size: Optional[int]  # The bytes of the decrypted contents; None without the key.
     selected_slot: Optional[int]
     slots: Tuple[Slot, Slot]
-    newest: Slot  # What an open shows: the selected slot's, unless a crash came before the header was written.
-    writer: Optional[str]  # Which library writes files like this.
-    problem: Optional[str]  # Why it cannot be used, or not for writing, and the way out.
+    newest: Slot  # The version that an open shows: the selected slot, unless a crash prevented the header's update.
+    writer: Optional[str]  # The library that writes files like this.
+    problem: Optional[str]  # Why the file cannot be used, or not for writing, and what to do about it.
 
     @property
     def format(self) -> Optional[int]:
-        """The number of the file format; None where it is not known, or none was chosen yet."""
+        """The number of the file format; None if it is not known, or was not chosen yet."""
         return self.newest.format or None
 
     @property
     def is_encrypted(self) -> bool:
-        """Whether it is encrypted, as far as it can be told."""
+        """Whether the file is known to be encrypted."""
         return self.encryption != "none"
 
     def to_dict(self) -> Dict[str, Any]:
-        """For JSON."""
+        """The facts as a dictionary for JSON."""
         facts = self._asdict()
         facts.update(format=self.format, slots=[slot._asdict() for slot in self.slots], newest=self.newest._asdict())
         return facts
 
 
 def file_info(path: Path, *, key: Optional[bytes] = None, passphrase: Union[str, bytes, None] = None) -> FileInfo:
-    """What a file says of itself: in its first bytes, and with its key in its header and the top arrays of both versions.
+    """Reads facts from the first bytes of a file, and (for an encrypted file only with its key) from its header and the
+    top arrays of both versions.
 
-    A file that is no realm file, or damaged, or encrypted under another key, is an answer and no error: see `kind`, `use`
-    and `problem`. Nothing is written, locked or made. FileNotFound, PermissionDenied and other FileErrors where the file
-    cannot be read.
+    A file that is no realm file, or damaged, or encrypted with another key, is not an error: see `kind`, `use` and
+    `problem` of the result. Writes, locks and creates nothing. FileNotFound, PermissionDenied and other FileErrors if
+    the file cannot be read.
 
-    key, passphrase: as of open(); one that is not needed is left aside.
+    key, passphrase: as in open(); ignored if not needed.
     """
     return _asked("crealm_file_info", path, key, passphrase, _file_info)
 
@@ -98,25 +99,26 @@ class CheckedVersion(NamedTuple):
     """A version of a file that was checked."""
 
     version: int
-    slot: Optional[int]  # Of the header, which leads to it; None: none does yet, see FileInfo.newest.
-    is_newest: bool  # What an open shows.
-    state: str  # "sound", "faulty" or "reused": later commits, or the upgrade behind it, wrote over parts of it.
+    slot: Optional[int]  # The slot of the header that refers to it; None: no slot does yet, see FileInfo.newest.
+    is_newest: bool  # Whether an open shows this version.
+    state: str  # "sound", "faulty" or "reused": later commits or a later upgrade have overwritten parts of it.
     fault_count: int
 
 
 class Check(NamedTuple):
-    """What was found in a file."""
+    """The result of check()."""
 
-    result: str  # "sound", "faulty" or "unreadable": it is encrypted under another key, or none was given. Of the newest version.
+    # For the newest version: "sound", "faulty", or "unreadable": encrypted with another key, or no key was given.
+    result: str
     info: FileInfo
     versions: Tuple[CheckedVersion, ...]  # The newest first, then those of the slots of the header.
-    faults: Faults  # Each with the slot whose version it is of.
-    report: str  # For people.
-    json: str  # For programs.
+    faults: Faults  # Each with the slot whose version has it.
+    report: str  # A text for people.
+    json: str  # JSON for programs.
 
     @property
     def newest_faults(self) -> int:
-        """How many faults the newest version has; those of the file as a whole count for it."""
+        """The number of faults of the newest version, including those of the file as a whole."""
         return self.faults.total - sum(version.fault_count for version in self.versions if not version.is_newest)
 
     @property
@@ -134,14 +136,15 @@ def check(
     limit: int = 1000,
     progress: Optional[Progress] = None,
 ) -> Check:
-    """Everything that can be said against a file, without opening it for use: its header, and each version that the header leads to.
+    """Checks a file without opening it: its header, and each version that the header refers to.
 
-    A file that cannot be opened at all is an answer, with the fault and its place; Database.verify() checks what is open.
+    A file that cannot be opened is not an error: the result has the fault and its place. Database.verify() checks an
+    open database.
 
-    snapshot: a private copy is checked, for files that others may be writing. Without it FileKeepsChanging where
-          somebody does.
-    limit: as many faults are listed; `faults.total` says how many there are.
-    progress: as of open(). Ctrl-C ends the check, too.
+    snapshot: checks a private copy, for files that others may be writing. Without it FileKeepsChanging if another
+          program writes to the file.
+    limit: the number of faults in the list; `faults.total` is the number of all.
+    progress: as in open(). Ctrl-C ends the check, too.
     """
     attendant = Attendant(progress)
 
@@ -181,7 +184,7 @@ def _made_fault(found: _FileFaultInfo) -> Fault:
 
 
 def _asked(name: str, path: Path, key: Optional[bytes], passphrase: Union[str, bytes, None], read: Callable[[int, str], Result]) -> Result:
-    """read(config, path) with a config for a file that is examined."""
+    """Calls read(config, path) with a config for the file, and returns the result."""
     if not has(name):
         raise NotSupportedError("The loaded library examines no files")
     where = os.path.abspath(os.fsdecode(path))
@@ -203,7 +206,7 @@ def _file_info(config: int, where: str) -> FileInfo:
 
 
 def made_info(info: _FileInfo) -> FileInfo:
-    """What the library's struct says."""
+    """The FileInfo of a struct of the library."""
     is_encrypted = info.encryption != 0
     return FileInfo(
         path=os.fsdecode(info.path),

@@ -1,15 +1,15 @@
-"""Conditions as Python expressions: the properties of a model class, compared.
+"""Conditions as Python expressions with properties of model classes.
 
     db[Person].where(Person.age > 30, Person.name.startswith("A"))
     db[Person].where((Person.boss.name == "Ann") | ~Person.dogs.any(Dog.age < 3))
     db[Person].sort(-Person.age, Person.boss.name)
 
-On a model class a property is a `Path`; on the way over a link its properties are those of the class behind
-it. Comparing a path, or asking it something, makes a `Condition`; &, | and ~ make one of others. Nothing is
-read and nothing runs here: where() writes a condition down in the query language, and the engine evaluates
-it. A path over several objects (lists, sets, dictionaries, backlinks) means "any of them", as there.
+On a model class a property is a `Path`; the attributes of a path to a link are the properties of the linked class.
+Comparing a path, or calling a method such as startswith(), makes a `Condition`; &, | and ~ combine conditions. This
+module only describes conditions: where() writes them in the query language, and the library evaluates them. As in the
+query language, a path through several objects (lists, sets, dictionaries, backlinks) means "any of them".
 
-Names that are methods of `Path`, too, are reached by subscript: Person.dogs["count"].
+A property with the name of a method of `Path` is reached by subscript: Person.dogs["count"].
 """
 
 from __future__ import annotations
@@ -20,38 +20,38 @@ from typing import TYPE_CHECKING, Any, ClassVar, List, NamedTuple, NoReturn, Opt
 from .errors import NoSuchProperty, suggestion
 
 if TYPE_CHECKING:
-    from .schema import BoundClass  # noqa: F401  (what a path is written for)
+    from .schema import BoundClass  # noqa: F401  (the class that a path is written for)
 
 
 class Member(Protocol):
-    """What a model class says of one of its properties."""
+    """A property of a model class, or its backlinks."""
 
     @property
     def name(self) -> str: ...
 
     def _leads_to(self) -> Optional[Type[Any]]:
-        """The model class of the objects behind it; None where there are none, or it is not known yet."""
+        """The model class of the objects that it holds; None if it holds no objects, or the class is not known yet."""
         ...
 
     def _is_many(self) -> bool:
-        """Whether it has several values or objects."""
+        """Whether it holds several values or objects."""
         ...
 
     def _is_dictionary(self) -> bool: ...
 
     def _is_known(self) -> bool:
-        """Whether what it holds can be told yet: classes may be declared later."""
+        """Whether the type of its values is known already: the class of a link may be declared later."""
         ...
 
 
 class Argument(NamedTuple):
-    """A value that the engine compares with; a list or tuple of them for IN."""
+    """A value that the library compares with; for IN a list or tuple of values."""
 
     value: Any
 
 
 class Step(NamedTuple):
-    """A name in a path, and the keys and indexes behind it."""
+    """A name in a path, and the keys and indexes in brackets after it."""
 
     name: str
     keys: Tuple[Union[str, int], ...] = ()
@@ -61,14 +61,14 @@ class Step(NamedTuple):
 
 
 class Steps(NamedTuple):
-    """A path: of which class, and its steps."""
+    """A path: the class at which it begins, and its steps."""
 
     model: Type[Any]
     steps: Tuple[Step, ...]
 
 
 class Each(NamedTuple):
-    """A condition on each of the objects behind a path, and how many of them must meet it."""
+    """A condition on the objects at the end of a path, and how many of them must meet it."""
 
     path: Steps
     condition: Condition
@@ -79,10 +79,10 @@ Part = Union[str, Argument, Steps, Each]
 
 
 class Condition:
-    """What objects can meet. & means both, | at least one, ~ the contrary.
+    """A condition on objects. & means both, | at least one, ~ the contrary.
 
-    As a truth value it raises TypeError: `and`, `or`, `not`, `in`, and comparisons in a row (1 < Person.age
-    < 5) ask for one, and Python would drop a part of the condition.
+    bool(condition) raises TypeError, because `and`, `or`, `not`, `in`, and chained comparisons (1 < Person.age
+    < 5) would use it to drop a part of the condition.
     """
 
     __slots__ = ("_parts",)
@@ -119,18 +119,18 @@ class Condition:
 
 
 class Path:
-    """A property of a model class, or one that links lead to: for conditions and orderings."""
+    """A property of a model class, or of objects that it links to: for conditions and orderings."""
 
     __slots__ = ("_model", "_steps", "_member", "_many")
-    __iter__: ClassVar[None] = None  # Subscripts go on for ever.
+    __iter__: ClassVar[None] = None  # Else Python would iterate over subscripts, which never end.
 
     def __init__(
         self, model: Type[Any], steps: Tuple[Step, ...], member: Optional[Member], many: int = -1
     ) -> None:
         self._model = model
         self._steps = steps
-        self._member = member  # Of the last step; None where it is not known.
-        self._many = many  # The last step with several objects or values; -1 without one.
+        self._member = member  # The property of the last step; None if it is not known.
+        self._many = many  # The index of the last step with several objects or values; -1 if no step has several.
 
     @classmethod
     def of(cls, model: Type[Any], member: Member) -> Path:
@@ -148,8 +148,8 @@ class Path:
             raise AttributeError(error.message) from None
 
     def __getitem__(self, key: Union[str, int]) -> Path:
-        """A property of the objects behind a link, by its name; the value under a key of a dictionary; the element
-        at an index of a list."""
+        """After a link: a property of the linked objects, by its name. After a dictionary: the value under a key.
+        After a list: the element at an index."""
         member = self._member
         if isinstance(key, str) and (member is None or not member._is_dictionary()):
             return self._step(key)
@@ -204,60 +204,62 @@ class Path:
         return hash((self._model, self._steps))
 
     def equals(self, text: Any, *, fold: bool = False) -> Condition:
-        """Equal; with `fold` whatever the case of letters."""
+        """Equals a text; with `fold` regardless of case."""
         return self._compared("==[c]" if fold else "==", text)
 
     def startswith(self, text: Any, *, fold: bool = False) -> Condition:
-        """Begins with a text or bytes; with `fold` whatever the case of letters."""
+        """Begins with a text or bytes; with `fold` regardless of case."""
         return self._compared("BEGINSWITH[c]" if fold else "BEGINSWITH", text)
 
     def endswith(self, text: Any, *, fold: bool = False) -> Condition:
-        """Ends with a text or bytes."""
+        """Ends with a text or bytes; with `fold` regardless of case."""
         return self._compared("ENDSWITH[c]" if fold else "ENDSWITH", text)
 
     def contains(self, value: Any, *, fold: bool = False) -> Condition:
-        """Has a text or bytes in it; of a list, set or dictionary: has the value or object as an element."""
+        """Contains a text or bytes; a list, set or dictionary contains the value or object as an element. With
+        `fold` regardless of case."""
         if self._member is not None and self._member._is_many():
             return self.equals(value, fold=fold)
         return self._compared("CONTAINS[c]" if fold else "CONTAINS", value)
 
     def like(self, pattern: Any, *, fold: bool = False) -> Condition:
-        """Is like a pattern: * stands for any text, ? for any letter."""
+        """Matches a pattern: * matches any text, ? any letter. With `fold` regardless of case."""
         return self._compared("LIKE[c]" if fold else "LIKE", pattern)
 
     def matches(self, words: str) -> Condition:
-        """Has all the words; -word: has it not; beginning*. Needs a full-text index."""
+        """Contains all words: "word" itself, "-word" not that word, "begin*" a word that begins so. Needs a full-text
+        index."""
         return self._compared("TEXT", words)
 
     def in_(self, values: Iterable[Any]) -> Condition:
-        """Is one of the values; of several objects or values: at least one of them is."""
+        """Is one of the values; for a path with several values: at least one of them is."""
         if isinstance(values, (str, bytes, bytearray)):
             raise TypeError(f"in_() needs several values: in_([{values!r}])")
         values = list(values)
         if self._is_plain() and values:
             return Condition(self._as_part(), " IN ", Argument(values))
-        # There the language compares with the list as a whole.
+        # For other paths IN of the query language compares with the list as a whole.
         parts: List[Part] = []
         for value in values:
             parts += [" OR " if parts else "(", self._as_part(), " == ", Argument(value)]
         return Condition(*parts, ")") if parts else Condition("FALSEPREDICATE")
 
     def _is_plain(self) -> bool:
-        """Whether it is a property of the object itself, with one value."""
+        """Whether the path is a single-valued property of the object itself."""
         step = self._steps[0]
         return len(self._steps) == 1 and not step.keys and self._member is not None and not self._member._is_many()
 
     def between(self, least: Any, most: Any) -> Condition:
-        """From `least` to `most`, both included. Not of several objects or values: any() says that of each."""
+        """Is from `least` to `most`, both included. TypeError for a path with several objects or values: use any()."""
         if self._many >= 0:
             raise TypeError(f"{self!r} is several values; of objects: any(… .between({least!r}, {most!r}))")
         return Condition(self._as_part(), " BETWEEN {", Argument(least), ", ", Argument(most), "}")
 
     def is_none(self) -> Condition:
-        """Has no value, or links to nothing."""
+        """Is None."""
         return self._compared("==", None)
 
-    # A property that is True or False is a condition itself
+    # A property of type bool is itself a condition
 
     def __and__(self, other: Any) -> Condition:
         joined: Condition = self._compared("==", True) & other
@@ -280,11 +282,11 @@ class Path:
         return self._each(condition, ".@count > 0")
 
     def all(self, condition: Any) -> Condition:
-        """All objects meet the condition, or there are none."""
+        """All objects meet the condition; also true without objects."""
         return self._each(~_condition(condition), ".@count == 0")
 
     def none(self, condition: Any) -> Condition:
-        """None of the objects meets the condition."""
+        """No object meets the condition."""
         return self._each(condition, ".@count == 0")
 
     def _each(self, condition: Any, count: str) -> Condition:
@@ -293,7 +295,7 @@ class Path:
         return Condition(Each(self._as_part(), _condition(condition), count))
 
     def count(self) -> Path:
-        """How many elements a collection has: Person.dogs.count() > 2."""
+        """The number of elements of a collection: Person.dogs.count() > 2."""
         return Path(self._model, (*self._steps, Step("@count")), _Inside.of(self._member))
 
     def min(self) -> Path:
@@ -335,13 +337,13 @@ class Path:
 
 
 class Descending(NamedTuple):
-    """A path whose largest values come first."""
+    """A path as a key for sort(): the largest values come first."""
 
     path: Path
 
 
 class _Inside(NamedTuple):
-    """An element of a collection: one value, or one object of the class that the collection leads to."""
+    """An element of a collection: one value, or one object of the class that the collection holds."""
 
     target: Optional[Type[Any]]
     name: str = ""
@@ -375,7 +377,7 @@ def _condition(value: Any) -> Condition:
 
 
 def conjunction(conditions: Iterable[Any]) -> Condition:
-    """All of them."""
+    """A condition that objects meet if they meet all conditions."""
     all_of_them = [_condition(value) for value in conditions]
     joined = all_of_them[0]
     for condition in all_of_them[1:]:

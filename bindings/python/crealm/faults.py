@@ -1,4 +1,4 @@
-"""What `Database.verify` and `check` find."""
+"""The faults that `Database.verify` and `check` return."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ from typing import Iterable, List, NamedTuple, Optional
 
 
 class Fault(NamedTuple):
-    """One fault of a file, with its place as far as it is known. Its text says both."""
+    """One fault of a file, and its place as far as that is known. str() returns `message`, which describes both."""
 
     kind: str  # "node", "space", "tree", "column", "value", "link" or "index": see crealm_fault_kind_e in crealm.h.
     class_name: Optional[str]
     property: Optional[str]
     object_key: Optional[int]
-    offset: int  # The byte of the file, decrypted; 0 for no single place.
+    offset: int  # The byte of the file, decrypted; 0 if the fault has no single place.
     message: str
-    slot: Optional[int] = None  # Of check(): the slot of the header whose version it is of; None: the file as a whole.
+    slot: Optional[int] = None  # From check(): the header slot whose version has the fault; None: the file as a whole.
 
     def __str__(self) -> str:
         return self.message
 
 
 class Faults(List[Fault]):
-    """The faults that are listed, and the number of all."""
+    """A list of faults. `total` is the number of all faults, also of those beyond the limit of the list."""
 
     def __init__(self, faults: Iterable[Fault], total: int) -> None:
         super().__init__(faults)

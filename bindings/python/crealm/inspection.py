@@ -1,4 +1,4 @@
-"""What `Database.space`, `explain` and `Database.locate` find."""
+"""The results of `Database.space`, `explain` and `Database.locate`."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ class Space(NamedTuple):
     """A part of a file, and its size."""
 
     kind: str  # "values", "backlinks", "index", "objects", "schema", "history", "free" or "management".
-    class_name: Optional[str]  # None: of no class.
-    property: Optional[str]  # None: of no property, or of all.
+    class_name: Optional[str]  # None: the part belongs to no class.
+    property: Optional[str]  # None: the part belongs to no property, or to all of the class.
     bytes: int
 
 
 class Explanation(NamedTuple):
-    """How a query finds its rows. As text it is a sentence."""
+    """How a query finds its rows. str() returns a sentence."""
 
     access: str  # "scan", "index", "words" (an index of words), "rows" (of a collection or other results) or "nothing".
-    property: Optional[str]  # Whose index is used, of several the first.
-    objects: int  # Of the class, or rows of what is queried.
-    tested: int  # Whose values are looked at, without regard to a limit.
-    found: int  # Rows of the result.
-    query: str  # As the engine understood it.
+    property: Optional[str]  # The property whose index is used; the first one if there are several.
+    objects: int  # The number of objects of the class, or of rows of the queried collection or results.
+    tested: int  # The number of objects whose values are tested; a limit of the query does not count.
+    found: int  # The number of rows of the result.
+    query: str  # The query as the library understood it.
 
     def __str__(self) -> str:
         way = {
@@ -39,26 +39,26 @@ class LocationNode(NamedTuple):
     """A node on the way to a value."""
 
     role: str  # "top", "tables", "table", "cluster", "column", "collection" or "part": see crealm_node_role_e in crealm.h.
-    offset: int  # Of its header, in the file, decrypted.
-    size: int  # Bytes, with the header of 8.
-    element: Optional[int]  # Which element leads to the next node, or is the value's; None: the node as a whole.
+    offset: int  # The offset of the node's header in the decrypted file.
+    size: int  # Bytes, with the header of 8 bytes.
+    element: Optional[int]  # The element that refers to the next node or holds the value; None: the whole node.
 
 
 class LocationPart(NamedTuple):
-    """Bits of a value."""
+    """A run of bits of a value."""
 
     kind: str  # "value", "reference", "null" or "key": see crealm_part_kind_e in crealm.h.
     node: int  # The offset of the node that holds it.
-    offset: int  # In the file, decrypted.
-    first_bit: int  # In the byte at the offset, from the lowest.
-    bits: int  # 0: an array of zeros, or of nulls, has none.
-    page: Optional[int]  # Of an encrypted file, where no part reaches over the end of a page; None: it is plain.
-    file_offset: int  # Where the byte is in the file as it lies on the disk: of an encrypted one, its ciphertext.
+    offset: int  # The offset of the first byte in the decrypted file.
+    first_bit: int  # The first bit in the byte at the offset; 0 is the lowest.
+    bits: int  # The number of bits; 0 in an array of only zeros or only nulls, which stores no bits.
+    page: Optional[int]  # The page of an encrypted file; no part crosses the end of a page. None: the file is plain.
+    file_offset: int  # The offset of the byte in the file on the disk; in an encrypted file that of its ciphertext.
 
 
 class Location(NamedTuple):
     """Where a value lies in the file."""
 
-    nodes: Tuple[LocationNode, ...]  # On the way, from the top array of the version on.
+    nodes: Tuple[LocationNode, ...]  # The nodes on the path to the value, beginning with the version's top array.
     parts: Tuple[LocationPart, ...]
-    page_size: Optional[int]  # Of an encrypted file: decrypted bytes.
+    page_size: Optional[int]  # Decrypted bytes of a page of an encrypted file; None: the file is plain.

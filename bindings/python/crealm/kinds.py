@@ -1,4 +1,4 @@
-"""Types of Python that files have no type for: what properties of models store for them.
+"""Enums and dates: types that files do not have, and how properties of models store them.
 
     class Colour(enum.Enum):
         RED = "red"
@@ -10,13 +10,14 @@
         built: datetime.date                # stored as a point in time: the midnight in UTC when the day begins
         repaired: list[datetime.date]
 
-An Enum whose members are all int or all str is stored as the values of its members, also IntEnum, StrEnum and Flag. Reading,
-writing, queries, updates, add_many() of rows and column() know these types. Classes that go by name, migrations, texts of
-queries, and what other programs read, Arrow included, see what is stored.
+An Enum whose values are all int or all str is stored as the value of the member; so are IntEnum, StrEnum and Flag.
+Reading, writing, queries, updates, add_many() of rows and column() convert these types. Classes that are used by
+name, migrations, texts of queries, and other programs, also those that read Arrow, see the stored values.
 
-What is written may be a member or its value. A stored value that no member has raises DataError when it is read; `_missing_`
-of the class is asked first. New objects that are given no value and have no default get the member of the value 0 or "";
-where there is none they need a value. A point in time that is no midnight reads as its day in UTC.
+A program may write a member or its value. Reading a stored value that no member has raises DataError, unless
+`_missing_` of the class returns a member for it. A new object without a value or default gets the member whose value
+is 0 or ""; if the class has no such member, the object needs a value. A point in time that is not midnight reads as
+its day in UTC.
 """
 
 from __future__ import annotations
@@ -30,18 +31,19 @@ from .values import Timestamp
 
 
 class Kind(NamedTuple):
-    """How values of a type are stored. None is not among the values."""
+    """How values of a type are stored. Callers handle None themselves."""
 
     type: Any
-    stored_type: Any  # What properties of the file have.
-    stored: Callable[[Any], Any]  # DataError or TypeMismatch for what is no such value.
-    read: Callable[[Any], Any]  # DataError likewise.
-    from_text: Optional[Callable[[str], Any]]  # A field of a CSV file; None where it is read as the stored type.
-    zero: Any  # Of the stored zero; None where that is no value of the type.
+    stored_type: Any  # The type of the property in the file.
+    stored: Callable[[Any], Any]  # Converts to the stored value; DataError or TypeMismatch for other values.
+    read: Callable[[Any], Any]  # Converts a stored value back; DataError if the type has no such value.
+    from_text: Optional[Callable[[str], Any]]  # Converts a field of a CSV file; None: it is read as the stored type.
+    zero: Any  # The value that is stored as zero; None if the type has no such value.
 
 
 def kind_of(type_: Any) -> Optional[Kind]:
-    """The kind of a type; None when it is one that files have, or none at all. SchemaError for enums that cannot be stored."""
+    """The kind of a type; None for types that files have, and for anything else. SchemaError for an enum that cannot
+    be stored."""
     if type_ is date:
         return _DATE
     if isinstance(type_, type) and issubclass(type_, enum.Enum):
@@ -53,7 +55,7 @@ def kind_of(type_: Any) -> Optional[Kind]:
 
 
 def comparable(value: Any) -> Any:
-    """What a query compares with, for a value of such a type; others pass."""
+    """The value that a query compares with: the stored value of an enum or date, and other values unchanged."""
     if isinstance(value, enum.Enum):
         return value.value
     return _midnight(value) if isinstance(value, date) and not isinstance(value, datetime) else value

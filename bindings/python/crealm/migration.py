@@ -1,4 +1,4 @@
-"""Migrations: bringing a file to a schema that differs in other ways than additions.
+"""Migrations: change a file to a schema that differs by more than additions.
 
     def migrate(old, new, from_version):
         new.rename_property("Person", "surname", "family_name")
@@ -9,17 +9,17 @@
 
     db = crealm.open(path, schema=[Person], schema_version=2, migrate=migrate)
 
-The function runs once, inside the write that brings the file to the new version. Before it, classes and
-properties that are new are there already, with zero, False, empty values or None; properties that
-became optional kept their values; those whose type changed, or that became required, lost them and
-started anew. New properties do not get the defaults of models: new["Person"].update(age=30) gives one to all rows.
+The function runs once, inside the write that changes the file to the new version. When it is called, `new` already has
+the new classes and properties, with zero, False, empty values or None. Properties that became optional have kept their
+values. Properties whose type changed, or that became required, have lost their values and have zero, False or empty
+values. New properties do not get the defaults of models: new["Person"].update(age=30) gives all rows a value.
 
-After it, primary keys must be unique, and properties that the schema does not declare are gone: each of them must have
-been renamed, or given up by remove_property(). SchemaError otherwise, and the file stays as it was. Classes that the schema
-does not declare stay in the file, unless remove_class() removes them.
+When the function returns, primary keys must be unique, and it must have renamed each property that the schema does not
+declare, or removed it with remove_property(). Otherwise SchemaError, and the file does not change. Classes that the
+schema does not declare stay in the file, unless remove_class() removes them.
 
-Both databases, and all that was read from them, are for the duration of the call only: afterwards they
-raise ClosedError. Their classes go by name, and their objects are plain objects, not model instances.
+Both databases, and everything that was read from them, can only be used during the call: afterwards they raise
+ClosedError. Their classes are used by name, and their objects are plain `Object`s, not instances of models.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ Migrate = Callable[[Database, "Migration", int], object]
 
 
 class Migration(Database):
-    """The new side of a migration. It is in a write all the time; primary keys may be changed, too."""
+    """The database with the new schema in a migration. It is always in a write, and even primary keys may change."""
 
     _is_migrating = True
 
@@ -56,13 +56,13 @@ class Migration(Database):
         self._schema = schema
         self._old = old
         self._declared = declared
-        self._given_up: Set[Tuple[str, str]] = set()  # Properties that the old side has: renamed, or removed.
+        self._given_up: Set[Tuple[str, str]] = set()  # Properties of the old schema that were renamed or removed.
         self._writing = True
 
     def rename_property(self, class_name: Any, old_name: str, new_name: str) -> None:
-        """Keeps the values of a property that has another name now. Names are those in the file; a
-        model class may stand for its name. Types have to agree, and values that may have been None
-        cannot become required: UsageError, or NoSuchClass and NoSuchProperty for unknown names."""
+        """Gives the values of a property to a property of the new schema with another name. Names are those in the
+        file; class_name may also be a model class. UsageError if the types differ, or if an optional property would
+        become required; NoSuchClass and NoSuchProperty for unknown names."""
         self._require_write("The schema")
         name = getattr(class_name, "_realm_class", class_name)
         names = [c.c_name(text) for text in (name, old_name, new_name)]
@@ -71,8 +71,8 @@ class Migration(Database):
         self._rekey(name, old_name, new_name)
 
     def remove_property(self, class_name: Any, *names: str) -> None:
-        """Gives up properties that the new schema does not declare, with all their values. The names are those in the file.
-        SchemaError when the schema declares one, NoSuchClass and NoSuchProperty for unknown names."""
+        """Removes properties that the new schema does not declare, with all their values. The names are those in the
+        file. SchemaError if the schema declares one of them, NoSuchClass and NoSuchProperty for unknown names."""
         self._require_write("The schema")
         class_name = getattr(class_name, "_realm_class", class_name)
         bound = self._old._named(class_name)
@@ -87,7 +87,7 @@ class Migration(Database):
         return {(facts.name, prop.name) for facts in self._declared.classes for prop in facts.properties}
 
     def _check_lost(self) -> None:
-        """SchemaError for properties that would be lost without a word."""
+        """SchemaError if properties would be lost that the function neither renamed nor removed."""
         known = self._declared_properties() | self._given_up
         classes = [self._old._by_name[facts.name] for facts in self._declared.classes if facts.name in self._old._by_name]
         lost = [(bound.name, name) for bound in classes for name in bound.columns if (bound.name, name) not in known]
@@ -100,8 +100,8 @@ class Migration(Database):
             )
 
     def _rekey(self, class_name: str, old_name: str, new_name: str) -> None:
-        """The column with the old values has another key than the one that it took the name from, and
-        the library's view of the schema may not say so."""
+        """Updates the key of a renamed property. The new name now belongs to the column with the old values, which has
+        another key than the column that had the name before; the library's schema may still have the latter."""
         bound = self._named(class_name)
         facts = bound.columns.get(new_name)
         before = self._old._named(class_name).columns.get(old_name)
@@ -124,8 +124,8 @@ class Migration(Database):
         return True
 
     def remove_class(self, class_name: str) -> bool:
-        """Deletes a class that the new schema does not declare, with all its objects. Whether there was
-        such a class. SchemaError when the schema declares it, or another class links to it."""
+        """Deletes a class that the new schema does not declare, with all its objects. Returns whether the file had
+        the class. SchemaError if the schema declares it, or another class links to it."""
         self._require_write("The schema")
         try:
             return bool(self._owner.call(c.get_flag, lib.realm_remove_table, c.c_name(class_name)))
@@ -133,8 +133,8 @@ class Migration(Database):
             raise SchemaError(f"{class_name} is part of the new schema", code=error.code) from None
 
     def pairs(self, class_name: Any) -> Iterator[Tuple[Any, Any]]:
-        """Each object of a class as it was, and as it is: (old, new). Those that this migration deleted
-        or created are left out."""
+        """Each object of a class, as a pair of the object before the migration and the same object now. Objects
+        that this migration deleted or created are left out."""
         name = getattr(class_name, "_realm_class", class_name)
         table, key = self._old[name], self._named(name).key
         for before in table:
@@ -152,7 +152,7 @@ class Migration(Database):
 
 
 class Run:
-    """One call of a migration function, as the library sees it."""
+    """One call of a migration function, for the library."""
 
     def __init__(self, path: str, migrate: Migrate, declared: Declared) -> None:
         self.path = path
@@ -161,7 +161,8 @@ class Run:
         self.error: Optional[BaseException] = None
 
     def call(self, old: int, new: int, schema: int) -> bool:
-        """Nothing may be raised through the library: what the function raises waits in `error`."""
+        """Called by the library. No exception may pass through the library: an exception of the function is kept in
+        `error`."""
         owners = [Owner(old, self.path), Owner(new, self.path)]  # Borrowed.
         try:
             before = Database(owners[0], "r", is_dynamic=True)

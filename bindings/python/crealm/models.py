@@ -21,18 +21,18 @@
         class Meta:
             name = "DogHouse"             # the class's name in the file
 
-Each annotation is a property; ClassVar[…] is none. The types are those of `schema`, with model classes
-for links; a text stands for a class that is declared later. Field[int] means int, List[Dog] list[Dog], SetView[str]
-set[str] and Dictionary[int] dict[str, int]: these tell type checkers more. What more there is to say about a property
-is said by field(), as its value or inside Annotated[int, crealm.field(…)]. Objects of an Embedded class
-live inside exactly one other object. A single link or embedded object may always be None.
+Each annotation declares a property, except ClassVar[…]. The types are those of `schema`, with model classes
+for links; a text names a class that is declared later. Field[int] means int, List[Dog] list[Dog], SetView[str]
+set[str] and Dictionary[int] dict[str, int]: these give type checkers more information. field() declares more than
+the type of a property; it is the value of the property, or inside Annotated[int, crealm.field(…)]. An object of an
+Embedded class is part of exactly one other object. A single link or embedded object may always be None.
 
 An instance that the program makes is a plain object: its properties are values, lists, sets and
-dictionaries of Python, and any thread may use it. db.add(instance) makes it, and all it leads to, an
-object of the database; from then on it is live, bound to the database's thread, and changes need a
-write. If the write that added it is rolled back, it is a plain object again, with the values it had
-before: adding it once more tries again. What the database finds comes as instances of the model,
-too, without a call of __init__.
+dictionaries of Python, and any thread may use it. db.add(instance) makes it, and everything that it refers to,
+objects of the database; from then on it is live, bound to the database's thread, and changes need a
+write. If the write that added it is rolled back, it becomes a plain object again, with its values from
+before, and can be added again. Objects that come from the database are also instances of the model; their
+__init__ is not called.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ from .schema import BoundClass, ClassSchema, Prop, class_facts, parse
 from .values import Float32, ObjectId, Timestamp
 
 if TYPE_CHECKING:
-    from typing_extensions import dataclass_transform  # Checkers know it, also where it is not installed.
+    from typing_extensions import dataclass_transform  # Type checkers know it even if it is not installed.
 
     from .results import Results
 elif sys.version_info >= (3, 11):
@@ -113,14 +113,15 @@ if TYPE_CHECKING:
     class _Descriptor: ...
 
 else:
-    _Descriptor = property  # Its __get__ is the fastest there is.
+    _Descriptor = property  # No other descriptor has a faster __get__.
 
 
 class Field(_Descriptor, Generic[T]):
     """One property of a model class. On an instance it is the property's value; on the class it is a
     `Path`, for conditions. `name` is the property's name, `column` the one in the file.
 
-    As an annotation, name: crealm.Field[str] declares the same as name: str, and tells type checkers of the path."""
+    As an annotation, name: crealm.Field[str] declares the same as name: str, and type checkers know that the class
+    attribute is a path."""
 
     _realm_field = True
 
@@ -137,7 +138,7 @@ class Field(_Descriptor, Generic[T]):
         if default is not MISSING and default_factory is not None:
             raise SchemaError("A property has a default or a default_factory, not both")
         if default_factory in (list, set, dict):
-            default_factory = None  # Collections are empty anyway; it is for type checkers.
+            default_factory = None  # Collections are empty anyway; the argument is only for type checkers.
         if isinstance(default, (list, set, dict, bytearray)) and len(default):
             raise SchemaError(
                 f"A {type(default).__name__} as default would be shared by all instances",
@@ -182,14 +183,14 @@ class Field(_Descriptor, Generic[T]):
         def __get__(self, instance: Optional[Model], owner: Any) -> Any: ...
 
     def _single(self, instance: Model) -> Any:
-        """The value, read by itself."""
+        """The value, read from the instance or from the database, not from a page."""
         db = instance._db
         if db is None:
             return self._unmanaged(instance)
         try:
             facts = db._classes[instance._class_key].properties[self.name]
         except KeyError:
-            facts = db._bound(instance._class_key).find(self.name)  # Says what is missing.
+            facts = db._bound(instance._class_key).find(self.name)  # Raises an error that names the missing part.
         return instance._read(facts)
 
     def __set__(self, instance: Model, value: T) -> None:
@@ -203,7 +204,7 @@ class Field(_Descriptor, Generic[T]):
         return f"<property {self.owner}.{self.name}>"
 
     def _is_late(self, named: Callable[[str, str], Any]) -> bool:
-        """Whether the annotation is a text that turns out to hold another field."""
+        """Whether the annotation is a text that contains Annotated[…, field(…)], which is evaluated too late."""
         if not isinstance(self.annotation, str):
             return False
         found = named(self.annotation, self.module)
@@ -225,7 +226,8 @@ class Field(_Descriptor, Generic[T]):
         return self._element() is not _Unknown
 
     def _element(self) -> Any:
-        """What it holds or links to. A class that was declared since may be known now."""
+        """The type of the value or of the elements. An unknown class is looked up again, because it may have been
+        declared meanwhile."""
         if self._parsed()[0] is _Unknown:
             self._shape = None
         return self._parsed()[0]
@@ -239,11 +241,11 @@ class Field(_Descriptor, Generic[T]):
         except KeyError:
             value = self._zero()
             if isinstance(value, (list, set, dict)):
-                values[self.name] = value  # The program may fill it.
+                values[self.name] = value  # Kept, because the program may add elements.
             return value
 
     def _taken(self, value: Any) -> Any:
-        """A value as a plain instance keeps it: collections are copied, as the database does."""
+        """A value in the form that a plain instance keeps: collections are copied, as by the database."""
         many = self._parsed()[1]
         if many == c.C_NONE:
             return value
@@ -256,7 +258,7 @@ class Field(_Descriptor, Generic[T]):
         raise TypeMismatch(f"{self.owner}.{self.name}: Needs a {kind}, not {type(value).__name__}")
 
     def _from_plain(self, value: Any) -> Any:
-        """What to_dict() made of a value of this property, with instances in place of dictionaries."""
+        """Converts a value from to_dict(): makes instances from dictionaries of objects."""
         target, many = self._leads_to(), self._parsed()[1]
         if target is None or value is None:
             return value
@@ -277,11 +279,11 @@ class Field(_Descriptor, Generic[T]):
         return target.from_dict(value)
 
     def _initial(self) -> Any:
-        """The default for one instance; MISSING without one."""
+        """The default for an instance; MISSING if the property has no default."""
         return self.default if self.default_factory is None else self.default_factory()
 
     def _zero(self) -> Any:
-        """What a property has that was given no value."""
+        """The value of a property without a value or default."""
         element, many, may_be_none = self._parsed()
         if many != c.C_NONE:
             return {c.C_LIST: list, c.C_SET: set, c.C_DICTIONARY: dict}[many]()
@@ -291,7 +293,7 @@ class Field(_Descriptor, Generic[T]):
         return _ZEROS.get(element) if kind is None else kind.zero
 
     def _kind(self) -> Optional[Kind]:
-        """What values are stored as, where files have no such type."""
+        """How values are stored, for types that files do not have; else None."""
         return kind_of(self._element())
 
     def _parsed(self) -> Tuple[Any, int, bool]:
@@ -300,7 +302,7 @@ class Field(_Descriptor, Generic[T]):
             try:
                 self._shape = parse(self.annotation, lambda text: eval(text, {}, scope))
             except Exception:
-                self._shape = _Unknown, c.C_NONE, True  # Opening a database says what is wrong.
+                self._shape = _Unknown, c.C_NONE, True  # Opening a database will report the error.
         return self._shape
 
 
@@ -320,13 +322,13 @@ _ZEROS: Dict[Any, Any] = {
 
 
 class _Unknown:
-    """Stands for a class that an annotation names and nobody knows yet: surely a link."""
+    """A placeholder for a class that an annotation names but that is not declared yet; it must be a link."""
 
     _realm_class = "?"
 
 
 class _Scope(Dict[str, Any]):
-    """Names for annotations; whatever is not defined is an `_Unknown`."""
+    """The scope in which annotations are evaluated: names that are not defined are `_Unknown`."""
 
     def __missing__(self, name: str) -> Any:
         return getattr(builtins, name, _Unknown)
@@ -341,15 +343,16 @@ def field(
     default: Any = MISSING,
     default_factory: Optional[Callable[[], Any]] = None,
 ) -> Any:
-    """A property with more to say than its type.
+    """Declares more about a property than its type.
 
-    primary_key:     at most one per class: int, str, ObjectId or UUID; never changes.
-    index:           finds equal values quickly: int, bool, str, datetime, ObjectId, UUID, Any.
-    fulltext:        finds words in a str.
-    name:            the property's name in the file, when it is another one.
-    default:         the value of instances that are made without one.
-    default_factory: makes that value for each instance: field(default_factory=ObjectId). `list`, `set` and `dict` say
-                     what collections begin with anyway; for a type checker they make it one that may be left out.
+    primary_key:     at most one per class, of type int, str, ObjectId or UUID; its values never change.
+    index:           an index that finds equal values quickly, for int, bool, str, datetime, ObjectId, UUID, Any.
+    fulltext:        an index that finds words in a str.
+    name:            the property's name in the file, if it differs.
+    default:         the value for instances that are made without one.
+    default_factory: a function that makes the default of each instance: field(default_factory=ObjectId). `list`, `set`
+                     and `dict` have no effect, because collections are empty at first; they only tell type checkers
+                     that __init__ does not need the argument.
     """
     return Field(
         primary_key=primary_key,
@@ -364,8 +367,8 @@ def field(
 class Backlinks(Generic[T]):
     """The objects that link to an instance: `owners: Backlinks["Person"] = backlinks("Person", "dogs")`.
 
-    On an instance it is `Results`, live; before the instance is added it is empty. An object appears
-    once for each link it has.
+    On an instance it is live `Results`; on a plain instance it is empty. An object appears once for each link
+    that it has to the instance.
     """
 
     __slots__ = ("name", "module", "source", "property")
@@ -420,7 +423,7 @@ if TYPE_CHECKING:
 else:
 
     def backlinks(source: Any, property: str) -> Any:
-        """The objects of a class that link here through a property: backlinks("Person", "dogs")."""
+        """Declares the objects of a class that link to this one through a property: backlinks("Person", "dogs")."""
         return Backlinks(source, property)
 
 
@@ -438,7 +441,7 @@ def _annotations(cls: type) -> Dict[str, Any]:
 
 
 def _annotated(annotation: Any, default: Any) -> Field[Any]:
-    """The field of a property that has none as its value; Annotated[int, crealm.field(…)] has one."""
+    """The field of a property whose value is not a field: the one in Annotated[int, crealm.field(…)], or a new one."""
     made = next((f for f in getattr(annotation, "__metadata__", ()) if isinstance(f, Field)), None)
     if made is None:
         return Field(default=default)
@@ -456,7 +459,7 @@ def _is_class_variable(annotation: Any) -> bool:
 
 
 class _ModelType(type):
-    """The type of model classes: Person.age is a path that begins at Person, wherever `age` was declared."""
+    """The metaclass of models: Person.age is a path that begins at Person, also if a base class declares `age`."""
 
     if not TYPE_CHECKING:
 
@@ -465,7 +468,7 @@ class _ModelType(type):
             return Path.of(cls, found) if type(found) is Field else found
 
         def __getattr__(cls, name: str) -> Any:
-            """What there is not."""
+            """Raises an error for an unknown name, with a suggestion."""
             if name.startswith("_"):
                 raise AttributeError(f"type object {cls.__name__!r} has no attribute {name!r}")
             names = type.__getattribute__(cls, "_fields")
@@ -474,11 +477,11 @@ class _ModelType(type):
 
 @dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(field, backlinks))
 class Model(Object, metaclass=_ModelType):
-    """Base of declared classes. Person(name="Ann", age=31) makes an instance that is in no database;
+    """Base of declared classes. Person(name="Ann", age=31) makes a plain instance, which is in no database;
     properties that are not given have their default, else zero, False, an empty value or None.
 
-    Instances in no database are equal only to themselves, and are hashed accordingly; once added
-    they are equal to every instance of the same row.
+    A plain instance is equal only to itself, and its hash is that of its identity. After it was added, it is equal
+    to every instance of the same row.
     """
 
     __slots__ = ("_values", "_given", "__weakref__")
@@ -547,7 +550,7 @@ class Model(Object, metaclass=_ModelType):
                 if value is not MISSING:
                     self._values[name] = made._taken(value)
 
-    if not TYPE_CHECKING:  # For checkers a model has the attributes that it declares.
+    if not TYPE_CHECKING:  # For type checkers, a model has the attributes that it declares, and no others.
 
         def __setattr__(self, name: str, value: Any) -> None:
             known = next((vars(base)[name] for base in type(self).__mro__ if name in vars(base)), None)
@@ -588,19 +591,20 @@ class Model(Object, metaclass=_ModelType):
 
     @classmethod
     def from_dict(cls: Type[M], values: Mapping[str, Any]) -> M:
-        """A plain instance with the values of a dictionary as to_dict() makes one. Dictionaries inside become instances,
-        too; those with "$ref", which only name an object, are a DataError, as is an unknown name: NoSuchProperty."""
+        """A plain instance with the values of a dictionary of the form of to_dict(). Dictionaries inside it become
+        instances, too. DataError for a dictionary with "$ref", which only names an object; NoSuchProperty for an
+        unknown name."""
         made = cls()
         for name, value in values.items():
             field = made._field(name)
             field.__set__(made, field._from_plain(value))
         return made
 
-    # What the rest of the package asks
+    # For the rest of the package
 
     @classmethod
     def _member(cls, name: str) -> Optional[Member]:
-        """A property, or the backlinks, of a name."""
+        """The property or the backlinks with a name."""
         found = cls._fields.get(name)
         return found or next((back for back in cls._backs if back.name == name), None)
 
@@ -615,13 +619,13 @@ class Model(Object, metaclass=_ModelType):
 
     @classmethod
     def _kinds(cls) -> Dict[str, Kind]:
-        """Of the properties whose values are stored as something else, by names in Python."""
+        """How values are stored, for properties whose types files do not have; by names in Python."""
         found = {name: made._kind() for name, made in cls._fields.items()}
         return {name: kind for name, kind in found.items() if kind is not None}
 
     @classmethod
     def _defaults(cls, without: Mapping[str, Any]) -> Dict[str, Any]:
-        """The defaults of all properties but some."""
+        """The defaults of all properties that are not in `without`."""
         found = {
             name: made._initial()
             for name, made in cls._fields.items()
@@ -641,7 +645,7 @@ class Model(Object, metaclass=_ModelType):
         return self._is_embedded
 
     def _is_given(self, name: str) -> bool:
-        """Whether the program chose the value: not a default, and not a collection left empty."""
+        """Whether the program set the value: it is not a default, and not a collection that is still empty."""
         return name in self._given or (
             isinstance(self._values.get(name), (list, set, dict))
             and bool(self._values[name])
@@ -649,9 +653,9 @@ class Model(Object, metaclass=_ModelType):
         )
 
     def _settle(self, db: Session, handle: Handle, bound: BoundClass) -> None:
-        """Makes the instance an object of a database. Its values wait until the write is committed:
-        a rollback brings them back."""
-        db._added.append(self)  # First: after an interrupt the write knows it.
+        """Makes the instance an object of a database. It keeps its plain values until the write is committed, because
+        a rollback needs them."""
+        db._added.append(self)  # First, so that the write knows the instance after an interrupt.
         assign = object.__setattr__
         assign(self, "_class_key", bound.key)
         assign(self, "_key", handle.call(lib.realm_object_get_key))
@@ -659,13 +663,13 @@ class Model(Object, metaclass=_ModelType):
         assign(self, "_db", db)
 
     def _stay(self) -> None:
-        """The write that added the instance was committed."""
-        if self._db is not None:  # Else an interrupt came before it was settled.
+        """Called after the write that added the instance was committed."""
+        if self._db is not None:  # Else an interrupt came before it became an object of the database.
             self._values.clear()
             self._given.clear()
 
     def _return(self) -> None:
-        """Makes it a plain instance, with the values that it had before it was added."""
+        """Makes this a plain instance, with the values that it had before it was added."""
         assign = object.__setattr__
         assign(self, "_db", None)
         assign(self, "_handle", None)
@@ -690,13 +694,13 @@ class Model(Object, metaclass=_ModelType):
 
 class Embedded(Model):
     """Base of declared classes whose objects are part of another object. Assigning an instance copies
-    its values into that object: the instance itself stays what it is."""
+    its values into that object; the instance itself does not change."""
 
     __slots__ = ()
     _is_embedded = True
 
 
-Embedded._realm_class = None  # A base, as Model is.
+Embedded._realm_class = None  # A base like Model, not a declared class.
 
 _SLOTS = frozenset({*Object.__slots__, *Model.__slots__})
 _RESERVED = frozenset(dir(Model)) - {"__doc__", "__module__"} | {"Meta"}
@@ -713,7 +717,7 @@ def _remade(kind: Type[M]) -> M:
 
 
 class Declared(NamedTuple):
-    """What a program declares: for the library, and the model classes by their names in the file."""
+    """The schema of a program: classes for the library, and the model classes by their names in the file."""
 
     classes: Tuple[c.ClassFacts, ...]
     models: Dict[str, Type[Model]]
@@ -723,8 +727,8 @@ Schema = Union[Iterable[Union[ClassSchema, Type[Model]]], Mapping[str, ClassSche
 
 
 def declare(schema: Schema) -> Declared:
-    """Reads a schema: model classes and ClassSchema, a module with model classes, or what the `schema`
-    of another database gives. Model classes that others refer to come along."""
+    """Reads a schema: model classes and ClassSchema, a module with model classes, or the `schema`
+    of another database. Adds model classes that the given ones refer to."""
     if isinstance(schema, type):
         raise TypeError(f"A schema is a list of classes: [{schema.__name__}]")
     if isinstance(schema, ModuleType):
@@ -741,8 +745,8 @@ def declare(schema: Schema) -> Declared:
     return _declared.get(tuple(items)) or _read(items)
 
 
-# Schemas of model classes only, whose annotations say the same wherever they are read. Programs open with the same ones again and
-# again; what they declare once in a while, such as classes of functions, is forgotten.
+# A cache for schemas of model classes without annotations that are texts, whose meaning could change. Programs open
+# files with the same schemas again and again. The limit is for programs that declare classes inside functions.
 _declared: Dict[Tuple[Any, ...], Declared] = {}
 _DECLARED_LIMIT = 32
 
@@ -764,9 +768,9 @@ def _is_model(value: Any) -> bool:
 
 
 class _Reader:
-    """Turns model classes into facts. `models` grows by those that they refer to."""
+    """Converts model classes to facts. Adds the classes that they refer to to `models`."""
 
-    has_texts = False  # Whether an annotation was a text, which means what its names mean at the time.
+    has_texts = False  # Whether an annotation was a text: its meaning depends on the names that exist when it is read.
 
     def __init__(self, plain: Iterable[ClassSchema], models: Iterable[Type[Model]]) -> None:
         self.names: Dict[str, Any] = {declared.name: declared.name for declared in plain}
@@ -805,7 +809,7 @@ class _Reader:
             raise SchemaError(f"{where}: {error.message}", hint=error.hint) from None
 
     def named(self, text: str, module: str) -> Any:
-        """What an annotation's text stands for, in the module of its class."""
+        """Evaluates the text of an annotation in the module of its class."""
         self.has_texts = True
         scope = vars(sys.modules.get(module, builtins))
         mine = {name: value for name, value in scope.items() if _is_model(value) and value in self.models}
@@ -819,7 +823,7 @@ class _Reader:
             raise SchemaError(f"{text!r} is no type: {error}") from error
 
     def source(self, model: Type[Model], back: Backlinks[Any]) -> Tuple[str, str]:
-        """Class and property in the file that a backlinks property is about."""
+        """The class and property, by their names in the file, whose links a backlinks property lists."""
         where = f"{model.__name__}.{back.name}"
         source = back.source
         if isinstance(source, str):

@@ -29,16 +29,16 @@ T = TypeVar("T")
 D = TypeVar("D")
 O = TypeVar("O", bound="Object")  # noqa: E741
 
-_PLAIN = frozenset({int, str, bool, float, type(None)})  # Users see these as the library has them.
-_SHOWN = 30  # Properties, by repr().
+_PLAIN = frozenset({int, str, bool, float, type(None)})  # Values of these types need no conversion.
+_SHOWN = 30  # The number of properties that repr() shows.
 _DEEPEST = 100  # Levels of links that to_dict() follows at most.
 
 
 class Object(Observable, Freezable, Row):
-    """One object: its properties are attributes, and items for names that no attribute can have.
+    """One object: its properties are attributes; obj[name] reaches names that cannot be attributes.
 
-    An object stays bound to its row while the database moves on. Once the row is deleted, reading
-    raises InvalidatedError, and the object is false. Objects are equal when they are the same row of
+    An object stays bound to its row while the database moves on. After the row was deleted, reading
+    raises InvalidatedError, and the object is false. Objects are equal if they are the same row of
     the same open database.
     """
 
@@ -47,7 +47,7 @@ class Object(Observable, Freezable, Row):
     _handle: Handle
     _class_key: int
     _key: int
-    _place: Optional[Tuple[Page, int]]  # Of an object that came from a loop; the rest is made of it when needed.
+    _place: Optional[Tuple[Page, int]]  # For an object from a loop; the other attributes are made from it when needed.
 
     @classmethod
     def _wrap(cls: Type[O], db: Session, handle: Handle, class_key: int, key: int) -> O:
@@ -61,8 +61,8 @@ class Object(Observable, Freezable, Row):
 
     @classmethod
     def _of_class(cls, bound: BoundClass) -> Type[Object]:
-        """The class for the objects of a class without a model in loops, where speed counts: attributes of a class
-        are found sooner than those that __getattr__ finds."""
+        """The Python class for objects of a class without a model, in loops. It has an attribute for each property,
+        because Python finds these faster than __getattr__ does."""
 
         def read(name: str) -> Any:
             return property(attribute(name, lambda row: row._read(row._facts(name))))
@@ -73,7 +73,7 @@ class Object(Observable, Freezable, Row):
 
     # Properties
 
-    if not TYPE_CHECKING:  # Models say what attributes they have; rows of classes without a model are Any.
+    if not TYPE_CHECKING:  # For type checkers, models declare their attributes, and other rows are Any.
 
         def __getattr__(self, name: str) -> Any:
             if name in Object.__slots__:
@@ -86,7 +86,7 @@ class Object(Observable, Freezable, Row):
             self[name] = value
 
     def _late(self, name: str) -> Any:
-        """What an object of a page does not have until it is needed."""
+        """An attribute that an object of a page gets only when it is needed."""
         if name == "_place":
             raise AttributeError(name)
         assign = object.__setattr__
@@ -95,7 +95,7 @@ class Object(Observable, Freezable, Row):
             assign(self, "_handle", found)
             return found
         place = self._place
-        if place is not None:  # Else the loop has let it go, with all it needs, maybe a moment ago on another thread.
+        if place is not None:  # Else the object left its page, maybe on another thread just now, and has all slots.
             page, index = place
             assign(self, "_db", page.db)
             assign(self, "_class_key", page.class_key)
@@ -132,7 +132,7 @@ class Object(Observable, Freezable, Row):
             _put(db, handle, bound, facts, value)
 
     def _has_already(self, facts: c.PropertyFacts, value: Any) -> bool:
-        """Whether the value is the very collection or embedded object that this property has, as in
+        """Whether the value is the same collection or embedded object that the property already holds, as in
         obj.items += [1] and obj.address = obj.address."""
         if isinstance(value, View):
             return value._is_of(self._db, self._class_key, self._key, facts)
@@ -166,7 +166,7 @@ class Object(Observable, Freezable, Row):
         return view(self._db, handle.make(get, facts.key), facts, self._class_key, self._key)
 
     def _entries(self, explicit: bool = False) -> Iterator[Tuple[str, Any]]:
-        """All properties by name. `explicit` leaves those out that a plain instance was not given."""
+        """All properties by name. `explicit` omits properties of a plain instance that have no value yet."""
         for name in self._bound().properties:
             yield name, self._property(name)
 
@@ -174,7 +174,7 @@ class Object(Observable, Freezable, Row):
         return self._bound().schema.embedded
 
     def _plain_copy(self) -> Any:
-        """An embedded object as a plain instance of its model; as a dictionary without a model."""
+        """An embedded object as a plain instance of its model, or as a dictionary if it has no model."""
         values = {name: taken_out(value) for name, value in self._entries()}
         model = self._bound().model
         return values if model is None else model(**values)
@@ -195,7 +195,7 @@ class Object(Observable, Freezable, Row):
 
     @property
     def is_managed(self) -> bool:
-        """Whether it is an object of a database, and no plain instance of a model."""
+        """Whether this is an object of a database, not a plain instance of a model."""
         return self._db is not None
 
     @property
@@ -208,7 +208,7 @@ class Object(Observable, Freezable, Row):
         try:
             return bool(self._handle.call(lib.realm_object_is_valid))
         except InvalidatedError:
-            return False  # It never had a handle, and none can be made any more.
+            return False  # An object from a loop, deleted before a handle was made for it.
 
     def __bool__(self) -> bool:
         return self.is_valid
@@ -216,20 +216,20 @@ class Object(Observable, Freezable, Row):
     __contains__: ClassVar[None] = None
 
     def __iter__(self) -> Iterator[Tuple[str, Any]]:
-        """The names of the properties with their values, as attributes have them: dict(obj) makes a dictionary of them.
-        to_dict() makes one of plain values."""
+        """The names of the properties with their values, the same as in attributes, so that dict(obj) works.
+        to_dict() makes a dictionary of plain values."""
         return self._entries()
 
     def delete(self) -> None:
-        """Deletes the row and the objects embedded in it. Links to it become None or leave their
-        collections."""
+        """Deletes the row and the objects embedded in it. Single links to it become None; links in collections are
+        removed."""
         self._bound()
         self._db._require_write(self.class_name)
         self._handle.call(c.check, lib.realm_object_delete)
 
     def backlinks(self, class_name: Any, property_name: str) -> Results[Any]:
-        """The objects of a class that link to this one through a link property, not one of any value;
-        the class by its name, or as a model class. An object appears once for each link it has."""
+        """The objects of a class that link to this one through a link property (not through an Any property).
+        class_name: a name or a model class. An object appears once for each link that it has to this one."""
         self._bound()
         source = self._db._class(class_name)
         facts = source.find(property_name)
@@ -238,7 +238,7 @@ class Object(Observable, Freezable, Row):
 
     def _subject(self, paths: Paths) -> Subject:
         self._bound()
-        # The library has no name for what links here: it is what the paths begin with that is no property.
+        # The library reports changed backlinks without a name: they are the first names of paths that are no property.
         asked = {path.split(".")[0] for path in paths or ()}
 
         def name(key: int) -> Iterable[str]:
@@ -254,10 +254,10 @@ class Object(Observable, Freezable, Row):
         return None if found is None else self._wrap(db, found, self._class_key, self._key)
 
     def to_dict(self, depth: int = 1) -> Dict[str, Any]:
-        """The object as plain values that stay when the database closes.
+        """The object as plain values, which do not depend on the database.
 
-        depth: how many levels of objects become dictionaries: 1 is this object alone, 2 adds those it
-               links to, and so on; more than 100 counts as 100.
+        depth: how many levels of objects become dictionaries: 1 is this object alone, 2 adds the objects that
+               it links to, and so on; more than 100 counts as 100.
 
             single values                        themselves; bytes stay bytes (see to_json())
             list, dict                           list, dict
@@ -273,17 +273,17 @@ class Object(Observable, Freezable, Row):
         return self._to_dict(max(1, min(depth, _DEEPEST)), set(), set)
 
     def _to_dict(self, depth: int, seen: SetOf[Any], set_type: Any) -> Dict[str, Any]:
-        """`set_type`: what sets become, set or list; a list keeps their order."""
+        """`set_type`: the type that sets become, set or list; a list keeps the order of the set."""
         seen.add(self._identity())
         return {name: _detach(value, depth, seen, set_type) for name, value in self._entries()}
 
     def _json_values(self, depth: int = 1) -> Dict[str, Any]:
-        """As to_dict(), of what JSON has."""
+        """As to_dict(), with values that JSON can express."""
         values: Dict[str, Any] = jsonable(self._to_dict(max(1, min(depth, _DEEPEST)), set(), list))
         return values
 
     def to_json(self, depth: int = 1, *, indent: Optional[int] = None) -> str:
-        """The object as JSON, of the same shape as to_dict() and with these texts:
+        """The object as JSON, with the structure of to_dict(). Values without a JSON form become:
 
             bytes                    base64
             datetime                 "2024-05-06T07:08:09.123456789Z": UTC, as many digits as needed
@@ -354,7 +354,7 @@ _VIEWS: Dict[int, Tuple[Any, Any]] = {
 }
 
 
-# An attribute that is assigned is a property of the database; this is how an object gets what it is made of.
+# Assigning an attribute writes a property of the database; these functions set the slots of an object instead.
 _set_db, _set_handle, _set_class_key, _set_key, _set_place = (vars(Object)[name].__set__ for name in Object.__slots__)
 
 
@@ -381,7 +381,7 @@ class Table(AllObjects[T]):
         return self._db._bound(self._class_key)
 
     def first(self) -> Optional[T]:
-        """The object with the lowest key; None when there is none."""
+        """The object with the lowest key; None if the class has no objects."""
         return self[0] if len(self) else None
 
     @overload
@@ -404,10 +404,10 @@ class Table(AllObjects[T]):
         return default if found is None else found
 
     def create(self, *primary_key: Any, **values: Any) -> T:
-        """A new object: create(**values) or create(primary_key, **values). Properties that are not
-        given get the default of their model, or zero, False, an empty value or, where allowed, None.
-        A dictionary makes an embedded object, or a new object to link to. On failure there is no
-        object.
+        """Creates an object: create(**values) or create(primary_key, **values). Properties that are not
+        given get the default of their model, or zero, False, an empty value or, if allowed, None.
+        A dictionary makes an embedded object, or a new object to link to. On failure no object is
+        created.
         """
         bound = self._bound()
         self._db._require_write(bound.name)
@@ -451,7 +451,7 @@ def _detach(value: Any, depth: int, seen: SetOf[Any], set_type: Any) -> Any:
         try:
             plain = set(elements)
         except TypeError:
-            return elements  # Links are dictionaries now, which no set can hold.
+            return elements  # Links became dictionaries, which a set cannot hold.
         return plain if len(plain) == len(elements) else elements
     if isinstance(value, Sequence) and not isinstance(value, (bytearray, memoryview)):
         return [_detach(element, depth, seen, set_type) for element in value]
@@ -459,7 +459,7 @@ def _detach(value: Any, depth: int, seen: SetOf[Any], set_type: Any) -> Any:
 
 
 def _put(db: Session, handle: Handle, bound: BoundClass, facts: c.PropertyFacts, value: Any) -> None:
-    """Writes a property of an object, with everything that has to come along."""
+    """Writes a property of an object, and adds the objects that the value refers to."""
     plan = Plan(db)
     planned = plan.value(bound, facts, value)
     if not handle.call(lib.realm_object_is_valid):

@@ -1,4 +1,4 @@
-"""Observing: functions and loops that get the changes that this program or another one made.
+"""Observers are functions and loops that receive the changes of this program and of other ones.
 
     with db["Person"].where("age > 30").observe(print):
         while db.wait_for_change():
@@ -7,15 +7,15 @@
     async for change in ann.dogs.changes():
         print(len(ann.dogs), change.insertions)
 
-An observer gets a change when the database moves on to the snapshot that has it: at the beginning of a write, in
-refresh(), in wait_for_change(), and in turns of the event loop of asyncio, if one was running on this
-thread when the observation began. All open databases of a thread move on in such a turn. There is no
-polling: the loop waits for a descriptor that commits, also those of other processes, make readable.
+An observer gets a change when the database moves to the snapshot that contains it: at the beginning of a write,
+in refresh(), in wait_for_change(), and, if an event loop of asyncio was running on this thread when the observation
+began, in iterations of that loop. In such an iteration all open databases of the thread move on. The loop does not
+poll: it waits for a file descriptor, which every commit makes readable, also one of another process.
 
-The library reports changes during a call; the reports wait until the call is over. Then the program's
-functions are called, one by one. They may do everything: write, refresh, close the database, begin and end
+The library reports changes during a call; the package keeps the reports until the call is over. Then it calls the
+program's functions, one by one. They may do everything: write, refresh, close the database, begin and end
 observations. A database does not move on before all of them were called, so that each function finds the
-snapshot that its change describes: if one of them writes, the others are called first.
+snapshot that its change describes: if one of them begins a write, the others are called first.
 """
 
 from __future__ import annotations
@@ -48,19 +48,19 @@ def _paths(keys: Keys) -> Paths:
 
 
 # ------------------------------------------------------------------------------------------------
-# What can be observed
+# Objects and collections that can be observed
 # ------------------------------------------------------------------------------------------------
 
 
 class Subject(NamedTuple):
-    """What is to be observed. The observation clones the handle, because in the library all callbacks on one
-    handle share the union of their key paths."""
+    """An object or collection to observe. The observation clones the handle, because in the library all callbacks
+    of one handle share the union of their key paths."""
 
-    db: Any  # Kept open for as long as the observation lasts.
+    db: Any  # Kept open while the observation is active.
     handle: Handle
     kind: Kind
-    class_key: Optional[int]  # Where key paths begin; None where the elements are values.
-    change: Callable[..., Any]  # Makes the change object from what `kind.read` returns.
+    class_key: Optional[int]  # The class at which key paths begin; None if the elements are values.
+    change: Callable[..., Any]  # Makes the change object from the result of `kind.read`.
 
 
 class Kind(NamedTuple):
@@ -86,7 +86,7 @@ def object_change(name: Callable[[int], Iterable[str]], keys: Iterable[int], del
 
 
 class Observable:
-    """What can be observed: objects, lists, sets, dictionaries, results and tables."""
+    """Base of objects, lists, sets, dictionaries, results and tables, which can be observed."""
 
     __slots__ = ()
 
@@ -94,23 +94,25 @@ class Observable:
         raise NotImplementedError
 
     def observe(self, function: Callable[[Any], object], keys: Keys = None) -> Observation:
-        """Calls function(change) when something changed here, and once at the beginning; see `changes`.
+        """Calls function(change) after each change of this object or collection, and once at the beginning; see
+        `changes` for the arguments.
 
-        Keep what this returns: the observation ends with it, with its cancel(), or with the database.
+        Keep the result: the observation ends when it is no longer referred to, at its cancel(), or when the
+        database is closed.
 
-        keys: the properties that matter, "name" or ["name", "dogs.age", "address.*"], from the objects here
-              on. Without them an object counts as changed by all of its own properties, in a collection
-              also by those of the objects that it leads to over up to three links. Insertions and
-              deletions are told in any case. NoSuchProperty for a wrong path.
+        keys: the properties to observe, as "name" or ["name", "dogs.age", "address.*"]; paths begin at this
+              object or at the elements. Without keys a change of any property of an object counts; for an
+              element of a collection also changes of objects that it links to, over up to three links.
+              Insertions and deletions are always reported. NoSuchProperty for a wrong path.
 
-        What the function raises goes to sys.unraisablehook. Inside a write an observation begins before
-        the first change: UsageError.
+        An exception of the function goes to sys.unraisablehook. UsageError inside a write that has already
+        changed something.
         """
         paths = _paths(keys)
         return Observation(self._subject(paths), function, paths)
 
     def changes(self, keys: Keys = None) -> Changes:
-        """The changes as they come: `async for change in results.changes():`. See observe()."""
+        """The changes, for `async for change in results.changes():`. Arguments as for observe()."""
         paths = _paths(keys)
         subject = self._subject(paths)
         return Changes(subject.handle.owner, lambda function: Observation(subject, function, paths))
@@ -122,7 +124,7 @@ class Observable:
 
 
 class Observation:
-    """What observe() returns. It ends when nobody has it any more, by cancel(), at the end of a `with`
+    """The result of observe(). It ends when it is no longer referred to, at cancel(), at the end of a `with`
     block, and when the database is closed."""
 
     __slots__ = ("_owner", "_number", "_subject", "_watched", "_token", "_function", "_thread", "__weakref__")
@@ -156,13 +158,13 @@ class Observation:
 
     @property
     def is_active(self) -> bool:
-        """Whether it has not ended."""
+        """Whether the observation has not ended."""
         return self._function is not None and not self._owner.is_closed
 
     def cancel(self) -> None:
-        """Ends it: the function is not called again. Repeating it does nothing."""
+        """Ends the observation: the function is not called again. A second call does nothing."""
         self._function = None
-        self._token = None  # Before the handle that it observes.
+        self._token = None  # Released before the handle that it observes.
         self._watched = None
         self._subject = None
         _by_number.pop(self._number, None)
@@ -184,7 +186,7 @@ class Observation:
         raise TypeError("An observation cannot be pickled or copied")
 
     def _read(self, changes: int) -> Tuple[Any, ...]:
-        """Reads a change set of the library, inside the callback that got it."""
+        """Reads a change set of the library. Only inside the callback that received it."""
         subject = self._subject
         assert isinstance(subject, Subject)
         return subject.kind.read(changes)
@@ -232,7 +234,8 @@ def _take(number: Optional[int], read: Callable[[Observation], Tuple[Any, ...]])
             watcher.waiting.append((weakref.ref(observation), read(observation)))
 
 
-# The two functions that the library calls. They live for ever, and get the number of an observation, which may be gone.
+# The two functions that the library calls. They are never freed. Their argument is the number of an observation, which
+# may have ended.
 _told = Told(lambda number, changes: _take(number, lambda observation: observation._read(changes)))
 _moved = DatabaseMoved(lambda number: _take(number, lambda o: (c.get_version(o._owner.pointer),)))
 
@@ -241,7 +244,7 @@ def _raise(error: BaseException) -> None:
     raise error
 
 
-# C calls this function, so that the exception which leaves it goes to sys.unraisablehook.
+# Calls `_raise` through C, because then ctypes passes the exception to sys.unraisablehook.
 _report = PYFUNCTYPE(None, py_object)(_raise)
 
 
@@ -251,8 +254,8 @@ _report = PYFUNCTYPE(None, py_object)(_raise)
 
 
 class Watcher:
-    """The changes that the observers of one database have not got yet. `moved` is called first when the
-    database has moved to another snapshot."""
+    """The changes that wait for the observers of one database. When the database has moved to another
+    snapshot, `moved` is called before them."""
 
     __slots__ = ("moved", "waiting", "told", "observations", "iterations")
 
@@ -264,19 +267,19 @@ class Watcher:
         self.iterations: "weakref.WeakSet[Changes]" = weakref.WeakSet()
 
     def tell(self, owner: Owner) -> None:
-        """Calls the program's functions; if a call is in progress, they are called at its end."""
+        """Calls the program's functions. Does nothing while a call of the library is in progress."""
         while self.waiting and not owner.depth and not owner.is_closed:
             try:
                 reference, read = self.waiting.popleft()
             except IndexError:
-                return  # Other code delivered the last one meanwhile.
+                return  # Other code delivered the last change meanwhile.
             observation = reference()
             if observation is not None:
                 self.told += 1
                 observation._tell(read)
 
     def end(self) -> None:
-        """The database was closed. Any thread."""
+        """Ends all observations, because the database was closed. Any thread."""
         self.waiting.clear()
         for observation in list(self.observations):
             observation.cancel()
@@ -285,7 +288,7 @@ class Watcher:
 
 
 def take_turn() -> None:
-    """Lets all databases of this thread move on to the newest snapshot, and calls their observers."""
+    """Moves all databases of this thread to the newest snapshot, and calls their observers."""
     for owner in open_owners_here():
         if owner.watcher is not None:
             owner.watcher.tell(owner)
@@ -310,7 +313,7 @@ _inside.moves = True  # type: ignore[attr-defined]
 
 
 def wait_for_turn(seconds: Optional[float]) -> bool:
-    """Waits until there is a reason for a turn; False if the time was over first. Signal handlers run meanwhile."""
+    """Waits until take_turn() has work to do; False if the time is over first. Signal handlers run meanwhile."""
     poll = select.poll()
     poll.register(_Thread.here().descriptor, select.POLLIN)
     return bool(poll.poll(None if seconds is None else max(0, seconds) * 1000))
@@ -335,17 +338,18 @@ def wait_for_change(db: Any, owner: Owner, timeout: Optional[float]) -> bool:
 
 
 class _Thread:
-    """What observations of one thread share: its scheduler in the library, with the descriptor that is
-    readable while there is a reason for a turn, and the event loop that watches it."""
+    """The state that all observations of one thread share: its scheduler in the library, the descriptor that is
+    readable while take_turn() has work to do, and the event loop that watches the descriptor."""
 
     def __init__(self) -> None:
         self.ident = threading.get_ident()
         self.process = os.getpid()
         self.scheduler: int = lib.realm_scheduler_make_default() or c.fail()
         self.descriptor = c.get_descriptor(self.scheduler)
-        self.active: Set[object] = set()  # The observations and waiting writes for which the event loop watches the descriptor.
+        self.active: Set[object] = set()  # Observations and waiting writes. The event loop watches while there are any.
         self.loop: Any = None
-        self.interrupt: Optional[BaseException] = None  # Raised, such as KeyboardInterrupt, in a function that the library called.
+        # An exception such as KeyboardInterrupt, from a function that the library called; run() raises it.
+        self.interrupt: Optional[BaseException] = None
 
     @staticmethod
     def here() -> _Thread:
@@ -369,7 +373,7 @@ class _Thread:
         self.join_loop()
 
     def end(self, something: object) -> None:
-        """Any thread."""
+        """Removes an observation or write, and ends the watching after the last one. Any thread."""
         self.active.discard(something)
         loop = self.loop
         if self.active or loop is None or self.process != os.getpid():
@@ -380,7 +384,7 @@ class _Thread:
             post(loop, self.leave_loop)
 
     def join_loop(self) -> None:
-        """Lets the event loop that runs on this thread, if there is one, watch the descriptor."""
+        """Makes the event loop that runs on this thread, if there is one, watch the descriptor."""
         loop = running_loop()
         if loop is None or loop is self.loop:
             return
@@ -397,11 +401,11 @@ class _Thread:
                 loop.remove_reader(self.descriptor)
 
     def turn(self) -> None:
-        """The descriptor is readable."""
+        """Called by the event loop when the descriptor is readable."""
         try:
             take_turn()
         except BusyError:
-            pass  # In the middle of a call: the descriptor stays readable.
+            pass  # A call is in progress. The descriptor stays readable, so the loop will try again.
 
 
 _local = threading.local()
@@ -409,8 +413,8 @@ thread_here = _Thread.here
 
 
 def running_loop() -> Any:
-    """The event loop that runs on this thread; None without one."""
-    asyncio = sys.modules.get("asyncio")  # Where nobody has imported it, none runs.
+    """The event loop that runs on this thread; None if no loop runs."""
+    asyncio = sys.modules.get("asyncio")  # If asyncio is not imported, no loop runs.
     if asyncio is None:
         return None
     try:
@@ -420,7 +424,7 @@ def running_loop() -> Any:
 
 
 def post(loop: Any, function: Callable[..., None], *arguments: Any) -> None:
-    """Has a loop call a function. Any thread."""
+    """Makes a loop call a function. Any thread."""
     try:
         loop.call_soon_threadsafe(function, *arguments)
     except RuntimeError:
@@ -428,10 +432,9 @@ def post(loop: Any, function: Callable[..., None], *arguments: Any) -> None:
 
 
 class Changes:
-    """What changes() returns, for `async for`. It begins when it is made, and ends with the database, by
-    cancel(), when nobody has it any more, and after a change that says that what it observes was deleted.
-    Changes that come while the block of the loop waits for something else are queued; meanwhile the
-    database moves on."""
+    """The result of changes(), for `async for`. It begins to observe when it is made. It ends when the database is
+    closed, at cancel(), when it is no longer referred to, and after a change with `deleted`. Changes that
+    arrive while the body of the loop awaits something else are queued; the database moves on meanwhile."""
 
     def __init__(self, owner: Owner, observe: Callable[[Callable[[Any], None]], Observation]) -> None:
         self._owner = owner
@@ -441,7 +444,7 @@ class Changes:
         owner.watcher.iterations.add(self)
 
     def cancel(self) -> None:
-        """Ends it."""
+        """Ends the observation and the loop."""
         observation, self._observation = self._observation, None
         if observation is not None:
             observation.cancel()
@@ -475,7 +478,7 @@ class Changes:
         raise StopAsyncIteration
 
     def _wake(self) -> None:
-        """Any thread."""
+        """Resumes the task that waits for the next change. Any thread."""
         waiter = self._waiter
         if waiter is not None:
             loop = waiter.get_loop()

@@ -62,55 +62,57 @@ def open(
 ) -> Database:
     """Opens a realm file.
 
-    mode: "r" reads a file that exists and never writes to it; refresh() follows what others write
-          meanwhile. It takes part in the sharing of the file, for which it has to open or make the
-          lock file beside it: PermissionDenied where it must not. A lock file that it made goes again,
-          unless others need it by then. "immutable" reads a file that nobody changes as long as it is
-          open, such as evidence on a read-only medium, and touches nothing but the file itself; where
-          somebody does write, what it reads may be wrong. "snapshot" reads the newest version of a file
-          that others may be writing, also programs with Realm's own library, and never moves on: it copies
-          the file when it opens it, touches nothing but that, and waits for nobody; FileKeepsChanging where
-          the file is too busy to be copied between two commits. "rw" reads and writes a file that exists.
-          "rwc" also creates it. Without a mode: "rwc" when there is a schema, else "rw". Databases of
-          one process that have a file open at the same time are all for reading, in one mode, or all
-          for writing; those of mode "snapshot" do not count.
-    schema: the classes the program uses: model classes, ClassSchema, or a module with model classes.
-          The file gets those classes, properties and indexes that it lacks; what it has beyond them
-          stays, unseen. Differences of another kind raise MigrationRequired. Without a schema the
-          database shows all classes of the file.
-    schema_version: the version to write down with the schema; without one the file keeps its own.
+    mode: without it "rwc" if there is a schema, else "rw".
+          "r" reads an existing file and never writes to it; refresh() moves to what others wrote meanwhile. It
+          shares the file with writers, for which it opens or creates the lock file beside it: PermissionDenied
+          if it must not. When it closes, it removes a lock file that it created, unless others use it by then.
+          "immutable" reads a file that does not change while it is open, such as evidence on a read-only
+          medium, and opens no file but this one. If another program does write to the file, the values may
+          be wrong.
+          "snapshot" reads the newest version of a file that others may be writing, also programs with Realm's
+          own library, and never moves on: it copies the file at the opening, opens no other file, and does not
+          wait for other users; FileKeepsChanging if commits follow each other too fast to copy between them.
+          "rw" reads and writes an existing file. "rwc" also creates it.
+          All databases of one process that have a file open at the same time must be for reading, with the
+          same mode, or all for writing; those of mode "snapshot" do not count.
+    schema: the classes that the program uses: model classes, ClassSchema, or a module with model classes.
+          Missing classes, properties and indexes are added to the file. Classes and properties of the file that
+          the schema does not declare stay in the file, but the database does not show them. Other differences
+          raise MigrationRequired. Without a schema the database shows all classes of the file.
+    schema_version: the schema version to store in the file; without it the file keeps its version.
           `version` is short for it.
-    migrate: called as migrate(old, new, from_version) when the file has a lower schema version. Then
-          any difference is allowed; properties that the schema does not declare have to be renamed or removed
-          by the function, else it is a SchemaError: none is lost without a word. `old` is the file
-          as it was; `new` has the new schema, and the function may change it in all ways. If the
-          function raises, the file stays as it was and the exception arrives here. No other database
+    migrate: called as migrate(old, new, from_version) if the file has a lower schema version. Then
+          any difference is allowed. The function must rename or remove each property that the schema does not
+          declare, else SchemaError: so no property is lost by mistake. `old` is the file before the
+          migration; `new` has the new schema, and the function may change it in any way. If the
+          function raises, the file does not change, and open() raises the exception. No other database
           of this process may have the file open during a migration. See `migration`.
     key:  64 bytes, for encrypted files.
-    passphrase: instead of a key; the library derives one from it, slowly on purpose.
-    page_cipher: how a new encrypted file is sealed: "xchacha20", the default, "aes256gcm", or "realm" for
-          the form that Realm's SDKs open. An existing file says itself what it is. Without key and passphrase it
-          is refused: UsageError.
-    in_memory: the data is gone when the last database on this path, in any thread, is closed. A file
-          that is there already is left alone: FileExists. memory() finds a path.
-    durability: when a write is done. "full": as soon as a loss of power cannot take it back any more; a small
-          one waits for the disk once. "two_flushes": the same where a disk may write half a sector; every
-          write waits twice. "unsafe": at once; a loss of power may destroy the file, a crash of the program
-          may not. Whoever has a file open for writing at the same time must agree on "unsafe" or not.
-    on_compact: called as on_compact(total, used) when the process opens the file first and it has free
-          space: bytes of the file, and of those in use. True rewrites the file without the rest. If the
-          function raises, the exception arrives here.
-    timeout: seconds to wait for other users of the file: here for those who rewrite it, in write() for those
-          who write. Then TimedOut. None: as long as it takes.
+    passphrase: instead of a key; the library derives a key from it, which is slow on purpose.
+    page_cipher: the encryption of a new file: "xchacha20", the default, "aes256gcm", or "realm" for the form
+          that Realm's SDKs open. For an existing file it has no effect: the file stores its cipher. UsageError
+          without key and passphrase.
+    in_memory: the data ends when the last database on this path, on any thread, is closed. FileExists if
+          the path is that of an existing file. memory() chooses a path.
+    durability: when a write is done. "full": when a loss of power cannot undo it; a small write waits for the
+          disk once. "two_flushes": the same for disks that may write half a sector; every write waits for
+          the disk twice. "unsafe": at once; a loss of power may destroy the file, a crash of the program
+          does not. Databases that have the file open for writing at the same time must all use "unsafe", or all
+          not use it.
+    on_compact: called as on_compact(total, used) if the process does not have the file open yet, and the file
+          has free space: the bytes of the file, and those in use. True rewrites the file without free space.
+          If the function raises, open() raises the exception.
+    timeout: seconds to wait for other users of the file: in open() for those that rewrite it, in write() for
+          other writers. TimedOut after that. None: no limit.
     progress: called as progress(activity, done, total) about every 50 ms while a call of the database takes
-          long. activity is "waiting", "querying", "checking" or "copying"; total is 0 where it is not known.
-          False ends the call, which raises Interrupted, and an exception does so and arrives from the call.
-          It cannot use the database. Without it Ctrl-C ends long calls all the same.
+          long. activity is "waiting", "querying", "checking" or "copying"; total is 0 if it is not known.
+          If the function returns False, the call ends and raises Interrupted; if it raises, the call ends and
+          raises the exception. The function cannot use the database. Ctrl-C ends long calls also without it.
 
-    slot: "previous" reads the version before the newest one, to which the other slot of the file's header leads:
-          what the file was before its last commit. All of it is checked first; VersionGone where there is none, or later
-          commits have written over it. The database never moves; it reads a copy of the file, in mode "immutable" the
-          file itself. For modes that read, and then "snapshot" is the default.
+    slot: "previous" reads the version before the newest one, that is, before the last commit. The other slot of
+          the file's header refers to it. All of it is checked first; VersionGone if the file has no such version, or
+          later commits have overwritten parts of it. The database never moves on. It reads a copy of the file, or in
+          mode "immutable" the file itself. Only for modes that read; the default is "snapshot" then.
 
     The database belongs to the calling thread. Close it, or use it as a context manager.
     """
@@ -161,10 +163,10 @@ def open(
 
 
 class _Way(NamedTuple):
-    """How a database is opened, also once more for another thread."""
+    """The arguments of an opening. clone() uses them to open the same file again for another thread."""
 
     where: str
-    path: bytes  # The same, for the library.
+    path: bytes  # `where`, encoded for the library.
     mode: str
     durability: str
     in_memory: bool
@@ -197,7 +199,8 @@ class _Way(NamedTuple):
             if on_compact is not None:
                 kept, raised = c.set_should_compact(config, on_compact)
             if self.declared is not None and not os.path.exists(self.where):
-                _set_schema(config, self.declared, schema_version or 0)  # A new file is made with its schema, in one commit.
+                # One commit creates a new file with its schema.
+                _set_schema(config, self.declared, schema_version or 0)
             realm = self._open(config, raised)
             try:
                 if self.declared is not None:
@@ -233,8 +236,8 @@ class _Way(NamedTuple):
     def _with_schema(
         self, config: int, realm: OpenedRealm, secret: c.Secret, version: Optional[int], migrate: Optional[Migrate]
     ) -> OpenedRealm:
-        """The realm, or another one in its place, with the declared schema. A file that was there is opened as it is: so it
-        says which version it has."""
+        """The realm with the declared schema; after a migration it is another one. An existing file is first opened
+        without a schema, to read its schema version."""
         assert self.declared is not None
         found = lib.realm_get_schema_version(realm)
         target = (0 if found == NO_SCHEMA_VERSION else found) if version is None else version
@@ -258,7 +261,8 @@ class _Way(NamedTuple):
 
 
 def needs_upgrade(path: Path, *, key: Optional[bytes] = None, passphrase: Union[str, bytes, None] = None) -> bool:
-    """Whether opening a file for writing would bring it from an older format to the one that is written now. The file is only read."""
+    """Whether opening a file for writing would convert it from an older format to the current one. Only reads the
+    file."""
     where, for_library = _resolve(path)
     config = c.make_config(for_library, SCHEMA_MODE_ADDITIVE_EXPLICIT, c.make_secret(key, passphrase, None, where))
     try:
@@ -275,12 +279,12 @@ def needs_upgrade(path: Path, *, key: Optional[bytes] = None, passphrase: Union[
 def memory(
     name: Optional[str] = None, *, schema: Optional[Schema] = None, schema_version: Optional[int] = None
 ) -> Database:
-    """Opens a database that lives in memory: its data is gone when it is closed.
+    """Opens a database in memory: its data ends when it is closed.
 
-    name: databases of one name in this process, on whatever thread, share their data; it lives as long
-          as one of them is open. Without a name the database is on its own.
+    name: databases with the same name in this process, on any thread, share their data, until the last of
+          them is closed. A database without a name shares its data with no other.
 
-    An empty file of the system's temporary folder stands for it meanwhile.
+    While it is open, there is an empty file for it in the temporary folder of the operating system.
     """
     if name is not None:
         plain = "".join(ch if ch.isalnum() else f"%{ord(ch):x}" for ch in name)
@@ -298,15 +302,15 @@ def memory(
 
 
 def _remove(folder: str, process: int) -> None:
-    if os.getpid() == process:  # The child of a fork leaves it to its parent.
+    if os.getpid() == process:  # The child of a fork leaves the folder to its parent.
         shutil.rmtree(folder, ignore_errors=True)
 
 
 def _migrate(
     where: str, path: bytes, secret: c.Secret, durability: str, declared: Declared, target: int, migrate: Migrate
 ) -> None:
-    """Opens the file in the mode that migrates, and closes it again: later opens with the usual mode
-    would not go together with this one."""
+    """Migrates the file: opens it in the schema mode that runs migrations, and closes it again, because a process
+    cannot have a file open in two schema modes."""
     run = Run(where, migrate, declared)
     kept = None
     config = c.make_config(path, SCHEMA_MODE_AUTOMATIC, secret, durability)
@@ -335,7 +339,7 @@ def _set_schema(config: int, declared: Declared, version: int) -> None:
 
 
 def _resolve(path: Path) -> Tuple[str, bytes]:
-    """The absolute path, for Python and for the library."""
+    """The absolute path, as text for Python and as bytes for the library."""
     where = os.path.abspath(os.fsdecode(path))
     try:
         return where, c.c_name(where)

@@ -1,4 +1,4 @@
-"""What damaged files still hold, and what deleted objects left."""
+"""Salvages the contents of damaged files, and recovers deleted objects from free space."""
 
 from __future__ import annotations
 
@@ -15,55 +15,55 @@ from .opening import Path, _resolve
 
 
 class SalvagedProperty(NamedTuple):
-    """What became of the values of a property."""
+    """The salvaged and lost values of a property."""
 
     name: str
-    lost: int  # Values that are lost: the property has its default, or None.
-    older: int  # Values of an older version of the file than the object is of.
-    lost_links: int  # Links whose objects are lost: None, or left out of their collection.
-    lost_elements: int  # Elements of collections that are lost; at least so many.
-    not_utf8: int  # Texts that are not UTF-8, kept as they are.
+    lost: int  # Lost values: the new file has the default of the property, or None.
+    older: int  # Values from an older version of the file than the rest of their object.
+    lost_links: int  # Links to lost objects: they are None, or omitted from their collection.
+    lost_elements: int  # Lost elements of collections; the real number may be higher.
+    not_utf8: int  # Texts that are not UTF-8; they are copied unchanged.
 
 
 class SalvagedClass(NamedTuple):
-    """What became of the objects of a class."""
+    """The salvaged and lost objects of a class."""
 
     name: str
-    objects: int  # In the new file.
-    apart: int  # Of these, in the class `…_salvaged` beside it: they cannot stand in their own.
-    older: int  # Of these, from an older version of the file.
-    found: int  # Of these, found by a scan without the way to them: with new keys.
-    lost: Optional[int]  # Known to be lost; None: some are, nobody knows how many.
-    names_known: bool  # False: its name, or names of properties, are damaged or made up.
+    objects: int  # The number of objects in the new file.
+    apart: int  # How many of them are in the class `…_salvaged`, because they cannot be in their own class.
+    older: int  # How many of them are from an older version of the file.
+    found: int  # How many of them only a scan of the file found; they have new keys.
+    lost: Optional[int]  # The number of objects known to be lost; None: some are lost, but their number is not known.
+    names_known: bool  # False: the name of the class, or names of properties, are damaged or were invented.
     properties: List[SalvagedProperty]
 
 
 class LostClass(NamedTuple):
-    """A class of which hardly more than the name is left."""
+    """A class of which hardly more than the name could be read."""
 
     name: Optional[str]
     reason: str
 
 
 class Salvage(NamedTuple):
-    """What `salvage` found and lost. As text: a line for each loss."""
+    """The report of `salvage`. str() has a line for each loss."""
 
-    whole: bool  # All that the newest version had is in the new file, and `check` finds no fault in it.
-    format: int  # Of the damaged file.
-    version: int  # Of the newest data found.
+    whole: bool  # Whether the new file has everything of the newest version, in which `check` finds no fault.
+    format: int  # The format of the damaged file.
+    version: int  # The version of the newest data that was found.
     classes: List[SalvagedClass]
     lost_classes: List[LostClass]
-    faults: Optional[int]  # What `check` finds in the newest version found; None: it could not be checked.
-    contradictions: Optional[int]  # Those of them that are values that contradict each other, as a link and its backlink.
-    damaged_pages: List[int]  # Of an encrypted file: the first pages that do not authenticate.
+    faults: Optional[int]  # The number of faults of the newest version found; None: it could not be checked.
+    contradictions: Optional[int]  # How many faults are values that contradict each other, such as link and backlink.
+    damaged_pages: List[int]  # The first pages of an encrypted file that do not authenticate.
     damaged_page_count: int
-    roots: List[Dict[str, Any]]  # Where data was looked for: origin, top (offset), version, reason (None: it was used).
+    roots: List[Dict[str, Any]]  # Places that were searched: origin, top (offset), version, reason (None: it was used).
 
     def __str__(self) -> str:
         return "\n".join(self.lines())
 
     def lines(self) -> Iterator[str]:
-        """What was found and lost, for people."""
+        """A text report of the salvaged and lost data, line by line."""
         total = sum(one.objects for one in self.classes)
         yield f"{total:,} objects of {len(self.classes)} classes" + (", nothing lost" if self.whole else "")
         if self.faults:
@@ -131,18 +131,18 @@ def salvage(
     plain: bool = False,
     progress: Optional[Progress] = None,
 ) -> Salvage:
-    """Makes a new file of everything that a damaged file still holds, and tells what was lost.
+    """Makes a new file with everything that can still be read from a damaged file, and reports the losses.
 
-    path: the damaged file. It is only read. Nobody may have it open.
-    out:  the new file, of the newest format. FileExists where something is there; after an error there is none.
-    key, passphrase: of the damaged file, if it is encrypted.
-    out_key, out_passphrase, page_cipher: of the new file. Without any it has the secret of the damaged one, and with
-          `plain` none.
-    progress: as of open().
+    path: the damaged file. It is only read. No other program may have it open.
+    out:  the new file, in the newest format. FileExists if the path exists; after an error there is no new file.
+    key, passphrase: the secret of the damaged file, if it is encrypted.
+    out_key, out_passphrase, page_cipher: the encryption of the new file. Without out_key and out_passphrase it has the
+          secret of the damaged file; with `plain` it is not encrypted.
+    progress: as in open().
 
-    Objects keep their keys. What is lost reads as the default of its property, links to lost objects as None. Objects that
-    cannot stand in their class, because the primary key or the owner is lost, are in a class `…_salvaged` beside it.
-    CorruptFileError when nothing at all was found. Any thread.
+    Objects keep their keys. A lost value becomes the default of its property, a link to a lost object becomes None.
+    Objects that cannot be in their class, because their primary key or owner is lost, are in an additional class
+    `…_salvaged`. CorruptFileError if nothing was found. Any thread.
     """
     if not _library.has("crealm_salvage"):
         raise NotSupportedError("The loaded library cannot salvage files")
@@ -183,18 +183,19 @@ def _report(told: Dict[str, Any]) -> Salvage:
 
 
 class Remain(NamedTuple):
-    """What is left in free space of an object."""
+    """The remains of an object in free space."""
 
-    kind: str  # "deleted": it is no more, as it was last. "former": earlier values. "unplaced": nobody knows whose.
+    kind: str  # "deleted": a deleted object. "former": earlier values of an object. "unplaced": of an unknown object.
     class_name: Optional[str]
     key: Optional[int]  # The object's key; None: lost.
     version: Optional[int]  # The newest version of the file that is known to have had it.
-    proven: bool  # The version before the newest has it, whose bytes nothing wrote over.
-    offset: int  # The byte of the file, decrypted, where its cluster begins.
+    proven: bool  # Whether the version before the newest one has it, and no byte of that version was overwritten.
+    offset: int  # The offset of its cluster in the decrypted file.
     size: int  # Bytes of that node.
-    values: Dict[str, Any]  # By property, as JSON has them: see docs/salvage.md.
-    lost: List[str]  # Properties whose values were written over.
-    resembles: Optional[str] = None  # Where class_name is None: the class by whose columns the values were read. It may be another.
+    values: Dict[str, Any]  # The values by property, in the JSON form of docs/salvage.md.
+    lost: List[str]  # Properties whose values were overwritten.
+    # If class_name is None: the class whose columns were used to read the values. The object may be of another class.
+    resembles: Optional[str] = None
 
 
 def recover_deleted(
@@ -204,12 +205,13 @@ def recover_deleted(
     passphrase: Union[str, bytes, None] = None,
     progress: Optional[Progress] = None,
 ) -> List[Remain]:
-    """Finds what still lies in the free space of a file: objects that were deleted, and former values of objects.
+    """Finds data in the free space of a file: deleted objects, and earlier values of objects.
 
-    The file is only read. Nobody may have it open. An object that lives is never among the deleted ones. None of it is
-    proven but what the version before the newest still has: free space is written again and again.
+    The file is only read. No other program may have it open. A deleted object in the list is never one that still
+    exists. Only data that the version before the newest one still has is proven, because free space is overwritten
+    again and again.
 
-    CorruptFileError when the newest version cannot be read: then `salvage` may help. Any thread.
+    CorruptFileError if the newest version cannot be read: then `salvage` may help. Any thread.
     """
     if not _library.has("crealm_recover_deleted"):
         raise NotSupportedError("The loaded library cannot find deleted objects")

@@ -1,12 +1,12 @@
-"""Results: objects and values that were found, and asking for fewer of them in another order.
+"""Results: the objects or values of a query, and queries on them.
 
     adults = db["Person"].where("age >= $0", 18).sort("-age", "name").limit(10)
 
-Nothing is searched for before somebody looks: len(), an index, a loop. Each look sees the database as
-it is at that moment, also inside a write. Results are made of results and leave those as they were.
-They belong to the thread and to the database they come from, and keep its file open.
+A query runs only when its results are read: by len(), an index or a loop. Each read uses the current state of
+the database, also inside a write. where(), sort() and the like return new results and do not change the old ones.
+Results belong to the thread and to the database they come from, and keep its file open.
 
-`Queryable` is what can be asked: results, tables, lists, sets, and the values of dictionaries.
+`Queryable` is the base of everything that has queries: results, tables, lists, sets, and the values of dictionaries.
 """
 
 from __future__ import annotations
@@ -54,10 +54,10 @@ _FUNCTIONS: typing.Dict[str, Any] = {
 
 
 class Queryable(Columnar, typing.Generic[T]):
-    """What can be filtered, sorted and summed up. Everything works inside the library.
+    """Base of everything that can be filtered, sorted and aggregated. All of this happens inside the library.
 
-    A path is the name of a property, or leads there through links: "boss.name". The order of values
-    is: None, then False and True, numbers, texts by their bytes, bytes, points in time, and so on;
+    A path is the name of a property, or names separated by points that follow links: "boss.name". The order of
+    values is: None, then False and True, numbers, texts by their bytes, bytes, points in time, and so on;
     not-a-number comes before all numbers.
     """
 
@@ -76,24 +76,23 @@ class Queryable(Columnar, typing.Generic[T]):
         return self._results()._kind_of(column)
 
     def where(self, condition: Any = _MISSING, /, *arguments: Any, **named: Any) -> Results[T]:
-        """The objects that meet a condition, in the order they have here.
+        """The objects that meet a condition, in their current order.
 
             people.where("age > $0 AND name BEGINSWITH[c] $1", 30, "a")
             people.where("age > $least AND ANY dogs.name IN $names", least=30, names=["Rex", "Bo"])
             people.where(Person.age > 30, Person.dogs.name.in_(["Rex", "Bo"]))
 
-        condition: a text in the Realm Query Language. SORT(…), DISTINCT(…) and LIMIT(…) may stand at its end.
-                   Or an expression over the properties of a model class (see `expressions`); with several
-                   all are to be met.
-        arguments: of a text, for $0, $1 and so on: None, numbers, texts, bytes, aware datetimes, Decimal, UUID,
-                   ObjectId, objects of this database, and for IN and the like lists or sets of those.
-                   Float32(x) compares with a single-precision x. They are read now, once.
-        named:     for $name. Their numbers come after those of `arguments`.
+        condition: a text in the Realm Query Language, which may end with SORT(…), DISTINCT(…) and LIMIT(…).
+                   Or one or several expressions with properties of a model class (see `expressions`); the
+                   objects must meet all of them.
+        arguments: the values of $0, $1 and so on in a text: None, numbers, texts, bytes, aware datetimes, Decimal,
+                   UUID, ObjectId, objects of this database, and for IN and the like lists or sets of those.
+                   Float32(x) compares with a single-precision x. where() copies them.
+        named:     the values of $name in a text. They are numbered after `arguments`.
 
-        The text and the arguments are checked now: QueryError, with `text` and, for a wrong spelling,
-        `position`; DataError and TypeMismatch for an argument that no property could hold. After
-        limit() there is no where(): UsageError. Of distinct() and where() the condition comes first,
-        whatever their order.
+        where() itself checks the text and the arguments: QueryError, with `text` and, for a syntax error,
+        `position`; DataError and TypeMismatch for an argument that no property could hold. UsageError after
+        limit(). A condition applies before distinct(), also if where() is called after distinct().
         """
         return self._results()._where(condition, arguments, named)
 
@@ -102,10 +101,10 @@ class Queryable(Columnar, typing.Generic[T]):
         sort(("age", "desc"), ("boss.name", "asc")), sort("age", descending=True),
         sort(-Person.age, Person.boss.name).
 
-        Equal ones stay in the order they have. None comes first, objects where a link on the way is
-        None come last; descending is the reverse of that. The two options are for keys that say
-        nothing themselves. QueryError for a path that does not exist; for a collection on the way at
-        the first look.
+        Objects with equal values keep their order. None comes first, and objects whose path has a link that is
+        None come last; descending is the reverse of that. `ascending` and `descending` apply to keys without
+        their own direction. QueryError for a path that does not exist, and, at the first read, for a path
+        through a collection.
         """
         if ascending is not None:
             if ascending and descending:
@@ -114,8 +113,8 @@ class Queryable(Columnar, typing.Generic[T]):
         return self._results()._sort(keys, descending)
 
     def distinct(self, *paths: Any) -> Results[T]:
-        """The first object of those that are equal in all paths: distinct("city"). Two Nones are
-        equal. Objects where a link on the way is None are left out. Errors as for sort()."""
+        """Of objects with equal values in all paths only the first: distinct("city"). Two Nones are equal. Objects
+        whose path has a link that is None are left out. Errors as for sort()."""
         return self._results()._distinct(paths)
 
     def limit(self, count: int) -> Results[T]:
@@ -124,16 +123,16 @@ class Queryable(Columnar, typing.Generic[T]):
         return self._results()._limit(count)
 
     def snapshot(self) -> Results[T]:
-        """The objects or values of this moment: their number and order never change. An object that
-        is deleted later reads as None. Objects show their current values, as always. Collections inside
-        Any cannot be reached through it: NotSupportedError."""
+        """The current objects or values as a fixed sequence: their number and order never change. An object that
+        is deleted later reads as None. The objects still show their current values. NotSupportedError for
+        collections inside Any, which cannot be read from a snapshot."""
         return self._results()._snapshot()
 
     def group_by(self, *columns: Any, **named: Any) -> Grouping:
         """The objects in groups that share the values of some columns: group_by("city", boss="boss.name").agg(n=count()).
 
         columns: names of properties, or paths over links: "boss.name", Person.boss.name.
-        named:   the same with names of their own in what agg() gives. See `aggregates`.
+        named:   the same, with another name in the result of agg(). See `aggregates`.
         """
         results = self._results()
         if results._row_class() is None:
@@ -141,27 +140,27 @@ class Queryable(Columnar, typing.Generic[T]):
         return Grouping(results._snapshot(), columns, named)
 
     def min(self, property: Any = None) -> Any:
-        """The smallest value of a property, or of the values themselves; None when there is none.
-        None and not-a-number are passed over.
+        """The smallest value of a property, or, if the elements are values, of the elements; None without values.
+        None and not-a-number are ignored.
 
-        property: its name, or Person.age: a number, a point in time or Any; left out where the elements are values. Or
-                  a path over links to one object each: "boss.age", Person.boss.age.
-                  NoSuchProperty, or UsageError for other types.
+        property: a property of numbers, points in time or Any, by its name or as Person.age; or a path over single
+                  links: "boss.age", Person.boss.age. Omitted if the elements are values. NoSuchProperty if it
+                  does not exist, UsageError for other types.
         """
         return self._results()._aggregate("min", property)
 
     def max(self, property: Any = None) -> Any:
-        """The largest value, likewise."""
+        """The largest value; otherwise as min()."""
         return self._results()._aggregate("max", property)
 
     def sum(self, property: Any = None) -> Any:
-        """The sum: an int of any size, a float, or for decimals and Any a Decimal; zero when
-        there is nothing to add. None, not-a-number and what is no number are passed over."""
+        """The sum: an int of any size, a float, or for decimals and Any a Decimal; zero without numbers.
+        None, not-a-number and values that are no numbers are ignored."""
         return self._results()._aggregate("sum", property)
 
     def average(self, property: Any = None) -> Any:
-        """The mean: a float, or for decimals and Any a Decimal; None when there are no numbers. None,
-        not-a-number and what is no number are passed over and not counted."""
+        """The mean: a float, or for decimals and Any a Decimal; None without numbers. None, not-a-number and
+        values that are no numbers are ignored and not counted."""
         return self._results()._aggregate("mean", property)
 
     def mean(self, property: Any = None) -> Any:
@@ -169,16 +168,16 @@ class Queryable(Columnar, typing.Generic[T]):
         return self.average(property)
 
     def explain(self) -> Explanation:
-        """How the query finds its rows: by which index, or by testing how many objects. It is run for that.
+        """How the query finds its rows: which index it uses, and how many objects it tests. Runs the query.
         UsageError for results of values."""
         return self._results()._explained()
 
     def exists(self) -> bool:
-        """Whether there is at least one."""
+        """Whether there is at least one object or value."""
         return len(self._results()) > 0
 
     def one(self) -> T:
-        """The only one there is. UsageError where there is none, or more than one."""
+        """The only object or value. UsageError if there is none, or more than one."""
         found = self._results()
         count = len(found)
         if count != 1:
@@ -187,11 +186,11 @@ class Queryable(Columnar, typing.Generic[T]):
 
 
 class Results(Queryable[T], Observable, Freezable, typing.Sequence[T]):
-    """Objects or values found: of a class, a query, a collection, or those that link to an object.
+    """The objects or values of a class, a query, a collection, or the objects that link to an object.
 
-    A live sequence; slices of it are lists of Python. A loop runs over what was there when it began:
-    each object comes as often as it was in there, unless it is deleted before its turn, whatever
-    else changes meanwhile. snapshot() keeps the places of deleted ones, too.
+    A live sequence; its slices are lists of Python. A loop runs over the objects that were in the results when
+    it began, whatever changes meanwhile; it only skips objects that are deleted before it reaches them.
+    snapshot() keeps the positions of deleted objects, too.
     """
 
     __slots__ = ("_db", "_handle", "_class_key", "_property", "_depth")
@@ -207,9 +206,9 @@ class Results(Queryable[T], Observable, Freezable, typing.Sequence[T]):
     ) -> None:
         self._db = db
         self._handle = handle
-        self._class_key = class_key  # Of the objects, or of the object that has the values.
-        self._property = property  # Of the values; None when the rows are objects.
-        self._depth = depth  # As a View has it.
+        self._class_key = class_key  # The class of the objects, or of the object that has the values.
+        self._property = property  # The property that has the values; None if the rows are objects.
+        self._depth = depth  # As in a View.
 
     @property
     def is_valid(self) -> bool:
@@ -220,8 +219,8 @@ class Results(Queryable[T], Observable, Freezable, typing.Sequence[T]):
 
     @property
     def description(self) -> str:
-        """The query behind the results, in one normal form of the query language, with arguments
-        written out and the names that the file has. UsageError for results of values."""
+        """The query of the results in a normal form of the query language, with the values of its arguments and
+        with the names of the file. UsageError for results of values."""
         text: str = self._handle.make(lib.realm_results_get_query).call(c.describe_query)
         return text
 
@@ -249,11 +248,11 @@ class Results(Queryable[T], Observable, Freezable, typing.Sequence[T]):
         return self._at(position_in(index, self))
 
     def first(self) -> Optional[T]:
-        """The first one; None when there is none."""
+        """The first object or value; None if the results are empty."""
         return self[0] if len(self) else None
 
     def last(self) -> Optional[T]:
-        """The last one; None when there is none."""
+        """The last object or value; None if the results are empty."""
         return self[-1] if len(self) else None
 
     def _at(self, index: int) -> Any:
@@ -265,7 +264,7 @@ class Results(Queryable[T], Observable, Freezable, typing.Sequence[T]):
         return value if self._property is None else self._db._rich(value, self._property)
 
     def _nested(self, kind: int, index: int) -> Any:
-        """The view of a collection in a row of Any."""
+        """The view of a collection that is the value of a row of Any."""
         view = self._db._view_types[c.C_LIST if kind == c.LIST else c.C_DICTIONARY]
         get = lib.realm_results_get_list if kind == c.LIST else lib.realm_results_get_dictionary
         found = self._handle.find(get, index)
@@ -280,7 +279,7 @@ class Results(Queryable[T], Observable, Freezable, typing.Sequence[T]):
         return self._loop(-1)
 
     def _loop(self, step: int) -> Iterator[T]:
-        """The rows of this moment, forwards or backwards."""
+        """The current rows, forwards (step 1) or backwards (-1)."""
         if self._property is not None:
             return iter(self[::step])
         return self._snapshot()._rows(step, False)
@@ -293,7 +292,7 @@ class Results(Queryable[T], Observable, Freezable, typing.Sequence[T]):
         return self._find(value) >= 0
 
     def _find(self, value: object) -> int:
-        """The first position of a value; -1 without one."""
+        """The first position of a value; -1 if it is not there."""
         if self._property is not None and isinstance(value, (list, dict, Sequence, typing.Mapping)):
             if not isinstance(value, (str, bytes, bytearray, memoryview)):
                 return next((i for i, row in enumerate(self) if value == row), -1)
@@ -303,12 +302,12 @@ class Results(Queryable[T], Observable, Freezable, typing.Sequence[T]):
             position: int = self._handle.call(c.find_in_results, encoded)
             return position
         except (ConstraintError, DataError):
-            len(self)  # Raises when the results are gone.
-            return -1  # What cannot be among the rows.
+            len(self)  # Raises if the results cannot be read any more.
+            return -1  # The results cannot have such a value.
 
     def index(self, value: Any, start: int = 0, stop: Optional[int] = None) -> int:
-        """The first position of an object or value, from `start` on and before `stop`; ValueError
-        without one."""
+        """The first position of an object or value, from `start` on and before `stop`; ValueError if it is not
+        there."""
         if start == 0 and stop is None:
             position = self._find(value)
         else:
@@ -319,7 +318,7 @@ class Results(Queryable[T], Observable, Freezable, typing.Sequence[T]):
         return position
 
     def count(self, value: Any = _MISSING) -> int:
-        """How many there are, or how often one is among them."""
+        """The number of objects or values; with an argument, how often that one occurs."""
         return len(self) if value is _MISSING else sum(1 for row in self if row == value)
 
     def __eq__(self, other: object) -> bool:
@@ -374,7 +373,7 @@ class Results(Queryable[T], Observable, Freezable, typing.Sequence[T]):
         return self.freeze()
 
     def _row_class(self) -> Optional[BoundClass]:
-        """The class of the rows; None when they are values."""
+        """The class of the rows; None if they are values."""
         return None if self._property is not None else self._db._bound(self._class_key)
 
     def _kind_of(self, column: str) -> Optional[Kind]:
@@ -385,7 +384,8 @@ class Results(Queryable[T], Observable, Freezable, typing.Sequence[T]):
         return None if facts is None else facts.kind
 
     def _facts_of(self, column: str) -> Optional[c.PropertyFacts]:
-        """The property at the end of a path; None where it leads over no links, or to an embedded object, which is no value."""
+        """The property at the end of a path; None if a step is not a single link, or the path ends at an embedded
+        object, which is not a single value."""
         bound, facts = self._row_class(), None
         for name in column.split("."):
             if bound is None or (facts is not None and facts.collection != c.C_NONE):
@@ -422,7 +422,7 @@ class Results(Queryable[T], Observable, Freezable, typing.Sequence[T]):
         return self._with_ordering(query) if query.has_ordering else made
 
     def _with_ordering(self, query: Query) -> Results[T]:
-        """As filtered, and with what the text says about the order, which a filter leaves out."""
+        """The filtered results with the SORT, DISTINCT and LIMIT of the text, which filtering ignores."""
         both = query.append_to(self._handle.make(lib.realm_results_get_query))
         return self._made(both.make(lib.realm_query_find_all))
 
@@ -463,13 +463,13 @@ class Results(Queryable[T], Observable, Freezable, typing.Sequence[T]):
 
     def _aggregated(self, function: str, facts: c.PropertyFacts, key: int) -> Any:
         if function in ("sum", "mean"):
-            facts = facts._replace(kind=None)  # A sum of members is none of them.
+            facts = facts._replace(kind=None)  # A sum of enum values is not a member of the enum.
         value = self._db._rich(self._handle.call(c.aggregate, _FUNCTIONS[function], key), facts)
-        # A sum of integers beyond 64 bits.
+        # The library returns a sum of integers that exceeds 64 bits as a decimal.
         return int(value) if isinstance(value, Decimal) and facts.type == c.P_INT else value
 
     def to_dicts(self, depth: int = 1) -> ListOf[Optional[typing.Dict[str, Any]]]:
-        """A dictionary for each object, as its to_dict(depth) gives it; None where a snapshot has lost its object.
+        """The to_dict(depth) of each object; None for an object of a snapshot that was deleted.
         DataError for results of values."""
         if self._property is not None:
             raise DataError("Results of values have no dictionaries", hint="list(results) has the values.")
@@ -481,11 +481,11 @@ class Results(Queryable[T], Observable, Freezable, typing.Sequence[T]):
     # Writing
 
     def update(self, **values: Any) -> int:
-        """Gives properties of all objects in here a value: update(age=3, boss=None). Only inside a write.
+        """Sets properties of all objects in the results: update(age=3, boss=None). Only inside a write.
 
-        Returns how many objects there were. The values are single ones: None, numbers, texts, objects of
-        this database; not collections and embedded objects (UsageError), nor the primary key
-        (ConstraintError). What a property does not take is refused before anything is changed.
+        Returns the number of objects. The values are single values: None, numbers, texts, objects of this
+        database. UsageError for collections and embedded objects, ConstraintError for the primary key. All
+        values are checked before anything is changed.
         """
         bound = self._row_class()
         if bound is None:
@@ -506,15 +506,15 @@ class Results(Queryable[T], Observable, Freezable, typing.Sequence[T]):
         return count
 
     def delete_all(self) -> None:
-        """Deletes the objects in here, and no others: those beyond a limit stay. Of values it empties
-        the collection that they come from. Only inside a write."""
+        """Deletes the objects in the results; objects beyond a limit stay. If the results are values, it clears the
+        collection that they come from. Only inside a write."""
         bound = self._db._bound(self._class_key)
         self._db._require_write(bound.name if self._property is None else bound.where(self._property))
         self._handle.call(c.check, lib.realm_results_delete_all)
 
 
 class Snapshot(Results[T]):
-    """Results that keep their rows. A row whose object was deleted is None, in loops, too."""
+    """Results whose rows do not change. A row whose object was deleted is None, also in loops."""
 
     __slots__ = ()
 
@@ -525,8 +525,8 @@ class Snapshot(Results[T]):
 
 
 class AllObjects(Results[T]):
-    """All objects of a class, in the order of their keys. A loop sees objects that are created while
-    it runs; each object that exists throughout comes exactly once."""
+    """All objects of a class, in the order of their keys. A loop also visits objects that are created while it
+    runs; an object that exists during the whole loop is visited exactly once."""
 
     __slots__ = ()
 
@@ -572,11 +572,11 @@ class AllObjects(Results[T]):
             try:
                 found = self._db._object(self._class_key, key)
             except InvalidatedError:
-                continue  # Deleted since its key was read.
+                continue  # The object was deleted after its key was read.
             yield found
 
     def _after(self, key: int, count: int) -> int:
-        """The position of the first object with a greater key."""
+        """The position of the first object with a key greater than `key`."""
         low, high = 0, count
         while low < high:
             middle = (low + high) // 2
@@ -596,7 +596,7 @@ class AllObjects(Results[T]):
 
 
 def _single(db: Session, bound: BoundClass, facts: c.PropertyFacts, value: Any) -> c.Encoded:
-    """A value for a property of many objects."""
+    """Encodes a value that update() writes to a property of many objects."""
     if facts.collection != c.C_NONE or (facts.target and db._named(facts.target).schema.embedded):
         raise UsageError(f"{bound.where(facts)} holds a part of each object: it is changed in one at a time")
     try:
@@ -610,7 +610,7 @@ def _single(db: Session, bound: BoundClass, facts: c.PropertyFacts, value: Any) 
 def results_of(
     db: Session, handle: Handle, property: c.PropertyFacts, class_key: int, depth: int
 ) -> Results[Any]:
-    """Results for a handle to those of a collection, a property of a class."""
+    """The results of a collection, from a handle of the library; `property` and `class_key` are the collection's."""
     if property.type == c.P_OBJECT:
         return Results(db, handle, db._named(property.target).key)
     return Results(db, handle, class_key, property, depth)

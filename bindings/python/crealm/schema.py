@@ -1,4 +1,4 @@
-"""Classes and properties, as a program declares them and as a file describes itself.
+"""Declarations of classes and properties, by a program or read from a file.
 
     crealm.ClassSchema("Person", {
         "id": int,
@@ -11,10 +11,10 @@
     }, primary_key="id")
 
 Types: int, bool, float, Float32, str, bytes, datetime, Decimal, UUID, ObjectId, typing.Any, and the
-name of a class for a link; Optional[...] of these; list[...], set[...] and dict[str, ...] of those.
-A single link and Any may always be None, in a dictionary too; lists and sets hold no None links.
+name of a class for a link; Optional[...] of these; list[...], set[...] and dict[str, ...] of these and of
+Optional[...]. A single link and Any may always be None, also in a dictionary; lists and sets cannot hold a None link.
 
-`models` has the other way to declare classes: as Python classes. Those may have enums and dates, too: see `kinds`.
+`models` declares classes as Python classes. Their properties may also be enums and dates: see `kinds`.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ _COLLECTION_NAMES: Dict[int, Optional[str]] = {
     c.C_SET: "set",
     c.C_DICTIONARY: "dict",
 }
-# `int | None` has a type of its own from Python 3.10 on.
+# From Python 3.10 on, `int | None` has another type than Optional[int].
 _UNIONS: Tuple[Any, ...] = (Union,)
 if sys.version_info >= (3, 10):
     import types
@@ -71,7 +71,7 @@ class Prop:
     """One property: Prop(type, optional=False, indexed=False, fulltext=False).
 
     Attributes: `type` is a Python type or, for links, the name of the class; `collection` is None,
-    "list", "set" or "dict"; `optional` says whether the value, or an element, may be None.
+    "list", "set" or "dict"; `optional` is whether the value, or an element, may be None.
     """
 
     __slots__ = ("type", "collection", "optional", "indexed", "fulltext", "_type", "_collection")
@@ -86,7 +86,8 @@ class Prop:
 
     def _set_up(self, element: Any, many: int, optional: bool, indexed: bool, fulltext: bool) -> None:
         kind = kind_of(element)
-        element = getattr(element, "_realm_class", element) if kind is None else kind.stored_type  # A model class goes by its name.
+        # A model class is replaced by its name, an enum or date by its stored type.
+        element = getattr(element, "_realm_class", element) if kind is None else kind.stored_type
         self._collection = many
         self._type = c.P_OBJECT if isinstance(element, str) else _TYPES[element]
         self.type: Any = element if isinstance(element, str) else _PYTHON_TYPES[self._type]
@@ -99,7 +100,7 @@ class Prop:
 
     @property
     def is_link(self) -> bool:
-        """Whether it holds objects of a class, `type` being its name."""
+        """Whether the property holds objects of a class; `type` is its name then."""
         return self._type == c.P_OBJECT
 
     def __eq__(self, other: object) -> bool:
@@ -111,7 +112,7 @@ class Prop:
         return hash((self._type, self._collection, self.type, self.optional))
 
     def __str__(self) -> str:
-        """The type as one would write it: `list[str]`, `Optional[int]`, `Person`."""
+        """The type in the form of an annotation: `list[str]`, `Optional[int]`, `Person`."""
         text = self.type if self.is_link else _NAMES[self._type]
         if self.optional and self._type not in (c.P_MIXED, c.P_OBJECT):
             text = f"Optional[{text}]"
@@ -141,7 +142,7 @@ class Prop:
         self.collection = _COLLECTION_NAMES[facts.collection]
         self.optional = bool(facts.flags & c.NULLABLE)
         self.fulltext = bool(facts.flags & c.FULLTEXT_INDEXED)
-        # A primary key is indexed without being declared so.
+        # A primary key always has an index, also if the declaration has none.
         self.indexed = bool(facts.flags & c.INDEXED) and not facts.flags & c.PRIMARY_KEY
         return self
 
@@ -150,14 +151,13 @@ Resolve = Callable[[str], Any]
 
 
 def parse(annotation: Any, resolve: Optional[Resolve] = None) -> Tuple[Any, int, bool]:
-    """Element type (a Python type, a model class or the name of a class), collection, whether an
+    """Element type (a Python type, a model class or the name of a class), collection, and whether an
     element may be None.
 
-    resolve: what a text stands for, in annotations of Python classes; without it a text is the name
-             of a class.
+    resolve: evaluates a text in an annotation of a Python class; without it a text is the name of a class.
     """
     annotation = _resolved(annotation, resolve)
-    while hasattr(typing.get_origin(annotation), "_realm_field"):  # Field[int] says int, and more to type checkers.
+    while hasattr(typing.get_origin(annotation), "_realm_field"):  # Field[int] means int.
         annotation = _resolved(typing.get_args(annotation)[0], resolve)
     element, may_be_none = _strip_optional(annotation)
     origin = typing.get_origin(element)
@@ -215,7 +215,7 @@ def _strip_optional(annotation: Any) -> Tuple[Any, bool]:
 class ClassSchema:
     """One class: ClassSchema(name, {property: type or Prop}, primary_key=None, embedded=False).
 
-    Objects of an embedded class live inside exactly one object of another class.
+    An object of an embedded class is part of exactly one other object.
     """
 
     __slots__ = ("name", "properties", "primary_key", "embedded", "_flags")
@@ -277,10 +277,10 @@ class ClassSchema:
 
 
 class BoundClass:
-    """A class of an open database: its declaration and the keys that stand for its names.
+    """A class of an open database: its declaration, and the keys of the class and its properties.
 
-    `properties` is by the names that Python code uses, `columns` by those in the file; they differ
-    only where a model says so.
+    `properties` is by names in Python, `columns` by names in the file; they differ only if a model
+    gives a property another name.
     """
 
     __slots__ = (
@@ -303,15 +303,15 @@ class BoundClass:
         self.name = facts.name
         self.key = facts.key
         self.model = model
-        self.wrap = (model or object_type)._wrap  # Makes an object of a handle.
-        self.kind: Any = None  # The class of Python for its objects in loops, once there was one.
+        self.wrap = (model or object_type)._wrap  # Makes an object from a handle.
+        self.kind: Any = None  # The Python class of its objects in loops; set by the first loop.
         names: Dict[str, str] = {} if model is None else model._attributes()
-        # By names of Python: what a model says of values that it sees as something else than what is stored.
+        # By names in Python: how the model converts values whose types files do not have.
         self.kinds: Dict[str, Kind] = {} if model is None else model._kinds()
         self.columns: Dict[str, c.PropertyFacts] = {
             p.name: p._replace(kind=self.kinds.get(names.get(p.name, p.name))) for p in facts.properties
         }
-        # Properties that new objects must be given a value for: what they have otherwise is none.
+        # Properties for which new objects must have a value: their type has no value that is stored as zero.
         self.needed = [
             (names.get(p.name, p.name), p)
             for p in self.columns.values()
@@ -322,22 +322,22 @@ class BoundClass:
         self.key_name = names.get(facts.primary_key, facts.primary_key)
 
     def find(self, name: str) -> c.PropertyFacts:
-        """The property of a name; NoSuchProperty when there is none."""
+        """The property with a name; NoSuchProperty if the class has none."""
         facts = self.properties.get(name) or self.columns.get(name)
         if facts is None:
             raise NoSuchProperty(f"{self.name} has no property {name!r}{suggestion(name, self.properties)}")
         return facts
 
     def where(self, facts: c.PropertyFacts) -> str:
-        """A property, for messages: `Person.name`."""
+        """The name of a property for messages: `Person.name`."""
         name = next((name for name, other in self.properties.items() if other is facts), facts.name)
         return f"{self.name}.{name}"
 
     def name_of(self, key: int) -> Optional[str]:
-        """The name of a property, by its key; None: the schema of the program has no such one."""
+        """The name of the property with a key; None if the schema of the program does not have it."""
         return next((name for name, facts in self.properties.items() if facts.key == key), None)
 
 
 def class_facts(schema: Iterable[ClassSchema]) -> Tuple[c.ClassFacts, ...]:
-    """What a program declares, for the library."""
+    """The classes that a program declares, in the form for the library."""
     return tuple(declared._facts() for declared in schema)

@@ -1,4 +1,4 @@
-"""Value types that Python lacks, or has with less range: ObjectId, Float32, Timestamp."""
+"""Value types that Python lacks, or has with a smaller range: ObjectId, Float32, Timestamp, RawTimestamp."""
 
 from __future__ import annotations
 
@@ -90,8 +90,8 @@ _SINGLE = struct.Struct("f")
 
 
 class Float32(float):
-    """A 32-bit float: as a type in a schema, and as a value in a property that takes any type,
-    where a plain float is stored with 64 bits. Rounds to the nearest one; OverflowError beyond."""
+    """A 32-bit float: as a type in a schema, and as a value in a property of type Any, where a plain float is
+    stored with 64 bits. Rounds to the nearest 32-bit float; OverflowError if the number is too large."""
 
     __slots__ = ()
 
@@ -112,8 +112,8 @@ _MICROSECOND = timedelta(microseconds=1)
 class Timestamp(datetime):
     """An aware datetime that also has the nanoseconds below its microsecond.
 
-    `nanosecond` is 0 to 999. Two timestamps are equal when these agree too; a plain datetime counts
-    as one with nanosecond 0. Arithmetic gives whole microseconds.
+    `nanosecond` is 0 to 999. Equal timestamps have equal nanoseconds; a plain datetime counts as one with
+    nanosecond 0. Arithmetic gives whole microseconds.
     """
 
     __slots__ = ("_nanosecond",)
@@ -210,7 +210,7 @@ def _restore(*parts: Any) -> Timestamp:
 class RawTimestamp(NamedTuple):
     """A point in time before year 1 or after year 9999, which datetime cannot express.
 
-    Seconds since 1970-01-01 00:00 UTC and nanoseconds, both of one sign.
+    Seconds since 1970-01-01 00:00 UTC and nanoseconds, both with the same sign.
     """
 
     seconds: int
@@ -222,7 +222,7 @@ class RawTimestamp(NamedTuple):
 
 
 def timestamp_ns(moment: Union[datetime, RawTimestamp]) -> int:
-    """Nanoseconds since 1970-01-01 00:00 UTC, exactly. A naive datetime is a ValueError."""
+    """Nanoseconds since 1970-01-01 00:00 UTC, exactly. ValueError for a naive datetime."""
     if isinstance(moment, RawTimestamp):
         return moment.timestamp_ns()
     if moment.utcoffset() is None:

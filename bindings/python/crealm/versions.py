@@ -1,4 +1,4 @@
-"""What `Database.versions` finds."""
+"""Versions of a file that are in use: the result of `Database.versions`, and the warning about old ones."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from .errors import DataError
 
 
 class PinnedVersion(NamedTuple):
-    """A version of the file that somebody still reads, so that space that was freed after it is not used again."""
+    """A version of the file that is still in use. Space that was freed after this version cannot be reused yet."""
 
     version: int
     since: datetime  # When it was pinned.
-    process_id: int  # Who pinned it, as the system calls process and thread there.
+    process_id: int  # The process that pinned it; its number and that of the thread are the operating system's.
     thread_id: int
-    held_bytes: int  # Freed after this version; to be used again when this one and all older ones are let go.
+    held_bytes: int  # Bytes freed after this version. They can be reused when it and all older ones are released.
 
 
 def set_pin_warning(bytes: Optional[int]) -> None:
-    """From which size of a file a commit warns of a version in use that makes the file grow.
+    """Sets the size of a file above which a commit warns of an old version in use that makes the file grow.
 
     The warning goes to the library's log (standard error) and names the oldest version in use, its process
-    and thread. It comes when the file grows for the sake of that version, is longer than this, and longer
-    than twice the data in it; once for each version. For all databases of the process, from any thread.
+    and thread. It comes if the file grows because of that version, is larger than `bytes`, and is larger than
+    twice the data in it; once for each version. The limit is for all databases of the process. Any thread.
 
-    bytes: 64 MB where this is never called. None: no warnings. DataError for a negative number or one of
-           more than 64 bits.
+    bytes: the default is 64 MB. None: no warnings. DataError for 0, a negative number, and one of more than
+           64 bits.
     """
     limit = 0 if bytes is None else operator.index(bytes)
     if not 0 <= limit < 1 << 64 or (limit == 0 and bytes is not None):

@@ -1,8 +1,8 @@
 """Writes of programs with an event loop: `await db.write_async(function)`, and blocks: `async with db.write():`.
 
-The library waits for the other writers on a thread of its own. Then a turn of the event loop runs the
-functions that wait here, one write each, and their commits go to the disk together, while the loop goes on.
-A block runs in such a turn, too: from inside of it the task goes on, up to the end of its block.
+The library waits for other writers on a thread that it starts. When it has the write lock, one iteration of the
+event loop runs all waiting functions, each in its own write, and the commits go to the disk together while the
+loop continues. A block runs in such an iteration, too: the iteration resumes the task up to the end of its block.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 
 class AsyncWrite:
-    """A function that waits for its write, or a write that waits for the disk."""
+    """The write of one function: first it waits for the write lock, then its commit waits for the disk."""
 
     def __init__(self, db: Session, function: Callable[..., Any], arguments: Tuple[Any, ...]) -> None:
         loop = running_loop()
@@ -41,11 +41,11 @@ class AsyncWrite:
         self._result: Any = None
         self._number = next(_numbers)
         self._id = c_uint()
-        self._waits = False  # For its turn.
-        self.committed: Optional[bool] = None  # Not known yet, or never to be known.
+        self._waits = False  # Whether the write waits for the write lock.
+        self.committed: Optional[bool] = None  # None: the outcome is not known yet, or cannot be known.
 
     async def done(self) -> Any:
-        """What the function returned, when that is on the disk."""
+        """Waits until the changes are on the disk, and returns the result of the function."""
         self._thread.begin(self)
         try:
             self._db._owner.call(_ask, self)
@@ -56,8 +56,8 @@ class AsyncWrite:
             self._thread.end(self)
 
     async def _outcome(self) -> Any:
-        """What comes of a write. A task that is cancelled before the turn of its write gives it up; once it has begun, it
-        takes a moment until its outcome is known, and the cancellation waits for that."""
+        """The outcome of the write. If the task is cancelled before the write has begun, the write does not happen. If
+        the write has begun, the cancellation waits until the outcome is known, which does not take long."""
         from asyncio import CancelledError, shield
 
         cancelled: Optional[BaseException] = None
@@ -72,14 +72,14 @@ class AsyncWrite:
                     self._give_up()
                     self.committed = False
                     break
-                if self._answer.cancelled():  # By the end of its event loop.
+                if self._answer.cancelled():  # The end of the event loop cancelled it.
                     break
             except CommitOutcomeUnknown as error:
                 if cancelled is None:
                     raise
                 cancelled.__context__ = error
                 break
-            except GeneratorExit:  # Nobody waits any more.
+            except GeneratorExit:  # The coroutine was closed.
                 raise
             except BaseException as error:
                 self.committed = False
@@ -93,21 +93,21 @@ class AsyncWrite:
         raise cancelled
 
     def _give_up(self) -> None:
-        """Nobody waits any more: what has not begun does not take place."""
+        """Cancels the write if it has not begun, because no task waits for it any more."""
         owner = self._db._owner
         waited, self._waits = self._waits, False
         if waited and owner.is_here and not owner.is_closed:
             owner.call(lib.realm_async_cancel, self._id, None)
 
-    # What the library calls
+    # Called by the library
 
     def _run(self) -> None:
-        """The transaction has begun. The library rolls it back where this leaves it open."""
+        """Called after the library has begun the transaction. It rolls the transaction back if this leaves it open."""
         waited, self._waits = self._waits, False
         if not waited:
             return
         if self._answer.get_loop().is_closed():
-            return self._thread.end(self)  # Nobody can learn of it any more: it does not take place.
+            return self._thread.end(self)  # No task could learn of the outcome: the write does not happen.
         db, block = self._db, weakref.ref(self)
         try:
             db._block = block
@@ -136,7 +136,7 @@ class AsyncWrite:
             self._tell(self._result, None)
 
     def _freed(self) -> None:
-        """It was called, or never will be."""
+        """Called when the library has called `_run`, or never will."""
         del _by_number[self._number]
         if self._number not in _committed:
             self._db._async_writes.discard(self)
@@ -152,7 +152,8 @@ class AsyncWrite:
         self._tell(None, error)
 
     def _tell(self, result: Any, error: Optional[BaseException]) -> None:
-        """Any thread, also when the event loop is closed: then nobody is told."""
+        """Passes the outcome to the waiting task. If the event loop is closed, only unregisters the write. Any
+        thread."""
         loop = self._answer.get_loop()
         if loop.is_closed():
             self._thread.end(self)
@@ -163,7 +164,7 @@ class AsyncWrite:
 
 
 class WriteCall(Coroutine[Any, Any, T]):
-    """What write_async() returns: to be awaited, or given to a task, as any coroutine."""
+    """The result of write_async(): await it, or make a task of it, like any coroutine."""
 
     def __init__(self, write: Callable[[], AsyncWrite]) -> None:
         self._write: Optional[AsyncWrite] = None
@@ -180,8 +181,8 @@ class WriteCall(Coroutine[Any, Any, T]):
 
     @property
     def committed(self) -> Optional[bool]:
-        """Whether the changes of the function are in the database. None before that is decided, and where
-        CommitOutcomeUnknown was raised. A cancelled task ends when it is decided: then this is True or False."""
+        """Whether the changes of the function are in the database. None before that is decided, and after
+        CommitOutcomeUnknown. A cancelled task ends only when it is decided: then this is True or False."""
         if self._write is None:
             return False if self._ended else None
         return self._write.committed
@@ -207,13 +208,13 @@ class AsyncBlock(AsyncWrite):
 
     def __init__(self, db: Session, timeout: Optional[float] = None) -> None:
         super().__init__(db, _nothing, ())
-        self._timeout = timeout  # In seconds; None: as long as it takes.
+        self._timeout = timeout  # In seconds; None: no limit.
         self._turn = _Turn(self._answer.get_loop())
-        self._block: Optional[weakref.ref[Any]] = None  # While the block runs.
+        self._block: Optional[weakref.ref[Any]] = None  # Set while the block runs.
         self._is_lost = False
 
     async def begin(self) -> None:
-        """Returns inside the turn of the write."""
+        """Waits for the write lock, and returns inside the iteration of the event loop that runs the write."""
         self._thread.begin(self)
         try:
             self._db._owner.call(_ask, self)
@@ -253,7 +254,7 @@ class AsyncBlock(AsyncWrite):
             db._end_write(block)
 
     async def end(self, error: Optional[BaseException]) -> None:
-        """The block is over."""
+        """Called at the end of the block: commits and waits for the disk, or rolls back."""
         try:
             db, block = self._db, self._block
             self._block = None
@@ -289,10 +290,10 @@ class AsyncBlock(AsyncWrite):
 
 
 class _Turn:
-    """What a task waits for until the turn of its write comes. Unlike a future it lets the task go on at once, inside
-    come(), and not in a later turn of the event loop, in which the write would be over."""
+    """A future that a task awaits until its write begins. Unlike a future of asyncio, it resumes the task at once,
+    inside come(), and not in a later iteration of the event loop: then the write would be over."""
 
-    _asyncio_future_blocking = False  # By this asyncio knows what a task can wait for.
+    _asyncio_future_blocking = False  # asyncio recognises by this attribute that a task can await the object.
 
     def __init__(self, loop: Any) -> None:
         self._loop = loop
@@ -320,14 +321,14 @@ class _Turn:
         self._waiter = partial(function, self) if context is None else partial(context.run, function, self)
 
     def cancel(self, msg: Any = None) -> bool:
-        """The task is cancelled."""
+        """Called by asyncio when the task is cancelled."""
         if self._is_done:
             return False
         self.come_later(_cancelled(msg))
         return True
 
     def come(self, error: Optional[BaseException]) -> None:
-        """On the thread of the loop, in none of its tasks."""
+        """Resumes the task now. Only on the thread of the loop, and not inside a task."""
         if self._is_done:
             return
         self._is_done, self._error = True, error
@@ -335,7 +336,7 @@ class _Turn:
             self._waiter()
 
     def come_later(self, error: BaseException) -> None:
-        """Any thread."""
+        """Resumes the task in a later iteration of the loop, with an exception. Any thread."""
         if self._is_done:
             return
         self._is_done, self._error = True, error
@@ -344,7 +345,7 @@ class _Turn:
 
 
 def _nothing() -> None:
-    """What a block does is in the task."""
+    """The function of a block's write: nothing, because the task itself runs the block."""
 
 
 def _cancelled(message: Any) -> BaseException:
@@ -364,7 +365,7 @@ def _settle(answer: Any, result: Any, error: Optional[BaseException]) -> None:
 
 _numbers = count(1)
 _by_number: Dict[int, AsyncWrite] = {}
-# Those whose commit is on its way to the disk.
+# The writes whose commits are not on the disk yet, by number.
 _committed: Dict[int, AsyncWrite] = {}
 
 
@@ -391,7 +392,7 @@ def _run_outside(number: int) -> None:
         _by_number[number]._run()
 
 
-# The functions that the library calls, as those of `observing`.
+# The functions that the library calls, with the number of a write. They are never freed.
 _due = BlockDue(_run_outside)
 _flushed = Flushed(lambda number, failed, reason: _committed.pop(number)._flushed(failed, reason))
 _freed = UserdataFreed(lambda number: _by_number[number]._freed())

@@ -1,4 +1,4 @@
-"""Asking the Browser without a network, and the expected content of fixtures in the form of its cells."""
+"""Requests to the Browser without a network, and the expected contents of fixtures in the form of its cells."""
 
 import gzip
 import json
@@ -26,7 +26,7 @@ BASE = f"http://127.0.0.1:{PORT}"
 
 
 class Asking:
-    """A browser on some files, and a client that knows its token."""
+    """A Browser with some files, and a client that knows its token."""
 
     def __init__(self, *paths, seconds=20.0, **options):
         self.browser = Browser(Files([File(str(path), **options) for path in paths]), seconds=seconds)
@@ -41,7 +41,7 @@ class Asking:
         self.client.__exit__(None, None, None)
 
     def get(self, *parts, status=200, **options):
-        """The answer at an address, as JSON."""
+        """The answer to an address, as JSON."""
         address = addresses.path(parts) + ".json" if parts else "/-/files.json"
         found = self.client.get(address, params=options)
         assert found.status_code == status, found.text[:500]
@@ -52,14 +52,14 @@ class Asking:
 
 
 def stored(path):
-    """What a fixture has in it, as the tests of other engines wrote it down: classes by name, with "properties" and "objects"."""
+    """The contents of a fixture, from the tests of other engines: classes by name, with "properties" and "objects"."""
     place = path.with_suffix(".json")
     text = place.read_text(encoding="utf-8") if place.exists() else gzip.decompress(path.with_suffix(".json.gz").read_bytes()).decode("utf-8")
     return json.loads(text)["classes"]
 
 
 def fixtures(*names):
-    """The paths of fixtures that are there."""
+    """The paths of the fixtures that exist."""
     found = [FIXTURES / name for name in names]
     return [path for path in found if path.exists()]
 
@@ -70,7 +70,7 @@ def secret_of(path):
 
 
 def as_stored(cell):
-    """A cell in the form of the fixtures, as far as it is a single value or a link; of cut texts and bytes what is there of them."""
+    """A cell with a single value or a link, in the form of the fixtures; texts and bytes that were cut stay cut."""
     kind = cell["t"]
     if kind == "null":
         return None
@@ -92,7 +92,7 @@ def as_stored(cell):
 
 
 def expected(value, limits=cells.TABLE):
-    """The same of what a fixture has."""
+    """The same form of a value of a fixture."""
     if isinstance(value, str):
         return value[: limits.text]
     if not isinstance(value, dict):

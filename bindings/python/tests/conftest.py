@@ -1,4 +1,4 @@
-"""Shared by all tests: the package on the path, a fresh file for each test that is checked at the
+"""Fixtures for all tests: the package on the path, a new file for each test, which is checked at the
 end, and the folder with files that other implementations wrote."""
 
 import gc
@@ -17,7 +17,7 @@ if not os.environ.get("CREALM_TEST_INSTALLED"):
 
 import crealm  # noqa: E402
 
-# With `ops`, histories; and `sdk`, files of Realm's SDKs, where they were found.
+# With the folders `ops` (histories) and `sdk` (files of Realm's SDKs) if they were found.
 FIXTURES = Path(subprocess.run([REPOSITORY / "Scripts/fixtures.sh"], capture_output=True, text=True, check=True).stdout.strip())
 
 
@@ -28,7 +28,7 @@ def pytest_terminal_summary(terminalreporter):
 
 @pytest.fixture
 def path(tmp_path):
-    """A place for a realm file. What the test leaves there must be sound."""
+    """A path for a realm file. A file that the test leaves there must be sound."""
     file = tmp_path / "test.realm"
     yield file
     gc.collect()
@@ -90,7 +90,7 @@ BIT = crealm.ClassSchema("Bit", {"n": int}, embedded=True)
 
 @pytest.fixture
 def things(path):
-    """An open database with three things without contents, numbers 1 to 3."""
+    """An open database with three things, numbers 1 to 3, without other values."""
     db = crealm.open(path, schema=[THING, PART, BIT])
     with db.write():
         for number in (1, 2, 3):
@@ -101,7 +101,7 @@ def things(path):
 
 
 def plain(value):
-    """A value read from a database as values of Python; links as ("link", primary key)."""
+    """A value from a database as plain values of Python; links as ("link", primary key)."""
     if isinstance(value, crealm.Object):
         if value._is_embedded_object():
             return {name: plain(element) for name, element in value._entries()}

@@ -1,13 +1,13 @@
-"""The examples of a document, and running them as they stand there.
+"""Finds the examples of a document, and runs them unchanged.
 
-Those of a page run in their order, in one folder and with the same names, as in a session of a reader:
+The examples of a page run in their order, in one folder and with shared names, as in the session of a reader:
 
     ```python      runs; a page's blocks see what the ones before them made
-    ```sh          commands; the output of both kinds of channel counts
-    ```text        directly behind one of them: what it prints. "…" stands for anything.
+    ```sh          commands; the output of both channels counts
+    ```text        directly after one of these: its output. "…" matches anything.
 
-A comment in the line above says more: `<!-- needs: pandas, crealm.Results.to_pandas -->` names modules and attributes
-without which an example is skipped, and `<!-- not run -->` shows what no machine could run.
+A comment in the line above has conditions: `<!-- needs: pandas, crealm.Results.to_pandas -->` names modules and
+attributes without which an example is skipped, and `<!-- not run -->` marks an example that cannot run.
 """
 
 import ast
@@ -40,11 +40,11 @@ class Example:
         self.needs = [name.strip() for name in note.removeprefix("needs:").split(",")] if note.startswith("needs:") else []
 
     def lacking(self):
-        """The first of its needs that is not there; None when all are."""
+        """The first missing requirement of the example; None if all are present."""
         return next((name for name in self.needs if not _is_there(name)), None)
 
     def says_what_it_does(self):
-        """Whether running it shows anything: it asserts, prints what is compared, or only defines names for those behind it."""
+        """Whether the example shows anything: it asserts, prints compared output, or only defines names for later examples."""
         if self.printed is not None or not self.is_run:
             return True
         if self.language == "sh":
@@ -71,7 +71,7 @@ def examples(page):
 
 
 class Session:
-    """What the examples of one page share: a folder, names, and the example that runs next."""
+    """The state that the examples of one page share: a folder, names, and the example that runs next."""
 
     def __init__(self, page, folder):
         self.page, self.folder, self.next = page, folder, 0
@@ -86,11 +86,11 @@ class Session:
             command.chmod(command.stat().st_mode | stat.S_IXUSR)
         package = str(Path(crealm.__file__).parents[1])
         self.environment = {**os.environ, "PATH": f"{bin}:{os.environ['PATH']}", "PYTHONPATH": package, "PYTHONUTF8": "1", "LC_ALL": "C.UTF-8"}
-        # Output is buffered, as where a reader sends it into a pipe.
+        # Output is buffered, as if a reader sends it into a pipe.
         self.environment.pop("PYTHONUNBUFFERED", None)
 
     def run(self, number):
-        """Runs an example, after those before it that were not run yet; compares what it prints."""
+        """Runs an example, after the earlier ones that did not run yet, and compares its output."""
         while self.next < number:
             example = self.examples[self.next]
             self.next += 1
@@ -109,7 +109,7 @@ class Session:
             command = ["sh", "-c", example.source]
             return subprocess.run(
                 command, cwd=self.folder, env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8", timeout=600).stdout
-        # Line numbers in tracebacks are those of the page.
+        # So that tracebacks have the line numbers of the page.
         code = compile("\n" * (example.line - 1) + example.source, str(self.page), "exec")
         out = io.StringIO()
         with _in(self.folder), contextlib.redirect_stdout(out):
@@ -128,7 +128,7 @@ class Session:
 
 @contextlib.contextmanager
 def _in(folder):
-    """A program that is run in a folder imports from there, too."""
+    """A program that runs in a folder can also import modules from it."""
     before = os.getcwd()
     os.chdir(folder)
     sys.path.insert(0, str(folder))
@@ -140,6 +140,6 @@ def _in(folder):
 
 
 def _is_like(printed, expected):
-    """Whether a text is the one that stands in a page, where "…" may be anything."""
+    """Whether an output matches the text of a page, in which "…" matches anything."""
     pattern = ".*?".join(map(re.escape, expected.rstrip("\n").split("…")))
     return re.fullmatch(pattern, "\n".join(line.rstrip() for line in printed.rstrip("\n").split("\n")), re.S) is not None

@@ -1,10 +1,10 @@
-"""Random calls of everything public, with arguments of any kind, and in between signals, other threads and forks.
+"""Random calls of all public functions, with arguments of any kind, and with signals, other threads and forks in between.
 
     python fuzz.py FOLDER [--calls N] [--seed N]
 
-Nothing may end the process or raise anything but the errors that are documented. And nothing may be lost in silence: a table
-that the random calls do not know gets a row with every write, and has afterwards exactly the rows of the writes that went
-well. Prints the counts as JSON."""
+No call may end the process, or raise an error that is not documented. And no data may be lost silently: each write adds a row
+to a table that the random calls do not know, and at the end the table has exactly the rows of the successful writes. Prints
+the counts as JSON."""
 
 import argparse
 import collections
@@ -29,7 +29,7 @@ from crealm import Embedded, Model, aggregates, backlinks, field
 EXPECTED = (
     crealm.Error, TypeError, ValueError, LookupError, AttributeError, OverflowError, ArithmeticError, StopIteration, StopAsyncIteration,
     NotImplementedError, OSError)  # fmt: skip
-# What waits for others, gives the file another key, or shows what belongs to the one who runs this.
+# Not called: functions that wait for others, change the key of the file, or need other packages.
 AVOIDED = {"wait_for_change", "change_key", "changes", "write_async", "to_polars", "to_pandas", "to_arrow"}
 OPERATORS = """__getitem__ __setitem__ __delitem__ __contains__ __len__ __iter__ __eq__ __ne__ __lt__ __repr__ __reversed__ __or__ __and__
     __ior__ __iand__ __isub__ __iadd__ __hash__ __bool__ __dir__ _repr_html_ __getattr__ __setattr__ __delattr__ __arrow_c_schema__""".split()
@@ -64,7 +64,7 @@ class Known(Model):
 
 
 class Rude:
-    """Does something to the database wherever Python asks a value for something."""
+    """A value whose special methods change the database."""
 
     def __init__(self, fuzz):
         self.fuzz = fuzz
@@ -135,11 +135,11 @@ class Fuzz:
         self.pool = [self.db]
         try:
             self.fill()
-        except EXPECTED as error:  # A signal came.
+        except EXPECTED as error:  # A signal arrived.
             self.errors[type(error).__name__] += 1
 
     def fill(self):
-        """Things to be called, which calls change and delete."""
+        """Makes the objects to call; the calls change and delete them."""
         with self.db.write():
             first = self.db.add(Thing(id=1, text="a", parts=[Part(note="p")], words={"w"}, notes={"k": [1, {"x": 2}]}, any=[1, [2]]), update="all")
             first.other, first.part = first, Part(note="q", sizes=[1])
@@ -172,7 +172,7 @@ class Fuzz:
         ])()  # fmt: skip
 
     def arguments(self, function):
-        """Mostly as many as it takes."""
+        """Random arguments, mostly as many as the function takes."""
         least, most = 0, 3
         try:
             named = inspect.signature(function).parameters.values()
@@ -187,7 +187,7 @@ class Fuzz:
     # Calls
 
     def call(self):
-        """One random call. What it returns may be used by later ones."""
+        """One random call. Later calls may use its result."""
         self.counts["calls"] += 1
         try:
             subject = self.random.choice(self.pool)
@@ -215,7 +215,7 @@ class Fuzz:
             self.errors[type(error).__name__] += 1
 
     def disturb(self, *_):
-        """What happens inside a call: a signal handler, a comparison, an observer."""
+        """An action inside a call: in a signal handler, a comparison or an observer."""
         if self.depth > 2:
             return 0
         self.depth += 1
@@ -239,7 +239,7 @@ class Fuzz:
         return self.random.choice([0, 1, "a", None])
 
     def write(self):
-        """A write with random calls in it, and a row of its own."""
+        """A write with random calls, which also adds a row to the table `Known`."""
         self.row += 1
         known, inside = self.row, False
         try:
@@ -257,7 +257,7 @@ class Fuzz:
             self.errors[type(error).__name__] += 1
 
     def elsewhere(self):
-        """Calls on another thread: the same objects, which refuse, and the thread's own database."""
+        """Calls on another thread: with the same objects, which raise, and with the thread's own database."""
         def work():
             try:
                 self.db.local[Thing].get(1)
@@ -290,7 +290,7 @@ class Fuzz:
         assert os.waitpid(child, 0)[1] == 0, "A forked child failed"
 
     def check(self):
-        """The rows of all writes that went well are there, and no others."""
+        """Checks that the table `Known` has the rows of all successful writes, and no others."""
         with crealm.open(self.path, schema=[Known], mode="rw") as db:
             assert [row.n for row in db[Known]] == self.committed, "A write is lost, or one that failed is there"
             self.counts["checks"] += 1

@@ -1,4 +1,4 @@
-"""group_by() and agg(), and sums over links, against sums of Python."""
+"""group_by() and agg(), and sums over links, compared with sums of Python."""
 
 import enum
 import math
@@ -119,12 +119,12 @@ def test_where_it_works(trips):
     db = trips._db
     with db.write():
         db.add(Trip(id=50, km=3.0))
-        assert trips.group_by().agg(km=sum("km")) == [{"km": 18.5}]  # The change of this write, too.
+        assert trips.group_by().agg(km=sum("km")) == [{"km": 18.5}]  # Including the change of this write.
     assert trips.freeze().group_by().agg(n=count()) == [{"n": 6}]
     ann = db[Owner].get(1)
     assert ann.backlinks(Trip, "owner").group_by("title").agg(n=count()) == [{"title": "t0", "n": 1}, {"title": "t2", "n": 1}]
     assert db["Trip"].group_by("stored_points").agg()[0] == {"stored_points": 3}
-    assert trips.group_by("owner").agg(n=count())[0] == {"owner": ann.object_key, "n": 2}  # As column() has it.
+    assert trips.group_by("owner").agg(n=count())[0] == {"owner": ann.object_key, "n": 2}  # The same value as in column().
 
 
 @pytest.mark.parametrize("make, error, text", [

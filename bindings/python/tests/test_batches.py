@@ -1,4 +1,4 @@
-"""add_many: what is packed and written at once gives what single calls give, for every type, in every form that rows come in."""
+"""add_many: packed rows give the same objects as single calls, for every type, in every form of rows."""
 
 import datetime as dt
 import io
@@ -46,7 +46,7 @@ def db(path):
 
 @pytest.fixture
 def packed(monkeypatch):
-    """How many rows went as batches."""
+    """Counts the rows that were written as batches."""
     sizes = []
     real = _batches.add
     monkeypatch.setattr(_batches, "add", lambda o, b, n, columns, u: (real(o, b, n, columns, u), sizes.append(n))[0])
@@ -142,7 +142,7 @@ def test_rows_of_other_forms(db, packed):
     ],
 )
 def test_what_is_wrong_with_a_row_is_said(db, values, error):
-    """Rows before it stay: that has always been so."""
+    """Earlier rows stay, as they always did."""
     rows = [{"id": i, "n": 1, "flag": True, "text": "x", "when": None, "numbers": [], "map": {}} for i in range(40)]
     rows[25].update(values)
     with db.write():

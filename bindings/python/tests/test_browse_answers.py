@@ -1,4 +1,4 @@
-"""Answers that are kept with a snapshot: made once however many ask, never of another version, and no more of them than fit."""
+"""The cache of answers of a snapshot: each answer is computed once for all requests, never belongs to another version, and the size is limited."""
 
 import random
 import threading
@@ -24,7 +24,7 @@ def file(path):
 
 
 def together(count, function):
-    """Calls a function on so many threads at a time: what they returned or raised."""
+    """Calls a function on several threads at once, and returns their results and exceptions."""
     found, ready = [None] * count, threading.Barrier(count)
 
     def run(number):
@@ -89,7 +89,7 @@ def test_who_waits_can_be_stopped():
 
 
 def test_no_more_is_kept_than_fits(monkeypatch):
-    """Against a model: what was asked for last stays, as far as it fits."""
+    """Compared with a model: the answers that were requested last stay, as far as they fit."""
     monkeypatch.setattr(answers, "_MOST", 1000)
     monkeypatch.setattr(answers, "_LARGEST", 300)
     numbers, kept, model = random.Random(7), Answers(), {}
@@ -107,7 +107,7 @@ def test_no_more_is_kept_than_fits(monkeypatch):
 
 
 def test_pages_that_ask_the_same_are_read_once(file, monkeypatch):
-    """Twenty pages after each of some commits: rows are read for one of them, and all have the newest."""
+    """Twenty pages request the same after each of some commits: rows are read for one of them, and all get the newest."""
     from crealm.browse import api
 
     read = []
@@ -117,7 +117,7 @@ def test_pages_that_ask_the_same_are_read_once(file, monkeypatch):
         for number in range(5):
             with crealm.open(file) as db, db.write():
                 db["Person"].get(3).age = 1000 + number
-            time.sleep(0.1)  # Right after a commit a look at the file does not count: see `files`.
+            time.sleep(0.1)  # Right after a commit the file always counts as changed: see `_is_same` in `files`.
             before = len(read)
             found = together(20, lambda _: asking.get(file.name, "class", "Person", sort="id asc", column=["id", "age"], count=10))
             assert [one["rows"][3]["cells"][1]["v"] for one in found] == [1000 + number] * 20
@@ -127,7 +127,7 @@ def test_pages_that_ask_the_same_are_read_once(file, monkeypatch):
 
 
 def test_a_file_that_takes_the_place_of_another_with_the_same_version(tmp_path):
-    """Its version says nothing; its state does."""
+    """The version is the same; the state is different."""
     one, other = tmp_path / "one.realm", tmp_path / "other.realm"
     for path, name in ((one, "one"), (other, "other")):
         with crealm.open(path, schema=[PERSON]) as db, db.write():

@@ -1,4 +1,4 @@
-"""The answers of the Browser: what is in fixtures arrives as it is, in pages and at addresses that may hold any name."""
+"""The answers of the Browser: the contents of fixtures arrive without loss, in pages, and at addresses with any names."""
 
 import asyncio
 import json
@@ -22,7 +22,7 @@ ENCRYPTED = ["ops/encrypted.realm", "sdk/f10-swift-all-types-encrypted.realm"]
 
 
 def is_same(cell, value):
-    """Whether a cell shows a value of a fixture, collections as far as they are in it."""
+    """Whether a cell shows a value of a fixture; for a collection, the elements in the cell."""
     if cell["t"] in ("list", "set"):
         shown = [element for element, _ in zip(value, cell["items"])]
         return isinstance(value, list) and cell["count"] == len(value) and all(map(is_same, cell["items"], shown))
@@ -77,7 +77,7 @@ def test_objects_and_all_elements_of_collections(path):
 
 
 def check_collection(asking, name, place, wanted):
-    """All elements, in pages of 2, and those of collections inside."""
+    """Compares all elements, in pages of 2, and those of nested collections."""
     wanted = wanted["$dict"] if isinstance(wanted, dict) and set(wanted) == {"$dict"} else wanted
     items, step = [], max(2, len(wanted) // 2)
     while len(items) < len(wanted):
@@ -200,7 +200,7 @@ def test_errors_of_queries_have_their_place(crowd, where, word):
 
 @pytest.mark.parametrize("is_late", [True, False])
 def test_work_that_nobody_waits_for_is_ended(crowd, is_late):
-    """A query over and over ends only when it is interrupted."""
+    """A query that repeats for ever ends only if it is interrupted."""
 
     def endless(job):
         with crealm.open(crowd, mode="immutable") as db, db.freeze() as frozen, job.during(frozen):
@@ -397,14 +397,14 @@ def test_what_is_no_realm_file(tmp_path):
     path = tmp_path / "notes.txt"
     path.write_text("nothing of a realm " * 100)
     with Asking(path) as asking:
-        assert asking.error("notes.txt", status=423)["kind"] == "NeedsKey"  # It looks like one that Realm's SDKs encrypted.
+        assert asking.error("notes.txt", status=423)["kind"] == "NeedsKey"  # It looks like a file that Realm's SDKs encrypted.
     path.write_text("")
     with Asking(path) as asking:
         assert asking.client.get("/notes.txt.json").status_code >= 400
 
 
 def test_damaged_files_show_what_can_be_shown(tmp_path):
-    """Bytes all over a file are changed; every answer is JSON, with the fault named or without."""
+    """With bytes changed all over a file, every answer is JSON, with or without an error in it."""
     (source,) = fixtures("ops/full-3.realm")
     good, numbers = source.read_bytes(), random.Random(11)
     faults = 0
@@ -424,7 +424,7 @@ def test_damaged_files_show_what_can_be_shown(tmp_path):
 
 
 def big_numbers(answer):
-    """Integers in an answer that JavaScript would round, and texts of digits in place of them."""
+    """Integers in an answer that JavaScript would round, and the texts of digits that replace them."""
     if isinstance(answer, dict):
         answer = list(answer.values())
     if isinstance(answer, list):
@@ -436,7 +436,7 @@ def big_numbers(answer):
 
 @pytest.mark.parametrize("path", fixtures("ops/full-1.realm"), ids=lambda path: path.stem)
 def test_keys_of_synchronized_files_keep_their_digits(path, monkeypatch):
-    # Files that were synchronized have keys of 62 bits. None is at hand, so the objects of this one say that they have such.
+    # Synchronized files have keys of 62 bits. There is no such fixture, so the objects of this file are made to report such keys.
     base = (1 << 61) + 1
     monkeypatch.setattr(crealm.Object, "object_key", property(lambda self: base + self._key))
     name = path.name

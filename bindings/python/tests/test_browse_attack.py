@@ -1,5 +1,5 @@
-"""Hostile texts in every place where a text may stand: in files, addresses, conditions and changes. The server never fails, never answers with a
-page that a web client would run, and gives back what was written, letter by letter."""
+"""Hostile texts in every place that can have a text: in files, addresses, conditions and changes. The server never fails, never answers with a
+page that a web client would execute, and returns the texts unchanged."""
 
 import json
 import random
@@ -31,7 +31,7 @@ def asking(tmp_path_factory):
 
 
 def answered(found, *statuses):
-    """The JSON of an answer that is none of a failing server."""
+    """The JSON of an answer; asserts that the server did not fail."""
     assert found.status_code in statuses, (found.status_code, found.text[:300])
     assert found.headers["content-type"] == "application/json" and found.headers["x-content-type-options"] == "nosniff"
     assert "script-src 'self'" in found.headers["content-security-policy"]
@@ -39,7 +39,7 @@ def answered(found, *statuses):
 
 
 def test_every_name_and_value_comes_back(asking):
-    """200 and more: each class by its address, its object, its property, its key of a dictionary."""
+    """More than 200 hostile names: each as a class in an address, as a value, as a property, and as a key of a dictionary."""
     seen = 0
     for name in asking.names:
         row = asking.get("hostile.realm", "class", name)["rows"][0]
@@ -51,7 +51,7 @@ def test_every_name_and_value_comes_back(asking):
 
 @pytest.mark.parametrize("number", range(len(HOSTILE)))
 def test_a_text_in_all_places(asking, number):
-    """Each text in a third of the places, and each place with a third of the texts."""
+    """Each text is tried in a third of the places, and each place with a third of the texts."""
     text, third = HOSTILE[number], slice(number % 3, None, 3)
     base, client = ["hostile.realm", "class", asking.name, str(asking.key)], asking.client
     places = [["hostile.realm", text], ["hostile.realm", "class", text], [*base, text], [*base, "map", text],
@@ -97,7 +97,7 @@ def test_a_text_is_written_as_it_is(asking, number):
 
 
 def test_names_and_passwords_are_in_no_answer(asking):
-    """What a request says of itself is not said again."""
+    """Answers do not repeat the texts of a request."""
     mark = "canary-5f3a"
     for path in (f"/{mark}", f"/hostile.realm/{mark}.json", f"/-/static/{mark}"):
         found = asking.client.get(path, headers={"x-mark": mark, "cookie": f"a={mark}", "accept": "application/json"})
@@ -107,7 +107,7 @@ def test_names_and_passwords_are_in_no_answer(asking):
 
 
 def test_random_bytes_as_requests(asking):
-    """Paths and bodies of random bytes, and changes with random parts of other ones."""
+    """Paths and bodies of random bytes, and changes that are combined from random parts of other changes."""
     numbers = random.Random(7)
     pieces = ["/hostile.realm", "/class", "/%00", "/..", "//", "/.json", "%2e", "%ff", "~", "?", "&", "=", "raw", "where", ".json", "/-", "/edit", "%"]
     for _ in range(150):
@@ -132,7 +132,7 @@ DEPTHS = (50, 101, 260, 500, 980, 100_000)
 @pytest.mark.parametrize("depth", DEPTHS)
 @pytest.mark.parametrize("one, other", [("[", "]"), ('{"a":', "}"), ('{"a":[', "]}")])
 def test_values_that_are_nested_very_deeply(asking, depth, one, other):
-    """They are refused with a sentence where no file could hold them, in each form that values come in."""
+    """Values that no file could hold are refused with an error message, in each form of input."""
     text = one * depth + "1" + other * depth
     base = {"class": asking.name, "key": asking.key, "json": text}
     changes = [{**base, "do": "set", "path": [name]} for name in ("any", "text", "map", "list", asking.name)]
@@ -157,7 +157,7 @@ def test_rows_that_mean_nothing(asking, text):
 
 
 def test_a_class_that_is_changed_while_it_is_edited(tmp_path):
-    """Another program migrates the file between the page and its change: the change is refused or made, and never of something else."""
+    """Another program migrates the file before a page sends its change: the change is refused or made, and never applies to another property."""
     path = tmp_path / "moving.realm"
     with crealm.open(path, schema=[crealm.ClassSchema("A", {"a": int, "b": str}), crealm.ClassSchema("B", {"x": int})]) as db, db.write():
         db["A"].create(a=1, b="b")

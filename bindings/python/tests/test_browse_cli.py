@@ -1,4 +1,4 @@
-"""`crealm browse` as a command: what it needs, what it prints, and that nothing else of the package needs it."""
+"""`crealm browse` as a command: its requirements and its output; and that no other part of the package needs it."""
 
 import json
 import os
@@ -30,7 +30,7 @@ def test_the_package_does_not_need_it():
 
 
 def test_what_only_some_pages_need_is_not_loaded_before_the_first():
-    """The time to the first page is that of loading modules: those of other commands, formats and web clients come later."""
+    """Importing modules takes most of the time to the first page, so those of other commands, formats and web clients come later."""
     pytest.importorskip("uvicorn", reason="uvicorn is not there")
     pytest.importorskip("starlette", reason="starlette is not there")
     program = (
@@ -44,7 +44,7 @@ def test_what_only_some_pages_need_is_not_loaded_before_the_first():
 
 
 def test_the_file_is_opened_while_the_server_is_loaded(tmp_path):
-    """Nobody has asked yet, and the file was read; what is wrong with one is told to who asks, not here."""
+    """The file is read before the first request; an error is reported to the first request, not by the command."""
     from crealm.browse.files import File
 
     path = tmp_path / "people.realm"
@@ -67,7 +67,7 @@ def test_what_is_missing_is_told(path):
 
 
 def test_the_page_is_there():
-    """Every module that another one imports, and nothing from elsewhere."""
+    """The page has each module that another one imports, and loads nothing from other servers."""
     modules = {file.name: file.read_text(encoding="utf-8") for file in STATIC.glob("*.js")}
     assert "app.js" in modules and (STATIC / "shell.html").is_file()
     for name, text in modules.items():
@@ -84,7 +84,7 @@ def test_a_file_that_is_not_there(tmp_path):
 
 
 def test_from_the_command_to_the_end(path):
-    """It prints an address, answers who has its token, and ends with Ctrl-C; nothing is left in the folder."""
+    """The command prints an address, answers requests with its token, and ends with Ctrl-C; it leaves nothing in the folder."""
     pytest.importorskip("uvicorn", reason="uvicorn is not there")
     pytest.importorskip("starlette", reason="starlette is not there")
     with crealm.open(path, schema=[PERSON]) as db, db.write():
@@ -112,7 +112,7 @@ def test_answers_are_not_held_back():
     from crealm.browse.server import listening
 
     with listening("127.0.0.1", 0) as channel:
-        assert channel.proto == socket.IPPROTO_TCP  # What asyncio looks at before it sets TCP_NODELAY.
+        assert channel.proto == socket.IPPROTO_TCP  # asyncio sets TCP_NODELAY only for this protocol number.
 
 
 def test_other_machines_need_a_password(path):
@@ -132,7 +132,7 @@ def test_other_machines_need_a_password(path):
 
 @pytest.mark.parametrize("is_secure", [False, True])
 def test_other_machines_are_answered(path, is_secure):
-    """By another address of this machine; with a certificate nothing is said of what the network can read."""
+    """Requests to another address of this machine are answered; with a certificate there is no warning about readable traffic."""
     pytest.importorskip("uvicorn", reason="uvicorn is not there")
     pytest.importorskip("starlette", reason="starlette is not there")
     with crealm.open(path, schema=[PERSON]) as db, db.write():
@@ -170,7 +170,7 @@ def test_other_machines_are_answered(path, is_secure):
 
 
 def test_clients_that_leave_are_nothing_to_speak_of(path):
-    """In the middle of what they send, or of what they are sent. Nothing is printed, and no download stays behind."""
+    """Clients leave in the middle of a request or an answer: nothing is printed, and no download stays on the disk."""
     pytest.importorskip("uvicorn", reason="uvicorn is not there")
     pytest.importorskip("starlette", reason="starlette is not there")
     with crealm.open(path, schema=[PERSON]) as db, db.write():
@@ -190,7 +190,7 @@ def test_clients_that_leave_are_nothing_to_speak_of(path):
             else:
                 client.sendall(f"GET /{path.name}/class/Person?download=csv HTTP/1.1\r\n{head}\r\n".encode())
                 client.recv(100 if number % 4 else 1)
-    watching = socket.create_connection(("127.0.0.1", port))  # It is there until the end.
+    watching = socket.create_connection(("127.0.0.1", port))  # This connection stays open until the end.
     watching.sendall(f"GET /{path.name}/events HTTP/1.1\r\n{head}\r\n".encode())
     assert b"200 OK" in watching.recv(100)
     end = time.monotonic() + 20

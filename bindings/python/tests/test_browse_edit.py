@@ -1,4 +1,4 @@
-"""Editing through the Browser: each change is what it says, is taken back as a whole, and never writes over what others wrote."""
+"""Editing through the Browser: each change does what it describes, can be undone completely, and never overwrites changes of others."""
 
 import json
 import random
@@ -45,7 +45,7 @@ def things(path):
 
 
 class Editing(Asking):
-    """A Browser that may write one file."""
+    """A Browser with one editable file."""
 
     def __init__(self, path, **options):
         super().__init__(path, is_editable=True, **options)
@@ -69,7 +69,7 @@ def change(do, key, *path, value=None, of="Thing", **rest):
 
 
 def content(path):
-    """What is in a file, whatever keys its objects have."""
+    """The contents of a file, independent of the keys of its objects."""
     with crealm.open(path, mode="snapshot") as db:
         return {
             "Thing": {thing.id: {name: plain(thing[name]) for name in db.schema["Thing"].properties} for thing in db["Thing"]},
@@ -188,7 +188,7 @@ def test_pages_of_other_sites_change_nothing(things):
     body = {"changes": [change("set", 0, "int", value=1)]}
     with Editing(things) as editing:
         token = editing.client.headers.pop("authorization")
-        editing.client.get("/?token=" + token.removeprefix("Bearer "))  # Now with a cookie, as a web client.
+        editing.client.get("/?token=" + token.removeprefix("Bearer "))  # From now on with a cookie, like a web client.
         for headers in (
             {}, {"origin": "http://evil.example"}, {"origin": "null"}, {"origin": f"{BASE}.evil.example"}, {"origin": "https://127.0.0.1:8123"},
             {"origin": BASE, "sec-fetch-site": "cross-site"}, {"origin": BASE, "host": "evil.example:8123"}, {"origin": BASE, "sec-fetch-site": "same-site"},
@@ -212,7 +212,7 @@ def test_a_preview_writes_nothing(things):
 
 
 # ------------------------------------------------------------------------------------------------
-# Others write, too
+# Other writers
 # ------------------------------------------------------------------------------------------------
 
 OTHER = """
@@ -262,7 +262,7 @@ def test_what_somebody_else_changed_is_not_written_over(things, number):
         assert error["kind"] == "Conflict" and "Nothing was written" in error["message"] and error["change"] == 0
         assert content(things) == after
         if "mark" in error and mine["do"] == "set" and error["now"]["t"] != "nothing":
-            editing.edit({**mine, "mark": error["mark"]})  # The choice to write all the same, having seen what is there now.
+            editing.edit({**mine, "mark": error["mark"]})  # The user has seen the current value, and writes anyway.
 
 
 @pytest.mark.parametrize("mine,theirs", [
@@ -289,7 +289,7 @@ def test_taking_back_does_not_write_over_what_others_wrote(things):
 
 @pytest.mark.parametrize("way", ["snapshot", "shared"])
 def test_two_programs_and_the_pages_count_together(things, way):
-    """Each adds one, many times, and says what it has seen: nothing is lost."""
+    """Each repeatedly adds 1 to the value that it has seen: no addition is lost."""
     program = "import crealm, sys\nwith crealm.open(sys.argv[1]) as db:\n    for _ in range(60):\n        with db.write():\n            db['Thing'].get(0).int += 1\n"
     with Editing(things, way=way) as editing:
         others = [subprocess.Popen([sys.executable, "-c", program, str(things)]) for _ in range(2)]
@@ -310,7 +310,7 @@ def test_two_programs_and_the_pages_count_together(things, way):
 
 
 def random_change(numbers, keys, notes):
-    """A change that may or may not be possible."""
+    """A random change, which may be invalid."""
     key, kind = numbers.choice(keys), numbers.randrange(12)
     link = {"$ref": numbers.choice(keys)}
     part = {"name": str(numbers.random()), "of": numbers.choice([None, link]), "sub": {"deep": [{**link, "$class": "Thing"}]}}
@@ -343,7 +343,7 @@ def random_change(numbers, keys, notes):
 
 @pytest.mark.parametrize("seed", range(1, 9))
 def test_random_edits_are_taken_back_and_made_again(things, seed):
-    """After each number of undos the file is what it was then, whatever was deleted and made anew in between; and so after redos."""
+    """After each undo and redo the file has the contents from that time, although objects were deleted and created again."""
     numbers = random.Random(seed)
     with Editing(things) as editing:
         states = [content(things)]
@@ -431,7 +431,7 @@ def test_a_writer_that_does_not_end_is_waited_for_a_while(things, monkeypatch):
         assert process.stdout.readline() == "here\n"
         with Editing(things) as editing:
             assert editing.edit(change("set", 0, "int", value=5), status=503)["kind"] == "TimedOut"
-            assert editing.get(things.name, "class", "Thing")["total"] == 5  # Nobody who looks is kept waiting.
+            assert editing.get(things.name, "class", "Thing")["total"] == 5  # Readers do not wait.
     finally:
         process.communicate()
 
@@ -444,7 +444,7 @@ def test_rows_are_pasted(things):
         editing.post("rows", **body)
         found = content(things)["Thing"]
         assert found[100]["str"] == ("str", "two\nlines") and found[100]["ints"] == [("int", 1), ("int", 2)] and found[101]["any"] == ("int", 7)
-        assert editing.post("rows", 409, **body)["change"] == 0  # The keys are taken.
+        assert editing.post("rows", 409, **body)["change"] == 0  # The primary keys already exist.
         editing.post("rows", **{**body, "format": "csv", "text": 'id,link,note\n200,100,\n'})
         assert content(things)["Thing"][200]["link"] == ("Thing", 100)
         editing.post("rows", **{**body, "format": "json", "text": json.dumps([{"$key": 1, "id": 300, "part": {"name": "p"}}])})
@@ -513,12 +513,12 @@ def test_the_file_is_rewritten_without_its_free_space(things, way):
 
 
 # ------------------------------------------------------------------------------------------------
-# What is large, and what is in the way
+# Large values and obstacles
 # ------------------------------------------------------------------------------------------------
 
 
 def test_marks_and_forms_read_no_more_than_a_page(path, monkeypatch):
-    """A list of lists of lists: as many values are looked at as may be, and no more; that is counted."""
+    """A list of lists of lists: counts that no more values are read than the limit allows."""
     from crealm.browse import api, marks
 
     monkeypatch.setattr(marks, "_MOST", 300)

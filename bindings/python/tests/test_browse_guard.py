@@ -1,4 +1,4 @@
-"""Who may ask the Browser: whatever is wrong with a request, it gets nothing of the file, and nothing is run."""
+"""Access control of the Browser: a request with anything wrong gets nothing of the file, and runs no query."""
 
 import itertools
 import json
@@ -26,7 +26,7 @@ PAGE = "/people.realm/class/Person.json"
 
 
 def ask(asking, path=PAGE, method="GET", token=None, **headers):
-    """A request with exactly these heads, besides the name of the server."""
+    """Sends a request with exactly these headers, and the name of the server."""
     given = {"host": f"127.0.0.1:{PORT}", **{name.replace("_", "-"): value for name, value in headers.items()}}
     client = asking.client
     client.headers.clear()
@@ -68,7 +68,7 @@ def test_the_first_address_becomes_a_cookie(asking):
 
 
 def test_cookies_of_other_programs_come_along(asking):
-    """A web client sends those of every port of this machine, whatever they have in them."""
+    """A web client sends the cookies of all ports of this machine, with any content."""
     own = ask(asking, f"/?token={asking.guard.token}").headers["set-cookie"].split(";")[0]
     others = ['a={"b": 1, "c": [2]}', "a=b c", "bare", "a,b=3", "expires=Mon, 3", 'a="x', "a=é", "=", "", "a==", "crealm-1=x", own.split("=")[0] + "=x"]
     for other in others:
@@ -80,7 +80,7 @@ def test_cookies_of_other_programs_come_along(asking):
 
 def test_a_token_for_once(asking):
     token = asking.guard.token_for_once()
-    assert ask(asking, token=token).status_code == 401  # It is for the first address only.
+    assert ask(asking, token=token).status_code == 401  # This token is for the first address only.
     assert ask(asking, f"/?token={token}").status_code == 303
     assert ask(asking, f"/?token={token}").status_code == 401
 
@@ -179,7 +179,7 @@ def test_what_a_query_says_is_data(asking):
 
 
 # ------------------------------------------------------------------------------------------------
-# Beyond this machine
+# Other machines
 # ------------------------------------------------------------------------------------------------
 
 

@@ -1,4 +1,4 @@
-"""What watchers of a file are told: each version once, with what came and went, whoever wrote it."""
+"""Events for watchers of a file: each version once, with the inserted and deleted objects, from any writer."""
 
 import asyncio
 import json
@@ -20,7 +20,7 @@ async def _run(function):
 
 
 def told(text):
-    """Event and data of what a watcher is sent; None for what only keeps the connection."""
+    """Event and data of a message to a watcher; None for a message that only keeps the connection open."""
     if not text.startswith("event: "):
         return None
     kind, data = text.rstrip("\n").split("\n")
@@ -54,7 +54,7 @@ with crealm.open(sys.argv[1]) as db:
 
 
 def change(path, number):
-    """Adds one person, deletes one, changes one, in another process."""
+    """Adds a person, deletes one, and changes one, in another process."""
     done = subprocess.run([sys.executable, "-c", CHANGE, str(path), str(number)], check=True, capture_output=True, text=True)
     return int(done.stdout)
 
@@ -86,7 +86,7 @@ def test_watchers_are_told_of_each_version(file, way):
 
 
 def test_who_comes_later_is_told_the_newest_version(file):
-    """A page is made of one version, and listens from a moment later on: it is told what was written in between, although others heard it before."""
+    """A page shows one version and begins to listen a moment later: it receives the version that was written in between, although others had it before."""
     async def watched():
         watch = Watch(File(str(file)), _run)
         early = watch.events()
@@ -108,7 +108,7 @@ def test_who_comes_later_is_told_the_newest_version(file):
 
 
 def test_sizes_are_those_of_the_file(file):
-    """One for each version that was seen, the first as well: what the file was before nobody knows."""
+    """One size for each version that was seen, including the first; earlier sizes are not known."""
     async def watched():
         watch = Watch(File(str(file)), _run)
         events = watch.events()
@@ -150,7 +150,7 @@ def test_values_that_change_are_a_version(file):
 
 
 def test_comparing_with_sets_of_keys(path):
-    """Random changes, told from the keys before and after."""
+    """The counts of random changes agree with the sets of keys before and after."""
     numbers = random.Random(2)
     with crealm.open(path, schema=[PERSON]) as db:
         made, before = 0, None
@@ -176,7 +176,7 @@ def test_the_log_has_an_address(file):
 
 
 def test_who_does_not_listen_is_told_the_last_version(file, monkeypatch):
-    """However many events a watcher leaves waiting, the newest version is among them."""
+    """Even if a watcher leaves many events waiting, the newest version is among them."""
     monkeypatch.setattr("crealm.browse.live._WAITING", 3)
 
     async def watched():
@@ -194,7 +194,7 @@ def test_who_does_not_listen_is_told_the_last_version(file, monkeypatch):
 
 
 def test_a_look_that_fails_is_made_again(file, monkeypatch):
-    """Also where it fails in a way that nobody thought of."""
+    """Also if it fails with an unexpected error."""
     async def watched():
         watch = Watch(File(str(file)), _run)
         events = watch.events()
@@ -219,7 +219,7 @@ def test_a_look_that_fails_is_made_again(file, monkeypatch):
 
 
 def test_a_look_that_nobody_waits_for_hides_nothing(file):
-    """The last watcher leaves while a look goes on, and another one comes before that has ended: it is told the version that is there."""
+    """The last watcher leaves during a check of the file, and another one comes before the check ends: it receives the current version."""
     async def watched():
         begun, end = asyncio.Event(), asyncio.Event()
         watch = Watch(File(str(file)), _run)
@@ -249,7 +249,7 @@ def test_a_look_that_nobody_waits_for_hides_nothing(file):
 
 
 def test_a_file_in_the_place_of_another_is_told(file, tmp_path):
-    """Also where both have the same version."""
+    """Also if both files have the same version."""
     other = tmp_path / "other.realm"
     with crealm.open(other, schema=[PERSON]) as db, db.write():
         db.add_many("Person", ({"id": i} for i in range(3)))

@@ -69,7 +69,7 @@ def test_each_value_has_a_condition_that_finds_it(mixed, name, condition):
 
 
 def test_histograms_of_large_integers(tmp_path):
-    """No float stands for them, not even between: each bar counts what its condition finds. So with decimals and points in time at the ends."""
+    """No bound is converted to a float: each bar counts exactly the objects of its condition. The same for extreme decimals and times."""
     numbers = random.Random(3)
     least, most = -(2**63), 2**63 - 1
     edge = crealm.RawTimestamp(most, 999_999_999), crealm.RawTimestamp(least, -999_999_999)
@@ -136,7 +136,7 @@ def test_downloads_are_what_is_shown(mixed, tmp_path):
 
 
 def test_properties_that_are_called_like_words_of_the_language(tmp_path):
-    """What is offered for them works: an order where their columns can be sorted, a condition where their values have one."""
+    """If the page offers an order for such a column, or a condition for a value, it works."""
     words = [form for word in sorted({*_WORDS, "type", "count", "keys", "self", "uuid", "max"}) for form in (word, word.upper(), word + "s")]
     with crealm.open(tmp_path / "words.realm", schema=[crealm.ClassSchema("K", {word: int for word in words})]) as db, db.write():
         for number in (2, 1):
@@ -159,7 +159,7 @@ def test_properties_that_are_called_like_words_of_the_language(tmp_path):
 
 @pytest.mark.parametrize("ranges", [None, "bytes=0-3", "bytes=0-1,5-6", "bytes=9-", "bytes=x", "bytes=99999999-", "lines=1-2", ""])
 def test_downloads_leave_nothing(mixed, tmp_path, monkeypatch, ranges):
-    """Whatever part of it a client asks for."""
+    """No file stays in the temporary folder, for any range that a client requests."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     with Asking(mixed) as asking:
         for kind in ("csv", "json", "sqlite"):
@@ -212,7 +212,7 @@ def test_the_picture_of_a_large_schema():
 
 
 def test_comparing(tmp_path):
-    """With a version that was remembered, against what was changed; with another file."""
+    """Compares with a remembered version, and with another file; the result must agree with the changes."""
     paths = tmp_path / "one.realm", tmp_path / "two.realm"
     for path in paths:
         with crealm.open(path, schema=[ALL, crealm.ClassSchema("Keyed", {"id": int, "n": int}, primary_key="id")]) as db, db.write():
@@ -245,7 +245,7 @@ def test_comparing(tmp_path):
 
 @pytest.mark.parametrize("way", ["snapshot", "shared", "immutable"])
 def test_comparing_with_the_version_before(tmp_path, way):
-    """What the last commit changed, told from the other slot of the header, against what it did; and words where there is no such version."""
+    """The changes since the version in the other slot of the header agree with the last commit; without such a version there is an error text."""
     path = tmp_path / "one.realm"
     keyed = crealm.ClassSchema("Keyed", {"id": int, "n": int}, primary_key="id")
     with crealm.open(path, schema=[keyed]) as db:
@@ -267,7 +267,7 @@ def test_comparing_with_the_version_before(tmp_path, way):
         for wrong in ("newest", "0", ""):
             assert asking.error("one.realm", "compare", "slot", wrong, status=404)
         assert sorted(tmp_path.iterdir()) == before and path.read_bytes() == content
-        if way == "snapshot":  # In its place, a process opens a file in one way at a time.
+        if way == "snapshot":  # In the other ways the process has the file open in another mode.
             with crealm.open(path) as db, db.write():
                 db["Keyed"].get(1).n = 101
             assert asking.get("one.realm", "compare", "slot", "previous")["counts"] == {"Keyed": {"changed": 1}}
@@ -280,7 +280,7 @@ def test_comparing_with_the_version_before(tmp_path, way):
 
 
 def test_the_version_before_is_never_that_of_another_one(tmp_path, monkeypatch):
-    """Somebody commits between the snapshot and the look at the other slot."""
+    """Another program commits between the snapshot and the read of the other slot."""
     path = tmp_path / "one.realm"
 
     def commit(number):

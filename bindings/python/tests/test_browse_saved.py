@@ -1,4 +1,4 @@
-"""Queries that are kept under a name."""
+"""Named queries of the Browser."""
 
 import json
 import os

@@ -1,5 +1,5 @@
-"""Deleting many objects at once, of a class that is large enough for inner nodes in its tree and in its indexes: what is left
-is found, by scans and by indexes, and the class takes new objects, also when nothing was left.
+"""Deletes many objects at once, of a class that is large enough for inner nodes in its tree and in its indexes: the remaining
+objects are found, by scans and by indexes, and the class accepts new objects, also when it is empty.
 
 The seed is printed; CREALM_SEED=n repeats a run.
 """
@@ -23,7 +23,7 @@ class Entry(crealm.Model):
 
 
 class World:
-    """The objects as they should be: values by primary key."""
+    """The expected objects: values by primary key."""
 
     def __init__(self, path, seed):
         self.random = random.Random(seed)
@@ -43,7 +43,7 @@ class World:
         self.made += count
 
     def delete(self):
-        """Objects that a condition finds: all of them, a range, those of a value in an index, all but one."""
+        """Deletes the objects of a condition: all of them, a range, those of a value in an index, or all but one."""
         r, ids = self.random, sorted(self.rows)
         low = r.choice(ids)
         high, few, many = low + r.choice([0, 255, 256, 257, 1000, 1 << 20]), r.randrange(3), r.randrange(1 << 40)

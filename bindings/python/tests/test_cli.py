@@ -192,7 +192,7 @@ def environment():
 
 
 def all_kinds(path):
-    """A file with every kind of property, names that languages do not take, and values that formats may lose."""
+    """A file with every kind of property, names that are not valid in some languages, and values that formats may lose."""
     schema = [
         crealm.ClassSchema(
             "Owner",
@@ -239,7 +239,7 @@ def test_schema_as_declarations(tmp_path, capsys):
     exec(text, module.__dict__)
     with crealm.open(file) as db:
         was = db.schema
-        # What was printed declares exactly what the file has.
+        # The printed declarations are exactly the schema of the file.
         with crealm.open(tmp_path / "new.realm", schema=module, schema_version=3) as new:
             assert dict(new.schema) == dict(was)
     assert main(["schema", str(file), "--json"]) == 0
@@ -290,7 +290,7 @@ def test_schema_of_every_fixture(tmp_path, capsys):
         module = types.ModuleType("declared")
         exec(capsys.readouterr().out, module.__dict__)
         with crealm.open(source, mode="snapshot") as db, crealm.open(tmp_path / f"{number}.realm", schema=module) as new:
-            # Classes that nothing may be made of are in no new file.
+            # Classes that cannot be declared are not in a new file.
             assert {name: new.schema[name].properties for name in new.classes} == {
                 name: db.schema[name].properties for name in new.classes
             }
@@ -298,7 +298,7 @@ def test_schema_of_every_fixture(tmp_path, capsys):
 
 @pytest.mark.parametrize("text", ["Item where", "Item WHERE ", "Item where limit 2", "Item where sort name", "Item stray", "Item limit", "Item sort"])
 def test_a_query_with_a_stray_word(file, capsys, text):
-    """It is no query for all objects."""
+    """It must not become a query for all objects."""
     assert main(["query", str(file), text]) == 1
     told = capsys.readouterr()
     assert told.out == "" and told.err
@@ -382,7 +382,7 @@ def test_an_export_that_fails_leaves_nothing(tmp_path, monkeypatch, capsys):
 
 
 def test_channels_that_are_closed(tmp_path, file):
-    """What would be told there goes nowhere; it does not go to the other one, and the command does what it does."""
+    """Output to a closed channel is discarded; it does not go to the other channel, and the command still works."""
     copy = tmp_path / "copy.realm"
     environment = {**os.environ, "PYTHONPATH": str(Path(crealm.__file__).parents[1])}
 
@@ -422,7 +422,7 @@ def test_check_evidence_and_keys(tmp_path, file, capsys):
     key.write_bytes(bytes(64))
     other.write_bytes(bytes(range(64)))
     words.write_text("correct horse\nbattery\n")
-    assert main(["rekey", str(file), "--new-key", str(key)]) == 1  # It has none.
+    assert main(["rekey", str(file), "--new-key", str(key)]) == 1  # The file has no key.
     assert main(["encrypt", str(file), "--new-key", str(key)]) == 0
     assert main(["check", str(file)]) == 1 and main(["check", str(file), "--key", str(other)]) == 1
     assert main(["check", str(file), "--key", str(key)]) == 0
@@ -440,7 +440,7 @@ def test_check_evidence_and_keys(tmp_path, file, capsys):
         codes.add(main(["check", str(broken)]))
         capsys.readouterr()
         (tmp_path / "broken.realm.lock").unlink(missing_ok=True)
-    # What cannot be opened is faulty: 1 would say that nothing is known of it.
+    # A file that cannot be opened is faulty: 1 would mean that nothing is known about it.
     assert codes == {0, 3}
 
 

@@ -1,4 +1,4 @@
-"""Completion and the page for man: made from the parser, and what is installed is what it makes."""
+"""Completion and the page for man: they are made from the parser, and the installed files are up to date."""
 
 import shutil
 import subprocess

@@ -1,4 +1,4 @@
-"""diff and watch: what differs between files, and what changes in one."""
+"""diff and watch: differences between files, and changes of a file."""
 
 import json
 import os
@@ -142,7 +142,7 @@ def test_odd_values_equal_themselves(path):
 
 
 def test_random_changes_are_found(houses):
-    """A model of what was done says what differs."""
+    """The differences agree with a model of the changes."""
     file, copy = houses
     chance = random.Random(7)
     with crealm.open(copy, schema=[House, Note]) as db:
@@ -173,12 +173,12 @@ def test_random_changes_are_found(houses):
 def watching(*arguments):
     process = subprocess.Popen(
         [sys.executable, "-m", "crealm", "watch", *map(str, arguments)], env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    assert process.stderr.readline().startswith("version ")  # It has begun.
+    assert process.stderr.readline().startswith("version ")  # The watch has begun.
     return process
 
 
 def change(file):
-    """Three versions, and what watch tells of them."""
+    """Writes three versions; after each yields the changes that watch must print."""
     with crealm.open(file, schema=[House, Note]) as db:
         with db.write():
             house = db.add(House(id=50, street="\x1b[31mred", rooms=[Room(name="one")]))

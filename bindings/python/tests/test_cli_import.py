@@ -1,4 +1,4 @@
-"""import: what export wrote becomes the same file again, whatever the format."""
+"""import: the output of export, in every format, becomes the same file again."""
 
 import csv
 import importlib.util
@@ -26,22 +26,22 @@ from crealm.cli import main
 
 _needs_pyarrow = pytest.mark.skipif(importlib.util.find_spec("pyarrow") is None, reason="pyarrow is not there")
 FORMATS = ["json", "ndjson", "sqlite", "csv", *(pytest.param(kind, marks=_needs_pyarrow) for kind in ("parquet", "arrow"))]
-# Those whose files have no schema inside.
+# The formats whose files have no schema.
 NO_SCHEMA = ["csv"]
 IN_FOLDERS = ["csv", "parquet", "arrow"]
 NAMES = sorted(
     f.relative_to(FIXTURES).with_suffix("").as_posix()
     for folder in ("sdk", "ops")
     for f in (FIXTURES / folder).glob("*.realm")
-    if not f.name.startswith("f09")  # Of a format that is too old to be opened.
+    if not f.name.startswith("f09")  # Its format is too old to be opened.
 )
-# The large ones, and more of a kind, only where all are asked for: CREALM_ALL_ROUND_TRIPS=1.
+# Large files, and several of the same kind, only with CREALM_ALL_ROUND_TRIPS=1.
 SAMPLE = [name for name in NAMES if name.endswith("full-1") or (FIXTURES / f"{name}.realm").stat().st_size < 100_000]
 IS_WHOLE = bool(os.environ.get("CREALM_ALL_ROUND_TRIPS"))
 
 
 def dump(db):
-    """Everything in a file: of links the class and place of the object, as keys may be others."""
+    """The contents of a file; links as class and position of the object, because its key may differ."""
     places = {name: {obj.object_key: place for place, obj in enumerate(db[name])} for name in db.classes}
 
     def plain(value):
@@ -61,7 +61,7 @@ def dump(db):
             return "time", crealm.timestamp_ns(value)
         return type(value).__name__, value
 
-    # Classes without properties, and those that nothing may be made of, are in no new file.
+    # A new file has no classes without properties, and none that cannot be declared.
     return {
         name: (db.schema[name], len(db[name]), None if db.schema[name].embedded else [{n: plain(v) for n, v in o._entries()} for o in db[name]])
         for name in db.classes
@@ -69,7 +69,7 @@ def dump(db):
 
 
 def quiet(arguments):
-    """Runs a command; what it said on the standard error output."""
+    """Runs a command, and returns its exit code, its standard error output and its standard output."""
     before, sys.stderr, out, sys.stdout = sys.stderr, io.StringIO(), sys.stdout, io.StringIO()
     try:
         code = main(list(map(str, arguments)))
@@ -79,7 +79,7 @@ def quiet(arguments):
 
 
 def round_trip(source, kind, folder, *secret):
-    """Exports and imports a file; the path of the new file, and what the export said that it cannot carry."""
+    """Exports and imports a file. Returns the path of the new file, and the losses that the export reported."""
     out, new, schema = folder / ("out" if kind in IN_FOLDERS else f"out.{kind}"), folder / "new.realm", folder / "schema.json"
     code, said, _ = quiet(["export", source, out, "--format", kind, *secret])
     assert code == 0, said
@@ -110,7 +110,7 @@ def test_what_is_exported_and_imported_is_the_same(name, kind, tmp_path):
 
 
 def compare(was, now, lost):
-    """Equal, but for what the export said that the format cannot carry."""
+    """Asserts that the files are equal, except for the losses that the export reported."""
     losses = {
         "empty texts": lambda a, b: a in (("str", ""), ("bytes", b"")) and b == ("NoneType", None),
         "NUL": lambda a, b: a[0] == b[0] == "str" and a[1].replace("\0", "") == b[1],
@@ -124,7 +124,7 @@ def compare(was, now, lost):
             return len(a) == len(b) and all(map(same, a, b))
         return a == b or any(is_loss(a, b) for is_loss in allowed)
 
-    # A class without properties has no table that a new file would get.
+    # A new file has no table for a class without properties.
     was = {name: facts for name, facts in was.items() if facts[0].properties}
     assert list(was) == list(now)
     for name, (schema, count, objects) in was.items():
@@ -140,7 +140,7 @@ HOSTILE = "line\r\nbreak\x1b[31m\u202e\x00\x85,\"';\t=1+1"
 
 
 def odd(path):
-    """Names that formats use themselves, values at the ends of their types, keys with gaps, links in all places."""
+    """A file with names that the formats use themselves, extreme values, keys with gaps, and links in all places."""
     schema = [
         crealm.ClassSchema("$schema", {"$key": int, "$class": Optional[float], "$ref": str, "ref": "$schema", "sqlite_x": list[Optional[float]]}),
         crealm.ClassSchema("../up", {"many": list["../up"], "by": dict[str, "$schema"], "any": Any, "anys": list[Any], "notes": dict[str, Any]}),
@@ -228,7 +228,7 @@ def test_into_a_file_that_is_there(towns, kind, tmp_path):
 
 
 def test_an_update_writes_only_what_differs(path, tmp_path):
-    """What is the same is not written: who observes the file is told nothing of it."""
+    """Equal values are not written, so observers of the file are not called for them."""
     odd(path)
     whole = tmp_path / "whole.json"
     assert quiet(["export", path, whole, "--class", "Whole", "--class", "../up"])[0] == 0
@@ -256,7 +256,7 @@ def test_links_to_what_is_left_out(path, kind, tmp_path):
     assert code == 1 and "--drop-links" in said and not new.exists()
     code, said, text = quiet(["import", new, out, "--drop-links", "--json"])
     with crealm.open(path) as db, crealm.open(new) as made:
-        # One in the dictionary of each object, and more in values of any type.
+        # One in the dictionary of each object, and more in values of type Any.
         assert code == 0 and json.loads(text)["droppedLinks"] > len(db["../up"]) and "nowhere" in said
         assert [o.by.copy() for o in made["../up"]] == [{"": None, "none": None}] * len(db["../up"])
         assert [len(o.many) for o in made["../up"]] == [len(o.many) for o in db["../up"]]
@@ -283,7 +283,7 @@ def test_csv_of_others(tmp_path):
 
 
 def test_csv_with_numbers_of_other_forms(tmp_path):
-    """Without a schema a column is one of numbers only if nothing of its texts is lost by that."""
+    """Without a schema a column is guessed as numbers only if no text loses its form."""
     columns = {
         "zip": ("00501", "10001", str), "plus": ("+5", "6", str), "python": ("1_000", "7", str), "large": ("9223372036854775809", "1", str),
         "int": ("9223372036854775807", "-5", int), "float": ("1.5", "9007199254740992", float), "exact": ("1.5", "9007199254740993", str),
@@ -304,7 +304,7 @@ def test_csv_with_numbers_of_other_forms(tmp_path):
      ("n", "1_000", None), ("n", " 5", None), ("n", "1.0", None), ("n", "9223372036854775808", None), ("x", "1_0.5", None), ("d", "1_000", None),
      ("b", "yes", None), ("any", "9223372036854775809", None), ("any", "00501", "00501"), ("any", "1_000", "1_000"), ("any", "12", 12)])
 def test_csv_for_properties_of_a_type(tmp_path, name, text, value):
-    """Of which type a column is, is known: digits with a sign; else an error that names the line and the property. So, too, for add_many()."""
+    """With a schema, integers are digits with a sign; other texts are an error that names the line and the property. The same for add_many()."""
     schema = [crealm.ClassSchema("N", {"id": int, "n": int, "x": float, "d": Decimal, "b": bool, "any": Any}, primary_key="id")]
     source = tmp_path / "N.csv"
     source.write_text(f"id,{name}\n1,{'true' if name == 'b' else 1}\n2,{text}\n", encoding="utf-8")
@@ -340,7 +340,7 @@ def test_csv_with_another_delimiter(tmp_path):
         with pytest.raises(crealm.DataError, match="';' in it"), db.write():
             db.add_many("S", str(source))
     source.write_text("a;b\n1\n", encoding="utf-8")
-    assert quiet(["import", tmp_path / "one.realm", source, "--delimiter", ","])[0] == 0  # That is its name.
+    assert quiet(["import", tmp_path / "one.realm", source, "--delimiter", ","])[0] == 0  # The name of the column has the semicolon in it.
     source.write_text("a\tb\n1\tx\n", encoding="utf-8")
     assert quiet(["import", tmp_path / "tab.realm", source, "--delimiter", "tab"])[0] == 0
     for wrong in ("", "ab", '"'):
@@ -348,7 +348,7 @@ def test_csv_with_another_delimiter(tmp_path):
 
 
 def test_csv_of_a_head_only(tmp_path):
-    """It makes the class, with texts, and says that nothing came."""
+    """It creates the class, with properties of type str, and reports that there are no objects."""
     source, new = tmp_path / "Town.csv", tmp_path / "t.realm"
     source.write_text("name,people\n", encoding="utf-8")
     code, err, out = quiet(["import", new, source])
@@ -418,7 +418,7 @@ def test_damaged_sqlite_files(path, tmp_path):
         shutil.copy(tmp_path / "a.sqlite", tmp_path / "b.sqlite")
         file = sqlite3.connect(tmp_path / "b.sqlite")
         names = [row[0] for row in file.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
-        # The names that two classes called Whole and whole have there.
+        # The names in SQLite of two classes called Whole and whole.
         if '"whole"' in statement:
             statement = statement.replace('"whole"', next(f'"{n}"' for n in names if n == "whole_"))
         with file:
@@ -471,7 +471,7 @@ def shop(path):
 
 
 def expected_join(db):
-    """Per customer: orders and the sum of their totals."""
+    """For each customer, the number of orders and the sum of their totals."""
     found = {}
     for order in db["Order"]:
         if order.of is not None:
@@ -550,7 +550,7 @@ def test_parquet_needs_pyarrow(shop, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("kind", FORMATS)
 def test_damaged_sources_end_in_an_error(kind, path, tmp_path):
-    """Bytes that changed, parts that are missing: an import that fails says why and leaves nothing, one that does not made a sound file."""
+    """With changed bytes or missing parts: a failed import reports the reason and leaves no file; a successful one made a sound file."""
     out, schema, new = tmp_path / "out", tmp_path / "schema.json", tmp_path / "new.realm"
     assert quiet(["export", odd(path), out, "--format", kind])[0] == 0
     schema.write_text(quiet(["schema", path, "--json"])[2], encoding="utf-8")
@@ -592,7 +592,7 @@ def notes(path):
 
 
 def refused(source, folder, *options):
-    """Imports what is no good: an error of one line, and nothing is made."""
+    """Imports an invalid source: asserts an error of one line, and that no file is created."""
     new = folder / "new.realm"
     code, said, _ = quiet(["import", new, source, *options])
     assert code == 1 and said.startswith("crealm: ") and said.count("\n") <= 2, said

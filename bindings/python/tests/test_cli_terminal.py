@@ -1,4 +1,4 @@
-"""What commands say of files, and how: JSON for programs, tables on a terminal that no value can steer."""
+"""The output of commands: JSON for programs, and tables on a terminal, which no value can control."""
 
 import json
 import os
@@ -19,7 +19,7 @@ EVIL = "\x1b[2J\x07\u202e\x9b31m\r\nend"
 
 @pytest.fixture
 def file(tmp_path):
-    """A file full of what could steer a terminal."""
+    """A file with names and values that could control a terminal."""
     file = tmp_path / "evil.realm"
     schema = [crealm.ClassSchema("Cl\x1bass", {"na\x1bme": str, "any": Any, "by": dict[str, str]}), crealm.ClassSchema("../../x", {"n": int})]
     with crealm.open(file, schema=schema) as db, db.write():
@@ -29,7 +29,7 @@ def file(tmp_path):
 
 
 def on_a_terminal(*arguments, **variables):
-    """What a command writes to a terminal, on both its channels."""
+    """The output of a command to a terminal, from both channels."""
     main, side = pty.openpty()
     environment = {**os.environ, "PYTHONPATH": str(Path(crealm.__file__).parents[1]), "TERM": "xterm", "COLUMNS": "200", **variables}
     process = subprocess.Popen(
@@ -58,7 +58,7 @@ def test_no_value_steers_a_terminal(file, tmp_path, arguments):
     other = tmp_path / "other.realm"
     crealm.open(other, schema=[crealm.ClassSchema("O\x9bther", {"n": int})]).close()
     command, *rest = [str(other) if part == "other.realm" else part for part in arguments]
-    # Without `rich`, which has codes of its own.
+    # Without `rich`, which writes its own escape codes.
     code, text = on_a_terminal(command, file, *rest, CREALM_PLAIN="1")
     assert code in (0, 1, 4) and text.strip()
     assert [ch for ch in text if not ch.isprintable() and ch not in "\r\n\t"] == []
@@ -122,7 +122,7 @@ def test_every_command_has_json(tmp_path):
 
 
 # ------------------------------------------------------------------------------------------------
-# What a file says of itself
+# Facts of files
 # ------------------------------------------------------------------------------------------------
 
 

@@ -148,7 +148,7 @@ def test_backlinks(full):
     (target, name), sources = max(wanted.items(), key=lambda item: len(item[1]))
     found = target.backlinks("All", name)
     with full.write():
-        for source in found:  # The loop goes over those that were there when it began.
+        for source in found:  # The loop visits the objects that were in the results when it began.
             source.delete()
         assert len(found) == 0 and list(found) == []
         target.delete()

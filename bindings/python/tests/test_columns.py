@@ -1,4 +1,4 @@
-"""Columns: what comes out in one call is what attributes give, of one snapshot, with memory of its own."""
+"""Columns: one call returns the same values as attributes, from one snapshot, in their own memory."""
 
 import gc
 import random
@@ -142,7 +142,7 @@ def test_columns_for_numpy(rows):
 
 
 def test_none_is_no_number_for_numpy(path):
-    """Not 15 in [1, None, 3], nor 1970, nor False."""
+    """None does not become an arbitrary number, 1970 or False."""
     numpy = pytest.importorskip("numpy", reason="numpy is not installed")
     kinds = {"i": int, "b": bool, "d": float, "f": crealm.Float32, "t": datetime, "s": str, "u": uuid.UUID}
     with crealm.open(path, schema=[crealm.ClassSchema("A", {name: Optional[kind] for name, kind in kinds.items()})]) as db:
@@ -168,7 +168,7 @@ def test_none_is_no_number_for_numpy(path):
             assert found.dtype == kind and numpy.isnan(found).tolist() == [False, True, False] and found[0] == 0.5
         found = numpy.asarray(columns["t"])
         assert numpy.isnat(found).tolist() == [False, True, False] and found[0] == numpy.datetime64("2020-01-01")
-        assert numpy.isnan(numpy.asarray(columns["i"], dtype=float)).tolist() == [False, True, False]  # Asked for.
+        assert numpy.isnan(numpy.asarray(columns["i"], dtype=float)).tolist() == [False, True, False]  # The caller asked for floats.
         with pytest.raises(crealm.DataError):
             columns["i"].to_numpy(null=0.5)
         with pytest.raises(crealm.NotSupportedError):
@@ -182,7 +182,7 @@ def test_none_is_no_number_for_numpy(path):
 
 
 def test_integers_for_pandas_keep_their_digits(path):
-    """Also where some are None, for which pandas has floats."""
+    """Also with None in the column, for which pandas would use floats."""
     pandas = pytest.importorskip("pandas", reason="pandas is not installed")
     pytest.importorskip("pyarrow", reason="pyarrow is not installed")
     large = 2**53 + 1
@@ -245,11 +245,11 @@ def test_times_too_far_away(path):
         with pytest.raises(crealm.DataError) as error:
             db["A"].column("t")
         assert where in str(error.value)
-        # Also where columns follow that nobody came to.
+        # Also if later columns were not read.
         for rows in db["A"], db["A"].where("n > 100").sort("n"), db["A"].sort("-n"):
             with pytest.raises(crealm.DataError, match=where):
                 _arrow.fetch(rows._rows_handle(), 0, 400, ["n", "t", "z"])
-        assert [row.t for row in db["A"]][333].year == 2300  # A loop reads it by itself.
+        assert [row.t for row in db["A"]][333].year == 2300  # A loop reads this value by itself.
 
 
 # Streams
@@ -265,14 +265,14 @@ def test_an_unused_stream_is_released(people):
     schema = people["Person"].__arrow_c_schema__()
     with people.write():
         people["Person"].create(4)
-    assert pins(people) == before + 1 and len(_arrow._waiting) == 2  # The stream stays where it was.
+    assert pins(people) == before + 1 and len(_arrow._waiting) == 2  # The stream is not consumed.
     assert "arrow_array_stream" in repr(capsule) and "arrow_schema" in repr(schema)
     del capsule, schema
     assert pins(people) == before and not _arrow._waiting
 
 
 def test_a_stream_of_a_closed_database(path):
-    """What was handed out before is good; on exit nothing is left."""
+    """Batches that were received before stay valid; at exit nothing leaks."""
     with crealm.open(path, schema=[crealm.ClassSchema("A", {"n": int})]) as db:
         with db.write():
             db["A"].create(n=5)
@@ -376,7 +376,7 @@ def files():
 
 @pytest.mark.parametrize("file", files(), ids=lambda p: p.stem)
 def test_fixtures(file):
-    """Every class of every file that opens without a key: each column is what attributes give."""
+    """In each class of each file that opens without a key, each column has the same values as attributes."""
     try:
         db = crealm.open(file, mode="snapshot")
     except crealm.Error:

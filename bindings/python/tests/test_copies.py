@@ -22,7 +22,7 @@ SECRETS = [
 
 
 def fill(db, count=2000):
-    """A few people, and the space of many."""
+    """Leaves a few people, in a file with the space of many."""
     with db.write():
         db.add_many("Person", ({"id": n, "name": f"person {n}" * 20, "age": n} for n in range(count)))
     with db.write():
@@ -132,7 +132,7 @@ def test_change_key(tmp_path):
 
 
 def test_a_cipher_without_a_key_is_refused(tmp_path):
-    """A plain file is not what is meant."""
+    """The program did not want a plain file."""
     plain, sealed, there = tmp_path / "plain.realm", tmp_path / "sealed.realm", tmp_path / "new.realm"
     with crealm.open(sealed, schema=[PERSON], key=KEY) as db:
         fill(db, 30)
@@ -155,7 +155,7 @@ def test_a_cipher_without_a_key_is_refused(tmp_path):
         db.change_key(key=None)
         assert len(db["Person"]) == 20
         db.change_key(key=OTHER, page_cipher="realm")
-        db.change_key(key=None)  # Opened with a cipher, and plain now.
+        db.change_key(key=None)  # The database was opened with a cipher; now the file is plain.
     assert not crealm.file_info(sealed).is_encrypted
 
 
@@ -179,7 +179,7 @@ def test_wrong_keys_have_a_class_of_their_own(tmp_path):
                 crealm.open(path, mode=mode, key=OTHER)
             assert info.value.code == 1021 and isinstance(info.value, OSError)
             if secret.get("page_cipher") == "realm":
-                # Without a key its bytes are noise.
+                # Without the key its bytes look random.
                 with pytest.raises(crealm.CorruptFileError):
                     crealm.open(path, mode=mode)
             elif secret:
@@ -294,7 +294,7 @@ with crealm.open(path, key=key) as db:
 
 @pytest.mark.parametrize("secret", [{}, {"key": KEY}, {"key": KEY, "page_cipher": "realm"}])
 def test_a_killed_compaction_leaves_the_old_file_or_the_new_one(tmp_path, secret):
-    """What was committed is there, all of it or, if the process died before it said so, one more."""
+    """All committed writes are in the file, and maybe one more, if the process died before it reported that one."""
     path = tmp_path / "test.realm"
     with crealm.open(path, schema=[PERSON], **secret) as db:
         fill(db, 3000)

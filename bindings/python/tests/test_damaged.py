@@ -1,7 +1,7 @@
-"""Damaged files: reading whatever can be read of them ends, with values or with an exception of this
-package, and never with a crash. Runs in a process of its own, so that a crash is a failed test.
+"""Damaged files: reading everything in them ends with values or with an exception of this package, never with a
+crash. Runs in a separate process, so that a crash is a failed test.
 
-CREALM_SEED=n starts elsewhere, CREALM_COUNT=n damages more copies of each file.
+CREALM_SEED=n sets the seed, CREALM_COUNT=n the number of damaged copies of each file.
 """
 
 import os
@@ -95,7 +95,7 @@ def test_damaged(name, tmp_path):
 
 
 def test_more_values_than_memory_holds(tmp_path):
-    """A list says how many elements it has. Queries, which hold the values of a row, refuse what they could not hold."""
+    """The size of a list is a number in the file. Queries, which keep the values of a row in memory, refuse sizes that are too large."""
 
     class Row(crealm.Model):
         values: list[int]
@@ -108,7 +108,7 @@ def test_more_values_than_memory_holds(tmp_path):
         with db.write():
             db["Row"][0].values.extend(range(1 << 40, (1 << 40) + 1234))
     data = bytearray(file.read_bytes())
-    # The root above two leaves of a list: 1000 elements in each, the leaves, the number of elements.
+    # The root node of a list: 1000 elements in each leaf, two leaves, the number of elements.
     roots = [
         at
         for at in range(24, len(data) - 24, 8)
@@ -129,7 +129,7 @@ def test_more_values_than_memory_holds(tmp_path):
 
 
 def test_a_cluster_in_many_places_ends_every_walk(tmp_path):
-    """Inner nodes whose children are all the same claim 4 * 10^9 objects in some kilobytes; a hole behind them makes the file look large."""
+    """Inner nodes whose children are all the same node claim 4 * 10^9 objects in some kilobytes; a hole in the file makes it look large enough."""
     sys.path.insert(0, str(Path(__file__).parents[3] / "Tests" / "Fuzz"))
     import shared
 
@@ -153,7 +153,7 @@ def test_a_cluster_in_many_places_ends_every_walk(tmp_path):
         with crealm.open(file, mode="r") as db:
             name = next(n for n in db if n in ("Thing", "Plain", "Part", "Part2") and _is_refused(lambda: len(db[n].where("TRUEPREDICATE"))))
             first = next(iter(db[name].schema.properties))
-            # The number of objects is refused where it is more than the file has bytes for.
+            # The number of objects is refused if the file does not have enough bytes for it.
             assert _is_refused(lambda: len(db[name]))
             assert _is_refused(lambda: len(db[name].sort(first)))
             assert _is_refused(lambda: len(db[name].distinct(first)))
@@ -175,7 +175,7 @@ def _is_refused(body):
 
 
 def test_a_torn_header_is_read_without_writing(tmp_path):
-    """The live slot of a header that a crash tore leads nowhere; the record behind the other one tells of the commit."""
+    """A crash destroyed the live slot of the header; the record of the other slot describes the commit."""
     file = tmp_path / "torn.realm"
     with crealm.open(file, schema=[crealm.ClassSchema("A", {"n": int})]) as db:
         for n in range(5):

@@ -1,4 +1,4 @@
-"""The examples in docs/python run as they stand there, and the reference there has everything that the package offers."""
+"""The examples in docs/python run unchanged, and the reference there has all public names of the package."""
 
 import ast
 import contextlib
@@ -16,12 +16,12 @@ from documents import Session, examples
 
 FOLDER = REPOSITORY / "docs/python"
 PAGES = sorted(FOLDER.glob("*.md"))
-# Makes the file phone.realm, which the examples read.
+# Creates the file phone.realm, which the examples read.
 PHONE = FOLDER / "phone.py"
 EXAMPLES = [pytest.param(page, number, id=f"{page.stem}:{e.line}") for page in PAGES for number, e in enumerate(examples(page))]
-# `open` is not among those that `from crealm import *` takes: it would hide the one of Python.
+# `open` is not in `from crealm import *`, because it would hide the function of Python.
 PUBLIC = [*crealm.__all__, "open"]
-# Names; modules stand there for the text at their beginning.
+# Names in the reference; a module is there for its docstring.
 REFERENCE = re.findall(r"^::: crealm\.(\w+)$", "\n".join(p.read_text(encoding="utf-8") for p in sorted((FOLDER / "reference").glob("*.md"))), re.M)
 
 
@@ -97,7 +97,7 @@ def test_what_is_public_is_documented(name):
 
 
 def _documented_constant(name):
-    """Whether a text follows the assignment of a module's constant."""
+    """Whether a docstring follows the assignment of a module's constant."""
     body = ast.parse(Path(crealm.__file__).read_text(encoding="utf-8")).body
     for node, following in zip(body, body[1:]):
         targets = [node.target] if isinstance(node, ast.AnnAssign) else getattr(node, "targets", [])

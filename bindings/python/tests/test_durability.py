@@ -1,4 +1,4 @@
-"""How often a write waits for the disk: counted in the library's calls to the system."""
+"""How often a write waits for the disk, counted in the library's calls to the operating system."""
 
 import ctypes
 import os
@@ -16,14 +16,14 @@ class Note(crealm.Model):
 
 
 FLUSH = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int)
-# The members of `crealm_system_calls_t`, in their order: a table that is shorter would be read beyond its end.
+# All members of `crealm_system_calls_t`, in their order: the library would read beyond the end of a shorter table.
 HEADER = (REPOSITORY / "include/crealm_testing.h").read_text("utf-8")
 MEMBERS = re.findall(r"\(\*(\w+)\)", HEADER.split("typedef struct crealm_system_calls {")[1].split("}")[0])
 
 
 @pytest.fixture
 def flushes():
-    """A list that gets the descriptor of every flush."""
+    """A list that receives the descriptor of every flush."""
     seen = []
 
     @FLUSH

@@ -1,4 +1,4 @@
-"""Evidence: what is examined is not changed, anywhere; and a report says what was seen, and what was not."""
+"""Evidence: commands that read change neither the file nor its folder, and a report lists what was read and what was not."""
 
 import json
 import os
@@ -52,7 +52,7 @@ def test_no_command_that_reads_changes_anything(tmp_path, name):
 
 
 def test_digests_stand_behind_the_output(tmp_path):
-    """Also where both channels go into one pipe, and Python keeps what is printed until the end."""
+    """Also if both channels go into one pipe, and Python buffers the output until the end."""
     file = tmp_path / "one.realm"
     crealm.open(file, schema=[crealm.ClassSchema("Thing", {"n": int})]).close()
     command = [sys.executable, "-m", "crealm", "query", str(file), "Thing", "--json", "--evidence"]
@@ -64,7 +64,7 @@ def test_digests_stand_behind_the_output(tmp_path):
 
 @pytest.fixture
 def stranger():
-    """Runs commands as a user without rights, on a folder that is read only; None where this is not the superuser."""
+    """Runs commands as a user without rights, on a read-only folder; None if the tests do not run as the superuser."""
     python = shutil.which("python3", path="/usr/bin:/usr/local/bin")
     if os.getuid() != 0 or shutil.which("setpriv") is None or python is None:
         pytest.skip("only the superuser becomes somebody else, with setpriv and a Python for all")
@@ -136,7 +136,7 @@ def test_a_report_on_a_sound_file(made, tmp_path):
     assert content["check"]["result"] == "sound" and content["notRead"] == [] and content["unchanged"]
     assert {one["name"]: (one["objects"], one["read"]) for one in content["classes"]} == {"Note": (3, 3), "None": (0, 0)}
     assert content["before"]["sha256"] in page and "Everything was read" in page and "<script" not in page
-    assert quiet(["check", made, "--report", tmp_path / "r"])[0] == 1  # Nothing is written over.
+    assert quiet(["check", made, "--report", tmp_path / "r"])[0] == 1  # An existing report is not overwritten.
 
 
 def test_what_is_not_readable_is_never_empty(made, tmp_path):
@@ -177,14 +177,14 @@ def test_a_class_with_damage_says_how_much_was_read(made, tmp_path):
 
 
 def test_a_collection_that_contains_itself(tmp_path):
-    """An error of the package, whatever the format of the export."""
+    """An export to any format ends with an error of the package."""
     path = tmp_path / "loop.realm"
     with crealm.open(path, schema=[crealm.ClassSchema("T", {"any": Any})]) as db, db.write():
         db["T"].create(any=[["inner"]])
     with crealm.open(path, mode="immutable") as db:
         nodes = db.locate(db["T"][0], "any").nodes
     data = bytearray(path.read_bytes())
-    # The array of refs of nested collections inside of the outer list leads to the outer list itself.
+    # The array of refs of nested collections in the outer list now refers to the outer list itself.
     outer = nodes[-1].offset
     at, width = _nested_refs(data, outer)
     data[at : at + width] = outer.to_bytes(width, "little")
@@ -199,7 +199,7 @@ def test_a_collection_that_contains_itself(tmp_path):
 
 
 def _nested_refs(data, leaf):
-    """Where the only nested collection of a leaf of Mixed values has its ref, and how wide that is."""
+    """The offset and the width of the ref of the only nested collection in a leaf of Mixed values."""
     step = (1 << (data[leaf + 4] & 7) >> 1) // 8
     payload = int.from_bytes(data[leaf + 8 + 4 * step : leaf + 8 + 5 * step], "little")
     return payload + 8, (1 << (data[payload + 4] & 7) >> 1) // 8

@@ -1,4 +1,4 @@
-"""What a file says of itself, without being opened."""
+"""Facts about a file, read without opening it, and checks of files."""
 
 import json
 import os
@@ -17,7 +17,7 @@ KEY = bytes(range(64))
 
 
 def state(folder):
-    """All that could have changed in a folder: names, bytes, times, inodes."""
+    """The state of a folder, to detect any change: names, bytes, times, inodes."""
     return {
         path.name: (path.stat().st_mtime_ns, path.stat().st_ctime_ns, path.stat().st_ino, path.stat().st_mode, path.is_file() and path.read_bytes())
         for path in [folder, *folder.iterdir()]
@@ -26,7 +26,7 @@ def state(folder):
 
 @pytest.fixture
 def made(tmp_path):
-    """A file with three commits, and nothing beside it."""
+    """A file with three commits, alone in its folder."""
     path = tmp_path / "made.realm"
     with crealm.open(path, schema=[crealm.ClassSchema("T", {"n": int, "s": str})]) as db:
         for n in range(3):
@@ -90,7 +90,7 @@ def test_what_is_no_realm_file(tmp_path):
 
 
 def test_truncated_and_damaged_files(made):
-    """Whatever the bytes, there is an answer, and it says more where more is there."""
+    """Any bytes give an answer, which has more facts if more of the file is intact."""
     whole = made.read_bytes()
     for size in [*range(1, 64), 512, 4096, len(whole) - 8, len(whole) - 1]:
         made.write_bytes(whole[:size])
@@ -107,7 +107,7 @@ def test_truncated_and_damaged_files(made):
     assert info.slots[info.selected_slot].state == "damaged" and info.slots[1 - info.selected_slot].state == "version"
 
 
-FACTS = {  # Format, history, streaming, what an open makes of it.
+FACTS = {  # Format, history, streaming, use.
     "sdk/f24-core-streaming-node4": (24, "none", True, "write"), "sdk/f10-empty-streaming": (10, "none", True, "upgrade"),
     "sdk/f22-js-self-links": (22, "in the file", False, "upgrade"), "sdk/f23-kotlin-sync-client-streaming": (23, "sync client", True, "read"),
     "ops/full-1": (24, "in the file", False, "write"), "ops/encrypted": (24, "in the file", False, "write"),
@@ -136,7 +136,7 @@ def test_every_file_tells_what_an_open_finds():
 
 
 def test_a_file_that_is_being_written(tmp_path):
-    """Both slots belong together, whatever is committed meanwhile."""
+    """The facts of both slots are from the same moment, although there are commits meanwhile."""
     path = tmp_path / "busy.realm"
     program = (
         "import crealm, sys\nwith crealm.open(sys.argv[1], schema=[crealm.ClassSchema('T', {'n': int})]) as db:\n"
@@ -170,10 +170,10 @@ def test_a_sound_file(made):
 
 
 def test_every_fixture_is_sound():
-    """Both versions of each: no library reuses space of the version before."""
+    """Both versions of each fixture: no library reuses the space of the version before the newest."""
     for file in FIXTURES.glob("*/[!d]*.realm"):
         if "streaming-node4" in file.name:
-            continue  # Made with other limits.
+            continue  # It was made with other limits.
         key = file.with_suffix(".key")
         found = crealm.check(file, key=key.read_bytes() if key.exists() else None)
         assert found.is_sound, found.report
@@ -182,7 +182,7 @@ def test_every_fixture_is_sound():
 
 
 def test_faults_of_either_version(made):
-    """A fault is of the version that it is in; the newest one decides."""
+    """A fault belongs to the version that has it; the result is that of the newest version."""
     info = crealm.file_info(made)
     whole = made.read_bytes()
     for slot in 0, 1:
@@ -190,14 +190,14 @@ def test_faults_of_either_version(made):
         made.write_bytes(whole[:top] + b"\xff" * 8 + whole[top + 8 :])
         found = crealm.check(made)
         if slot == info.selected_slot:
-            # The one before is good, and its record tells of no commit that is whole.
+            # The version before it is sound, and its record does not describe a complete commit.
             assert found.result == "faulty" and found.faults[0].offset == top and str(top) in found.report
         else:
             assert found.is_sound and [v.slot for v in found.versions] == [info.selected_slot]
 
 
 def test_a_version_that_was_written_over(made):
-    """The older slot leads to a version whose nodes are gone: told, and no fault of the file."""
+    """The nodes of the older slot's version are overwritten: this is reported, but is no fault of the file."""
     old = crealm.file_info(made)
     with crealm.open(made) as db:
         for n in range(40):
@@ -214,7 +214,7 @@ def test_a_version_that_was_written_over(made):
 
 
 def test_a_version_that_an_upgrade_wrote_over_asks_for_nothing(made):
-    """Its tables have the new form already, and the upgrade is finished: no advice to go back to a backup."""
+    """Its tables already have the new form, and the upgrade is complete, so there is no advice to use a backup."""
     with crealm.open(made) as db, db.write():
         db["T"].create(n=1, s="y")
     data = bytearray(made.read_bytes())

@@ -1,4 +1,4 @@
-"""Conditions as Python expressions: each finds what the same condition in the query language finds, and what Python finds."""
+"""Conditions as Python expressions: each finds the same objects as the condition in the query language, and as Python."""
 
 import random
 from typing import Any, Optional
@@ -164,7 +164,7 @@ def test_orders_and_aggregates(db):
 
 
 class Words(crealm.Model):
-    """Names that are words of the query language."""
+    """A model whose properties have names that are words of the query language."""
 
     id: int
     any: int = 0
@@ -203,7 +203,7 @@ def test_names_that_are_words_of_the_language():
 
 def test_what_is_no_condition(db):
     people = db[Person]
-    assert (Person.boss.any == 3) is False  # The method `any`, not the property: where() says so.
+    assert (Person.boss.any == 3) is False  # The method `any`, not the property; where() raises for it.
     for wrong in (True, 3, None, [Person.age > 3], Person.boss.any == 3):
         with pytest.raises(TypeError, match="made of properties of models"):
             people.where(wrong)
@@ -261,7 +261,7 @@ def test_update(db):
             with pytest.raises(error):
                 chosen.update(**wrong)
             assert {p.id: (p.age, p.name) for p in people} == before and not people.where(Person.nick == "n")
-        # Objects leave the results while they are changed.
+        # Objects leave the results during the loop that changes them.
         assert chosen.update(age=5, nick=None, boss=boss) == len(ids) and len(chosen) == 0
     for p in people:
         assert (p.age, p.nick, p.boss) == (5, None, boss) if p.id in ids else p.age == before[p.id][0]
@@ -271,7 +271,7 @@ def test_a_class_that_is_declared_later():
     class Early(crealm.Model):
         late: Optional["Late"]
 
-    path = Early.late.name  # Nothing is known of it yet.
+    path = Early.late.name  # Its class is not declared yet.
     globals()["Late"] = type("Late", (crealm.Model,), {"__annotations__": {"name": str}, "__module__": __name__})
     try:
         with crealm.memory(schema=[Early, globals()["Late"]]) as db:

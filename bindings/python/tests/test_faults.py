@@ -1,4 +1,4 @@
-"""`verify` names every fault of a file, each with its place: the file of a test gets several at once, byte by byte."""
+"""`verify` reports every fault of a file with its place. Each test damages single bytes of a file, mostly several."""
 
 import struct
 from datetime import datetime, timedelta, timezone
@@ -30,7 +30,7 @@ class Item(crealm.Model):
 
 
 class Node:
-    """One array of a plain file, for reading it and for doing it harm."""
+    """One array of a plain file, for reading and damaging it."""
 
     def __init__(self, data, ref):
         self.data, self.ref = data, ref
@@ -66,7 +66,7 @@ class Node:
 
 
 class File:
-    """Finds the arrays of a plain file by what they are for."""
+    """Finds the arrays of a plain file by their purpose."""
 
     def __init__(self, path):
         self.path, self.data = path, bytearray(path.read_bytes())
@@ -84,7 +84,7 @@ class File:
         return self.tables.child(self.indexes["class_" + name])
 
     def column(self, name, prop):
-        """The column's index, from its place in the list of names."""
+        """The index of a column, from its position in the list of names."""
         spec = self.table(name).child(0)
         names, keys = spec.child(1), spec.child(5)
         for i in range(keys.count):
@@ -142,7 +142,7 @@ def test_sound(file):
 def test_each_of_several_faults_is_named_with_its_place(file):
     f = File(file)
     expected = set()
-    # A backlink that names another object than the one that links.
+    # A backlink with another object than the source of the link.
     backlinks = f.leaf("Other", None)
     backlinks[0] = 6 << 1 | 1
     expected |= {("link", "Other", None, 0, 0), ("link", "Item", "other", 5, 0)}
@@ -150,11 +150,11 @@ def test_each_of_several_faults_is_named_with_its_place(file):
     nanoseconds = f.leaf("Other", "when").child(1)
     nanoseconds[1] = -5000
     expected |= {("value", "Other", "when", 1, 0)}
-    # The leaf of one property in the second of three clusters is no leaf of texts.
+    # In the second of three clusters, the leaf of one property is not a leaf of texts.
     texts = f.leaf("Item", "text", 1)
     f.data[texts.ref + 4] ^= 0x40
     expected |= {("node", "Item", "text", None, texts.ref)}
-    # A list that says it is longer.
+    # A list with a size that is too large.
     slots = f.leaf("Item", "numbers")
     assert slots[7] and slots[6] == 0
     tree = slots.child(7)
@@ -168,11 +168,11 @@ def test_each_of_several_faults_is_named_with_its_place(file):
     words = f.leaf("Item", "words").child(7)
     f.data[words.ref + 8] = ord("b")
     expected |= {("value", "Item", "words", 7, 0)}
-    # An embedded object that its owner forgets.
+    # An embedded object without a link from its owner.
     parts = f.leaf("Item", "part")
     parts[4] = 0
     expected |= {("link", "Part", None, 0, 0)}
-    # Bytes that the free list forgets.
+    # Free bytes that are missing in the free list.
     lengths = f.top.child(4)
     i = max(range(lengths.count), key=lambda i: lengths[i])
     lengths[i] -= 8
@@ -180,7 +180,7 @@ def test_each_of_several_faults_is_named_with_its_place(file):
     f.save()
     found = faults_of(file)
     assert {(x.kind, x.class_name, x.property, x.object_key, x.offset) for x in found} == expected, [str(x) for x in found]
-    # The embedded object has a backlink without link, and no owner.
+    # The embedded object has a backlink without a link, and no owner.
     assert found.total == len(found) == len(expected) + 1
     for x in found:
         assert str(x.offset) in str(x) if x.offset else "at byte" not in str(x)
@@ -192,7 +192,7 @@ def test_each_of_several_faults_is_named_with_its_place(file):
 def test_an_index_that_forgets_and_misplaces(file):
     f = File(file)
     index = f.index("Item", "number")
-    # The first entry takes the place of the second: one object twice, one not at all.
+    # The first entry replaces the second: one object occurs twice, and one is missing.
     first = index.child(1) if index[1] % 2 == 0 else index
     entries = [i for i in range(1, first.count) if first[i] % 2]
     assert len(entries) > 2
@@ -214,7 +214,7 @@ def test_a_cluster_that_cannot_be_read_hides_nothing_else(file):
     found = faults_of(file)
     places = {(x.kind, x.class_name, x.property, x.object_key, x.offset) for x in found}
     assert ("node", "Item", None, None, cluster.ref) in places and ("value", "Other", "when", 0, 0) in places
-    # What hung on the cluster is not reachable any more; links, indexes and counts say nothing that follows from it.
+    # The contents of the cluster are not reachable any more; faults of links, indexes and counts that follow from this are not reported.
     assert {x.kind for x in found} == {"node", "value", "space"}, [str(x) for x in found]
 
 
@@ -230,7 +230,7 @@ def test_nodes_with_two_owners(file):
 
 
 def test_backlinks_that_other_libraries_leave_behind(file):
-    """A column of backlinks stays when a Mixed property is removed elsewhere, with its entries."""
+    """Other libraries leave a column of backlinks, with its entries, when they remove a Mixed property."""
     with crealm.open(file) as db, db.write():
         db["Other"][1].any = db["Other"][2]
     f = File(file)
@@ -241,7 +241,7 @@ def test_backlinks_that_other_libraries_leave_behind(file):
     f.save()
     found = faults_of(file)
     assert [(x.kind, x.class_name, x.object_key) for x in found] == [("link", "Other", 2)], [str(x) for x in found]
-    # Now of a property that does not exist any more: none.
+    # With a property that does not exist any more, it is no fault.
     spec, opposites = f.table("Other").child(0), f.table("Other").child(8)
     (of_any,) = [i for i in range(opposites.count) if opposites[i] & 0xFFFF == f.column("Other", "any") and opposites[i] >> 16 & 63 == 6]
     opposites[of_any] += 77 << 30
@@ -273,7 +273,7 @@ def test_command_line_lists_all(file, capsys):
 def test_files_of_other_engines_are_sound():
     checked = 0
     for file in sorted(FIXTURES.glob("*/*.realm")):
-        if "node4" in file.name or "encrypted" in file.name:  # Another fan-out; no key.
+        if "node4" in file.name or "encrypted" in file.name:  # It has another fan-out, or its key is not given.
             continue
         try:
             found = faults_of(file)
@@ -291,7 +291,7 @@ class Note(crealm.Model):
 
 @pytest.fixture
 def notes(tmp_path):
-    """Words that are the beginning of others, longer than one entry of the tree, empty, or in many objects."""
+    """A file with words that are prefixes of others, longer than one entry of the tree, empty, or in many objects."""
     path = tmp_path / "notes.realm"
     with crealm.open(path, schema=[Note]) as db, db.write():
         for i in range(300):
@@ -303,7 +303,7 @@ def notes(tmp_path):
 
 
 def test_words_of_an_index_that_texts_do_not_have(notes):
-    # The word is in the text of object 42 and in the index: both are stored as they are.
+    # The word is stored both in the text of object 42 and in the index, unchanged.
     f = File(notes)
     at = f.data.index(b"number42 ")
     f.data[at : at + 8] = b"umber242"
@@ -318,7 +318,7 @@ def test_an_element_that_the_index_of_its_list_does_not_have(notes):
     at = f.data.index(b"tag", f.leaf("Note", "tags").child(40).ref)
     f.data[at : at + 3] = b"gat"
     f.save()
-    # What stands under the old word is no fault: realm-core leaves such entries.
+    # The entry of the old word is no fault: realm-core leaves such entries.
     assert [(x.kind, x.class_name, x.property) for x in faults_of(notes)] == [("index", "Note", "tags")]
 
 
@@ -355,10 +355,10 @@ def test_a_limit_is_a_number(path, limit):
 @pytest.mark.parametrize(
     "name, at, byte, kind",
     [
-        # Found by Tests/Fuzz/checkers.py: what the independent checkers see, in places where a reader does not look.
-        ("sdk/f22-dotnet-mixed-collections", 4090, 121, "node"),  # Payloads of a Mixed leaf, in a dictionary of format 22: a number for a ref.
+        # Found by Tests/Fuzz/checkers.py: faults that the independent checkers report, in places that a reader does not read.
+        ("sdk/f22-dotnet-mixed-collections", 4090, 121, "node"),  # Payloads of a Mixed leaf, in a dictionary of format 22: a number in place of a ref.
         ("sdk/f22-dotnet-mixed-collections", 4007, 2, "node"),  # Its texts: more ends than nulls.
-        ("old/f05-java-asset-file", 20261, 16, "node"),  # A million nanoseconds for ten seconds.
+        ("old/f05-java-asset-file", 20261, 16, "node"),  # The array of nanoseconds claims a million elements, that of seconds ten.
         ("old/f09-studio-asset-file", 1637, 1, "node"),
     ],
 )

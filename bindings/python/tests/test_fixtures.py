@@ -1,5 +1,5 @@
-"""Files that other implementations wrote, each with what the reference implementation reads from it
-as JSON. Every value of every object is compared, and nothing on disk may change or appear."""
+"""Files that other implementations wrote, each with its contents as JSON, read by the reference
+implementation. Every value of every object is compared, and no file may change or be created."""
 
 import gzip
 import json
@@ -88,7 +88,7 @@ def compare_properties(db, name, facts):
     for row in facts["properties"]:
         mine = found.pop(row[0])
         if row[0] == facts["primary_key"]:
-            # Old formats index primary keys only once they are upgraded, as they were for the JSON.
+            # Old formats have no index of the primary key until they are upgraded; for the JSON they were upgraded.
             mine[4] |= INDEXED
             row[4] |= INDEXED
         assert mine == row, f"{name}.{row[0]}"

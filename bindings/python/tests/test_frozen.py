@@ -1,4 +1,4 @@
-"""Frozen databases, objects, collections and results: what they show, to whom, for how long."""
+"""Frozen databases, objects, collections and results: their contents, their threads and their lifetime."""
 
 import gc
 import os
@@ -45,7 +45,7 @@ def ann(db):
 
 
 def on_threads(count, function):
-    """Runs it on many threads at once; what they returned."""
+    """Runs a function on many threads at once, and returns the results."""
     results, together = [], threading.Barrier(count)
 
     def run(number):
@@ -91,7 +91,7 @@ def test_a_database_for_all_threads(db):
 
 
 def test_one_handle_for_all_threads(db, ann):
-    """The same objects, collections and results, all at once, beside writes."""
+    """All threads use the same objects, collections and results at the same time, while there are writes."""
     person, dogs, words, notes = (x.freeze() for x in (ann, ann.dogs, ann.words, ann.notes))
     nested, pairs = ann.any[1].freeze(), ann.any[2].freeze()
     found, table = db[Person].where("age > 4").sort("-age").limit(3).freeze(), db[Person].freeze()
@@ -150,7 +150,7 @@ def test_there_and_back(db, ann):
         assert bob.id == 500
         with pytest.raises(crealm.InvalidatedError):
             bob.freeze()
-        assert db.freeze()[Person].get(7).age == -1  # The write does not count yet.
+        assert db.freeze()[Person].get(7).age == -1  # The running write is not included.
     assert db.resolve(person) is None and db.resolve(person.dogs) is None
     for gone in (ann, ann.freeze):
         with pytest.raises(crealm.InvalidatedError):
@@ -178,7 +178,7 @@ def test_what_cannot_be_done(db, ann):
 
 
 def test_closing_beside_readers(db):
-    """Each look shows the snapshot or says that it is closed."""
+    """Each read returns values of the snapshot, or raises ClosedError."""
     for _ in range(20):
         frozen = db.freeze()
         people, begun = frozen[Person], threading.Semaphore(0)
@@ -214,14 +214,14 @@ def test_how_long_it_lasts(path, db, ann):
     owner, dog = person._handle.owner, person.dogs[1]
     del person
     gc.collect()
-    assert not owner.is_closed and dog.name == "7.1"  # What came from it keeps it.
+    assert not owner.is_closed and dog.name == "7.1"  # Its objects keep the frozen database open.
     del dog
     gc.collect()
     assert owner.is_closed and not frozen.is_closed
     frozen.close()
     frozen.close()
     with crealm.open(path) as db:
-        assert db.compact()  # Nobody else has the file open.
+        assert db.compact()  # No other database has the file open.
         with db.freeze() as frozen:
             assert len(frozen["Person"]) == 100
         with pytest.raises(crealm.ClosedError):
@@ -256,7 +256,7 @@ def test_a_forked_child(db, ann):
 
 
 def test_at_the_end_of_the_program(path, db):
-    """Threads may still read a frozen database when the interpreter ends: it closes for them."""
+    """Threads may still read a frozen database when the interpreter exits; it is closed under them."""
     db.close()
     code = """
 import sys, threading, crealm

@@ -1,4 +1,4 @@
-"""Random calls of everything, in a process of their own; `fuzz` says what they are. CREALM_FUZZ_CALLS makes more of them."""
+"""Random calls of all public functions, in a separate process; see `fuzz`. CREALM_FUZZ_CALLS sets their number."""
 
 import json
 import os
@@ -23,6 +23,6 @@ def test_random_calls(tmp_path, seed):
     assert done.returncode == 0, f"{done.returncode}\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}"
     counts = json.loads(done.stdout)
     assert counts["calls"] >= CALLS
-    # Forks are the rarest: a short run may do without.
+    # Forks are the rarest action: a short run may have none.
     usual = ("returned", "commits", "rollbacks", "signals", "threads", "checks") + (("forks",) if CALLS >= 20_000 else ())
     assert min(counts.get(name, 0) for name in usual) > 0

@@ -1,4 +1,4 @@
-"""The recipes in docs/guides run as they stand there, in a folder with a file called phone.realm."""
+"""The recipes in docs/guides run unchanged, in a folder with a file called phone.realm."""
 
 import json
 import re
@@ -17,7 +17,7 @@ RECIPES = dict(re.findall(r"<!-- recipe: (\S+) -->\n```python\n(.*?)```", GUIDE.
 
 @pytest.fixture(params=["full-1", "nested-1"])
 def phone(request, tmp_path, monkeypatch):
-    """The file that the recipes read, open beside them."""
+    """The file that the recipes read, which stays open meanwhile."""
     shutil.copyfile(FIXTURES / "ops" / f"{request.param}.realm", tmp_path / "phone.realm")
     monkeypatch.chdir(tmp_path)
     with crealm.open("phone.realm", mode="r") as db:

@@ -1,4 +1,4 @@
-"""Long calls: time limits, progress functions, interrupts from other threads and by Ctrl-C. And what is told of queries and files."""
+"""Long calls: time limits, progress functions, interrupts from other threads and by Ctrl-C. Also explanations of queries and facts of files."""
 
 import os
 import signal
@@ -34,7 +34,7 @@ def things(path):
 
 @pytest.fixture
 def writer(things):
-    """Another process, in the middle of a write."""
+    """Another process that is in the middle of a write."""
     environment = {**os.environ, "PYTHONPATH": str(Path(crealm.__file__).parents[1])}
     process = subprocess.Popen([sys.executable, "-c", HOLDER, things.path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment)
     assert process.stdout.readline().strip() == b"writing"
@@ -49,7 +49,7 @@ def let_go(process):
 
 
 def until(error, call):
-    """Calls until the error comes: something else ends the call, sooner or later."""
+    """Repeats a call until it raises the error, because another thread or a signal interrupts it."""
     for _ in range(100_000):
         try:
             call()
@@ -59,7 +59,7 @@ def until(error, call):
 
 
 class Interrupting:
-    """A thread that interrupts a database all the time."""
+    """A thread that interrupts a database again and again."""
 
     def __init__(self, db):
         self.db, self.goes_on = db, True
@@ -156,7 +156,7 @@ def test_ctrl_c_ends_calls(things):
     thread.start()
     inside = []
     try:
-        while not inside:  # The interrupt may as well come between two calls.
+        while not inside:  # The interrupt may also come between two calls.
             try:
                 while True:
                     things.verify(progress=lambda *_: time.sleep(0.3))
@@ -233,7 +233,7 @@ def test_a_closed_database_in_the_progress_function(things):
     assert things.is_closed
 
 
-# What is told of queries and files
+# Explanations of queries and facts of files
 
 
 def test_explain(things):

@@ -66,7 +66,7 @@ def test_depth(db):
     }
     assert a.to_dict(0) == a.to_dict(-5) == one
     two = a.to_dict(2)
-    assert two["any"]["list"][1] == {"id": 2, **EMPTY, "next": ref(2)}  # The first time that b comes up.
+    assert two["any"]["list"][1] == {"id": 2, **EMPTY, "next": ref(2)}  # The first occurrence of b.
     assert two["next"] == ref(1) and two["nodes"] == [ref(1), ref(1), ref(0)]
     assert two["friends"] == [{"id": 3, **EMPTY, "next": ref(0)}] and two["part"]["of"] == ref(0)
     three = a.to_dict(3)
@@ -78,7 +78,7 @@ def test_depth(db):
 def test_each_object_comes_once(db):
     with db.write():
         last = db[Node].get(3)
-        for number in range(10, 60):  # A ladder with 2^50 ways from top to bottom.
+        for number in range(10, 60):  # A ladder of links with 2^50 paths from top to bottom.
             step = db[Node].create(number)
             last.nodes = [step, step]
             last = step

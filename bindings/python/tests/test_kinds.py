@@ -1,4 +1,4 @@
-"""Enums and dates as properties of models: what is stored, and every way in and out."""
+"""Enums and dates as properties of models: the stored values, and all ways to write and read them."""
 
 import csv
 import enum
@@ -77,7 +77,7 @@ def test_values_come_back_as_they_were(cars):
         assert dict(car.by_name) == {"a": Size.SMALL, "b": None} and (car.service.day, car.service.colour) == (DAY, Colour.BLUE)
     assert (two.colour, two.second, two.size, two.access, two.sold) == (Colour.RED, None, Size.NONE, Access(0), None)
     assert two.built == date(1969, 12, 31) and three.built == date(1970, 1, 1)
-    assert [car.colour for car in cars[Car]] == [Colour.BLUE, Colour.RED, Colour.RED]  # From pages.
+    assert [car.colour for car in cars[Car]] == [Colour.BLUE, Colour.RED, Colour.RED]  # Read from pages.
 
 
 def test_what_is_stored(path, cars):
@@ -100,7 +100,7 @@ def test_plain_instances_have_the_same_values():
 def test_changes(cars):
     car = cars[Car].get(3)
     with cars.write():
-        car.colour, car.size, car.built = Colour.BLUE, 7, DAY  # A value stands for its member.
+        car.colour, car.size, car.built = Colour.BLUE, 7, DAY  # A value is accepted in place of its member.
         car.colours = [Colour.RED]
         car.colours.append(Colour.BLUE)
         car.colours[0] = "blue"
@@ -196,7 +196,7 @@ def test_a_value_that_cannot_be_left_out(path, count):
                 make()
         assert len(db[Strict]) == 0
         made = db.add(Strict(id=1, colour=Colour.RED))
-        db.add_many(Strict, [{"id": 1}], update="modified")  # It is there: nothing new is made.
+        db.add_many(Strict, [{"id": 1}], update="modified")  # The object exists, so no new one needs the value.
         assert made.colour is Colour.RED
 
 
@@ -260,7 +260,7 @@ def test_classes_that_are_no_models(path):
         with pytest.raises(crealm.SchemaError, match="belong to model classes"):
             crealm.ClassSchema("Car", {"a": type_})
     with pytest.raises(crealm.TypeMismatch), crealm.memory(schema=[crealm.ClassSchema("Car", {"a": Any})]) as db, db.write():
-        db["Car"].create(a=DAY)  # Nothing would say what it was.
+        db["Car"].create(a=DAY)  # The stored value would not show that it was a date.
 
 
 def test_a_missing_method_is_asked(path):

@@ -1,6 +1,6 @@
 """Misuse on purpose: closing early, twice and late, collecting garbage in the wrong order, the wrong
-thread, a fork. Nothing may crash, each C handle is released exactly once, and the errors say what
-happened."""
+thread, a fork. Nothing may crash, each C handle is released exactly once, and the errors describe the
+misuse."""
 
 import builtins
 import collections
@@ -38,7 +38,7 @@ EVERYTHING = crealm.ClassSchema(
 
 @pytest.fixture
 def released(monkeypatch):
-    """Counts what the package gives back, and refuses to give back anything twice."""
+    """Counts the open handles of the package and the releases; fails if a new handle has the address of an open one."""
     count = {"open": set(), "released": 0}
     real = lib.realm_release
     real_init = _handle.Handle.__init__
@@ -59,7 +59,7 @@ def released(monkeypatch):
 
 
 def uses(db, obj):
-    """Everything one can do with a database, an object and what it leads to."""
+    """All operations on a database, an object and the values of the object."""
     return {
         "classes": lambda: db.classes,
         "schema": lambda: db.schema,
@@ -158,14 +158,14 @@ def test_each_handle_is_released_once(path, released):
     kept = [db["All"], obj.items, obj.next]
     assert len(released["open"]) == 4
     db.close()
-    assert not released["open"] and released["released"] == before + 5  # And the realm itself.
+    assert not released["open"] and released["released"] == before + 5  # Including the realm itself.
     del kept, obj, db
     gc.collect()
     assert released["released"] == before + 5
 
 
 def test_every_handle_that_the_library_gave_is_given_back(path, monkeypatch):
-    """All of them, also those that no Python object ever held: of plans, schemas and migrations."""
+    """Also handles without a Python object: of plans, schemas and migrations."""
     given, back = [], []
 
     def counted(function):
@@ -261,7 +261,7 @@ def test_garbage_in_the_wrong_order(path, released):
     owner = db._owner
     del db, obj
     gc.collect()
-    assert following.n == 1 and len(items) == 0  # Children keep the database open.
+    assert following.n == 1 and len(items) == 0  # Objects and collections keep the database open.
     del following
     assert items == [] and not owner.is_closed
     with warnings.catch_warnings(record=True) as caught:
@@ -316,7 +316,7 @@ def test_close_inside_a_write(path):
 
 def test_a_dropped_write_holds_nothing_up(path):
     db, obj = opened(path)
-    db.write()  # Never entered.
+    db.write()  # The block is never entered.
     with crealm.open(path) as other, other.write():
         other["All"][0].n = 2
     loop = abandoned(db)
@@ -578,7 +578,7 @@ def test_fork(path):
         "    _handle.lib.realm_release = released.append\n"
         "    del obj, items, db\n"
         "    gc.collect()\n"
-        "    assert released == []\n"  # What the parent has is the parent's.
+        "    assert released == []\n"  # Only the parent releases its handles.
         "    _handle.lib.realm_release = release\n"
         "    with crealm.open(sys.argv[1] + '2', mode='rwc') as other:\n"
         "        assert other.verify() == []\n"
@@ -618,7 +618,7 @@ def test_interrupting_programs_end_with_the_write_rolled_back(path):
 
 
 def test_an_interrupted_open_closes_the_file(path, monkeypatch):
-    """On the way from the library to the database: the file can be opened in another mode then."""
+    """An interrupt between the library's open and the Database: the file is closed, and can be opened in another mode."""
     opened(path)[0].close()
 
     def interrupted(*_, **__):

@@ -1,5 +1,5 @@
-"""Changing lists, sets and dictionaries: they behave as Python's own, refuse what cannot be stored
-before anything is written, and end with their owner."""
+"""Changing lists, sets and dictionaries: they behave like those of Python, check all values before anything is
+written, and end with their owner."""
 
 import copy
 import pickle
@@ -399,9 +399,9 @@ def test_replacing_nested_collections(one):
     with pytest.raises(crealm.InvalidatedError):
         inner.append(1)
     inner = outer[1]
-    one.any = one.any  # The very same.
+    one.any = one.any  # The same collection.
     assert outer.is_valid and inner.is_valid and plain(one.any) == [1, [3]]
-    one.any = [4]  # The property has a list as before, with other contents.
+    one.any = [4]  # The property still has a list, with other contents.
     assert not inner.is_valid and outer == [4] and plain(one.any) == [4]
     one.any += [5]
     assert outer == [4, 5]
@@ -464,7 +464,7 @@ def test_embedded_objects(db, one):
     assert plain(part) == {"name": "a", "sizes": [1, 2], "of": ("link", 1), "bits": [{"n": 1}, {"n": 2}]}
     part.sizes.append(3)
     part.bits[0].n = 9
-    one.part = one.part  # The very same: nothing happens.
+    one.part = one.part  # The same object: nothing happens.
     assert part.is_valid and part == one.part
     one.part.name = "b"
     assert part.name == "b"
@@ -625,7 +625,7 @@ def test_create_with_everything(db):
 
 
 def changes(obj):
-    """Every way to change a collection, by the property that the error has to name."""
+    """All ways to change a collection, by the name of the property that the error must contain."""
     n, s, d, a = obj.numbers, obj.ints, obj.ages, obj.any
     return [
         ("numbers", lambda: n.append(1)),

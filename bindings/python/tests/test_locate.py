@@ -1,4 +1,4 @@
-"""Where values lie: what stands at the place that is told is the value."""
+"""Locations of values: the bytes at the reported location are those of the value."""
 
 import json
 import math
@@ -15,7 +15,7 @@ from test_examining import KEY
 
 
 def number(data, part, signed=True):
-    """The integer that the bits of a part are."""
+    """The bits of a part as an integer."""
     start = part.offset * 8 + part.first_bit
     value = int.from_bytes(data[part.offset : (start + part.bits + 7) // 8], "little") >> part.first_bit & (1 << part.bits) - 1
     return value - (1 << part.bits) if signed and part.bits >= 8 and value >> part.bits - 1 else value
@@ -26,7 +26,7 @@ def raw(data, parts, kind="value"):
 
 
 def value_of(data, prop, found):
-    """What stands at the place, for the types that are told by their bytes alone; ... for others."""
+    """The value at a location, for types that can be decoded from their bytes alone; ... for other types."""
     value = [p for p in found.parts if p.kind == "value"]
     if prop is int or prop is bool:
         nulls = [p for p in found.parts if p.kind == "null"]
@@ -45,7 +45,7 @@ def value_of(data, prop, found):
 
 
 def compare(data, db, limit=60):
-    """Every single value and every element of lists that can be told by its bytes; how many were."""
+    """Compares every single value and list element that can be decoded from its bytes, and returns their number."""
     told = 0
     for name, schema in db.schema.items():
         for obj, _ in zip(db[name], range(limit)):
@@ -136,7 +136,7 @@ def test_every_type(made):
 
 @pytest.mark.parametrize("cipher", ["xchacha20", "aes256gcm", "realm"])
 def test_encrypted_files(made, cipher):
-    """The ciphertext is where it is told: a byte that is changed there, and in no other page, makes the value unreadable."""
+    """The reported location of the ciphertext is right: the value is unreadable after a change of a byte there, and only then."""
     with crealm.open(made) as db:
         plain = {o.object_key: o.s for o in db["T"]}
         db.change_key(key=KEY, page_cipher=cipher)

@@ -1,5 +1,5 @@
-"""A file that loses pages while it is open: an exception that names it, never a signal; and it opens again when it is good again. Runs in
-processes of their own, so that a signal is a failed test."""
+"""A file that loses pages while it is open: reading raises an exception that names the file, never a signal; and the file opens again after it
+was restored. Runs in separate processes, so that a signal is a failed test."""
 
 import hashlib
 import os
@@ -74,7 +74,7 @@ def test_a_cut_file_raises(tmp_path, what, cut, key):
 
 
 def test_a_forged_cost_is_not_paid(tmp_path):
-    """Anybody can write the price of a passphrase into a file: 32 passes over 1 GiB would take a minute."""
+    """The cost of deriving a key from a passphrase is a number in the file, which can be forged: 32 passes over 1 GiB would take a minute."""
     file = tmp_path / "x.realm"
     with crealm.open(file, schema=[crealm.ClassSchema("A", {"n": int})], passphrase="words") as db:
         assert len(db["A"]) == 0

@@ -1,5 +1,5 @@
-"""Migrations: what happens by itself, what needs a function, what the function can do, and that a
-failure leaves the file as it was."""
+"""Migrations: changes that happen automatically, changes that need a function, the abilities of the function, and
+failures, which do not change the file."""
 
 import gc
 import threading
@@ -40,7 +40,7 @@ class Person(Model):
 
 
 def give_up(before, after, version=None):
-    """A migration that removes what the schema of Person does not declare, unless it was renamed."""
+    """A migration that removes the properties of Person that the schema does not declare and that were not renamed."""
     declared = {prop.name for facts in after._declared.classes for prop in facts.properties}
     gone = {("Person", name) for name in before["Person"].schema.properties if name not in declared} - after._given_up
     after.remove_property("Person", *sorted(name for _, name in gone))
@@ -105,7 +105,7 @@ def test_a_migration(old):
         with pytest.raises(crealm.ClosedError):
             thing["Person"]
     with crealm.open(old, schema=[Person], schema_version=5, migrate=migrate):
-        assert seen == [3]  # Not again.
+        assert seen == [3]  # The function does not run again.
     with crealm.open(old) as db:
         assert db.classes == ["Person"] and "first" not in db.schema["Person"].properties
 
@@ -345,8 +345,8 @@ def test_index_changes(old):
 
 
 def test_a_primary_key_whose_column_key_is_zero(path):
-    """The first class of a file, whose first property becomes another one, an int and the primary key, in a
-    migration: number, type and tag of its column are all 0."""
+    """In a migration, the first property of a file's first class is replaced by an int that is the primary key: number,
+    type and tag of its column are all 0."""
 
     def migrate(before, after, version):
         for old, new in zip(before["Person"], after["Person"]):
@@ -358,7 +358,7 @@ def test_a_primary_key_whose_column_key_is_zero(path):
     keyed = [ClassSchema("Person", {"id": int}, primary_key="id")]
     with crealm.open(path, schema=keyed, schema_version=2, migrate=migrate) as db:
         assert sorted(p.id for p in db["Person"]) == [0, 1, 2]
-    for number in (3, 4):  # each commit writes the table anew
+    for number in (3, 4):  # Each commit rewrites the table.
         with crealm.open(path, schema=keyed, schema_version=2) as db, db.write():
             assert db["Person"].create(number).id == number
     with crealm.open(path) as db:
@@ -376,7 +376,7 @@ def test_no_property_is_lost_without_a_word(old):
     with pytest.raises(crealm.SchemaError, match=r"would remove Person\.first, with all values: the schema does not declare it\. .*'first'\)"):
         crealm.open(old, schema=[Person], schema_version=4, migrate=migrate)
     assert old.read_bytes() == before
-    with crealm.open(old, schema=OLD[1:], schema_version=4, migrate=lambda *_: None) as db:  # Classes stay.
+    with crealm.open(old, schema=OLD[1:], schema_version=4, migrate=lambda *_: None) as db:  # Undeclared classes stay.
         assert len(db["Unused"]) == 1
     with crealm.open(old) as db:
         assert [person.first for person in db["Person"]] == ["f0", "f1", "f2"]
@@ -391,7 +391,7 @@ class Aged(Model):
 
 
 def test_a_default_is_for_new_instances(old):
-    """As the tutorial says; update() gives it to those that are there."""
+    """As in the tutorial; update() gives the default to existing objects."""
     with crealm.open(old, schema=[Aged]) as db:
         assert [row.age for row in db[Aged]] == [0]
         with db.write():

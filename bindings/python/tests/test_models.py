@@ -1,5 +1,5 @@
-"""Classes declared as Python classes: what annotations mean, plain instances, adding them, and what
-the database gives back."""
+"""Classes declared as Python classes: the meaning of annotations, plain instances, adding them, and objects that
+come from the database."""
 
 import copy
 import pickle
@@ -97,7 +97,7 @@ def db(path):
 
 
 def test_schema_of_models(db):
-    assert db.classes == ["Address", "Dog", "Every", "Person"]  # Those referred to come along.
+    assert db.classes == ["Address", "Dog", "Every", "Person"]  # Also the classes that it refers to.
     props = {name: str(prop) for name, prop in db.schema["Person"].properties.items()}
     assert props == {
         "id": "int",
@@ -816,7 +816,7 @@ def test_the_same_declarations_again(tmp_path):
             assert [w.part.n for w in db[Whole]] == list(range(round + 1))
             assert type(db[Whole][0].part) is Part
 
-    # Another class of the same name, and one with a property more, are other declarations.
+    # Another class with the same name, and one with an additional property, are different declarations.
     class Whole(Model):  # noqa: F811
         part: Optional[Part]
         more: int

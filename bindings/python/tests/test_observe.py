@@ -1,5 +1,5 @@
-"""Observers: what they are told, when, in what order; programs with and without an event loop; what functions
-may do while they are told, and how observations end."""
+"""Observers: which changes they receive, when, and in which order; programs with and without an event loop; what
+their functions may do, and how observations end."""
 
 import asyncio
 import ctypes
@@ -18,7 +18,7 @@ import crealm
 from crealm import CollectionChange, DatabaseChange, DictionaryChange, ObjectChange
 from crealm._library import lib
 
-PATIENCE = 60  # Longer than anything takes that is not stuck.
+PATIENCE = 60  # Seconds; longer than anything takes that does not hang.
 COMMITS = int(os.environ.get("CREALM_OBSERVED_COMMITS", 200))
 
 
@@ -53,7 +53,7 @@ def db(path):
 
 @pytest.fixture
 def other(path):
-    """The same file once more."""
+    """The same file, opened again."""
     with crealm.open(path, schema=[Person]) as other:
         yield other
 
@@ -64,7 +64,7 @@ def ann(db):
 
 
 class Log(list):
-    """What a function was told."""
+    """An observer that records the changes that it receives."""
 
     def __call__(self, change):
         self.append(change)
@@ -76,7 +76,7 @@ class Log(list):
 
 
 def begun(db, observable, keys=None):
-    """A log and the observation that fills it, which has begun."""
+    """A log and the observation that fills it, after its first report."""
     log = Log()
     observation = observable.observe(log, keys)
     assert db.wait_for_change(PATIENCE)
@@ -91,13 +91,13 @@ def child(code, path, *arguments):
 
 
 def settle(db):
-    """What is on its way comes first."""
+    """Waits until all pending changes were delivered."""
     while db.wait_for_change(0.1):
         pass
 
 
 # ------------------------------------------------------------------------------------------------
-# What is told
+# Contents of changes
 # ------------------------------------------------------------------------------------------------
 
 
@@ -262,7 +262,7 @@ def test_database(db, other):
 
 
 def test_a_copy_that_follows(db, ann):
-    """As `changes` has it."""
+    """The example in the docstring of `changes`."""
     items, copy = ann.numbers, list(ann.numbers)
 
     def follow(change):
@@ -309,7 +309,7 @@ def test_observers_of_a_file_that_is_rewritten(path):
         with db.write():
             ann = db.add(Person(id=0, numbers=range(100)))
         log, observation = begun(db, ann.numbers)
-        # The version that was told last is in use.
+        # The last reported version is in use.
         assert not db.compact()
         observation.cancel()
         assert db.compact()
@@ -360,7 +360,7 @@ def test_changes_are_values():
 
 
 def told(db, log, change):
-    """What a log is told of a change."""
+    """The changes that a log receives after a change."""
     with db.write():
         change()
     db.refresh()
@@ -426,7 +426,7 @@ def test_wrong_keys(db, ann):
 
 
 def test_names_of_the_file(path, db):
-    """A database without a schema has the names of the file."""
+    """A database without a schema uses the names of the file."""
     with crealm.open(path) as plain:
         person = plain["Person"][0]
         log, observation = begun(plain, person, "column")
@@ -471,7 +471,7 @@ def test_waiting_without_observers(db, path, ann):
 
 
 def test_other_threads_run_while_one_waits(db, path, ann):
-    """The interpreter lock is free in every wait: else nobody would ever commit."""
+    """Each wait releases the interpreter lock: otherwise no other thread could commit."""
 
     def write():
         with crealm.open(path, schema=[Person]) as mine, mine.write():
@@ -481,7 +481,7 @@ def test_other_threads_run_while_one_waits(db, path, ann):
     thread.start()
     assert db.wait_for_change(PATIENCE) and ann.age == 77
     thread.join()
-    python_api = 4  # FUNCFLAG_PYTHONAPI: keeps the lock.
+    python_api = 4  # FUNCFLAG_PYTHONAPI: the call keeps the interpreter lock.
     for name in ("crealm_scheduler_run", "realm_begin_write", "realm_commit", "realm_refresh", "realm_close"):
         assert not type(getattr(lib, name))._flags_ & python_api, name
     assert type(lib.realm_get_value)._flags_ & python_api
@@ -532,7 +532,7 @@ def test_reading_databases_follow(path, db):
 
 
 # ------------------------------------------------------------------------------------------------
-# In functions that are told
+# Inside functions of observers
 # ------------------------------------------------------------------------------------------------
 
 
@@ -601,7 +601,7 @@ def test_closing_at_the_beginning_of_a_write(db, other, ann):
 
 
 def test_writing_in_a_function(db, other, ann):
-    """Each function finds what it is told of; a function that writes has the others run first."""
+    """Each function sees the snapshot of its change; before a function's write, the other functions are called."""
     seen = []
 
     def write(change):
@@ -626,7 +626,7 @@ def test_writing_in_a_function(db, other, ann):
 
 
 def test_an_observer_that_writes(db, ann):
-    """Each of its changes is told to all, itself included, once; in turns, by refresh(), and at the beginning of writes."""
+    """Each of its changes is reported once to all observers, itself included: by the loop, refresh(), and at writes."""
     told, others, moves = [], [], []
 
     def write(change):
@@ -656,7 +656,7 @@ def test_an_observer_that_writes(db, ann):
     end = len(ann.numbers) + 11
     with db.write():
         ann.numbers.append(0)
-    with db.write():  # Whoever is told here finds a write running.
+    with db.write():  # Functions that are called here see a running write.
         assert len(told) == len(ann.numbers) - first
         ann.numbers.append(0)
     settle(db)
@@ -670,7 +670,7 @@ def test_an_observer_that_writes(db, ann):
 
 
 def test_functions_at_the_beginning_of_a_write(db, other, ann):
-    """What they change is part of the write."""
+    """Their changes are part of the write."""
 
     def change_too(change):
         if db.is_writing:
@@ -742,7 +742,7 @@ def test_an_observation_ends_with_what_observe_returned(db, ann):
     with db.write():
         ann.age = 1
     db.refresh()
-    ann.observe(log)  # Nobody keeps it.
+    ann.observe(log)  # The result is not kept.
     db.refresh()
     with ann.observe(log) as observation:
         db.refresh()
@@ -861,7 +861,7 @@ def run(main):
 
 
 def test_iterating_while_another_process_commits(db, path, ann):
-    """All of it is seen, in order, whatever is told together."""
+    """The loop sees all changes in order, also if several commits are reported together."""
     copy, told = list(ann.numbers), []
 
     async def main():
@@ -882,7 +882,7 @@ def test_iterating_while_another_process_commits(db, path, ann):
 
 
 class Counted:
-    """The descriptors that a loop watches for the package."""
+    """Counts the descriptors that a loop watches for the package."""
 
     def __init__(self, monkeypatch):
         self.watched = []
@@ -934,7 +934,7 @@ def test_the_loop_watches_while_somebody_does(db, ann, monkeypatch):
 
 def test_one_loop_after_another(db, ann):
     seen = []
-    changes = ann.changes()  # Begun where no loop runs.
+    changes = ann.changes()  # Begins while no loop runs.
 
     async def main(expected):
         with db.write():

@@ -1,4 +1,4 @@
-"""Files of formats 2 to 9 through the whole package. What they hold is compared with an independent reader in Tests/OldFormats."""
+"""Files of formats 2 to 9, read through the whole package. Tests/OldFormats compares their contents with an independent reader."""
 
 import importlib.util
 import pathlib
@@ -31,7 +31,7 @@ def old(request, tmp_path):
 
 
 def contents(db):
-    """Everything, by class and key."""
+    """All contents, by class and key."""
     return {name: {o._key: [plain(getattr(o, p)) for p in cls.properties] for o in db[name]} for name, cls in db.schema.items()}
 
 
@@ -95,7 +95,7 @@ def test_queries_answer_as_after_the_upgrade(old, tmp_path):
 
 
 def in_database(query, db):
-    """Keys are row numbers: the same object has the same place."""
+    """Keys are row numbers: the same object has the same position."""
     return [db[v.class_name][v._key] if isinstance(v, crealm.Object) else v for v in query]
 
 
@@ -156,7 +156,7 @@ def test_a_program_that_reads_keeps_others_from_upgrading(old):
 
 
 def test_half_upgraded_files_say_so(tmp_path):
-    """A file of today with the number of an old format: what an interrupted upgrade leaves looks like that."""
+    """A file of the current format with the number of an old one, as an interrupted upgrade leaves it."""
     path = tmp_path / "half.realm"
     with crealm.open(path, schema=[crealm.ClassSchema("A", {"n": crealm.Prop(int)})]) as db:
         with db.write():
@@ -168,11 +168,11 @@ def test_half_upgraded_files_say_so(tmp_path):
         crealm.open(path, mode="immutable")
 
 
-# Found by attacks
+# Found by attacks on the reader
 
 
 def shared_specs(depth, width):
-    """A table whose sub-specs share their nodes: a few hundred bytes that stand for width ** depth columns."""
+    """A table whose sub-specs share their nodes: a few hundred bytes describe width ** depth columns."""
     m = make_old.Maker(1, 0, 9, 1000)
     spec = m.refs([m.ints([0]), m.small_names([b"v"]), m.ints([0])])
     for _ in range(depth):
@@ -191,7 +191,7 @@ def test_specs_that_share_their_nodes_are_refused(tmp_path, depth):
 
 @pytest.mark.parametrize("rows", [20_000, 900_000])
 def test_rows_that_take_no_space(tmp_path, rows):
-    """Columns of zeros take eight bytes, however many there are. Each row of a sub-table becomes a list, so there may be fewer of these."""
+    """A column of zeros takes eight bytes, for any number of rows. Rows of a sub-table become lists, so their number is limited more strictly."""
     m = make_old.Maker(1, 0, 9, 1000)
     zeros = m.put(0, rows, b"")
     subs = m.refs([m.refs([zeros, zeros])])
@@ -218,14 +218,14 @@ def test_many_tables_that_share_a_spec_are_refused(tmp_path):
 
 
 def one_column(m, kind, root, keys=None):
-    """The bytes of a file with one class of one column."""
+    """The bytes of a file with one class that has one column."""
     spec = [m.ints([kind]), m.small_names([b"v"]), m.ints([0]), 0] + ([m.refs([keys])] if keys else [])
     return m.finish([m.small_names([b"class_A"]), m.refs([m.refs([m.refs(spec), m.refs([root])])])])
 
 
 @pytest.mark.parametrize("number", [1, 2**40, 2**62, 2**63 - 2, 2**63 - 1, -1, 1 - 2**63])
 def test_the_number_of_a_value_may_be_any(tmp_path, number):
-    """Values of enumerated columns, and texts of Mixed values, are elements of another column."""
+    """Values of enumerated columns and texts of Mixed values are indexes of elements in another column; a wrong index raises."""
     path = tmp_path / "numbers.realm"
     m = make_old.Maker(1, 0, 9, 1000)
     enumerated = one_column(m, make_old.ENUM, m.ints([number]), m.strings(False)([b"a"]))
@@ -238,7 +238,7 @@ def test_the_number_of_a_value_may_be_any(tmp_path, number):
 
 
 def test_names_that_are_made_fit_and_differ(tmp_path):
-    """Columns may lack a name or share one; what tells them apart needs room, as do bytes that are no UTF-8."""
+    """Columns may have no name, or share one. The suffix that makes names different needs space, and so do bytes that are not UTF-8."""
     long = "é" * 31
     given = [b"", b"a", b"a_2", b"a", long.encode(), long.encode(), b"\xff" * 63, b"col_0", b"a", b"a_8"]
     made = ["col_0", "a", "a_2", "a_3", long, "é" * 30 + "_5", "\ufffd" * 21, "col_0_7", "a_8", "a_8_9"]
@@ -255,7 +255,7 @@ def test_names_that_are_made_fit_and_differ(tmp_path):
 
 
 def test_lists_inside_of_rows_are_lists_of_values(tmp_path):
-    """A sub-table of one column is a list of values wherever it is; one of several is a list of rows."""
+    """A sub-table with one column is a list of values at any place; one with several columns is a list of rows."""
     m = make_old.Maker(1, 0, 9, 1000)
     inner = m.spec([(make_old.INT, 0)])
 

@@ -1,4 +1,4 @@
-"""Loops over objects, whose rows come in pages: what they show, and how much they ask the library for."""
+"""Loops over objects, whose rows come in pages: their values, and the number of their calls to the library."""
 
 import functools
 import gc
@@ -52,13 +52,13 @@ def cats(request, path, filled):
 
 
 def name_of(cat):
-    """The text is `name` in the model, and `called` in the file."""
+    """A model whose property `name` is `called` in the file."""
     return cat.name if isinstance(cat, Cat) else cat.called
 
 
 @pytest.fixture
 def calls(monkeypatch):
-    """How often functions of the library are called, and with which names of columns."""
+    """Records calls of functions of the library, and the names of the columns."""
     counted: Counter[str] = Counter()
 
     def count(name):
@@ -111,11 +111,11 @@ def test_names_of_properties_and_of_columns(path, filled):
 
 @pytest.mark.parametrize("loop", LOOPS)
 def test_a_loop_asks_for_pages(cats, loop, calls):
-    """Three properties of 2500 objects take a call for each page, and a few single reads of the first one."""
+    """Three properties of 2500 objects need one call for each page, and a few single reads in the first page."""
     rows = LOOPS[loop](cats["Cat"])
     for cat in rows:
         assert cat.id >= 0 and name_of(cat) and (cat.age is None or cat.age >= 0)
-    # Pages of 16, 64, 256, 1024 and 1024 rows and the rest; three columns of the first page by themselves.
+    # Pages of 16, 64, 256, 1024 and 1024 rows and the rest; and one call for each of three columns of the first page.
     assert calls["crealm_results_fetch_arrow"] <= 6 + 3 + 1
     assert calls["realm_get_object"] == 1 and calls["realm_get_value"] == 3
     assert calls["realm_results_get"] <= 6
@@ -129,7 +129,7 @@ def test_a_loop_that_asks_for_nothing(cats, calls):
 
 
 def test_a_column_that_is_asked_for_no_longer(cats, calls):
-    """What was asked for in the first pages only comes no longer."""
+    """A column that is read only in the first pages is not fetched later."""
     for n, cat in enumerate(cats["Cat"]):
         if n < 100:
             assert cat.age is None or cat.age == n
@@ -142,7 +142,7 @@ def test_objects_have_no_handles(cats):
     kept = list(cats["Cat"])
     gc.collect()
     assert len(kept) == ROWS and len(cats._owner.live) <= live + 1
-    assert [cat.id for cat in kept] == list(range(ROWS))  # Each has one now.
+    assert [cat.id for cat in kept] == list(range(ROWS))  # Each object has its key now.
     assert not cats._owner.pages
 
 
@@ -157,7 +157,7 @@ def test_pages_are_small_where_values_are_large(path, calls):
 
 @pytest.mark.parametrize("loop", LOOPS)
 def test_changes_while_a_loop_runs(cats, loop):
-    """The rest of the page, too, shows what is there now."""
+    """The rest of the page also shows the current values."""
     rows = LOOPS[loop](cats["Cat"])
     kept = []
     for n, cat in enumerate(rows):
@@ -267,7 +267,7 @@ def test_a_database_that_is_closed_in_a_loop(cats):
 
 
 def test_other_threads(cats):
-    """What is not read ahead raises; a value that is may be had."""
+    """On another thread, reading a value that is not in the page raises."""
     loop = iter(cats["Cat"])
     cat = next(loop)
     errors = []
@@ -305,7 +305,7 @@ def test_frozen_loops_on_threads(cats):
 
 
 def test_values_that_no_column_holds(path):
-    """A time that 64 bits of nanoseconds cannot tell is read by itself, and so is the column from then on."""
+    """A time outside of 64 bits of nanoseconds is read by itself, and so are all values of its column from then on."""
     far = _marshal.RawTimestamp(1 << 60, 0)
     with crealm.open(path, schema=[crealm.ClassSchema("A", {"n": int, "t": crealm.Timestamp})]) as db:
         with db.write():
@@ -316,7 +316,7 @@ def test_values_that_no_column_holds(path):
 
 @pytest.mark.parametrize("moment", ["page", "column"])
 def test_a_signal_handler_moves_the_database_while_a_page_is_read(cats, monkeypatch, moment):
-    """What was read before counts no longer: neither the page nor a column of it."""
+    """Values that were read before are not used any more: neither the page nor a column of it."""
     fetch, moved = _arrow.fetch, []
 
     def moving(handle, first, count, names):
@@ -347,7 +347,7 @@ def test_a_property_that_is_called_like_the_column_of_keys(path):
         assert [(o["@key"], o["n"], o["@key"]) for o in db["C"]] == [(1000 + i, i, 1000 + i) for i in range(100)]
 
 
-# The objects of a page that nobody keeps stand for the rows of the next one
+# Reuse of objects that the program does not keep for the rows of the next page
 
 
 class Remembering(crealm.Model):
@@ -360,7 +360,7 @@ class Remembering(crealm.Model):
 
 @pytest.fixture
 def many(path):
-    """A database with 6000 objects of a model that keeps something in its __dict__, whose numbers are their keys' order."""
+    """A database with 6000 objects of a model with a __dict__; their numbers are in the order of their keys."""
     with crealm.open(path, schema=[Remembering]) as db:
         with db.write():
             db.add_many(Remembering, [{"n": n} for n in range(6000)])
@@ -369,7 +369,7 @@ def many(path):
 
 @pytest.fixture
 def made(monkeypatch):
-    """How many objects pages make."""
+    """Counts the objects that pages make."""
     counted = []
     make = _pages.Page._made
 
@@ -406,7 +406,7 @@ KEEPERS = {
 
 
 def number_of(kept):
-    """The number of a row, by what keeps it; None where a weak reference leads nowhere."""
+    """The number of a row, from the reference that keeps it; None for a dead weak reference."""
     if isinstance(kept, weakref.ref):
         kept = kept()
     if isinstance(kept, (int, type(None))):
@@ -439,7 +439,7 @@ def test_objects_that_are_kept_stay_what_they_are(many, keeper, share, monkeypat
 
 
 def test_what_takes_objects_from_loops(many):
-    """The tools of Python that hold on to some of the objects that they are given."""
+    """Tools of Python that keep some of the objects that they receive."""
     rows, numbers = many[Remembering].where("n >= 0"), range(6000)
     assert [row.n for row in heapq.nlargest(5, rows, key=lambda row: row.n * 7919 % 6007)] == heapq.nlargest(
         5, numbers, key=lambda n: n * 7919 % 6007
@@ -456,7 +456,7 @@ def test_what_takes_objects_from_loops(many):
 
 
 def test_threads_that_keep_objects_of_a_frozen_loop(many):
-    """Each value is that of its object, however often the loop has gone on meanwhile."""
+    """Each value is that of its object, although the loop goes on meanwhile."""
     frozen, rows, wrong = many.freeze(), queue.Queue(maxsize=4), []
 
     def look():

@@ -1,4 +1,4 @@
-"""The version before the newest one: what a file was before its last commit, or an error that says that it is gone."""
+"""The version before the newest one: the contents before the last commit, or VersionGone."""
 
 import json
 import os
@@ -17,7 +17,7 @@ SCHEMA = [crealm.ClassSchema("T", {"n": int, "s": str, "l": list[int]})]
 
 
 def write(path, commits, **how):
-    """Commits one after the other; what each left."""
+    """Makes commits one after the other, and returns the contents after each."""
     left = []
     with crealm.open(path, schema=SCHEMA, **how) as db:
         for n in range(commits):
@@ -61,7 +61,7 @@ def test_encrypted_files(tmp_path, cipher):
 
 
 def test_while_the_file_is_written(tmp_path):
-    """Each open shows what one commit left, or says that there is nothing."""
+    """Each open shows the contents after one commit, or raises VersionGone."""
     path = tmp_path / "busy.realm"
     program = (
         "import crealm, sys\nwith crealm.open(sys.argv[1], schema=[crealm.ClassSchema('T', {'n': int})]) as db:\n"
@@ -102,7 +102,7 @@ def test_there_is_none(tmp_path):
 
 
 def test_a_version_that_was_written_over(tmp_path):
-    """The slot of an old version, put back: never wrong values."""
+    """The header slot of an old version is restored: an open never shows wrong values."""
     path = tmp_path / "a.realm"
     was = write(path, 4)[-1]
     old = crealm.file_info(path).newest

@@ -1,4 +1,4 @@
-"""The table of C functions against the header, and the error numbers against the header's enum."""
+"""Compares the table of C functions with the header, and the error numbers with the header's enum."""
 
 import ctypes
 import pickle
@@ -17,7 +17,7 @@ def without_comments(name):
 
 
 def declared():
-    """Name -> (result, [parameters]), for every function of the headers."""
+    """{name: (result, [parameters])} of all functions in the headers."""
     functions = {}
     for name in ("realm.h", "crealm.h"):
         for result, function, parameters in re.findall(
@@ -29,7 +29,7 @@ def declared():
 
 
 def kind(c_type):
-    """What a C type is for ctypes: a letter of the argument's register class and width."""
+    """The kind of a C type as an argument: a letter for its register class and width."""
     if "*" in c_type or "_func_t" in c_type or "realm_userdata_t" in c_type:
         return "pointer"
     words = c_type.replace("const ", "").split()
@@ -101,7 +101,7 @@ def test_error_numbers_are_those_of_the_header():
     numbers = {int(n) for n in re.findall(r"RLM_ERR_\w+ = (\d+)", without_comments("realm.h"))}
     own = {int(n) for n in re.findall(r"#define CREALM_ERR_\w+ (\d+)", (INCLUDE / "crealm.h").read_text("utf-8"))}
     assert set(errors._CLASSES) <= numbers | own and own <= set(errors._CLASSES)
-    # What the local part of the API reports has a class of its own; the rest is a plain Error.
+    # Errors of the local part of the API have their own classes; the others are plain `Error`s.
     plain = {n for n in numbers if 1000 <= n < 4000} - set(errors._CLASSES)
     assert plain == {
         *range(1000, 1004),

@@ -1,5 +1,5 @@
-"""Queries: conditions with arguments, orderings, slices, aggregates and deleting, against lists of Python;
-what results do while the data changes; and misuse.
+"""Queries: conditions with arguments, orderings, slices, aggregates and deleting, compared with lists of Python;
+results while the data changes; and misuse.
 
 The seed is printed; CREALM_SEED=n repeats a run.
 """
@@ -159,7 +159,7 @@ def test_objects_as_arguments(db, rows):
     assert ids(rows.where("city IN $0", db["City"].where("name != 'Oslo'"))) == [1, 4, 7]
     assert ids(rows.where("city IN $0", [oslo, None])) == [0, 2, 3, 5, 6, 8, 9]
     assert ids(rows.where("mix == $0", oslo)) == [8]
-    # As in Realm, the key counts and the class does not.
+    # As in Realm, only the key of an object counts, not its class.
     assert ids(rows.where("city == $0", rows[0])) == ids(rows.where("city == $0", db["City"][0]))
     with crealm.open(db.path) as other:
         with pytest.raises(crealm.DataError, match=r"\$1: .* another open database"):
@@ -508,14 +508,14 @@ def test_handles_are_given_back(db, rows):
 
 
 # ------------------------------------------------------------------------------------------------
-# Random data against Python
+# Random data, compared with Python
 # ------------------------------------------------------------------------------------------------
 
 NAN = float("nan")
 
 
 def values_of(r, name):
-    """Few enough that ties are common."""
+    """Few different values, so that many are equal."""
     some = {
         "text": lambda: r.choice(["", "a", "A", "b", "ab", "é", "日本", "x" * 70, "a'\"\\"]),
         "n": lambda: r.choice([0, 1, -1, 7, 2**63 - 1, -(2**63), r.randint(-5, 5)]),
@@ -546,7 +546,7 @@ def compare(operator, a, b):
         return (a == b) == (operator == "==")
     if a is None or b is None:
         if isinstance(a, str) or isinstance(b, str) or (a is b is None):
-            # Texts: null is before all of them. Other nulls are equal to each other only.
+            # A null text is less than all texts. Other nulls are only equal to each other.
             return {"<": order(a) < order(b), "<=": order(a) <= order(b)}.get(
                 operator, order(a) > order(b) if operator == ">" else order(a) >= order(b)
             )
@@ -661,7 +661,7 @@ def test_not_a_number(db, rows):
 
 
 def test_distinct_keeps_the_first_of_numbers_equal_by_rounding(tmp_path):
-    """The double 0.1 is a little more than the decimal 0.1, and equal to it in a condition."""
+    """The double 0.1 is a little greater than the decimal 0.1, but equal to it in a condition."""
 
     class Thing(crealm.Model):
         value: Any
@@ -678,7 +678,7 @@ def test_distinct_keeps_the_first_of_numbers_equal_by_rounding(tmp_path):
 
 
 def test_integers_do_not_wrap(path):
-    """Neither in sums, whatever they are of, nor in conditions."""
+    """Neither in sums of any kind of property nor in conditions."""
     from crealm.aggregates import sum as total
 
     schema = crealm.ClassSchema("A", {"n": int, "maybe": Optional[int], "many": List[int], "by": Dict[str, int], "to": "A"})

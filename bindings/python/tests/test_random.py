@@ -1,5 +1,5 @@
-"""Random histories against a plain dictionary: objects come, change and go in transactions that
-commit or roll back, the file is reopened now and then, and everything must agree each time.
+"""Random histories, compared with a plain dictionary: transactions that commit or roll back create, change and
+delete objects, and the file is sometimes reopened; the contents must agree each time.
 
 The seed is printed; CREALM_SEED=n repeats a run.
 """
@@ -113,7 +113,7 @@ def agree(db, model):
 
 
 def step(r, values, table, model):
-    """One random change, to both."""
+    """Makes one random change in both."""
     keys = list(model)
     action = r.random()
     resolve = lambda v: table.get(v[1]) if isinstance(v, tuple) else v  # noqa: E731

@@ -1,5 +1,5 @@
-"""Random histories of collections against Python's own: lists, sets, dictionaries, nested ones, links
-and embedded objects change in transactions that commit or roll back, with reopening in between.
+"""Random histories of collections, compared with those of Python: lists, sets, dictionaries, nested ones, links
+and embedded objects change in transactions that commit or roll back, and the file is reopened in between.
 
 The seed is printed; CREALM_SEED=n repeats a run.
 """
@@ -20,7 +20,7 @@ COLLECTIONS += ["notes", "links", "rooms"]
 
 
 class Sides:
-    """The database and the model: one dictionary of plain values for each thing."""
+    """The database and a model of it: a dictionary of plain values for each object."""
 
     def __init__(self, r):
         self.r = r
@@ -31,7 +31,7 @@ class Sides:
         return self.db["Thing"].get(number)
 
     def live(self, value):
-        """A plain value with its links as objects."""
+        """A plain value, with objects in place of its links."""
         if isinstance(value, tuple):
             return self.thing(value[1])
         if isinstance(value, list):
@@ -273,7 +273,7 @@ class Sides:
 
 
 def plain_taken(value):
-    """As `plain`, for what pop() returned: objects inside are still objects."""
+    """As `plain`, for a result of pop(): objects inside it are still objects."""
     if isinstance(value, list):
         return [plain_taken(v) for v in value]
     if isinstance(value, dict):
@@ -282,7 +282,7 @@ def plain_taken(value):
 
 
 def without(value, link):
-    """What a value is once the object that a link goes to was deleted."""
+    """A value after the deletion of an object that it links to."""
     if isinstance(value, list):
         return [without(v, link) for v in value if v != link]
     if isinstance(value, set):

@@ -1,4 +1,4 @@
-"""The modes without writes. "r" is a reader among the users of a file, "immutable" and "snapshot" touch nothing."""
+"""The modes without writes. "r" shares the file with writers, "immutable" and "snapshot" change nothing."""
 
 import os
 import shutil
@@ -29,7 +29,7 @@ def lock_of(path):
 
 @pytest.fixture
 def written(people, path):
-    """A file with three people that nobody has open, without a lock file."""
+    """A file with three people that is not open anywhere, and has no lock file."""
     people.close()
     lock_of(path).unlink()
     return path
@@ -143,7 +143,7 @@ def test_versions_in_use(written):
         pins = db.versions()
         assert [v.version for v in pins] == [db.version - 5, db.version]
         with crealm.open(written, mode="snapshot") as outside:
-            # What a version costs is known to those who read the file itself.
+            # The bytes that a version holds back are only known in modes that read the file itself.
             assert [v._replace(held_bytes=0) for v in outside.versions()] == [v._replace(held_bytes=0) for v in pins]
         for pin in pins:
             assert (pin.process_id, pin.thread_id) == (os.getpid(), threading.get_native_id())
@@ -156,7 +156,7 @@ def test_versions_in_use(written):
 
 
 def test_warning_of_versions_in_use(path):
-    """In a process of its own, whose standard error is the log."""
+    """In a separate process, whose standard error is the log."""
     program = """
 import sys, crealm
 class Text(crealm.Model):
@@ -203,7 +203,7 @@ def test_where_the_lock_file_cannot_be_made(written):
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
 def test_where_another_user_must_not_make_the_lock_file(written):
     with tempfile.TemporaryDirectory() as folder:
-        os.chmod(folder, 0o755)  # Others may look, as they may not in the folders of a test run.
+        os.chmod(folder, 0o755)  # Other users may read it, unlike the folders of a test run.
         file = Path(folder) / "test.realm"
         shutil.copyfile(written, file)
         code = (
@@ -216,7 +216,7 @@ def test_where_another_user_must_not_make_the_lock_file(written):
 
 
 def check_unshared(file):
-    """A folder that cannot be written: "r" says so, "immutable" and "snapshot" read."""
+    """In a folder without write permission, "r" raises, and "immutable" and "snapshot" read."""
     with pytest.raises(crealm.PermissionDenied, match='mode="snapshot"') as info:
         crealm.open(file, mode="r")
     assert str(info.value.path).startswith(str(file))
@@ -230,7 +230,7 @@ def check_unshared(file):
 # Beside a writer
 # ------------------------------------------------------------------------------------------------
 
-# All counters always have the same number, and the texts say which.
+# All counters always have the same number, which is also in the texts.
 WRITER = """
 import sys, crealm
 key = bytes.fromhex(sys.argv[2]) or None

@@ -1,9 +1,9 @@
-"""Other Python code in the middle of everything: at each bytecode of this package (as signal handlers,
-finalizers and trace functions come), and inside the values that a program hands over. It closes the
-database, ends the transaction, moves to another snapshot, rewrites the file. No crash: each operation
-gives the right result or an error of the package, and what a database holds stays sound.
+"""Runs other Python code in the middle of operations: at each bytecode of this package (where signal handlers,
+finalizers and trace functions can run), and inside the values that a program passes. That code closes the
+database, ends the transaction, moves to another snapshot, or rewrites the file. There must be no crash: each
+operation gives the right result or an error of the package, and the contents of the database stay sound.
 
-The attacks run in processes of their own: a crash is then a failed test.
+The attacks run in separate processes, so that a crash is a failed test.
 """
 
 import gc
@@ -53,7 +53,7 @@ class Thing(crealm.Model):
 
 
 class World:
-    """An open database with some things, and everything one can hold of it."""
+    """An open database with some objects, and references to everything that a program can get from it."""
 
     def __init__(self, path):
         self.path = path
@@ -100,14 +100,14 @@ class Stop(Exception):
 
 
 def need(found):
-    """What is there; the other code may have taken it away."""
+    """The value; raises Stop if the other code has removed it."""
     if found is None:
         raise Stop
     return found
 
 
 # ------------------------------------------------------------------------------------------------
-# What the other code does
+# Actions of the other code
 # ------------------------------------------------------------------------------------------------
 
 
@@ -247,7 +247,7 @@ WRITES["whole_write"] = whole_write
 
 
 class Interrupt:
-    """Has an action run before the n-th bytecode of this package; it counts those there are."""
+    """Runs an action before the n-th bytecode of this package, and counts the bytecodes."""
 
     def __init__(self, number, action):
         self.number, self.action = number, action
@@ -281,7 +281,7 @@ class Interrupt:
 
 
 def interrupted(path, operation, is_write, action, step):
-    """One operation with an action at its n-th bytecode, for all n. Returns how many there were."""
+    """Runs an operation with an action at its n-th bytecode, for all n. Returns the number of bytecodes."""
     number, tries, wrong = 1, 0, []
     world = None
     while True:
@@ -316,7 +316,7 @@ def interrupted(path, operation, is_write, action, step):
 
 
 def check_after(world):
-    """The database works, or is closed and gave everything back."""
+    """Checks that the database works, or that it is closed and has released all handles."""
     owner = world.db._owner
     if world.db.is_closed:
         assert not owner.live and not owner.later and owner.pointer == 0
@@ -348,7 +348,7 @@ def test_at_each_bytecode(action, names):
 
 
 def attack(function, *arguments):
-    """Runs a function of this module in a process of its own; what it printed."""
+    """Runs a function of this module in a separate process, and returns what it printed."""
     code = f"import test_reentry as t; t.{function}(*{arguments!r})"
     done = subprocess.run(
         [sys.executable, "-X", "faulthandler", "-c", code],
@@ -363,12 +363,12 @@ def attack(function, *arguments):
 
 
 # ------------------------------------------------------------------------------------------------
-# In the values that a program hands over
+# Inside the values that a program passes
 # ------------------------------------------------------------------------------------------------
 
 
 class Hosts:
-    """Values that run the action, once, whenever somebody asks them for what they are."""
+    """Values that run the action, once, when the package reads their content."""
 
     def __init__(self, action):
         self.action = action
@@ -569,7 +569,7 @@ EXPECTED = (crealm.Error, KeyError, IndexError, ValueError, TypeError)
 
 
 def elsewhere(world):
-    """On another thread, all is refused."""
+    """On another thread, all operations raise."""
     found = []
 
     def run():
@@ -614,12 +614,12 @@ def run_hosts(action):
 
 @pytest.mark.parametrize("action", list(ACTIONS_OF_HOSTS))
 def test_in_values(action):
-    """Most of the operations ask their values something that those can strike at."""
+    """Most operations call methods of their values, in which the action can run."""
     assert int(attack("run_hosts", action)) >= 40
 
 
 # ------------------------------------------------------------------------------------------------
-# Signals, finalizers and forks as they come
+# Real signals, finalizers and forks
 # ------------------------------------------------------------------------------------------------
 
 
@@ -640,7 +640,7 @@ def run_signals(count):
                 pass
 
         def unraisable(what):
-            # An interrupt inside a finalizer goes nowhere: Python says so on stderr.
+            # Python ignores an interrupt inside a finalizer, and reports it on stderr.
             if not isinstance(what.exc_value, KeyboardInterrupt):
                 sys.__unraisablehook__(what)
 
@@ -682,7 +682,7 @@ def test_signals():
 
 
 def run_collector():
-    """Rings of garbage whose finalizers use the database, close another, or drop what was read."""
+    """Cycles of garbage whose finalizers use the database, close another one, or drop objects."""
     with tempfile.TemporaryDirectory() as folder:
         world = World(Path(folder) / "world.realm")
         ran = [0]
@@ -724,13 +724,13 @@ def test_the_collector():
 
 
 def run_quietly(name):
-    """Databases that are dropped without being closed warn."""
+    """A database that is dropped without close() warns."""
     warnings.simplefilter("ignore", ResourceWarning)
     globals()[name]()
 
 
 def run_threads(count):
-    """Garbage of one thread's database is collected on others, and whole databases are."""
+    """Objects of one thread's database, and whole databases, are collected on other threads."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "world.realm"
         World(path).close()
@@ -775,8 +775,8 @@ def run_quietly_on_threads(count):
 
 
 def run_forks():
-    """A child that is forked in the middle of everything refuses the parent's databases, opens its own,
-    and takes nothing away from the parent."""
+    """A child that is forked in the middle of an operation refuses to use the parent's databases, opens its own,
+    and changes nothing for the parent."""
     with tempfile.TemporaryDirectory() as folder:
         world = World(Path(folder) / "world.realm")
         memory = crealm.memory(schema=[Thing])

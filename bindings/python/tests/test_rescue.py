@@ -1,4 +1,4 @@
-"""What damaged files still hold, and what deleted objects left. The campaigns against a perfect reader are in Tests/Rescue."""
+"""Salvage of damaged files, and recovery of deleted objects. Comparisons with a perfect reader are in Tests/Rescue."""
 
 import fcntl
 import json
@@ -106,7 +106,7 @@ def test_without_the_newest_top_its_tables_are_found_and_else_the_version_before
     found = crealm.salvage(people, tmp_path / "out.realm")
     assert not found.whole and [root["origin"] for root in found.roots[:2]] == ["scanned", "previous"]
     assert contents(tmp_path / "out.realm") == wanted
-    # Of all that the newest version wrote nothing is left but its header slot.
+    # Everything that the newest version wrote is destroyed, except its header slot.
     with crealm.open(tmp_path / "out.realm", mode="immutable") as db:
         assert len(db["Person"]) == 10
     data = bytearray(people.read_bytes())
@@ -130,7 +130,7 @@ def test_without_a_header_the_newest_top_is_found(people, tmp_path):
 
 @pytest.mark.parametrize("also_array", [False, True])
 def test_tables_to_which_no_top_leads_are_newer_than_an_older_top(people, tmp_path, also_array):
-    """Both tops of the header are lost, and those of older versions still lie in free space."""
+    """Both top arrays of the header are destroyed, and those of older versions are still in free space."""
     for i in range(6):
         with crealm.open(people, schema=[Person]) as db, db.write():
             db[Person].get(i).name = f"changed {i}"
@@ -213,7 +213,7 @@ def test_a_link_to_an_embedded_object_counts_where_only_its_backlink_contradicts
 
 @pytest.mark.parametrize("at, prefix", [(2, b"q"), (0, b"xyz_as")])
 def test_a_class_whose_prefix_is_damaged_stays_one(people, tmp_path, at, prefix):
-    """A part of the prefix is left, or a class has links to it."""
+    """A part of the prefix is intact, or a class has links to it."""
     data, file = people.read_bytes(), File(people)
     place = data.index(b"class_Part", file.top.child(0).ref)
     spoil(people, place + at, prefix)
@@ -225,7 +225,7 @@ def test_a_class_whose_prefix_is_damaged_stays_one(people, tmp_path, at, prefix)
 
 
 def test_the_version_of_the_schema_keeps_its_column(tmp_path):
-    """Other libraries do not open a file whose table of it has none, or no object."""
+    """Other libraries do not open a file whose table of the schema version has no column or no object."""
     path = tmp_path / "a.realm"
     crealm.open(path, schema=[Numbers], schema_version=7).close()
     file = File(path)
@@ -250,7 +250,7 @@ def test_only_what_can_have_an_index_gets_one(people, tmp_path):
     attributes = file.table("Person").child(0, 2)
     i = next(i for i in range(attributes.count) if file.table("Person").child(0, 5)[i] & 0xFFFF == file.column("Person", "id"))
     assert attributes.width == 8
-    attributes[i] |= 0x80 - 256  # An index of words.
+    attributes[i] |= 0x80 - 256  # The attribute of a full-text index.
     file.save()
     crealm.salvage(people, tmp_path / "out.realm")
     assert crealm.check(tmp_path / "out.realm").is_sound
@@ -269,7 +269,7 @@ def test_without_a_version_nobody_knows_of_contradictions(people, tmp_path):
 def test_a_lost_leaf_is_counted_and_the_rest_stays(people, tmp_path):
     at = people.read_bytes().rfind(b"person 3" * 20)
     assert at > 0
-    spoil(people, at - 8, bytes(8))  # The header of the text's node.
+    spoil(people, at - 8, bytes(8))  # The header of the node with the text.
     found = crealm.salvage(people, tmp_path / "out.realm")
     person = next(one for one in found.classes if one.name == "Person")
     assert person.lost == 0 and person.objects == 10
@@ -279,7 +279,7 @@ def test_a_lost_leaf_is_counted_and_the_rest_stays(people, tmp_path):
 
 
 def test_lost_primary_keys_put_objects_beside_their_class(people, tmp_path):
-    # The leaf of ids, ten numbers of four bits, wherever it was written.
+    # All leaves of the ids: ten numbers of four bits.
     leaf = bytes([0x41] * 4 + [3, 0, 0, 10, 0x10, 0x32, 0x54, 0x76, 0x98])
     data = people.read_bytes()
     assert leaf in data
@@ -320,7 +320,7 @@ def test_either_key_block_and_any_root_record_will_do(tmp_path, block):
 def test_pages_that_do_not_authenticate_are_named(tmp_path):
     path, out = tmp_path / "secret.realm", tmp_path / "out.realm"
     fill(path, key=KEY)
-    spoil(path, 8 * 4096 + 100, b"\xff" * 8)  # Page 0: without it there may be nothing.
+    spoil(path, 8 * 4096 + 100, b"\xff" * 8)  # Page 0: without it nothing may be found.
     try:
         found = crealm.salvage(path, out, key=KEY)
     except crealm.CorruptFileError:
@@ -372,7 +372,7 @@ def test_deleted_objects_are_found_and_living_ones_are_not(people):
 
 @pytest.mark.parametrize("seed", [5, 11, 72, 98])
 def test_remains_of_a_removed_class_are_not_those_of_one_with_the_same_columns(tmp_path, seed):
-    """Not even where nothing but their columns says whose they are."""
+    """Not even if only their columns show their class."""
     rng = random.Random(seed)
     path = tmp_path / "twins.realm"
     one, two = (type(name, (crealm.Model,), {"__annotations__": {"name": str, "count": int, "tags": list[str]}}) for name in ("One", "Two"))
@@ -409,7 +409,7 @@ BIG = [10**15 + i for i in range(3)]
 
 @pytest.fixture
 def remaining(tmp_path):
-    """A file from which an object with a list was deleted a few commits ago, and the byte where the list's node begins."""
+    """A file in which an object with a list was deleted a few commits ago, and the offset of the list's node."""
     path = tmp_path / "numbers.realm"
     with crealm.open(path, schema=[Numbers, Person]) as db:
         with db.write():
@@ -435,14 +435,14 @@ def deleted_numbers(path):
 def test_a_list_whose_node_has_no_elements_is_lost(remaining):
     path, at = remaining
     spoil(path, at + 4, bytes([0, 0, 0, 0]))
-    # Where one value was written over, nothing says any more whose the others are.
+    # If one value was overwritten, nothing shows any more which object the others belong to.
     found = [one for one in crealm.recover_deleted(path) if one.resembles == "Numbers" or one.class_name == "Numbers"]
     assert any(one.values.get("name") == "object 3" and one.lost == ["numbers"] for one in found)
     assert not any(one.values.get("name") == "object 3" and "numbers" in one.values for one in found)
 
 
 def test_a_list_of_free_space_is_no_value(remaining):
-    """Where a later version put its lists of free space, there is no list of an object any more."""
+    """A later version's free list, stored at the same place, is not taken for the list of an object."""
     path, at = remaining
     data = bytearray(path.read_bytes())
     newest = Node(data, live_top(path)[1])
@@ -478,7 +478,7 @@ def test_commands(people, tmp_path, capsys):
     out = tmp_path / "out.realm"
     assert main(["salvage", str(people), str(out)]) == 0
     told = capsys.readouterr().out
-    assert "nothing lost" in told and "metadata" not in told  # No class of the user.
+    assert "nothing lost" in told and "metadata" not in told  # Not a class of the user.
     assert main(["salvage", str(people), str(out)]) == 1
     capsys.readouterr()
     with crealm.open(people, schema=[Person]) as db:

@@ -1,4 +1,4 @@
-"""What a write added is plain again when it is rolled back, and can be added again."""
+"""Instances that a write added become plain again when it is rolled back, and can be added again."""
 
 import contextlib
 import gc
@@ -83,7 +83,7 @@ def fail_by_exception(db, body):
 
 
 def fail_by_commit(db, body):
-    """The commit itself is refused: the write was ended behind the package's back."""
+    """The commit itself fails, because the write was ended without the package."""
     with pytest.raises(crealm.Error), db.write():
         body()
         db._owner.call(database.lib.realm_rollback)
@@ -210,7 +210,7 @@ def test_an_interrupt_around_each_step_of_a_write(db, path, monkeypatch, name, w
     is_stored = (name, when) == ("realm_commit", "after")
     assert bird.is_managed == is_stored and not db.is_writing
     check_flock(bird, chick)
-    with crealm.open(path) as other, other.write():  # Nobody holds the write lock.
+    with crealm.open(path) as other, other.write():  # The write lock is free.
         assert len(other["Bird"]) == 3 * is_stored
     with db.write():
         db.add(bird)
@@ -219,8 +219,8 @@ def test_an_interrupt_around_each_step_of_a_write(db, path, monkeypatch, name, w
 
 
 class InterruptAt:
-    """Raises KeyboardInterrupt at the n-th point of this package where signal handlers come: the entry of a function,
-    and the return of one that is not written in Python."""
+    """Raises KeyboardInterrupt at the n-th point of this package where signal handlers can run: at the entry of a
+    function, and at the return of one that is not written in Python."""
 
     def __init__(self, number):
         self.number = number
@@ -260,7 +260,7 @@ def rolled_back(db, bird):
         raise Stop
 
 
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # Those that came in a finalizer.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # Interrupts inside finalizers.
 @pytest.mark.parametrize("write", [with_statement, exit_stack, rolled_back])
 def test_an_interrupt_at_any_point_ends_the_write(db, path, write):
     other = crealm.open(path, schema=SCHEMA)
@@ -275,7 +275,7 @@ def test_an_interrupt_at_any_point_ends_the_write(db, path, write):
             interrupts += 1
             assert not db.is_writing or write is exit_stack
         if db._block is not None:
-            gc.collect()  # The traceback has the stack, and the stack the block.
+            gc.collect()  # The traceback refers to the stack, and the stack to the block.
         is_over = interrupt.count < number
         assert not db.is_writing
         assert db._owner.depth == 0 and not db._added._instances
@@ -283,7 +283,7 @@ def test_an_interrupt_at_any_point_ends_the_write(db, path, write):
         assert len(db[Bird]) - stored == is_stored == bird.is_managed
         assert list(bird.songs) == (["a", "new"] if is_stored else ["a"])
         stored += is_stored
-        with other.write():  # Waits for nobody.
+        with other.write():  # Does not wait.
             assert len(other[Bird]) == stored
         with db.write():
             pass
@@ -293,7 +293,7 @@ def test_an_interrupt_at_any_point_ends_the_write(db, path, write):
 
 
 def test_an_interrupt_before_the_first_step_of_the_exit(db):
-    """The write is over before anybody handles the interrupt, and the one that is running stays."""
+    """The write ends before the interrupt is handled, and a write that begins meanwhile continues."""
     bird = Bird(name="a")
 
     def at_the_exit(frame, event, argument):
@@ -326,7 +326,7 @@ def test_a_write_that_nobody_can_end_is_rolled_back(db):
 
 
 class Strike:
-    """A number that does something when it is asked for."""
+    """A number that runs an action when it is read."""
 
     def __init__(self, action):
         self.action = action
@@ -338,7 +338,7 @@ class Strike:
 
 @pytest.mark.parametrize("name", ["id", "many"])
 def test_a_value_that_ends_its_write(path, name):
-    """While it is made ready, for an instance that this write added."""
+    """It does so while it is encoded, for an instance that this write added."""
     declared = type("Counted", (crealm.Model,), {"__annotations__": {"id": int, "many": typing.List[int]}})
     for end, expected in (("roll back", crealm.InvalidatedError), ("close", crealm.ClosedError)):
         with crealm.open(path, schema=[declared]) as db:
@@ -365,12 +365,12 @@ def test_nobody_is_kept_alive(db):
 
 
 # ------------------------------------------------------------------------------------------------
-# At random, beside a model
+# Random histories, compared with a model
 # ------------------------------------------------------------------------------------------------
 
 
 class Life:
-    """Instances, what each was when it was plain, and what the database holds."""
+    """Instances, their values while they were plain, and the contents of the database."""
 
     def __init__(self, db, rng):
         self.db, self.rng = db, rng
@@ -407,7 +407,7 @@ class Life:
         return bird
 
     def reach(self, bird, found=None):
-        """The plain instances that come along with one."""
+        """The plain instances that are added together with one."""
         found = {} if found is None else found
         values = self.plain.get(bird)
         if values is not None and bird not in found:
@@ -438,7 +438,7 @@ class Life:
 
 
 class ById(dict):
-    """A dictionary whose keys are instances themselves: their hash changes as they are added."""
+    """A dictionary with instances as keys, by identity, because their hash changes when they are added."""
 
     def __init__(self, pairs=()):
         super().__init__()
@@ -517,7 +517,7 @@ def step(life, rng):
         life.stored[bird]["songs"] = [*life.stored[bird]["songs"], "new"]
     elif kind == "replace" and life.stored and life.plain:
         owner, bird = rng.choice(list(life.stored)), rng.choice(list(life.plain))
-        owner.mate = bird  # Comes along.
+        owner.mate = bird  # Is added, too.
         for other in life.reach(bird, ById()):
             life.stored[other] = dict(life.plain.pop(other))
         life.stored[owner]["mate"] = bird

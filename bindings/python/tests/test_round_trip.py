@@ -1,4 +1,4 @@
-"""Data frames out and in again: what comes back is what left, for every type, through pandas, polars and pyarrow."""
+"""Data frames are exported and imported again without loss, for every type, through pandas, polars and pyarrow."""
 
 import datetime as dt
 import random
@@ -125,7 +125,7 @@ def fill(db, seed: int, count: int) -> None:
 
 
 def shown(value: Any, named: bool) -> Any:
-    """A value in a form that tells all types apart; objects by their primary keys, or by their keys."""
+    """A value in a form that is different for each type; objects by their primary keys, or by their keys."""
     if isinstance(value, crealm.Object):
         bound = value._bound()
         if bound.schema.embedded:
@@ -151,7 +151,7 @@ def differences(found, wanted):
 
 
 def through(library: str, rows, change: bool):
-    """A frame of the library, in which everybody may be a year older."""
+    """The rows through a data frame of a package; `change` adds a year to each age in it."""
     module = pytest.importorskip(library, reason=f"{library} is not installed")
     pytest.importorskip("pyarrow", reason="pyarrow is not installed")
     if library == "pandas":
@@ -191,13 +191,13 @@ def test_frames_written_back_change_what_was_changed(path, library, update):
 
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_frames_keep_unchanged_objects_unchanged(path, library):
-    """Nothing differs, so that nobody is told of a change."""
+    """Nothing differs, so observers are not called."""
     with crealm.open(path, schema=schema()) as db:
         fill(db, 5, 20)
         told = []
         observation = db["Row"].observe(told.append)
         frame = through(library, db["Row"], change=False)
-        without = [name for name, prop in db["Row"].schema.properties.items() if name in ("part", "parts", "rooms")]  # Made anew.
+        without = [name for name, prop in db["Row"].schema.properties.items() if name in ("part", "parts", "rooms")]  # Embedded objects are created again.
         frame = frame.drop(columns=without) if library == "pandas" else frame.drop(without)
         with db.write():
             db.add_many("Row", frame, update="modified")
@@ -209,17 +209,17 @@ def test_frames_keep_unchanged_objects_unchanged(path, library):
 @pytest.mark.parametrize("library", LIBRARIES)
 @pytest.mark.parametrize("seed", range(6))
 def test_frames_make_the_same_objects_elsewhere(tmp_path, library, seed):
-    """Another database has other object keys: links go by primary keys."""
+    """Another database has other object keys, so links are written as primary keys."""
     with crealm.open(tmp_path / "a.realm", schema=schema()) as db, crealm.open(tmp_path / "b.realm", schema=schema()) as other:
         fill(db, seed, 15)
         with other.write():
-            for name in TARGETS:  # In another order, with others before them.
+            for name in TARGETS:  # The targets in another order, after other objects.
                 for row in reversed(list(db[name])):
                     values = {prop: row[prop] for prop in row._bound().properties}
                     if name != "NoKey":
                         other[name].create(**values)
         without = [name for name in db["Row"].schema.properties if name.endswith("NoKey")]
-        with db.write():  # Objects without a primary key have no name elsewhere.
+        with db.write():  # Links to objects without a primary key cannot be moved to another database.
             for row in db["Row"]:
                 for name in ("any", "anys", "bag", "set", "part", "parts", "rooms"):
                     if "NoKey" in repr(shown(row[name], False)):
@@ -245,7 +245,7 @@ def people(path):
     with crealm.open(path, schema=[Person]) as db:
         with db.write():
             first, second, third = (db.add(Person(id=number)) for number in (2, 0, 1))
-            first.boss, second.boss = second, third  # Whose object keys are 1 and 2: primary keys of others.
+            first.boss, second.boss = second, third  # Their object keys are 1 and 2, which are primary keys of other objects.
             first.any, second.any, third.any = {"n": [3]}, "text", 5
         yield db
 
@@ -280,7 +280,7 @@ def test_values_of_python_in_a_frame_of_pandas(people):
 
 
 def test_json_texts_of_other_tools(people):
-    """A field that says of itself that it has Mixed values as JSON; without that a text is a text."""
+    """A column whose metadata declare JSON of Mixed values is parsed; without such metadata a text stays a text."""
     pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
     fields = [pyarrow.field("id", pyarrow.int64()), pyarrow.field("any", pyarrow.string(), metadata={"realm.mixed": "json"})]
     table = pyarrow.table([[5, 6], ['{"n":[3]}', '"x"']], schema=pyarrow.schema(fields))

@@ -1,4 +1,4 @@
-"""Declarations: how annotations are read, what a file gives back, and what opening changes."""
+"""Declarations: reading annotations, reading the schema of a file, and the changes that opening makes."""
 
 import sys
 import typing

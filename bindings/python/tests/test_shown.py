@@ -54,7 +54,7 @@ def everything(db):
 
 
 class Tags(html.parser.HTMLParser):
-    """The names of all tags; that they are closed in order."""
+    """The names of all tags; checks that they are closed in the right order."""
 
     def __init__(self, text):
         super().__init__()

@@ -1,4 +1,4 @@
-"""The modules of the package: imports go down. Those inside functions, and those for types only, count like all others."""
+"""The modules of the package import each other without cycles. Imports inside functions, and those for types only, count like all others."""
 
 import ast
 from pathlib import Path
@@ -8,7 +8,7 @@ import pytest
 
 
 def imported(module, package):
-    """The modules of the package that the text of one names in its imports, wherever these stand."""
+    """The modules of the package that a module imports, at any place in its text."""
     names = {path.stem for path in package.glob("*.py")}
     found = set()
     for node in ast.walk(ast.parse((package / f"{module}.py").read_text(encoding="utf-8"))):
@@ -20,7 +20,7 @@ def imported(module, package):
                 parts = parts[1:]
             if parts and parts[0]:
                 found.add(parts[0])
-            else:  # From the package itself: its modules, or what its __init__ has.
+            else:  # An import from the package itself: one of its modules, or a name in its __init__.
                 found.update(alias.name if alias.name in names else "__init__" for alias in node.names)
         elif isinstance(node, ast.Import):
             for alias in node.names:
@@ -31,7 +31,7 @@ def imported(module, package):
 
 
 def circle(package):
-    """Modules that lead from one to the next and back to the first; [] where there is no such way."""
+    """The modules of an import cycle; [] if there is none."""
     below = {path.stem: sorted(imported(path.stem, package)) for path in package.glob("*.py")}
     done, way = set(), []
 

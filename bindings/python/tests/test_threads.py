@@ -106,7 +106,7 @@ def test_local_is_one_for_each_thread(db, recwarn):
         thread.join()
     gc.collect()
     assert len(set(seen)) == 3 and not [w for w in recwarn if issubclass(w.category, ResourceWarning)]
-    assert len(db.versions()) == 1  # Those of the threads were closed with them.
+    assert len(db.versions()) == 1  # The clones of the threads were closed with their threads.
 
 
 # ------------------------------------------------------------------------------------------------
@@ -150,7 +150,7 @@ def test_the_loop_goes_on_while_a_block_waits_for_its_turn(db):
         assert held.wait(PATIENCE)
         beating = asyncio.create_task(beat())
         async with db.write():
-            assert release.is_set() and db[Item].get(5) is not None  # After the other one.
+            assert release.is_set() and db[Item].get(5) is not None  # This write came after the other one.
             db.add(Item(id=6))
         await beating
         thread.join()

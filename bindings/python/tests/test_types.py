@@ -1,4 +1,4 @@
-"""What type checkers say of the package and of programs that use it. Each checker is asked where it is there."""
+"""The faults that type checkers find in the package and in programs that use it. Runs the checkers that are installed."""
 
 import json
 import os
@@ -16,7 +16,7 @@ from conftest import PACKAGE_ROOT, REPOSITORY
 PACKAGE = Path(crealm.__file__).parent
 TYPED = Path(__file__).parent / "typed"
 PROGRAMS = sorted(TYPED.glob("*.py"))
-# Reading the types of data tools takes as long as all the rest; the package names a few of them.
+# The types of data tools are not read: this would take as long as the rest, and the package uses few of them.
 STRANGERS = ("pandas", "polars", "pyarrow", "numpy", "rich", "starlette", "uvicorn")
 
 
@@ -44,7 +44,7 @@ def pyright(paths, folder):
     if command is None:
         pytest.skip("pyright is not there")
     settings = folder / "pyrightconfig.json"
-    include = [os.path.relpath(path, folder) for path in paths]  # It takes no others.
+    include = [os.path.relpath(path, folder) for path in paths]  # It accepts no other paths.
     settings.write_text(json.dumps({"include": include, "extraPaths": [str(PACKAGE.parent)], "reportMissingImports": False}))
     done = subprocess.run([command, "--outputjson", "--pythonpath", sys.executable, "-p", str(settings)], capture_output=True, text=True, cwd=folder)
     if done.returncode not in (0, 1):
@@ -54,7 +54,7 @@ def pyright(paths, folder):
 
 
 def expected(path, part):
-    """The lines of a program with errors, and their kinds: those of mypy are the first after E:."""
+    """The lines of a program with expected errors, and their kinds; the first one after E: is that of mypy."""
     lines = enumerate(path.read_text(encoding="utf-8").split("\n"), 1)
     return [(path, number, line.split("# E: ")[1].split()[part]) for number, line in lines if "# E: " in line]
 
@@ -66,7 +66,7 @@ CHECKERS = pytest.mark.parametrize("check, part", [(mypy, 0), (pyright, 1)], ids
 def test_the_package_and_programs(tmp_path, check, part):
     found = check([PACKAGE, *PROGRAMS], tmp_path)
     assert sorted(found) == sorted(fault for program in PROGRAMS for fault in expected(program, part))
-    assert any(fault[0].parent == TYPED for fault in found)  # Faults are found at all.
+    assert any(fault[0].parent == TYPED for fault in found)  # The checker does find faults.
 
 
 @CHECKERS

@@ -1,5 +1,5 @@
-"""Every type of single value goes in and comes out, at its limits; what does not fit is refused and
-leaves the object as it was. Written, read in the same write, after the commit, and after reopening.
+"""Single values of every type are written and read back, at their limits; values that do not fit are refused, and
+do not change the object. Each value is read in the same write, after the commit, and after reopening.
 """
 
 import copy
@@ -95,13 +95,13 @@ VALUES = {
 
 
 def same(found, given):
-    """Whether the value read is the value written, bit by bit."""
+    """Whether the value read equals the value written, bit by bit."""
     if isinstance(given, Decimal):
         digits, exponent = given.as_tuple()[1:]
         if exponent == 0 and given == 0:
             return str(found) in ("0", "-0")  # The format may lose this sign, as other implementations do.
         if isinstance(exponent, int) and not (len(digits) <= 34 and exponent <= 6111):
-            return found == given  # It had to be written with another exponent.
+            return found == given  # It was written with another exponent.
         return repr(found) == repr(given)
     if isinstance(given, datetime):
         return isinstance(found, crealm.Timestamp) and found == given and found.tzinfo is UTC
@@ -111,7 +111,7 @@ def same(found, given):
 
 
 def plain(kind, value):
-    """What a property of a type gives back for a value."""
+    """The value that a property of a type returns after a value was written."""
     if kind == "double":
         return float(value)
     if kind == "float":
@@ -122,7 +122,7 @@ def plain(kind, value):
 
 
 def in_any(kind, value):
-    """What to give to a property of any type, to have it stored with this type."""
+    """The value to write to a property of type Any so that it is stored with this type."""
     return crealm.Float32(value) if kind == "float" else plain(kind, value)
 
 
@@ -301,14 +301,14 @@ def test_any_takes_every_type_in_turn(db):
         for value in (object(), 1j, {1}, frozenset(), datetime(2024, 1, 1).date()):
             with pytest.raises(TypeError):
                 obj.any = value
-    # Realm lists the sources of links only where the property says which class it leads to.
+    # Realm has backlinks only for properties that declare the class of their target.
     with pytest.raises(crealm.NoSuchProperty):
         obj.backlinks("All", "any")
     assert db.verify() == []
 
 
 # ------------------------------------------------------------------------------------------------
-# Decimal128, against bits worked out by hand from IEEE 754
+# Decimal128, compared with bits worked out by hand from IEEE 754
 # ------------------------------------------------------------------------------------------------
 
 
@@ -347,7 +347,7 @@ def test_decimal_bits(text, high, low):
         (0x6C10_0000_0000_0000, 5, "0"),
         (0xEC10_0000_0000_0000, 0, "-0"),
         (0x6C0F_8000_0000_0000, 0, "0.0"),
-        # A payload too long for a NaN is dropped; bits below an infinity are, too.
+        # A payload that is too long for a NaN is dropped, and so are the lower bits of an infinity.
         (0x7C00_3FFF_FFFF_FFFF, 0xFFFF_FFFF_FFFF_FFFF, "NaN"),
         (0x7800_0000_0000_0001, 77, "Infinity"),
     ],

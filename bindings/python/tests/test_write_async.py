@@ -1,4 +1,4 @@
-"""await db.write_async(): order, results, errors, and who waits for whom."""
+"""await db.write_async(): order, results, errors, and waiting for other writers."""
 
 import asyncio
 import random
@@ -18,7 +18,7 @@ import crealm
 from crealm import observing, writing
 from crealm._library import lib
 
-PATIENCE = 60  # Longer than anything takes that is not stuck.
+PATIENCE = 60  # Seconds; longer than anything takes that does not hang.
 
 
 class Item(crealm.Model):
@@ -67,7 +67,7 @@ class Holder:
 
 
 def test_one_after_the_other_and_to_the_disk_together(db, path):
-    """All functions that wait are called before the first of them is told of the disk; each is a commit."""
+    """All waiting functions are called before the first await ends; each function makes its own commit."""
     log, holder = [], Holder(path)
 
     def add(number):
@@ -88,12 +88,12 @@ def test_one_after_the_other_and_to_the_disk_together(db, path):
         assert await asyncio.gather(*writes) == [0, 2, 4, 6, 8]
         return db.version - before
 
-    assert run(main()) == 5 + 1  # That of the holder, too.
+    assert run(main()) == 5 + 1  # Including the holder's commit.
     assert log == [*range(5), *(("done", n) for n in range(5))] and ids(db) == list(range(5))
 
 
 def test_the_loop_goes_on_while_another_writes(db, path):
-    """The loop turns a hundred times before the other one lets go of the lock; a wait in it would never end."""
+    """The lock is released only after a hundred iterations of the loop; a loop that waited for it would hang."""
     holder, turns = Holder(path), 0
 
     async def main():
@@ -111,7 +111,7 @@ def test_the_loop_goes_on_while_another_writes(db, path):
 
 
 def test_the_interpreter_is_free_while_one_waits_for_the_lock(db, path):
-    """The holder of the lock needs the interpreter to let go of it: a wait that kept it would never end."""
+    """The holder of the lock needs the interpreter to release it; a wait that kept the interpreter would hang."""
     work = []
 
     def hold():
@@ -133,7 +133,7 @@ def test_the_interpreter_is_free_while_one_waits_for_the_lock(db, path):
 
 
 def test_nothing_that_waits_keeps_the_interpreter():
-    python_api = 4  # FUNCFLAG_PYTHONAPI: keeps the lock.
+    python_api = 4  # FUNCFLAG_PYTHONAPI: the call keeps the interpreter lock.
     waits = """crealm_change_key crealm_scheduler_run realm_async_begin_write realm_async_cancel realm_async_commit realm_begin_read
         realm_begin_write realm_close realm_commit realm_compact realm_convert_with_config realm_freeze
         realm_object_resolve_in realm_open realm_refresh realm_results_count realm_results_resolve_in realm_rollback realm_update_schema_advanced"""
@@ -229,7 +229,7 @@ def test_cancelled_after_its_commit(db):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_cancelled_writes_say_whether_they_took_place(db, seed):
-    """However late they are cancelled: what the error says, and the call, is what the database has."""
+    """At any time of the cancellation, the error and the call agree with the contents of the database."""
     randomness = random.Random(seed)
     said, calls = {}, {}
 
@@ -255,7 +255,7 @@ def test_cancelled_writes_say_whether_they_took_place(db, seed):
     assert cancelled > 0 and all(said[number] == (number in there) for number in said)
     for number, call in calls.items():
         assert call.committed == (number in there), number
-    assert there <= set(range(200)) and len(calls) + cancelled >= 200  # A task that was cancelled before it began made no call.
+    assert there <= set(range(200)) and len(calls) + cancelled >= 200  # A task that is cancelled before it begins makes no call.
 
 
 def test_cancelled_writes_whose_function_fails(db):
@@ -320,7 +320,7 @@ def test_closed_by_the_function(db, path):
 
 
 def test_closed_before_it_is_on_disk(db, path):
-    """Closing waits for the disk: what was committed is there, and is told."""
+    """Closing waits for the disk: the committed changes are stored, and the task learns of it."""
 
     async def main():
         write = asyncio.create_task(db.write_async(lambda: db.add(Item(id=1)).id))
@@ -358,7 +358,7 @@ def test_where_nobody_can_write(db, path, other):
 
 
 def test_beside_other_writes(db, other):
-    """A write of the same database goes first; functions may use other databases, and writes do not nest."""
+    """A running write of the same database comes first; functions may use other databases, and writes do not nest."""
     log = []
 
     def nests():
@@ -385,7 +385,7 @@ def test_beside_other_writes(db, other):
 
 
 def test_a_write_takes_the_lock_that_waits_for_another(db):
-    """The lock may come to a waiting function while a write of the same database waits: that one takes it then."""
+    """If a waiting function gets the lock while a write of the same database waits for it, that write uses the lock first."""
     done = []
 
     async def main():
@@ -402,7 +402,7 @@ def test_a_write_takes_the_lock_that_waits_for_another(db):
 
 
 def test_observers_are_told_in_order(db, other):
-    """Each write is told before the next one begins, also to functions that write themselves."""
+    """Each write is reported before the next one begins, also to functions that write themselves."""
     told, seen = [], []
 
     def observed(change):
@@ -428,14 +428,14 @@ def test_observers_are_told_in_order(db, other):
 
 
 def unraised(monkeypatch):
-    """What went to sys.unraisablehook, as it does out of functions that the library calls."""
+    """The exceptions that went to sys.unraisablehook, from functions that the library calls."""
     reports = []
     monkeypatch.setattr(sys, "unraisablehook", lambda report: reports.append(repr(report.exc_value)))
     return reports
 
 
 def test_the_loop_is_closed_before_its_turn(db, monkeypatch):
-    """Nobody can learn of such a write: it does not take place, and those of the next loop do."""
+    """No task could learn of such a write: it does not happen. Writes of the next loop do."""
     reports, called, loop = unraised(monkeypatch), [], asyncio.new_event_loop()
 
     async def begin():
@@ -443,7 +443,7 @@ def test_the_loop_is_closed_before_its_turn(db, monkeypatch):
         await asyncio.sleep(0)
         return task
 
-    # Its turn cannot come before the loop is closed: somebody else writes until then.
+    # Another writer holds the lock until the loop is closed, so the write cannot begin before that.
     with crealm.open(db.path, schema=[Item]) as other, other.write():
         task = loop.run_until_complete(begin())
         loop.close()
@@ -462,7 +462,7 @@ def main_of(db, number):
 
 
 def test_the_loop_is_closed_before_it_is_on_disk(db, monkeypatch):
-    """Committed, but nobody is there to be told."""
+    """The write is committed, but no task can learn of it."""
     reports, loop, stop = unraised(monkeypatch), asyncio.new_event_loop(), []
 
     def add():
@@ -491,7 +491,7 @@ with crealm.open(sys.argv[1]) as db, db.write():
 
 @pytest.mark.parametrize("gets_the_lock", [True, False])
 def test_a_thread_ends_before_its_turn(path, monkeypatch, gets_the_lock):
-    """Nobody waits for a thread that is gone: neither other processes, nor who goes on with its event loop."""
+    """No process and no later user of its event loop waits for a thread that has ended."""
     reports, kept = unraised(monkeypatch), []
     with crealm.open(path, schema=[Item]):
         pass
@@ -517,7 +517,7 @@ def test_a_thread_ends_before_its_turn(path, monkeypatch, gets_the_lock):
     if holder is not None:
         holder.release()
     task, mine, loop = kept
-    end = time.monotonic() + PATIENCE  # It goes on for a moment after join().
+    end = time.monotonic() + PATIENCE  # The library's work may continue for a moment after join().
     while writing._by_number and time.monotonic() < end:
         time.sleep(0.001)
     assert not writing._by_number

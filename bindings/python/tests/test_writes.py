@@ -1,4 +1,4 @@
-"""Writes: what commits, what rolls back, what is refused, and what objects say afterwards."""
+"""Writes: commits, rollbacks, errors, and the state of objects afterwards."""
 
 import os
 
@@ -259,7 +259,7 @@ def test_looping_while_objects_come_and_go(path):
         with db.write():
             for obj in db["N"]:
                 seen.append(obj.n)
-                if obj.n % 100 == 0:  # Deletes behind and ahead of the loop.
+                if obj.n % 100 == 0:  # Deletes objects before and after the position of the loop.
                     for other in all_of_them[max(obj.n - 30, 0) : obj.n] + all_of_them[obj.n + 1 : obj.n + 3]:
                         if other:
                             other.delete()

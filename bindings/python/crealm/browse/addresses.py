@@ -1,8 +1,8 @@
-"""Names of the file as parts of addresses. Classes, properties and keys of dictionaries may have any name: with slashes, dots, nothing at all.
+"""Names in the file as parts of addresses. Classes, properties and keys of dictionaries may have any name: with slashes, with dots, or empty.
 
-    /people.realm/class/Person/12/dogs/0          and with .json behind it
+    /people.realm/class/Person/12/dogs/0          and the same with .json at the end
 
-A part is percent-encoded as a whole. What a web client would take for something else gets a "~" before it: the empty name, "." and "..", and
+Each part is percent-encoded as a whole. Names with another meaning for a web client get a "~" in front: the empty name, "." and "..", and
 names that begin with "~". The last dot of a name that ends in ".json" is encoded, so that a literal ".json" at the end of an address always means
 the JSON form.
 """
@@ -16,7 +16,7 @@ _JSON = ".json"
 
 
 class Address(NamedTuple):
-    """The parts of a path, decoded, and whether its JSON form is meant."""
+    """The decoded parts of a path, and whether the address is that of the JSON form."""
 
     parts: Sequence[str]
     is_json: bool
@@ -30,12 +30,12 @@ def encode(name: str) -> str:
 
 
 def path(parts: Iterable[object]) -> str:
-    """The path to something, from the root of the server."""
+    """The path with these parts, from the root of the server."""
     return "/" + "/".join(encode(str(part)) for part in parts)
 
 
 def decode(raw: str) -> Address:
-    """The opposite, of a path as the client sent it. ValueError where a part is no UTF-8."""
+    """The opposite of path(), for a path in the form that the client sent. ValueError if a part is not UTF-8."""
     is_json = raw.endswith(_JSON)
     trimmed = (raw[: -len(_JSON)] if is_json else raw).strip("/")
     parts: List[str] = [_decoded(part) for part in trimmed.split("/")] if trimmed else []

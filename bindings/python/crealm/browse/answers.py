@@ -1,8 +1,8 @@
-"""Answers about a snapshot, kept as they were sent: when a file has changed, all pages that show it ask the same at the same moment, and it is enough
-to find it out for one of them. Who asks meanwhile waits for that.
+"""A cache of encoded answers about a snapshot. After a change of a file, all pages that show it send the same requests at the same moment: the first
+request computes the answer, and the others wait for it.
 
-A snapshot is one version for as long as it is there, so that what is kept never becomes wrong. It goes with its snapshot, and the oldest goes first
-where there is too much of it.
+A snapshot is one version that never changes, so a kept answer stays right. The answers go with their snapshot; if they are too large together, the
+one that was not used for the longest time goes first.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import Callable, Dict, Hashable, Set
 from .work import Job
 
 _MOST = 16 << 20  # Bytes of all answers of one snapshot.
-_LARGEST = 2 << 20  # Of one.
-_STEP = 0.1  # Seconds between looks at whether somebody still waits.
+_LARGEST = 2 << 20  # Bytes of one answer that is kept.
+_STEP = 0.1  # Seconds between checks whether a waiting request was ended.
 
 
 class Answers:
@@ -27,13 +27,14 @@ class Answers:
         self._size = 0
 
     def get(self, key: Hashable, make: Callable[[], bytes], job: Job) -> bytes:
-        """The answer to a question; the first that asks makes it. Interrupted where the work shall end. An error is for who made it alone."""
+        """The answer to a question; the first caller computes it, and others wait. Interrupted if the job is stopped. An error of `make` is raised only
+        in the caller that computed the answer; the next one tries again."""
         with self._changed:
             while key in self._making:
                 self._changed.wait(_STEP)
                 job.check()
             if key in self._kept:
-                found = self._kept[key] = self._kept.pop(key)  # The newest is the last.
+                found = self._kept[key] = self._kept.pop(key)  # The last one is the one used most recently.
                 return found
             self._making.add(key)
         try:

@@ -1,33 +1,33 @@
-"""The answer to each address, as JSON. What pages show they get from here, and so may any other program:
+"""The answer to each address, as JSON. Pages get their data from here, and other programs can do the same:
 
     curl -H "Authorization: Bearer TOKEN" 'http://127.0.0.1:PORT/people.realm/class/Person.json?where=age>30&sort=age desc&count=10'
 
     /                                     the files
-    /FILE                                 one of them: what it is, its classes and how many objects they have
+    /FILE                                 one file: facts about it, its classes and their numbers of objects
     /FILE/class/CLASS                     its objects: where=CONDITION, sort=PROPERTY [desc], column=PROPERTY (both several times), from=0, count=100
-    /FILE/class/CLASS/KEY                 an object: all properties, and who links to it
-    /FILE/class/CLASS/KEY/PROPERTY/…      a value: the elements of a collection, from=0, count=100; all of a text or of bytes, likewise
+    /FILE/class/CLASS/KEY                 an object: all properties, and the properties that link to it
+    /FILE/class/CLASS/KEY/PROPERTY/…      a value: elements of a collection, or a part of a text or of bytes; from=0, count=
     /FILE/links/CLASS/KEY/FROM/PROPERTY   the objects of class FROM whose PROPERTY links to an object
     /FILE/explain/CLASS                   how a query finds its objects: where=, sort=
-    /FILE/facets/CLASS/PROPERTY           the values of a property, how often each is there, a histogram: where=
-    /FILE/schema                          the classes, as `crealm schema --json` prints them, with counts
-    /FILE/drawing                         the same as boxes and lines of a picture
-    /FILE/space                           where the bytes are
+    /FILE/facets/CLASS/PROPERTY           the values of a property with their counts, and a histogram: where=
+    /FILE/schema                          the classes, in the form of `crealm schema --json`, with counts
+    /FILE/drawing                         the classes as boxes and lines of a picture
+    /FILE/space                           what the bytes of the file are used for
     /FILE/check                           the result of a full check
-    /FILE/versions                        which versions are in use, and by whom
-    /FILE/compare                         what the newest version can be compared with: the one before it ("previous": its number, or null), versions
-                                          that POST /FILE/remember kept, other files
-    /FILE/compare/version/N, …/file/NAME  what changed from there to here
-    /FILE/compare/slot/previous           what the last commit changed: since the version that the other slot of the header leads to
-    /FILE/queries                         the queries that were given names
-    /FILE/log                             the versions that were seen since pages watch the file, and the sizes that it had
+    /FILE/versions                        the versions in use, with their processes and threads
+    /FILE/compare                         what the newest version can be compared with: the version before it ("previous": its number, or null),
+                                          versions that POST /FILE/remember kept, other files
+    /FILE/compare/version/N, …/file/NAME  the differences from that version or file to the newest version
+    /FILE/compare/slot/previous           the changes of the last commit: since the version in the other slot of the header
+    /FILE/queries                         the named queries
+    /FILE/log                             the versions and file sizes that were seen while pages watched the file
     /FILE/events                          server-sent events, without `.json`; see `live`
 
-with `.json` behind the path; what may be sent with POST is in `posts`. Without it some give files: /FILE/class/CLASS?download=csv (json, ndjson;
-parquet, arrow and sqlite of a whole class) the objects, …/PROPERTY?raw= a text or bytes as they are, /FILE/schema?raw=python (swift,
-typescript, kotlin, json) the classes as declarations. Names are encoded as `addresses` says, values are `cells`. Every answer about
-a file has "version", the number of the snapshot that it is about, and "state": a short text that is another one when the file has other content. An
-error is {"error": {"kind", "message", …}} with a status of 400 and above; see `queries.described` for its place in a query.
+with `.json` after the path; POST requests are in `posts`. Without `.json` some addresses give files: /FILE/class/CLASS?download=csv (json, ndjson;
+parquet, arrow and sqlite of a whole class) the objects, …/PROPERTY?raw= a text or bytes unchanged, /FILE/schema?raw=python (swift,
+typescript, kotlin, json) the classes as declarations. Names are encoded as in `addresses`, values are `cells`. Each answer about
+a file has "version", the number of its snapshot, and "state", a short text that changes when the content of the file changes. An
+error is {"error": {"kind", "message", …}} with a status of 400 or higher; see `queries.described` for its place in a query.
 """
 
 from __future__ import annotations
@@ -72,41 +72,41 @@ from .queries import Question, alone, described, explained, found, is_speakable,
 from .saved import saved
 from .work import Job
 
-# What only some pages need is loaded for them: `comparing`, `downloads`. So the first page comes sooner.
+# `comparing` and `downloads` are imported only when a page needs them, so that the first page comes sooner.
 if TYPE_CHECKING:
     from .downloads import Download
 
 Json = Dict[str, Any]
 
-_COUNT = 100  # Rows of a page when nobody says.
+_COUNT = 100  # Rows of a page without count=.
 _MOST = 1000
-_EDITED = 1_000_000  # Characters or bytes of a value that is changed as a whole.
-_EDITED_ELEMENTS = 20_000  # Of one, nested ones and all.
+_EDITED = 1_000_000  # Characters or bytes of a text or binary that a form can edit.
+_EDITED_ELEMENTS = 20_000  # Elements of a collection that a form can edit, with nested ones.
 _TEXT = 100_000  # Characters or bytes of one part of a value.
 
 
 class Ask(NamedTuple):
-    """A request, as far as it is about data."""
+    """A request for data: its address, its options and the objects that it needs."""
 
     files: Files
     parts: Sequence[str]
     options: Mapping[str, Sequence[str]]
     job: Job
-    editors: Mapping[str, Editor] = {}  # Of the files that may be edited, by their names.
+    editors: Mapping[str, Editor] = {}  # The editors of the editable files, by the names of the files.
 
     def option(self, name: str, default: str = "") -> str:
         given = self.options.get(name)
         return given[0] if given else default
 
     def number(self, name: str, default: int) -> int:
-        """DataError for what is none, or negative."""
+        """An option that is a number; DataError if it is not a number, or negative."""
         text = self.option(name) or str(default)
         if not (text.isascii() and text.isdigit() and len(text) < 16):
             raise DataError(f"{name} is a number that is not negative, not {text[:40]!r}")
         return int(text)
 
     def range(self, total: int, usual: int = _COUNT, most: int = _MOST) -> Tuple[int, int]:
-        """The first and the end of the part that is asked for."""
+        """The requested part of `total` elements: the index of the first, and the end."""
         first = min(self.number("from", 0), total)
         return first, min(first + min(self.number("count", usual), most), total)
 
@@ -119,7 +119,7 @@ class Ask(NamedTuple):
 
     @property
     def editor(self) -> Optional[Editor]:
-        """None where the file may only be read."""
+        """The editor of the file; None if the file may only be read."""
         return self.editors.get(self.parts[0])
 
 
@@ -132,12 +132,12 @@ _STATUS: Sequence[Tuple[Type[BaseException], int]] = (
 
 
 def status_of(error: Error) -> int:
-    """The status of HTTP that an error has."""
+    """The HTTP status for an error."""
     return next(status for kind, status in _STATUS if isinstance(error, kind))
 
 
 def answer(ask: Ask) -> bytes:
-    """What an address shows, as text of JSON. Errors of the package where it cannot be shown."""
+    """The answer to an address, as encoded JSON. Raises errors of the package."""
     if not ask.parts:
         return encoded({"files": [_entry(name, file) for name, file in ask.files]})
     file = ask.file
@@ -156,7 +156,7 @@ def _told(ask: Ask, snapshot: Snapshot, make: Answer, problem: Optional[Error]) 
 
 
 def encoded(value: Any) -> bytes:
-    """JSON as it is sent."""
+    """A value as JSON, in the form that is sent."""
     return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode("utf-8", "replace")
 
 
@@ -175,7 +175,7 @@ def _route(parts: Sequence[str]) -> Answer:
 
 
 def _routes() -> Mapping[Tuple[str, int], Answer]:
-    """By the first part behind the file, and how many there are."""
+    """The functions for addresses, by the first part after the file and the number of parts after it."""
     return {
         ("class", 2): objects, ("class", 3): one_object, ("links", 5): links, ("facets", 3): facets, ("explain", 2): explain,
         ("schema", 1): schema, ("drawing", 1): drawing, ("space", 1): space, ("check", 1): check, ("versions", 1): versions,
@@ -207,7 +207,7 @@ def overview(ask: Ask, snapshot: Snapshot) -> Json:
 
 
 def _shape(snapshot: Snapshot) -> str:
-    """A short text that is another one when the classes are others: pages ask for these again only then."""
+    """A short text that changes when the classes change: pages request the classes again only then."""
     with snapshot.lock:
         known = snapshot.kept.get("shape")
     if known is None:
@@ -248,7 +248,7 @@ def drawing(ask: Ask, snapshot: Snapshot) -> Json:
 
 
 def column(declared: ClassSchema, name: str, schemas: Mapping[str, ClassSchema]) -> Json:
-    """What there is to know of a property."""
+    """The facts of a property."""
     prop = declared.properties[name]
     target = schemas.get(prop.type) if prop.is_link else None
     is_inside = target is not None and target.embedded
@@ -288,7 +288,7 @@ def facets(ask: Ask, snapshot: Snapshot) -> Json:
 
 
 def download(ask: Ask) -> "Download":
-    """The objects that a table shows, in the format that is asked for."""
+    """The objects that a table shows, as a file in the requested format."""
     from .downloads import download as made_download
 
     if len(ask.parts) != 3 or ask.parts[1] != "class":
@@ -328,7 +328,7 @@ def _properties(obj: Any, database: Database) -> Json:
 
 
 def _backlinks(obj: Any, database: Database) -> Iterator[Json]:
-    """The properties that lead to objects of this class, and how many links of each come here."""
+    """The properties that link to objects of this class, and how many of their links have this object as target."""
     for source, name in leading_to(database, obj.class_name):
         yield {"class": source, "property": name, "count": readable(lambda: len(obj.backlinks(source, name)))}
 
@@ -356,7 +356,7 @@ def _leads_to(declared: ClassSchema, name: str, target: str) -> bool:
 
 
 def place(ask: Ask, snapshot: Snapshot) -> Place:
-    """The value at an address: of a property, or inside of its collections and embedded objects."""
+    """The value at an address: of a property, or inside its collections and embedded objects."""
     return value_at(_object(ask, snapshot), ask.parts[4:])
 
 
@@ -382,15 +382,15 @@ def value(ask: Ask, snapshot: Snapshot) -> Json:
 
 
 def _editable(database: Database, obj: Any, path: List[str], at: Place) -> Json:
-    """What a page needs to change a value: what may stand in its place, and its mark; "missing" and "end": those of a new key, and of the end of a
-    list. "json": the value as it is, where it is not too long."""
+    """The facts that a page needs to change a value: the type of the place, and its mark. "missing" and "end" are the marks of a new key and of the end
+    of a list. "json" is the current value, if it is not too long."""
     assert at.prop is not None
     container = value_at(obj, path[:-1]).value
     is_element = not isinstance(container, Object)
     is_whole = isinstance(at.value, (ListView, SetView, Dictionary)) and not is_element and at.prop.collection is not None
     found: Json = {"prop": property_json(database, at.prop), "element": is_element, "whole": is_whole, "mark": place_mark(obj, path)}
     if isinstance(at.value, Dictionary):
-        found["missing"] = place_mark(obj, [*path, "."])  # Of a key that is not there; none has a dot in it.
+        found["missing"] = place_mark(obj, [*path, "."])  # No dictionary has the key ".", because keys cannot contain dots.
     if isinstance(at.value, ListView):
         found["end"] = place_mark(obj, [*path, str(len(at.value))])
     if _is_short(at.value):
@@ -401,7 +401,7 @@ def _editable(database: Database, obj: Any, path: List[str], at: Place) -> Json:
 
 
 def _is_short(value: Any) -> bool:
-    """Whether a value is not too much for a form. No more of it is read than may be in one."""
+    """Whether a value is short enough for a form. Stops reading the value when it is too long."""
     left, waiting = _EDITED_ELEMENTS, [value]
     while waiting:
         one = waiting.pop()
@@ -418,7 +418,7 @@ def _is_short(value: Any) -> bool:
 
 
 def property_json(database: Database, prop: Prop) -> Json:
-    """A property as a page needs it to make a value for it."""
+    """The facts of a property that a page needs to make a value for it."""
     target = database.schema.get(prop.type) if prop.is_link else None
     return {
         "type": "link" if prop.is_link else type_name(prop), "class": prop.type if prop.is_link else None, "collection": prop.collection,
@@ -432,7 +432,7 @@ def _elements(at: Place, first: int, count: int) -> List[Json]:
 
 
 class Bytes(NamedTuple):
-    """A value as it is."""
+    """An unchanged value to send: bytes, media type and file name."""
 
     content: bytes
     media: str
@@ -463,7 +463,7 @@ _FORMS = {
 
 
 def _declarations(ask: Ask) -> Bytes:
-    """The classes, as a language declares them: raw=python, swift, typescript, kotlin or json."""
+    """The classes as declarations in a language: raw=python, swift, typescript, kotlin or json."""
     if ask.option("raw") not in _FORMS:
         raise DataError(f"The classes can be had as {', '.join(_FORMS)}")
     write, media, name = _FORMS[ask.option("raw")]
@@ -477,7 +477,7 @@ def _declarations(ask: Ask) -> Bytes:
 
 
 def _once(ask: Ask, snapshot: Snapshot, name: str, make: Callable[[Database], Any]) -> Any:
-    """What is found out about a snapshot once."""
+    """A result about a snapshot that is computed once and kept with it."""
     with snapshot.lock:
         known = snapshot.kept.get(name)
     if known is None:
@@ -517,13 +517,13 @@ def queries(ask: Ask, snapshot: Snapshot) -> Json:
 
 
 def comparable(ask: Ask, snapshot: Snapshot) -> Json:
-    """What the newest version can be compared with."""
+    """The versions and files that the newest version can be compared with."""
     files = [name for name, _ in ask.files if name != ask.parts[0]]
     return {"previous": version_before(ask.file.info()), "remembered": sorted(ask.file.remembered()), "files": files}
 
 
 def compare(ask: Ask, snapshot: Snapshot) -> Json:
-    """With the version before the newest one, one that was remembered, or another file: what changed from there to here."""
+    """The differences to the newest version from the version before it, a remembered version, or another file."""
     from .comparing import compared
 
     kind, other = ask.parts[2], ask.parts[3]
@@ -541,5 +541,5 @@ def compare(ask: Ask, snapshot: Snapshot) -> Json:
         return {"with": other, **compared(there.database, snapshot.database, ask.job)}
 
 
-# What is told of a snapshot alone, and so may be told again.
+# Answers that depend on the snapshot alone, and so may be kept with it.
 _LASTING = frozenset({objects, one_object, links, value, facets, explain, schema, drawing})

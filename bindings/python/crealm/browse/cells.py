@@ -1,25 +1,25 @@
-"""Values as *cells*: JSON that says of which type a value is and loses nothing of it, short enough for a table.
+"""Values as *cells*: JSON with the type of a value, without loss, and short enough for a table.
 
 Every cell is an object with "t", its type:
 
     {"t": "null"}
     {"t": "bool", "v": true}
-    {"t": "int", "v": 31}                      text where a number of JavaScript would not be exact: "9007199254740993"
+    {"t": "int", "v": 31}                      a text if a number of JavaScript would not be exact: "9007199254740993"
     {"t": "float", "v": 1.5}                   "NaN", "Infinity", "-Infinity" as text
     {"t": "float32", "v": 1.2300000190734863, "text": "1.23"}
-    {"t": "string", "v": "…"}                  a long one is cut: "length" says how many characters it has
-    {"t": "binary", "size": 3, "hex": "010203"}    the first bytes; "media" where they are a picture
+    {"t": "string", "v": "…"}                  a long text is cut: "length" is the number of its characters
+    {"t": "binary", "size": 3, "hex": "010203"}    the first bytes; "media" if they are a picture
     {"t": "date", "v": "2024-05-06T07:08:09.123456789Z", "ns": "1714979289123456789"}   any year; "ns" are nanoseconds since 1970
     {"t": "decimal", "v": "1.50"}  {"t": "uuid", "v": "…"}
-    {"t": "objectId", "v": "…", "time": "…"}   the time that it has in it
+    {"t": "objectId", "v": "…", "time": "…"}   the time that is part of it
     {"t": "link", "class": "Person", "key": 12, "label": "Ann"}
     {"t": "object", "class": "Address", "key": 3, "fields": [["city", cell], …], "more": 2}     an embedded object
-                                               keys are as integers: text from 2^53 on, which files that were synchronized have
-    {"t": "list", "count": 3, "items": [cell, …]}      "set" likewise; the first few
+                                               keys have the form of integers: a text from 2^53 on, as in synchronized files
+    {"t": "list", "count": 3, "items": [cell, …]}      the first few elements; the same for "set"
     {"t": "dict", "count": 3, "items": [["key", cell], …]}
-    {"t": "error", "kind": "CorruptFileError", "message": "…"}     what cannot be read, and why: the rest is shown all the same
+    {"t": "error", "kind": "CorruptFileError", "message": "…"}     a value that cannot be read, and why; other values are shown
 
-Texts are as they are in the file, with control characters and whatever else: who shows them must show them as text.
+Texts are the same as in the file, also with control characters: a client must show them as text, never as markup.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from ..values import Float32, ObjectId, RawTimestamp, timestamp_ns
 Cell = Dict[str, Any]
 
 _EXACT = 1 << 53  # Integers below this are exact in JavaScript.
-_LABELS = ("name", "title", "label", "subject", "text")  # Properties that tell people which object it is, besides the primary key.
+_LABELS = ("name", "title", "label", "subject", "text")  # Names of properties by which people recognise an object.
 _MEDIA = {
     b"\x89PNG\r\n\x1a\n": "image/png", b"\xff\xd8\xff": "image/jpeg", b"GIF87a": "image/gif", b"GIF89a": "image/gif"}  # fmt: skip
 
@@ -52,7 +52,7 @@ class Limits(NamedTuple):
 
     text: int  # Characters.
     bytes: int
-    items: int  # Of a collection, and properties of an embedded object.
+    items: int  # Elements of a collection, or properties of an embedded object.
 
 
 TABLE = Limits(text=160, bytes=16, items=3)
@@ -60,8 +60,8 @@ PAGE = Limits(text=4000, bytes=64, items=8)
 
 
 def cell(value: Any, prop: Optional[Prop] = None, limits: Limits = TABLE, depth: int = 2) -> Cell:
-    """The cell of a value that was read. prop: of which property, where that is known. depth: how many levels of collections and embedded
-    objects are shown inside of each other."""
+    """The cell of a value. prop: the property of the value, if known. depth: how many levels of nested collections and embedded objects are
+    shown."""
     if value is None:
         return {"t": "null"}
     if isinstance(value, float):
@@ -79,7 +79,7 @@ def cell(value: Any, prop: Optional[Prop] = None, limits: Limits = TABLE, depth:
 
 
 def readable(read: Callable[[], Any], prop: Optional[Prop] = None, limits: Limits = TABLE) -> Cell:
-    """The cell of what `read` returns; one that names the fault where it raises."""
+    """The cell of the value that `read` returns; a cell of type "error" if it raises."""
     try:
         return cell(read(), prop, limits)
     except (Error, KeyError) as error:
@@ -87,12 +87,12 @@ def readable(read: Callable[[], Any], prop: Optional[Prop] = None, limits: Limit
 
 
 def fault(error: BaseException) -> Cell:
-    """The cell of something that cannot be read."""
+    """The cell of a value that cannot be read."""
     return {"t": "error", "kind": type(error).__name__, "message": getattr(error, "message", str(error))}
 
 
 def exact(number: int) -> Any:
-    """A number, or its digits where JavaScript could not hold it."""
+    """An integer, or its digits as text if JavaScript cannot hold it exactly."""
     return number if -_EXACT < number < _EXACT else str(number)
 
 
@@ -123,7 +123,7 @@ def _number(value: float) -> Any:
 
 
 def short_single(value: float) -> str:
-    """The fewest digits that mean the same 32-bit float."""
+    """A 32-bit float with the fewest digits that give the same value."""
     stored = struct.pack("f", value)
     texts = (f"{float(value):.{digits}g}" for digits in range(6, 10))
     return next((text for text in texts if struct.pack("f", float(text)) == stored), repr(float(value)))
@@ -136,7 +136,7 @@ def _binary(value: bytes, limits: Limits) -> Cell:
 
 
 def media_type(value: bytes) -> Optional[str]:
-    """What kind of picture it is, by its first bytes. Only kinds that cannot hold a script."""
+    """The media type of a picture, from its first bytes; None for other bytes. Only types that cannot contain a script."""
     if value[:4] == b"RIFF" and value[8:12] == b"WEBP":
         return "image/webp"
     return next((media for start, media in _MEDIA.items() if value.startswith(start)), None)
@@ -148,7 +148,7 @@ def _date(value: Any, limits: Limits) -> Cell:
 
 
 def iso(nanoseconds: int) -> str:
-    """A point in time, in UTC and the Gregorian calendar, in any year; the year 0 is 1 BC."""
+    """A point in time as ISO text, in UTC and the Gregorian calendar, in any year; the year 0 is 1 BC."""
     seconds, rest = divmod(nanoseconds, 1_000_000_000)
     days, second = divmod(seconds, 86400)
     year, month, day = _civil(days)
@@ -158,8 +158,8 @@ def iso(nanoseconds: int) -> str:
 
 
 def _civil(days: int) -> Tuple[int, int, int]:
-    """Year, month and day of a number of days since 1970-01-01. The calendar repeats every 146097 days; years begin in March, so that the day
-    that is not always there is the last one."""
+    """Year, month and day of a number of days since 1970-01-01. The calendar repeats every 146097 days; the computation uses years that begin in March,
+    so that the leap day is the last day."""
     era, day_of_era = divmod(days + 719468, 146097)
     year_of_era = (day_of_era - day_of_era // 1460 + day_of_era // 36524 - day_of_era // 146096) // 365
     day_of_year = day_of_era - (365 * year_of_era + year_of_era // 4 - year_of_era // 100)
@@ -174,7 +174,7 @@ def _object_id(value: ObjectId, limits: Limits) -> Cell:
     return {"t": "objectId", "v": str(value), "time": iso(seconds * 1_000_000_000)}
 
 
-# The first that fits: a bool is an int.
+# The first match counts, so bool comes before int.
 _SINGLE: List[Tuple[Any, Callable[[Any, Limits], Cell]]] = [
     (bool, lambda value, limits: {"t": "bool", "v": value}),
     (int, lambda value, limits: {"t": "int", "v": exact(value)}),
@@ -198,14 +198,14 @@ def is_embedded(obj: Any) -> bool:
 
 
 def link(obj: Any) -> Cell:
-    """The cell of an object that is linked to."""
+    """The cell of a linked object."""
     found = {"t": "link", "class": obj.class_name, "key": exact(obj.object_key)}
     label = label_of(obj)
     return found if label is None else {**found, "label": label}
 
 
 def label_of(obj: Any) -> Optional[str]:
-    """What tells people which object it is; None where nothing does."""
+    """A short text by which people recognise an object; None if it has none."""
     try:
         name = label_property(obj._bound().schema)
         value = None if name is None else obj[name]
@@ -215,7 +215,7 @@ def label_of(obj: Any) -> Optional[str]:
 
 
 def label_property(schema: ClassSchema) -> Optional[str]:
-    """The property whose value people know an object by: one that is called like that, else the primary key, else the first text."""
+    """The property by which people recognise an object: one with a name of `_LABELS`, else the primary key, else the first text property."""
     texts = [name for name, prop in schema.properties.items() if prop.type is str and prop.collection is None]
     named = next((name for wanted in _LABELS for name in texts if name.lower() == wanted), None)
     return named or schema.primary_key or next(iter(texts), None)
@@ -241,13 +241,13 @@ def _embedded(obj: Any, limits: Limits, depth: int) -> Cell:
 
 
 def elements_of(view: Any, first: int, count: int) -> Iterator[Any]:
-    """Elements of a list or set, by their places."""
+    """Elements of a list or set, by position."""
     rows = view if isinstance(view, ListView) else view._results()
     return iter(rows[first : first + count])
 
 
 def pairs_of(view: Any, first: int, count: int) -> Iterator[Tuple[str, Any]]:
-    """Entries of a dictionary, by their places in the order of the keys."""
+    """Entries of a dictionary, by position in the order of the keys."""
     return (view._pair(index) for index in range(first, min(first + count, len(view))))
 
 

@@ -1,16 +1,16 @@
-"""Changes of a file, as pages ask for them: what each does to a database, and the changes that take it back.
+"""Changes of a file, in the form that pages send: makes them in a database, and returns the changes that undo them.
 
     {"do": "set", "class": "Person", "key": 12, "path": ["address", "city"], "json": "\\"Oslo\\""}   a property, an element, an entry of a dictionary
     {"do": "insert", …, "path": ["tags", "3"], "json": "…"}     into a list, before an element; at its end where there are three
     {"do": "remove", …, "path": ["tags", "3"]}                  from a list, a set or a dictionary
-    {"do": "move", …, "path": ["tags", "3"], "to": 0}           in a list: where it stands afterwards
-    {"do": "add", …, "path": ["marks"], "json": "…"}            to a set; "discard" takes a value from it
+    {"do": "move", …, "path": ["tags", "3"], "to": 0}           in a list: "to" is the position afterwards
+    {"do": "add", …, "path": ["marks"], "json": "…"}            to a set; "discard" removes a value from it
     {"do": "create", "class": "Person", "json": "{…}"}          an object
-    {"do": "delete", "class": "Person", "key": 12}              with what is embedded in it
+    {"do": "delete", "class": "Person", "key": 12}              with the objects embedded in it
 
-A place is what `places` says; "json" is the text of a value as `crealm.cli.exact` has it, so that nothing is lost on the way. "mark" is what the page
-got with the value that it showed (see `marks`): where it is another one by now, nobody has seen what the change would write over, and it is
-refused with Conflict.
+"class", "key" and "path" are a place as in `places`; "json" is the text of a value in the exact form of `crealm.cli.exact`. "mark" is the mark of
+the value that the page showed (see `marks`): if the place has another mark now, the change would overwrite a value that the page has not shown, and
+it is refused with Conflict.
 """
 
 from __future__ import annotations
@@ -29,21 +29,21 @@ from .cells import PAGE, Cell, cell, elements_of, link, is_embedded, label_of
 from .marks import Row, Same, as_it_is, object_mark, place_mark
 from .places import NoSuchPage, Place, declared_in, inside, leading_to, number_of, object_at, property_of, value_at
 
-_SEARCHED = 50_000  # Objects that are looked through for links of any value.
-_LINKING = 50_000  # Links to an object that are kept, to come back with it: others wait for the write meanwhile.
+_SEARCHED = 50_000  # Objects whose properties of type Any are searched for links.
+_LINKING = 50_000  # Links to a deleted object that are kept for an undo. More would take too long inside the write.
 _DEEPEST = 250  # Levels of JSON. A file holds 100 of collections, and the embedded objects around them.
 
 
 class Conflict(Error):
-    """Somebody changed meanwhile what a change is about. Nothing was written.
+    """Another writer changed the place of a change meanwhile. Nothing was written.
 
-    now: the value that is there now, where there is one, and its mark."""
+    now: the current value at the place, if there is one, and its mark."""
 
     now: Optional[Tuple[Cell, str]] = None
 
 
 class Change(NamedTuple):
-    """One of them. `mark` is None where nobody looked before."""
+    """One change. `mark` is None if the change needs no check."""
 
     do: str
     class_name: str
@@ -52,23 +52,23 @@ class Change(NamedTuple):
     json: str = ""
     to: int = 0
     mark: Optional[str] = None
-    following: Tuple["Change", ...] = ()  # Of "restore": what comes next, whose marks are of before it.
+    following: Tuple["Change", ...] = ()  # For "restore": the next changes, whose marks must be checked before it.
 
 
 class Done(NamedTuple):
-    """What a change did."""
+    """The result of a change."""
 
-    key: int  # Of the object.
+    key: int  # The key of the object.
     label: Optional[str]
-    back: List[Change]  # What takes it back, in this order.
-    before: Optional[str] = None  # The value at its place, as JSON; None where there was none.
+    back: List[Change]  # The changes that undo it, in this order.
+    before: Optional[str] = None  # The value at the place before the change, as JSON; None if there was none.
     after: Optional[str] = None
-    lost: int = 0  # Links that went with an object, and would not come back.
-    mark: Optional[str] = None  # Of the place, before the change.
+    lost: int = 0  # Links to a deleted object that an undo would not restore.
+    mark: Optional[str] = None  # The mark of the place before the change.
 
 
 class ValueReader(Reader):
-    """Makes values of JSON. A link leads to an object that is there: none is made on the way."""
+    """Makes values from JSON. A link must name an existing object: no objects are created."""
 
     def element(self, prop: Prop, value: Any) -> Any:
         if prop.is_link and isinstance(value, dict) and "$ref" not in value and not self.schema[prop.type].embedded:
@@ -77,7 +77,7 @@ class ValueReader(Reader):
 
 
 class Past:
-    """Objects that were deleted and made anew: links to what they were lead to what they are now."""
+    """Maps objects that were deleted to the objects that an undo created in their place, for links to them."""
 
     def __init__(self) -> None:
         self._now: Dict[Row, Row] = {}
@@ -94,14 +94,14 @@ class Past:
         self._now[first], self._first[after] = after, first
 
     def copy(self) -> "Past":
-        """One that goes its own way."""
+        """An independent copy."""
         made = Past()
         made._now, made._first = dict(self._now), dict(self._first)
         return made
 
 
 class Changing:
-    """Makes changes in a write of a database. past: for changes that take others back."""
+    """Makes changes in a write of a database. past: used by changes that undo others (`is_back`)."""
 
     def __init__(self, db: Database, past: Past, is_back: bool = False) -> None:
         self._db = db
@@ -115,7 +115,7 @@ class Changing:
         return self._past.first
 
     def make(self, change: Change) -> Done:
-        """Makes a change. Conflict where somebody was faster, other errors where it cannot be made: then the write is not to be committed."""
+        """Makes a change. Conflict if another writer was faster, other errors if it cannot be made: then the caller must not commit the write."""
         work = _WORK.get(change.do)
         if work is None:
             raise DataError(f"There is no change {change.do[:20]!r}")
@@ -130,7 +130,7 @@ class Changing:
         return done._replace(label=label, mark=mark)
 
     def _checked(self, change: Change, obj: Any) -> str:
-        """The mark of the place of a change; Conflict where it is not the one that the change has."""
+        """The mark of the place of a change; Conflict if the change has another mark."""
         mark = self._mark(change, obj, self._same if self._is_back else as_it_is)
         if change.mark not in (None, mark):
             raise self._conflict(change, obj, mark)
@@ -157,19 +157,20 @@ class Changing:
         return object_mark(obj, same) if change.do == "delete" else place_mark(obj, change.path, same)
 
     def _marked(self, change: Change, obj: Any) -> Change:
-        """A change that takes another one back, from what is there now."""
+        """A change that undoes another one, with the current mark of its place."""
         found = self._rooted(change, obj)
         return found._replace(mark=self._mark(found, object_at(self._db, found.class_name, found.key), self._same))
 
     def _rooted(self, change: Change, obj: Any) -> Change:
-        """A change of an object; of an embedded one as a change of the object that it is part of: when that is made anew, so is what is in it."""
+        """A change with the object that it applies to. A change of an embedded object becomes one of its outermost owner: if that is deleted and
+        created again, its embedded objects have new keys."""
         while is_embedded(obj):
             obj, steps = self._owner(obj)
             change = change._replace(path=(*steps, *change.path))
         return change._replace(class_name=obj.class_name, key=obj.object_key)
 
     def _owner(self, part: Any) -> Tuple[Any, Tuple[str, ...]]:
-        """The object that an embedded one is in, and its place there."""
+        """The owner of an embedded object, and the place of the embedded object in it."""
         for class_name, name in leading_to(self._db, part.class_name):
             for owner in part.backlinks(class_name, name):
                 value = owner[name]
@@ -194,7 +195,7 @@ class Changing:
         return self._linked(read)
 
     def _linked(self, value: Any) -> Any:
-        """With objects where links were read."""
+        """The value with objects in place of the links that were read."""
         if isinstance(value, Ref):
             return self._linked_object(*(self._past.now(value) if self._is_back else value))
         if isinstance(value, Named):
@@ -215,7 +216,7 @@ class Changing:
     # Places
 
     def _container(self, obj: Any, path: Tuple[str, ...]) -> Place:
-        """What the last step is a place in."""
+        """The value that contains the place of the last step."""
         if not path:
             raise DataError("A change needs a place")
         return self._reached(obj, path[:-1])
@@ -361,14 +362,14 @@ class Changing:
         key, before = obj.object_key, self._whole(obj)
         links, lost = self._linking(obj)
         obj.delete()
-        # What was embedded in it is gone, too.
+        # Sources embedded in the object were deleted with it.
         following = [
             self._marked(Change("set", source.class_name, path=(name,), json=text), source) for source, name, text in links if source.is_valid]
         restore = Change("restore", change.class_name, key, json=before, following=tuple(following))
         return Done(key, None, [restore, *(one._replace(mark=None) for one in following)], before, None, lost)
 
     def _linking(self, obj: Any) -> Tuple[List[Tuple[Any, str, str]], int]:
-        """The properties of objects that link to one, with their values; and how many links cannot come back."""
+        """The properties whose values link to an object, with these values, and the number of links that an undo cannot restore."""
         found: Dict[Tuple[Row, str], Tuple[Any, str, str]] = {}
         typed = sum(len(obj.backlinks(*one)) for one in leading_to(self._db, obj.class_name))
         if typed > _LINKING:
@@ -389,7 +390,7 @@ class Changing:
         return list(found.values()), 0
 
     def restore(self, change: Change, _: Any) -> Done:
-        """An object that was deleted, made anew: it has another key."""
+        """Creates a deleted object again; it gets another key."""
         for one in change.following:
             self._checked(one, self._object(one))
         given, declared = parsed(change.json), declared_in(self._db, change.class_name)
@@ -410,11 +411,11 @@ _WORK: Dict[str, Any] = {
     "set": Changing.set, "insert": Changing.insert, "remove": Changing.remove, "move": Changing.move, "add": Changing.add,
     "discard": Changing.discard, "create": Changing.create, "delete": Changing.delete, "restore": Changing.restore}  # fmt: skip
 
-ASKED = frozenset(_WORK) - {"restore"}  # What pages may ask for.
+ASKED = frozenset(_WORK) - {"restore"}  # The changes that pages may send.
 
 
 def exact_json(at: Place, is_element: bool) -> str:
-    """The text of a value, as a change may give it back. is_element: it is one of a collection, not a whole property."""
+    """The text of a value in the form of "json" of a change. is_element: the value is an element of a collection, not a whole property."""
     assert at.prop is not None
     prop = Prop(at.prop.type, optional=at.prop.optional) if is_element else at.prop
     exact = Exact()
@@ -422,13 +423,13 @@ def exact_json(at: Place, is_element: bool) -> str:
 
 
 def of_property(error: Error, name: Optional[str]) -> Error:
-    """An error that says which property of a new object it is about."""
+    """The error, with the name of the property of a new object that it is about."""
     error.property = name  # type: ignore[attr-defined]
     return error
 
 
 def parsed(text: str) -> Any:
-    """The value of a text of JSON. DataError for what is none, or deeper than any file nests its values."""
+    """The value of a JSON text. DataError for a text that is not JSON, or that is nested deeper than values in a file can be."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -443,7 +444,7 @@ def parsed(text: str) -> Any:
 
 
 def _leads_to(value: Any, obj: Any) -> bool:
-    """Whether a value of any type links to an object, somewhere inside of it."""
+    """Whether a value of type Any links to an object, at any depth."""
     return any(isinstance(one, Object) and one == obj for one in _leaves(value))
 
 

@@ -1,4 +1,4 @@
-"""What two versions differ in: of one file, one of which was remembered, or of two files. By the same code as `crealm diff`."""
+"""The differences of two versions of one file, or of two files. Uses the code of `crealm diff`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ Json = Dict[str, Any]
 
 
 def compared(a: Database, b: Database, job: Job) -> Json:
-    """Differences of the classes; how many objects of each were added, removed and changed on the way from A to B; the first of them."""
+    """The differences of the classes, the numbers of objects of each class that were added, removed and changed from A to B, and the first of these
+    changes."""
     names = sorted({*a.classes, *b.classes})
     comparison = Comparison(a, b, lambda done: job.check())
     counts: Dict[str, Counter[str]] = {}
@@ -50,7 +51,7 @@ def _text(value: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """JSON for people: a link is class and key, what needs a mark goes without it."""
+    """JSON in a form for people: a link is class and key, and values have no type marks."""
     if isinstance(value, list):
         return [_plain(element) for element in value]
     if not isinstance(value, dict):

@@ -1,8 +1,9 @@
-"""Connections, and how long one may be kept by a client that asks for nothing. Whoever reaches the port can open them, also who knows no secret: so
-there are only so many, and who began a request has to end its head.
+"""Limits for connections. Any client that reaches the port can open connections, even without the secret: so their number is limited, and a client
+must complete the head of a request in time.
 
-A connection *waits* while no request of it is being answered. One that waits for longer than `PATIENCE` is closed; where there are more than `MOST`,
-the one that waits for the longest time is. What is being answered, events as well, is left alone: that knew the secret.
+A connection *waits* while none of its requests is being answered. A connection that waits for longer than `PATIENCE` is closed. If there are more
+than `MOST` connections, the one that has waited longest is closed. A connection whose request is being answered, also with events, is not closed:
+its client knew the secret.
 """
 
 from __future__ import annotations
@@ -17,13 +18,13 @@ from ..errors import DataError
 
 PATIENCE = 10.0  # Seconds.
 MOST = 256
-_FILES = 4096  # That the process may have open, where the system lets it: connections that are not yet encrypted count as well.
+_FILES = 4096  # Open files that the process asks for; connections during their TLS handshake count, too.
 
 
 class Connection(H11Protocol):  # type: ignore[misc]  # Its types are not read: see test_types.
-    """One of them. HTTP is read by h11, which refuses what two servers might read in two ways."""
+    """One connection. It parses HTTP with h11, which refuses requests that two servers might read in different ways."""
 
-    _since = 0.0  # When it began to wait.
+    _since = 0.0  # The time of the event loop at which it began to wait.
     _ending: Optional[asyncio.TimerHandle] = None
 
     def connection_made(self, transport: Any) -> None:
@@ -61,11 +62,11 @@ class Connection(H11Protocol):  # type: ignore[misc]  # Its types are not read: 
     def _give_up(self) -> None:
         self._wait_no_more()
         self.connections.discard(self)
-        self.transport.abort()  # There may be something that it does not take.
+        self.transport.abort()  # Not close(), which waits for a client that does not read.
 
 
 def certified(certificate: Optional[str], key: Optional[str]) -> Optional[ssl.SSLContext]:
-    """What encrypts connections; None without a certificate. DataError where the files are not what they should be."""
+    """The TLS context for connections; None without a certificate. DataError if the files are not a certificate and its key."""
     if certificate is None:
         if key is not None:
             raise DataError("--tls-key is the key of a certificate: it needs --tls-cert")
@@ -93,11 +94,11 @@ def _no_password() -> str:
 
 
 def may_have_many_files() -> None:
-    """Takes what the system allows, as far as that is sensible."""
+    """Raises the limit of open files to `_FILES`, or to the limit that the operating system allows."""
     try:
         import resource
     except ModuleNotFoundError:
-        return  # Another system, which has no such limit.
+        return  # This operating system has no such limit.
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = _FILES if hard == resource.RLIM_INFINITY else min(_FILES, hard)
     if soft != resource.RLIM_INFINITY and soft < wanted:

@@ -1,4 +1,4 @@
-"""What is shown, as a file to take away: written by the same code as `crealm export`, into a folder that goes when the file was sent."""
+"""Downloads of the shown objects as a file. Uses the code of `crealm export`, and a temporary folder that is removed after the file was sent."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..errors import DataError
 from .queries import Found
 from .work import Job
 
-# What a format is sent as, and whether it can hold a part of a class.
+# The media type of each format, and whether it can hold a part of a class.
 MEDIA = {
     "csv": ("text/csv; charset=utf-8", True), "json": ("application/json", True), "ndjson": ("application/x-ndjson", True),
     "parquet": ("application/vnd.apache.parquet", False), "arrow": ("application/vnd.apache.arrow.file", False),
@@ -21,7 +21,7 @@ MEDIA = {
 
 
 class Download(NamedTuple):
-    """A file in a folder of its own; `remove` when it was sent. What nobody sends any more goes with this."""
+    """A file in its own temporary folder. Call `remove` after it was sent; otherwise the folder goes with this object."""
 
     folder: "tempfile.TemporaryDirectory[str]"
     path: str
@@ -33,7 +33,7 @@ class Download(NamedTuple):
 
 
 class _View(Export):
-    """An export of the objects that were found, in their order."""
+    """An export of the objects of a query, in their order."""
 
     def __init__(self, answer: Found, out: str, job: Job) -> None:
         super().__init__(answer.database, out, [answer.schema.name], lambda done: None)
@@ -44,7 +44,7 @@ class _View(Export):
 
 
 def download(answer: Found, kind: str, is_whole: bool, job: Job) -> Download:
-    """The objects in a format. DataError for a format that there is none of, or that holds whole classes only where this is a part of one."""
+    """The objects of a query as a file. DataError for an unknown format, and for a part of a class in a format that holds only whole classes."""
     if kind not in MEDIA:
         raise DataError(f"The format is one of {', '.join(MEDIA)}, not {kind[:20]!r}")
     media, takes_parts = MEDIA[kind]

@@ -1,8 +1,8 @@
-"""A picture of the schema: where the box of each class is, and the lines of the links between them.
+"""The layout of a picture of the schema: the box of each class, and the lines of the links between them.
 
-Classes stand in columns, so that links go from left to right where they can: a class is in the column behind the last of those that lead to it, links
-that would close a circle left aside. In a column they stand in the order that crosses fewest lines, found by going back and forth a few times and
-putting each class beside the middle of its neighbours. Classes without links come below. All numbers are pixels.
+Classes are in columns, so that links go from left to right if possible: the column of a class is right of the columns of all classes that link to
+it, except for links that would close a cycle. The order in a column aims at few crossings: the columns are visited back and forth a few times, and
+each class moves to the mean position of its neighbours. Classes without links are below. All numbers are pixels.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Sequence, Set
 
 from ..schema import ClassSchema
 
-_WIDTH, _GAP, _BETWEEN = 236, 26, 110  # Of a box; below it; beside it.
+_WIDTH, _GAP, _BETWEEN = 236, 26, 110  # The width of a box, and the space below and beside it.
 _HEAD, _ROW, _FOOT = 30, 19, 8
 _SWEEPS = 8
-_MOST_ROWS = 14  # Links that a box names.
-_TALLEST = 12  # Boxes of a column.
+_MOST_ROWS = 14  # Links that a box lists.
+_TALLEST = 12  # Boxes in a column; more classes continue in the next column.
 
 Json = Dict[str, Any]
 Schemas = Mapping[str, ClassSchema]
@@ -54,7 +54,7 @@ def links_of(name: str, declared: ClassSchema, schemas: Schemas) -> Iterator[Lin
 def _columns(names: Sequence[str], links: Sequence[Link]) -> List[List[str]]:
     forward = _without_circles(names, links)
     depth = {name: 0 for name in names}
-    for _ in names:  # As long as something moves; at most once for each class.
+    for _ in names:  # Until no class moves; at most once for each class.
         moved = [(target, depth[source] + 1) for source in names for target in forward[source] if depth[target] <= depth[source]]
         if not moved:
             break
@@ -67,7 +67,7 @@ def _columns(names: Sequence[str], links: Sequence[Link]) -> List[List[str]]:
 
 
 def _without_circles(names: Sequence[str], links: Sequence[Link]) -> Dict[str, List[str]]:
-    """Where the links of each class lead, but for those that lead back to where one came from."""
+    """The classes that each class links to, without the links that close a cycle."""
     onward: Dict[str, List[str]] = {name: [] for name in names}
     for link in links:
         if link.target != link.source and link.target not in onward[link.source]:
@@ -149,7 +149,8 @@ def _row_of(link: Link, box: Json) -> Any:
 
 
 def _line(link: Link, boxes: Mapping[str, Json]) -> Json:
-    """From the row of the property to the head of the class: to the left side of one further right, else around the right side."""
+    """The line from the row of the property to the head of the target's box: to its left side if the box is further right, else around its right
+    side."""
     source, target = boxes[link.source], boxes[link.target]
     x, y = source["x"] + source["w"], source["y"] + _HEAD + _ROW * _row_of(link, source) + _ROW // 2
     end_y = target["y"] + _HEAD // 2

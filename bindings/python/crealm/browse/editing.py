@@ -1,11 +1,11 @@
-"""Editing a file: transactions of changes, looking at what they would do first, and taking them back.
+"""Editing a file: transactions of changes, previews of them, undo and redo.
 
-Each edit is one transaction: all of its changes or none. The file is opened for it and closed after it, so between edits nobody waits for the page.
-A preview makes the changes, looks at what they did, and forgets them.
+Each edit is one transaction: all of its changes or none. The file is opened for the edit and closed after it, so that between edits no other program
+waits for the Browser. A preview makes the changes, collects their results, and rolls back.
 
-What an edit did can be taken back, in the order of a stack: `undo` makes the changes that take the last one back, in a transaction of its own, and
-`redo` takes that back. Where others wrote meanwhile what it would write over, that is a Conflict, like with any change; the edit stays on the
-stack. The stacks belong to the server and are gone when it ends.
+Edits can be undone in the order of a stack: `undo` makes the changes that undo the last edit, in its own transaction, and `redo` undoes that. If
+another writer changed a value that an undo would overwrite, it fails with Conflict, like any change, and the edit stays on the stack. The stacks
+exist as long as the server.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from .places import key_of
 Json = Dict[str, Any]
 
 MOST = 10_000  # Changes of one edit.
-_KEPT = 200  # Edits that can be taken back.
-_MOST_TEXT = 64 << 20  # Characters of values in them.
+_KEPT = 200  # Edits that can be undone.
+_MOST_TEXT = 64 << 20  # Characters of all values in these edits.
 _SHOWN = 200  # Changes that an answer lists; all are counted.
 _WIDTH = 300
 
 
 class Edit(NamedTuple):
-    """One that was made, for the stacks."""
+    """An edit on a stack: its title, and the changes that undo it."""
 
     title: str
     back: Sequence[Change]
@@ -41,7 +41,7 @@ class Edit(NamedTuple):
 
 
 class _Looked(Exception):
-    """The end of a preview: what was done is forgotten."""
+    """Ends a preview: rolls the write back."""
 
 
 class Editor:
@@ -55,11 +55,11 @@ class Editor:
         self._redo: List[Edit] = []
 
     def state(self) -> Json:
-        """For pages: whether a change would upgrade the file, and what can be taken back."""
+        """For pages: whether a change would upgrade the file, and which edits undo() and redo() would apply to."""
         try:
             is_older = self.file.needs_upgrade()
         except Error:
-            is_older = False  # What is wrong with the file is told to who changes it; what can be shown of it is shown.
+            is_older = False  # A change will report the error; the page still shows as much of the file as it can.
         return {"upgrade": is_older, **self._stacks()}
 
     def _stacks(self) -> Json:
@@ -67,7 +67,8 @@ class Editor:
         return {"undo": undo[-1].title if undo else None, "redo": redo[-1].title if redo else None}
 
     def edit(self, changes: Sequence[Change], *, is_preview: bool = False) -> Json:
-        """Makes changes, as one transaction. Conflict, or another error with the number of its change in `change`: then nothing was written."""
+        """Makes changes, as one transaction. After an error, such as Conflict, nothing was written; its attribute `change` is the index of the failed
+        change."""
         with self._lock:
             version, done = self._made(changes, is_back=False, is_preview=is_preview)
             if not is_preview:
@@ -76,15 +77,15 @@ class Editor:
             return self._told(version, changes, done)
 
     def undo(self, *, is_preview: bool = False) -> Json:
-        """Takes the last edit back."""
+        """Undoes the last edit."""
         return self._taken_back(self._undo, self._redo, is_preview)
 
     def redo(self, *, is_preview: bool = False) -> Json:
-        """Makes again what undo() took back last."""
+        """Makes the edit again that undo() undid last."""
         return self._taken_back(self._redo, self._undo, is_preview)
 
     def forget(self) -> None:
-        """Nothing can be taken back any more: the classes are others now."""
+        """Clears the stacks, because the classes of the file have changed."""
         with self._lock:
             self._undo.clear()
             self._redo.clear()
@@ -102,7 +103,7 @@ class Editor:
 
     def _made(self, changes: Sequence[Change], *, is_back: bool, is_preview: bool) -> Tuple[int, List[Done]]:
         done: List[Done] = []
-        past = self._past.copy()  # An edit that fails leaves it as it is.
+        past = self._past.copy()  # A copy, so that a failed edit does not change it.
         with self.file.open_for_writing() as db:
             try:
                 with db.write():
@@ -133,7 +134,7 @@ class Editor:
 
 
 def changes_of(given: Any) -> List[Change]:
-    """The changes that a page sent; DataError for what is none."""
+    """The changes that a page sent; DataError if `given` is not a list of changes."""
     if not isinstance(given, list) or not given:
         raise DataError('An edit is {"changes": [change, …]}')
     if len(given) > MOST:
@@ -144,7 +145,7 @@ def changes_of(given: Any) -> List[Change]:
 def _change(given: Any) -> Change:
     fields = {"do": str, "class": str, "key": int, "path": list, "json": str, "to": int, "mark": str}
     if isinstance(given, dict) and isinstance(given.get("key"), str):
-        given = {**given, "key": key_of(given["key"])}  # As an address has it.
+        given = {**given, "key": key_of(given["key"])}  # A key may be a text, as in an address.
     if not isinstance(given, dict) or not given.keys() <= fields.keys() or not {"do", "class"} <= given.keys():
         raise DataError(f"A change has {', '.join(fields)}")
     wrong = next((name for name, value in given.items() if not _is(value, fields[name])), None)
@@ -163,7 +164,7 @@ def _is(value: Any, kind: type) -> bool:
 
 
 def _back(done: Sequence[Done]) -> List[Change]:
-    """What takes them back: the last one first."""
+    """The changes that undo all of them, those for the last change first."""
     return [change for one in reversed(done) for change in one.back]
 
 

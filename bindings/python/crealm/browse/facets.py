@@ -1,5 +1,5 @@
-"""What values a property has, among the objects that a condition finds: the most frequent with their counts, how many are null, and for numbers and
-points in time a histogram. With each goes the condition that finds just these objects, where the query language can say it.
+"""The values of a property among the objects of a query: the most frequent values with their counts, the number of nulls, and for numbers and points
+in time a histogram. Each entry has a condition that finds exactly its objects, if the query language can express it.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from .queries import Found, is_speakable
 from .work import Job
 
 _MOST = 20  # Values that are listed.
-_MOST_OBJECTS = 2_000_000  # Of more than this, the first ones stand for all.
-_MOST_READ = 200_000  # The same where they are read one by one.
-_BARS = 24  # Of a histogram.
+_MOST_OBJECTS = 2_000_000  # Only so many objects are counted, the first ones.
+_MOST_READ = 200_000  # The same limit for values that are read one by one.
+_BARS = 24  # Bars of a histogram.
 _NUMBERS = (int, float, Float32, Decimal)
 _PLAIN = re.compile(r"[^'\"\\\x00-\x1f\x7f]*")
 
@@ -35,7 +35,7 @@ Json = Dict[str, Any]
 
 
 def facets(answer: Found, name: str, condition: str, job: Job) -> Json:
-    """Of one property. NotSupportedError for collections, embedded objects and Any."""
+    """The facets of one property. NotSupportedError for collections, embedded objects and Any."""
     prop = property_of(answer.schema, name)
     is_inside = prop.is_link and answer.database.schema[prop.type].embedded
     if prop.collection is not None or prop.type is Any or is_inside or "." in name:
@@ -56,7 +56,7 @@ def facets(answer: Found, name: str, condition: str, job: Job) -> Json:
 
 
 def _counted(answer: Found, objects: int, name: str, job: Job) -> List[Tuple[Any, int]]:
-    """Values with their counts; one by one where a column cannot hold them: points in time that are far away, like the year 1 of .NET."""
+    """Values with their counts. Reads the values one by one if a column cannot hold them, such as points in time in the year 1, a common default."""
     rows = answer.rows if objects <= _MOST_OBJECTS else answer.rows.limit(_MOST_OBJECTS)
     try:
         with job.during(answer.database):
@@ -77,12 +77,12 @@ def _cell(value: Any, prop: Prop) -> Json:
 
 
 def _has_order(condition: str) -> bool:
-    """Whether a condition ends in SORT(…) and the like: nothing can be added to it then."""
+    """Whether a condition has SORT(…) or the like, after which nothing can be added."""
     return any(match["word"] for match in _ORDERING.finditer(condition))
 
 
 def _both(condition: str, more: Optional[str]) -> Optional[str]:
-    """Both conditions; None where the second cannot be said."""
+    """A condition that requires both; None without the second."""
     if not more:
         return None
     return f"({condition.strip()}) AND {more}" if condition.strip() else more
@@ -94,7 +94,7 @@ def _equal(path: Optional[str], value: Any, prop: Prop) -> Optional[str]:
 
 
 def literal(value: Any, prop: Prop) -> Optional[str]:
-    """A value in the query language; None where that has no way to write it."""
+    """A value in the query language; None if the language cannot express it."""
     if prop.is_link:
         return f"O{value}" if value >= 0 else None
     if isinstance(value, bool):
@@ -123,7 +123,7 @@ def _float(value: float, prop: Prop) -> Optional[str]:
 
 
 def moment(nanoseconds: int) -> str:
-    """A point in time: seconds and nanoseconds of one sign."""
+    """A point in time in the query language: seconds and nanoseconds with the same sign."""
     seconds, rest = divmod(abs(nanoseconds), 1_000_000_000)
     sign = "-" if nanoseconds < 0 else ""
     return f"T{sign}{seconds}:{sign if rest else ''}{rest}"
@@ -135,7 +135,7 @@ def moment(nanoseconds: int) -> str:
 
 
 def _histogram(known: Sequence[Tuple[Any, int]], prop: Prop, path: Optional[str], condition: str) -> Optional[List[Json]]:
-    """Bars of equal width from the smallest value to the largest; None where there is no such thing, or a list says as much."""
+    """Bars of equal width from the smallest value to the largest; None for other types, and if the list of values is complete anyway."""
     is_time = prop.type is datetime
     if prop.is_link or len(known) <= _MOST or not (is_time or prop.type in _NUMBERS):
         return None
@@ -158,7 +158,8 @@ def _histogram(known: Sequence[Tuple[Any, int]], prop: Prop, path: Optional[str]
 
 
 def _bounds(low: float, high: float) -> List[float]:
-    """Integers for integers: a float does not hold all of them. No bound is beyond the largest value, which may be the largest that there can be."""
+    """The bounds of the bars: integers for integers, because a float cannot hold all of them. No bound is beyond the largest value, which may be the
+    largest possible one."""
     if isinstance(low, int) and isinstance(high, int):
         step = -(-(high - low + 1) // _BARS)
         return [*range(low, high + 1, step), high]
@@ -166,7 +167,7 @@ def _bounds(low: float, high: float) -> List[float]:
 
 
 def _bar(number: float, bounds: Sequence[float]) -> int:
-    """The last bar that begins at a number or before it."""
+    """The index of the last bar that begins at a number or before it."""
     first, end = 0, len(bounds) - 2
     while first < end:
         middle = (first + end + 1) // 2

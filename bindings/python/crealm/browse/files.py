@@ -1,20 +1,21 @@
-"""The files that are open, and their snapshots.
+"""The open files and their snapshots.
 
-A request takes one snapshot of a file and gives it back when it is done; it sees nothing else. The snapshot is a frozen database: any number of
-threads read it at once. When the file has changed, the next request makes a new one; the old one goes when its last request is done. What nobody
-has asked for in `IDLE` seconds is let go, too: between requests nothing of the file is held for long.
+A request takes one snapshot of a file, reads only that, and returns it at the end. The snapshot is a frozen database, which any number of threads can
+read at the same time. After a change of the file, the next request makes a new snapshot; the old one is closed at the end of the last request that uses
+it. A snapshot that no request used for `IDLE` seconds is closed, too: between requests the file is not held open for long.
 
-How a file is read is its *way*:
+A file is read in one of three *ways*:
 
-    snapshot    a copy is made of it, in memory or in an unnamed temporary file; nothing is touched in its folder. For files up to `SMALL` bytes
-    shared      as any reader of the file does, in its place: takes part in its sharing through the lock file beside it, which is made when it
-                is missing and removed again. For larger ones, of which a copy takes long
-    immutable   in its place, and touches nothing else. Right only where nobody writes the file meanwhile
+    snapshot    copies the file, into memory or an unnamed temporary file, and touches nothing in its folder. For files up to `SMALL` bytes
+    shared      reads the file itself, like any other reader: shares it with writers through the lock file beside it, which is created if it
+                is missing, and removed again. For larger files, of which a copy takes long
+    immutable   reads the file itself, and touches no other file. Right only if no program writes the file meanwhile
 
-A file that may be edited is opened for each change, and closed after it. Where it is read in its place, it is then read as writers do: a process
-opens a file in one way at a time. A file of an older format is brought to the newest one when somebody asked for that (`upgrade`), never else.
+An editable file is opened for each change, and closed after it. If such a file is read by the way "shared", it is opened in the mode of a writer,
+because a process can open a file only in one mode at a time. A file of an older format is converted to the newest one only if the user asks for it
+(`upgrade`).
 
-Whether a file has changed is told from its mark: what the system knows of it, and its first bytes. Looking at it costs one call.
+A change of a file is recognised by its *mark*: the operating system's facts about the file, and its first bytes. Reading the mark is cheap.
 """
 
 from __future__ import annotations
@@ -39,15 +40,15 @@ from .answers import Answers
 WAYS = {"snapshot": "snapshot", "shared": "r", "immutable": "immutable"}
 SMALL = 256 << 20
 IDLE = 20.0
-REMEMBERED = 4  # Versions of one file.
+REMEMBERED = 4  # Versions of one file that are kept for comparisons.
 _HEADER = 64  # Bytes of a file that every commit may change.
 _PATIENCE = 10.0  # Seconds that a change waits for other writers.
-_LEAVING = 3.0  # Seconds that requests have to end before the file is opened in another way.
-_FRESH = 0.05  # Seconds in which a second commit may leave the time of the file as it is.
+_LEAVING = 3.0  # Seconds that requests have to end before the file is opened in another mode.
+_FRESH = 0.05  # Seconds in which a second commit may not change the file's modification time.
 
 
 class Secret(NamedTuple):
-    """What opens an encrypted file. Never shown, written down or put into an address."""
+    """The key or passphrase of an encrypted file. Never shown, stored or put into an address."""
 
     key: Optional[bytes] = None
     passphrase: Union[str, bytes, None] = None
@@ -61,7 +62,7 @@ class Secret(NamedTuple):
 
 
 class Mark(NamedTuple):
-    """What changes when the file does."""
+    """Facts of a file that are different after each change."""
 
     inode: int
     size: int
@@ -70,30 +71,30 @@ class Mark(NamedTuple):
 
 
 class NeedsKey(Error):
-    """The file is encrypted, and nobody gave its key yet; or what is no realm file looks like that."""
+    """The file is encrypted, and its key was not given yet. A file that is no realm file can look the same."""
 
 
 class NeedsUpgrade(Error):
-    """The file has an older format, which the first change would end."""
+    """The file has an older format, which any change would convert to the newest one."""
 
 
 class Snapshot:
-    """One version of a file, for any number of requests. `kept` is for what they found out about it."""
+    """One version of a file, for any number of requests. `kept` has results about it that several requests use."""
 
     def __init__(self, database: Database, mark: Mark, seen_at: float) -> None:
         self.database = database
-        self.mark = mark  # Of the file, and when that was looked at: before it was opened, so that a later commit shows.
+        self.mark = mark  # The mark of the file, read at `seen_at`, before the open, so that a later commit is noticed.
         self.seen_at = seen_at
         self.version = database.version
         self.state = _digest(mark, self.version)
         self.answers = Answers()
         self.kept: Dict[Any, Any] = {}
-        self.lock = threading.Lock()  # Of `kept`.
-        self.users = 0  # These two are the file's to change.
+        self.lock = threading.Lock()  # Protects `kept`.
+        self.users = 0  # Only `File` changes this and `is_over`.
         self.is_over = False
 
     def frozen_again(self) -> Database:
-        """A database of the same version whose calls can be interrupted without ending those of others."""
+        """Another database of the same version: interrupting its calls does not end those of other requests."""
         return self.database.freeze()
 
     def close(self) -> None:
@@ -107,7 +108,7 @@ class Snapshot:
 
 
 class File:
-    """A file that pages are made of. Any thread."""
+    """A file of the Browser. Any thread."""
 
     def __init__(self, path: str, *, way: Optional[str] = None, secret: Secret = Secret(), is_editable: bool = False) -> None:
         self.path = os.path.abspath(path)
@@ -115,31 +116,31 @@ class File:
         self.name = printable(os.path.basename(self.path)) or "file"
         self.secret = secret
         self.is_editable = is_editable
-        self.problem: Optional[Error] = None  # Why there is no newer snapshot than the one that is shown.
+        self.problem: Optional[Error] = None  # Why the snapshot could not be replaced by a newer one.
         self._way = way
         self._current: Optional[Snapshot] = None
         self._remembered: Dict[int, Database] = {}
-        self._is_newest_format = False  # As far as that was asked.
+        self._is_newest_format = False  # False: not known.
         self._used_at = 0.0
-        self._lock = threading.Lock()  # Of `_current` and the numbers of users.
+        self._lock = threading.Lock()  # Protects `_current`, `_remembered` and the numbers of users.
         self._opening = threading.Lock()
 
     @property
     def way(self) -> str:
-        """How the file is read."""
+        """The way in which the file is read: a key of `WAYS`."""
         if self._way is None:
             self._way = "snapshot" if _size(self.path) <= SMALL else "shared"
         return self._way
 
     def info(self) -> Optional[FileInfo]:
-        """What it says of itself; None where it cannot be read any more."""
+        """The facts of the file; None if it cannot be read any more."""
         try:
             return file_info(self.path, **self.secret._asdict())
         except Error:
             return None
 
     def look(self) -> Mark:
-        """The mark of the file as it is now; FileNotFound and the like where it cannot be seen."""
+        """The current mark of the file; FileNotFound and the like if it cannot be read."""
         try:
             with open(self.path, "rb", buffering=0, opener=_without_waiting) as file:
                 about = os.fstat(file.fileno())
@@ -154,8 +155,8 @@ class File:
 
     @contextmanager
     def snapshot(self) -> Iterator[Snapshot]:
-        """The newest version of the file, for the time of the block. What stands in the way is raised where no older version can be shown, and
-        else put down in `problem`."""
+        """The newest version of the file, for the time of the block. If it cannot be opened, an older version is used, and `problem` has the error;
+        without an older version the error is raised."""
         found = self._take()
         try:
             yield found
@@ -163,7 +164,7 @@ class File:
             self._give_back(found)
 
     def prepare(self) -> None:
-        """Opens the file before somebody asks. What stands in the way is told to who does."""
+        """Opens the file before the first request. An error is ignored here: the first request will report it."""
         try:
             with self.snapshot() as snapshot:
                 snapshot.database.schema
@@ -171,7 +172,8 @@ class File:
             pass
 
     def remember(self) -> int:
-        """Keeps the newest version, to be compared with later ones: its number. Where the file is read in its place, its space is not used again."""
+        """Keeps the newest version for comparisons with later ones, and returns its number. If the file is read by the way "shared", its space cannot
+        be reused meanwhile."""
         with self.snapshot() as snapshot:
             version = snapshot.version
             with self._lock:
@@ -182,14 +184,14 @@ class File:
         return version
 
     def remembered(self) -> Dict[int, Database]:
-        """The versions that are kept, by their numbers."""
+        """The kept versions, by their numbers."""
         with self._lock:
             return dict(self._remembered)
 
     @contextmanager
     def previous(self, snapshot: Snapshot) -> Iterator[Database]:
-        """The version before that of a snapshot, to which the other slot of the file's header leads. VersionGone where there is none, or where later
-        commits have written over it."""
+        """The version before that of a snapshot, which the other slot of the file's header refers to. VersionGone if there is none, or later commits
+        have overwritten parts of it."""
         mode = "immutable" if self.way == "immutable" else "snapshot"
         with self._explaining(self.secret):
             try:
@@ -203,7 +205,7 @@ class File:
             yield found
 
     def needs_upgrade(self) -> bool:
-        """Whether a change would bring the file to a newer format."""
+        """Whether a change would convert the file to a newer format."""
         if not self._is_newest_format:
             with self._explaining(self.secret):
                 self._is_newest_format = not needs_upgrade(self.path, key=self.secret.key, passphrase=self.secret.passphrase)
@@ -211,21 +213,21 @@ class File:
 
     @contextmanager
     def open_for_writing(self) -> Iterator[Database]:
-        """The file, open for changes in the block. NeedsUpgrade where that would change its format."""
+        """The file, open for changes in the block. NeedsUpgrade if that would change its format."""
         if self.needs_upgrade():
             raise NeedsUpgrade("The file has an older format", hint="Allow the upgrade on the overview of the file first.")
         with self._opened("rw") as database:
             yield database
 
     def upgrade(self) -> None:
-        """Brings the file to the format that is written now. The library leaves a backup beside it."""
+        """Converts the file to the newest format. The library leaves a backup beside it."""
         self.leave()
         with self._opened("rw"):
             self._is_newest_format = True
         self._replace(None)
 
     def leave(self) -> None:
-        """Lets go of the file, with the versions that are remembered, once the requests that read it are done."""
+        """Closes the snapshot and the remembered versions, and waits up to `_LEAVING` seconds for the requests that read the file."""
         end = time.monotonic() + _LEAVING
         self._forget()
         while True:
@@ -241,13 +243,13 @@ class File:
         return open_database(self.path, mode=mode, key=self.secret.key, passphrase=self.secret.passphrase, timeout=_PATIENCE)
 
     def unlock(self, secret: Secret) -> None:
-        """Another key, once it has opened the file; else the error says what is wrong with it."""
+        """Sets another key, if it opens the file; otherwise raises the error of the open."""
         with self._opening:
             self._open_with(secret)
             self.secret = secret
 
     def let_go(self, idle: float = IDLE) -> None:
-        """Closes the snapshot where nobody has used it for that many seconds."""
+        """Closes the snapshot if no request has used it for that many seconds."""
         with self._lock:
             is_idle = self._current is not None and not self._current.users and time.monotonic() - self._used_at >= idle
         if is_idle:
@@ -271,13 +273,13 @@ class File:
             found = self._taken(mark)
             if found is not None:
                 return found
-            with self._opening:  # One thread opens the file; the others have the snapshot then.
+            with self._opening:  # One thread opens the file; the others wait and use its snapshot.
                 found = self._taken(mark)
                 if found is None:
                     self._open()
                     found = self._taken(None)
             if found is not None:
-                return found  # Else it was let go meanwhile.
+                return found  # Else another thread closed it meanwhile.
 
     def _mark_or_problem(self) -> Optional[Mark]:
         try:
@@ -289,7 +291,7 @@ class File:
             return None
 
     def _taken(self, mark: Optional[Mark]) -> Optional[Snapshot]:
-        """The snapshot that there is, if it is of this mark. None: of any."""
+        """Takes the current snapshot if the file still has this mark; None: with any mark. None if it does not fit."""
         with self._lock:
             found = self._current
             if found is None or (mark is not None and not _is_same(found, mark)):
@@ -305,7 +307,7 @@ class File:
             except LockedError:
                 if not self._is_replaced():
                     raise
-                self.leave()  # A process has one file open at a path: the one that was there goes first.
+                self.leave()  # A process can have only one file open at a path, so the former file is closed first.
                 self._open_with(self.secret)
         except Error as error:
             if self._current is None or isinstance(error, NeedsKey):
@@ -313,7 +315,7 @@ class File:
             self.problem = error
 
     def _is_replaced(self) -> bool:
-        """Whether another file is in the place of the one that is shown."""
+        """Whether the path is now that of another file."""
         current = self._current
         return current is not None and current.mark.inode != self.look().inode
 
@@ -329,7 +331,7 @@ class File:
 
     @contextmanager
     def _explaining(self, secret: Secret) -> Iterator[None]:
-        """A file that cannot be read without a key is something that a person can do something about: NeedsKey."""
+        """Converts errors about a missing key to NeedsKey, because then the user can enter the key."""
         try:
             yield
         except CorruptFileError as error:
@@ -368,7 +370,7 @@ class File:
 
 
 class Files:
-    """All files, by the names that addresses have for them."""
+    """All files of the Browser, by their names in addresses."""
 
     def __init__(self, files: Sequence[File]) -> None:
         self._files: Dict[str, File] = {}
@@ -394,24 +396,24 @@ class Files:
 
 
 def _without_waiting(path: str, flags: int) -> int:
-    """Opens what may be a pipe by now, which else waits until somebody writes into it."""
+    """An opener that does not block: the path may be that of a pipe by now, whose open would wait for a writer."""
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def _digest(mark: Mark, version: int) -> str:
-    """A short text that is another one when the file has other content. A version does not tell that of another file in its place."""
+    """A short text that changes when the content of the file changes. The version alone is not enough: another file at the path may have the same."""
     return hashlib.blake2b(repr((mark.inode, mark.header, version)).encode(), digest_size=8).hexdigest()
 
 
 def _is_same(snapshot: Snapshot, mark: Mark) -> bool:
-    """Whether the file is what it was. Right after a commit the next one might leave the time as it is: then the look does not count."""
+    """Whether the file did not change. Right after a commit the next one might not change the modification time: then the answer is False."""
     if snapshot.mark != mark:
         return False
     return time.time_ns() - mark.time < 0 or snapshot.seen_at - mark.time / 1e9 > _FRESH
 
 
 def version_before(info: Optional[FileInfo]) -> Optional[int]:
-    """The version that the other slot of a file's header leads to; None where it leads to none before the newest one."""
+    """The version that the other slot of a file's header refers to; None if that is not one before the newest."""
     newest = None if info is None else info.newest.version
     if info is None or newest is None:
         return None
@@ -426,20 +428,20 @@ def _size(path: str) -> int:
 
 
 def without_path(message: str, path: str) -> str:
-    """What the library says, without the path that the page shows anyway."""
+    """A message of the library without the path, which the page shows anyway."""
     _, separator, rest = message.partition(f"'{path}': ")
     return rest[:1].upper() + rest[1:] if separator else message
 
 
 def _free_name(name: str, taken: Set[str]) -> str:
-    """A name for addresses that no other file has; "-" at the beginning is for what belongs to no file."""
+    """A name for addresses that no other file has. It does not begin with "-", which is reserved for addresses of the server itself."""
     plain = name.lstrip("-") or "file"
     names: List[str] = [plain, *(f"{plain} {number}" for number in range(2, len(taken) + 3))]
     return next(found for found in names if found not in taken)
 
 
 def secret_of(text: str, is_passphrase: bool) -> Secret:
-    """What a person types: a passphrase, or the 64 bytes of a key as 128 hexadecimal digits or as base64. DataError for what is neither."""
+    """The secret that a person typed: a passphrase, or the 64 bytes of a key as 128 hexadecimal digits or as base64. DataError for other texts."""
     if is_passphrase:
         return Secret(passphrase=text)
     plain = "".join(text.split())
@@ -454,6 +456,6 @@ def secret_of(text: str, is_passphrase: bool) -> Secret:
 
 
 def _base64(text: str) -> bytes:
-    """Either alphabet, with or without padding."""
+    """Decodes base64 with either alphabet, with or without padding."""
     plain = text.rstrip("=").replace("-", "+").replace("_", "/")
     return base64.b64decode(plain + "=" * (-len(plain) % 4), validate=True)

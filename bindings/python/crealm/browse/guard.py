@@ -1,12 +1,13 @@
-"""Who may ask. Every request passes here first; what is refused has opened no file and run no query.
+"""Access control. Every request passes this module first; a refused request has opened no file and run no query.
 
-1. The name that the client asked for (Host) must be one of this server's: a page of another name that resolves to this machine gets nothing.
-2. A request that says that it comes from another page (Origin, Sec-Fetch-Site) is refused, but for a person who follows a link to a page. What
-   changes something must say that it comes from this one, or carry the token in its head, which no page of another site can make it do.
-3. The client must know the secret: the token of the first address, which is exchanged for a cookie at once, so that it stays in no history; or the
-   same token as `Authorization: Bearer …`, for programs. The token that goes to the web client on its command line, where others of the machine
-   could read it, works once. Where the server listens beyond this machine, a password is exchanged for the same cookie: one attempt a second from each address.
-4. What goes out says how it may be used: no script but our own modules, nothing from elsewhere, in no frame, in no cache.
+1. The host name of the request (Host) must be one of this server's names: a page of another name that resolves to this machine gets nothing.
+2. A request from a page of another site (Origin, Sec-Fetch-Site) is refused, unless a person follows a link to a page. A request that changes
+   something must have this site as its origin, or carry the token in its head, which a page of another site cannot add.
+3. The client must know the secret: the token of the first address, which is exchanged for a cookie at once, so that it is in no history; or the
+   same token as `Authorization: Bearer …`, for programs. The token that goes to the web client on its command line, where other users of the machine
+   could read it, works once. If the server listens beyond this machine, a password is exchanged for the same cookie: one attempt a second from each
+   address.
+4. The headers of an answer limit its use: scripts only from this server's modules, nothing from other sites, in no frame, in no cache.
 """
 
 from __future__ import annotations
@@ -40,27 +41,27 @@ HEADERS = {
 _READING = ("GET", "HEAD")
 _LOGIN = "/-/login"
 _MOST_FORM = 4096  # Bytes.
-_ATTEMPT = 1.0  # Seconds that a wrong password takes, one after the other.
+_ATTEMPT = 1.0  # Seconds that the check of a wrong password takes; the checks of one sender run one after the other.
 _WAITING = 20  # Attempts of one sender that may wait.
-_SENDERS = 50  # That may try at a time.
-_PATIENCE = 10.0  # Seconds that a form may take.
+_SENDERS = 50  # Senders that may make attempts at the same time.
+_PATIENCE = 10.0  # Seconds in which a form must arrive.
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 
 class Guard:
-    """Stands before an application of ASGI."""
+    """An ASGI application that checks requests and passes the allowed ones to another ASGI application."""
 
     def __init__(
         self, app: App, port: int, hosts: Iterable[str] = (), *, password: Optional[str] = None, any_number: bool = False, is_secure: bool = False
     ) -> None:
-        """hosts: names of this machine, besides those of the loopback interface, under which it may be asked. any_number: also under every number
-        of the network; a page elsewhere cannot make its own name one of those. password: what people may enter instead of the token.
-        is_secure: the server speaks TLS."""
+        """hosts: names of this machine, besides those of the loopback interface, that a request may use. any_number: a request may also use any IP
+        address; this is safe, because a page of another site cannot turn its own name into an IP address. password: people may enter it instead of the
+        token. is_secure: the server uses TLS."""
         self._app = app
         self._port, self._any_number = port, any_number
         self._password = None if password is None else _digest(password)
         self._flags = "; Path=/; HttpOnly; SameSite=Strict" + ("; Secure" if is_secure else "")
-        self._attempts: Dict[str, _Attempts] = {}  # By who makes them.
+        self._attempts: Dict[str, _Attempts] = {}  # The current attempts, by sender.
         self._hosts: Set[str] = {f"{host}:{port}" for host in (*_LOOPBACK, *hosts)} | ({*_LOOPBACK, *hosts} if port == 80 else set())
         self.token = secrets.token_urlsafe(32)
         self._once: Set[str] = set()
@@ -68,7 +69,7 @@ class Guard:
         self._cookie = f"crealm-{port}"
 
     def token_for_once(self) -> str:
-        """A token that opens the first page one time."""
+        """A token that opens the first page, and works only once."""
         made = secrets.token_urlsafe(32)
         self._once.add(made)
         return made
@@ -78,7 +79,7 @@ class Guard:
             await self._app(scope, receive, send)
             return
         if scope["type"] != "http":
-            return  # Nothing else is spoken here.
+            return  # Only HTTP is served.
         head = _Head(scope)
         refused = self._refusal(head)
         if refused is not None:
@@ -95,12 +96,12 @@ class Guard:
             await self._app(scope, receive, _with_headers(send))
 
     def _refusal(self, head: "_Head") -> Optional[Tuple[int, str]]:
-        """Why a request is refused whatever it knows; None: it is not."""
+        """The status and reason to refuse a request even if it has the secret; None if it is acceptable."""
         host = head.one("host").lower()
         if host not in self._hosts and not (self._any_number and _is_number(host, self._port)):
             return 421, "This is not a name of this server."
         if head.one("transfer-encoding") and head.one("content-length"):
-            return 400, "The length is told in two ways."  # Of which a server in between might have read the other.
+            return 400, "The length is told in two ways."  # A proxy might use the other length than this server.
         if head.method not in (*_READING, "POST"):
             return 405, "Only GET, HEAD and POST are known here."
         origin, site = head.one("origin"), head.one("sec-fetch-site")
@@ -113,7 +114,7 @@ class Guard:
         return None
 
     async def _exchange(self, head: "_Head", send: Send) -> None:
-        """The first address: the token becomes a cookie, and the address is shown without it."""
+        """Handles the first address: sets a cookie in exchange for the token, and redirects to the address without it."""
         given = head.query.pop("token")[0]
         is_good = _same(given, self.token) or given in self._once
         self._once.discard(given)
@@ -126,7 +127,7 @@ class Guard:
         await _respond(send, 303, {"location": where if not where.startswith("//") else "/", "set-cookie": cookie}, b"")
 
     async def _log_in(self, head: "_Head", receive: Receive, send: Send) -> None:
-        """The form for the password, and what was entered there."""
+        """Sends the form for the password, or checks the password that was entered."""
         if head.method != "POST":
             await _show_form(send, 200, "")
             return
@@ -145,8 +146,8 @@ class Guard:
             await _show_form(send, 401, "This is not the password.")
 
     async def _tried(self, given: str, sender: str) -> Optional[bool]:
-        """Whether it is the password; None: there are too many attempts. Those of one sender wait for each other, and for nobody else's: who tries
-        many keeps no other from the page."""
+        """Whether the password is right; None if there are too many attempts. Attempts of one sender wait for each other, but not for those of other
+        senders: a sender with many attempts does not delay the others."""
         known = self._attempts.get(sender)
         if (known is not None and known.count >= _WAITING) or (known is None and len(self._attempts) >= _SENDERS):
             return None
@@ -172,7 +173,7 @@ class Guard:
 
 
 class _Attempts:
-    """Passwords that one sender tries: one after the other."""
+    """The attempts of one sender to enter the password; they run one after the other."""
 
     def __init__(self) -> None:
         self.lock = asyncio.Lock()
@@ -180,7 +181,7 @@ class _Attempts:
 
 
 class _Head:
-    """The head of a request. A name that comes twice counts as one that nobody knows."""
+    """The head of a request. A header that occurs twice has a value that nothing matches."""
 
     def __init__(self, scope: Scope) -> None:
         self.method: str = scope["method"]
@@ -197,7 +198,7 @@ class _Head:
         return found[0] if len(found) == 1 else "" if not found else "\0"
 
     def cookies(self, name: str) -> List[str]:
-        """The values of all cookies of a name. Those of other programs of this machine come along, whatever they have in them."""
+        """The values of all cookies with a name. The header also has the cookies of other programs on this machine, with any content."""
         given = [part.partition("=") for text in self._values.get("cookie", []) for part in text.split(";")]
         return [value.strip() for key, _, value in given if key.strip() == name]
 
@@ -207,7 +208,7 @@ def _digest(password: str) -> bytes:
 
 
 def _network(client: Optional[Tuple[str, int]]) -> str:
-    """Who sends, as far as that can be told: an address; of version 6 the first half, as the rest is everybody's own to choose."""
+    """The sender of a request: its IP address; of an IPv6 address the first half, because a client can choose the rest itself."""
     address = client[0] if client else ""
     if ":" not in address:
         return address
@@ -221,11 +222,11 @@ def _network(client: Optional[Tuple[str, int]]) -> str:
 
 
 def _is_number(host: str, port: int) -> bool:
-    """Whether a name is an address of the network, and not the name of a machine."""
+    """Whether a host is an IP address, not a name, with the right port."""
     address, separator, given = host.rpartition(":")
     if not separator or given != str(port):
         return False
-    import ipaddress  # Not needed by who only asks from this machine.
+    import ipaddress  # Imported here because requests from this machine do not need it.
 
     try:
         ipaddress.ip_address(address[1:-1] if address.startswith("[") and address.endswith("]") else address)
@@ -235,7 +236,7 @@ def _is_number(host: str, port: int) -> bool:
 
 
 async def _form(receive: Receive) -> bytes:
-    """What was sent, as far as it is no longer than a password may be."""
+    """The body of a form; empty if it is longer than a form with a password can be."""
     parts, size = [], 0
     while size <= _MOST_FORM:
         message = await receive()
@@ -248,7 +249,7 @@ async def _form(receive: Receive) -> bytes:
 
 
 async def _show_form(send: Send, status: int, said: str) -> None:
-    # A form of a page that sends no referrer at all does not say where it comes from, either.
+    # With the policy "no-referrer", the POST of the form would have no Origin, and _refusal() would refuse it.
     headers = {"content-type": "text/html; charset=utf-8", "referrer-policy": "same-origin"}
     page = (
         '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>CRealm</title>'
@@ -275,7 +276,7 @@ def _with_headers(send: Send) -> Send:
 
 
 async def _refuse(send: Send, head: _Head, status: int, text: str) -> None:
-    """A sentence for people, or as JSON. Nothing of the request is in it."""
+    """Sends the reason of a refusal, as a page or as JSON. It contains nothing of the request."""
     if "text/html" in head.one("accept"):
         page = f'<!doctype html><html lang="en"><meta charset="utf-8"><title>CRealm</title><p>{text.replace("`", "")}</p></html>'
         await _respond(send, status, {"content-type": "text/html; charset=utf-8"}, page.encode())
@@ -286,7 +287,7 @@ async def _refuse(send: Send, head: _Head, status: int, text: str) -> None:
 
 async def _respond(send: Send, status: int, headers: Dict[str, str], body: bytes) -> None:
     if status == 400:
-        headers = {**headers, "connection": "close"}  # Nobody knows where the next request begins.
+        headers = {**headers, "connection": "close"}  # It is not known where the next request begins.
     fields = {**HEADERS, "cache-control": "no-store", "content-length": str(len(body)), **headers}
     encoded = [(name.encode(), value.encode("latin-1")) for name, value in fields.items()]
     await send({"type": "http.response.start", "status": status, "headers": encoded})

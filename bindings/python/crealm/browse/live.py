@@ -1,9 +1,9 @@
-"""What happens to a file while pages show it: server-sent events, and the log that they leave.
+"""Server-sent events about changes of a file while pages show it, and a log of these events.
 
-A file that somebody watches is looked at a few times in a second (see `files`: its mark). When it has changed, the new version is opened and compared
-with the one before: how many objects of each class were inserted and deleted, by their keys, and whether others changed is told by the pages
-themselves, which ask for what they show again. All watchers share one look. Who comes later is told the newest version at once: it may have been written
-since its page was made.
+While a file has watchers, its mark (see `files`) is read a few times a second. After a change the new version is opened and compared with the one
+before: by the keys, how many objects of each class were inserted and deleted. Changes inside objects are not compared: the pages request the data that
+they show again. All watchers of a file share one task. A new watcher first receives an event about the newest version, because that may be newer than
+its page.
 
     event: version
     data: {"version": 18, "state": "…", "before": 17, "time": 1714979289.12, "classes": {"Person": {"inserted": 2, "deleted": 0, "count": 1202}}}
@@ -25,18 +25,18 @@ from ..errors import Error
 from .files import File
 from .queries import described
 
-_PERIOD = 0.3  # Seconds between two looks.
-_ALIVE = 15.0  # Seconds after which a watcher hears that the connection is there.
+_PERIOD = 0.3  # Seconds between two checks of the file.
+_ALIVE = 15.0  # Seconds without an event after which a watcher receives a comment, which keeps the connection open.
 _KEPT = 200  # Entries of the log.
-_WAITING = 64  # Events that wait for one watcher.
-_MOST_KEYS = 2_000_000  # Of one class; of larger ones only the counts are compared.
+_WAITING = 64  # Events that can wait for one watcher.
+_MOST_KEYS = 2_000_000  # Of a class with more objects only the counts are compared.
 
 Event = Dict[str, Any]
 Run = Callable[[Callable[[], Any]], Awaitable[Any]]
 
 
 class Summary:
-    """What is kept of a version to compare the next one with."""
+    """The facts of a version that the next one is compared with."""
 
     def __init__(self, database: Database, state: str = "") -> None:
         self.version, self.state = database.version, state
@@ -48,11 +48,11 @@ class Summary:
                 if self.counts[name] <= _MOST_KEYS:
                     self.keys[name] = bytes(database[name].column("@key").values.cast("B"))
             except Error:
-                continue  # A damaged class has no part in this.
+                continue  # A damaged class is not compared.
 
 
 def compared(before: Summary, after: Summary) -> Dict[str, Any]:
-    """The classes in which objects came or went."""
+    """The classes in which objects were inserted or deleted, with the numbers."""
     found = {}
     for name in sorted({*before.counts, *after.counts}):
         count = after.counts.get(name)
@@ -78,12 +78,12 @@ class Watch:
         self._listeners: Set["asyncio.Queue[Event]"] = set()
         self._task: Optional["asyncio.Task[None]"] = None
         self._problem: Optional[str] = None
-        self._newest: Optional[Event] = None  # What who comes later is told first.
+        self._newest: Optional[Event] = None  # The first event for new watchers.
         self.log: Deque[Event] = deque(maxlen=_KEPT)
-        self.sizes: Deque[Event] = deque(maxlen=_KEPT)  # Of the file, with each version that was seen, also the first.
+        self.sizes: Deque[Event] = deque(maxlen=_KEPT)  # The size of the file with each version that was seen, also the first.
 
     async def events(self) -> AsyncIterator[str]:
-        """What a watcher is sent, for ever."""
+        """The events for one watcher, without end."""
         queue: "asyncio.Queue[Event]" = asyncio.Queue(_WAITING)
         self._listeners.add(queue)
         if self._task is None or self._task.done():
@@ -106,13 +106,14 @@ class Watch:
                 self._task = None
 
     async def _look(self) -> None:
-        """What the last look found is known to this task alone: one that was ended while it looked tells and changes nothing any more."""
+        """The task that checks the file. Only this task knows the last summary: after it is cancelled in the middle of a check, it sends and changes
+        nothing any more."""
         last: Optional[Summary] = None
         self._newest = None
         while True:
             try:
                 last, event = await self._run(lambda: self._news(last))
-            except Exception:  # It took too long, was ended, or failed in a way that nobody thought of: the next look says the same.
+            except Exception:  # It took too long, was ended, or failed unexpectedly: the next check will find the same change.
                 event = None
             if event is not None:
                 self._tell(event)
@@ -120,15 +121,15 @@ class Watch:
 
     def _tell(self, event: Event) -> None:
         if event["event"] == "version":
-            self._newest = {**event, "data": {**event["data"], "before": None}}  # What changed is for who saw the version before.
+            self._newest = {**event, "data": {**event["data"], "before": None}}  # Changes concern only watchers that saw the version before.
             self._newest["data"].pop("classes", None)
         for queue in list(self._listeners):
-            if queue.full():  # Who does not listen misses what was told first, never what was told last.
+            if queue.full():  # A slow watcher misses the oldest events, never the newest.
                 queue.get_nowait()
             queue.put_nowait(event)
 
     def _news(self, last: Optional[Summary]) -> Tuple[Optional[Summary], Optional[Event]]:
-        """What is there now, and what is to be told of it."""
+        """The summary of the current version, and the event to send; None if there is nothing new."""
         try:
             return self._changes(last)
         except Error as error:
@@ -149,7 +150,7 @@ class Watch:
             now = Summary(snapshot.database, snapshot.state)
             data: Dict[str, Any] = {
                 "version": snapshot.version, "state": snapshot.state, "time": time.time(), "before": None if before is None else before.version}
-            if not self.sizes or self.sizes[-1]["version"] != snapshot.version:  # Else nobody watched for a while, and nothing was written.
+            if not self.sizes or self.sizes[-1]["version"] != snapshot.version:  # Else a new task found the last known version.
                 self.sizes.append({"version": snapshot.version, "time": data["time"], "size": snapshot.mark.size})
             if before is not None:
                 data["classes"] = compared(before, now)

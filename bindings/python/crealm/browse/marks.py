@@ -1,9 +1,9 @@
-"""Marks: short texts that are equal as long as a value in a file is what it was. A page gets one with what it shows and gives it back with a change:
-so what others wrote in between is noticed before it is written over.
+"""Marks: fingerprints of values. Two marks of a place are equal if its value did not change. A page receives a mark with each value that it shows,
+and sends the mark with a change: so a change never overwrites a value that another writer stored meanwhile.
 
-The mark of a place is made of the value there, and of what tells the place from others: how long a list is, and what the elements of lists on the
-way there have in them. Of a long collection its length and both ends count; of what is larger than `_MOST` values, nested or not, no more than that many:
-a mark takes no longer than a page.
+The mark of a place depends on the value, and on everything that identifies the place: the lengths of the lists on the path to it, and the contents of
+the list elements on the path. For a long collection only its length and both ends count, and never more than `_MOST` values, nested or not: so making
+a mark takes no longer than making a page.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from .cells import elements_of, is_embedded, pairs_of
 from .places import NoSuchPage, Place, inside, leading_to
 
 _ENDS = 500  # Elements of a long collection at each end.
-_MOST = 20_000  # Values in all.
-_LONG = 200  # Characters and bytes.
+_MOST = 20_000  # Values of one mark.
+_LONG = 200  # Characters or bytes; longer values are hashed first.
 
 Row = Tuple[str, int]  # Class and key of an object.
 Same = Callable[[Row], Row]
@@ -31,9 +31,9 @@ def as_it_is(row: Row) -> Row:
 
 
 def place_mark(obj: Any, steps: Sequence[str], same: Same = as_it_is) -> str:
-    """The mark of a place that steps from an object lead to; also of one where there is nothing yet: a new key, the end of a list.
+    """The mark of the place at the end of the steps from an object. The place may be empty: a new key, or the end of a list.
 
-    same: what a link counts as, where objects were made anew for others."""
+    same: maps an object that was deleted and created again to the original one, so that links to either are equal."""
     at, marking = Place(obj, None), _Marking(same)
     facts: List[Any] = []
     for number, step in enumerate(steps, 1):
@@ -44,13 +44,13 @@ def place_mark(obj: Any, steps: Sequence[str], same: Same = as_it_is) -> str:
         except NoSuchPage:
             facts.append("nothing")
             break
-        if number == len(steps) or isinstance(container, (ListView, SetView)):  # Elsewhere the step says which value it is.
+        if number == len(steps) or isinstance(container, (ListView, SetView)):  # Other steps identify their value by name.
             facts.append(marking.facts(at.value))
     return _digest(facts)
 
 
 def object_mark(obj: Any, same: Same = as_it_is) -> str:
-    """The mark of an object with all that is in it, and of how many links lead to it."""
+    """The mark of an object: of all its values, and of the number of links to it."""
     return _digest([_Marking(same).content(obj), [len(obj.backlinks(*one)) for one in leading_to(obj._db, obj.class_name)]])
 
 
@@ -59,7 +59,7 @@ def _digest(facts: Any) -> str:
 
 
 class _Marking:
-    """What one mark is made of."""
+    """Collects the facts for one mark."""
 
     def __init__(self, same: Same) -> None:
         self._same = same
@@ -82,7 +82,7 @@ class _Marking:
         return [obj.class_name, [[name, self.facts(obj[name])] for name in obj._bound().schema.properties]]
 
     def _ends(self, view: Any, part: Callable[[Any, int, int], Any]) -> Any:
-        """The elements that count: each begins with a look at how many may still do."""
+        """The elements at both ends of a collection, until the mark has `_MOST` values."""
         count = len(view)
         for first, some in ((0, min(count, _ENDS)), (max(_ENDS, count - _ENDS), _ENDS if count > _ENDS else 0)):
             for element in part(view, first, some) if some and self._left > 0 else ():

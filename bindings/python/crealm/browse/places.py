@@ -1,11 +1,11 @@
-"""Places in a file: an object by its class and key, and from there on properties, elements and keys of dictionaries.
+"""Places in a file: an object by its class and key, then steps to properties, elements and keys of dictionaries.
 
     ["address", "city"]     a property of an embedded object
     ["tags", "3"]           an element of a list or set, by its number
     ["notes", "lang"]       an entry of a dictionary
     ["extra", "1", "a"]     the same inside of a collection in a property of any type
 
-Steps are texts, as addresses have them. A link is not gone through: what it leads to has an address of its own.
+Steps are texts, as in addresses. A path does not follow links: a linked object has its own address.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ from ..objects import Object
 from ..schema import ClassSchema, Prop
 from .cells import elements_of, is_embedded
 
-_DIGITS = 16  # Of a number of an element, at most.
+_DIGITS = 16  # The number of an element has fewer digits.
 
 
 class NoSuchPage(Error):
-    """An address that leads nowhere."""
+    """There is nothing at this address."""
 
 
 class Place(NamedTuple):
-    """A value, and the property that it is of, where it is of one."""
+    """A value, and the property that holds it; None for an object itself."""
 
     value: Any
     prop: Optional[Prop]
 
 
 def declared_in(database: Database, class_name: str) -> ClassSchema:
-    """NoSuchClass where the file has none of this name."""
+    """The declaration of a class; NoSuchClass if the file has no class with this name."""
     declared = database.schema.get(class_name)
     if declared is None:
         raise NoSuchClass(f"There is no class {class_name!r}")
@@ -43,7 +43,7 @@ def declared_in(database: Database, class_name: str) -> ClassSchema:
 
 
 def property_of(schema: ClassSchema, name: str) -> Prop:
-    """NoSuchProperty where the class has none of this name."""
+    """The declaration of a property; NoSuchProperty if the class has no property with this name."""
     try:
         return schema.properties[name]
     except KeyError:
@@ -51,7 +51,7 @@ def property_of(schema: ClassSchema, name: str) -> Prop:
 
 
 def leading_to(database: Any, class_name: str) -> Iterator[Tuple[str, str]]:
-    """The properties that link to a class, each with its class. Those of any type are not among them."""
+    """The link properties whose target is a class, each with its own class. Properties of type Any are not among them."""
     for source, declared in database.schema.items():
         for name, prop in declared.properties.items():
             if prop.is_link and prop.type == class_name:
@@ -59,7 +59,7 @@ def leading_to(database: Any, class_name: str) -> Iterator[Tuple[str, str]]:
 
 
 def key_of(text: str) -> int:
-    """The key of an object as an address has it; NoSuchPage for what is none."""
+    """The key of an object from an address; NoSuchPage if the text is not a key."""
     digits = text[1:] if text.startswith("-") else text
     key = int(text) if digits.isascii() and digits.isdigit() and len(digits) < 20 else None
     if key is None or not -(1 << 63) <= key < 1 << 63:
@@ -68,7 +68,7 @@ def key_of(text: str) -> int:
 
 
 def object_at(database: Database, class_name: str, key: int) -> Any:
-    """An object by its key; NoSuchPage where there is none."""
+    """The object with a key; NoSuchPage if there is none."""
     declared_in(database, class_name)
     try:
         return database._object(database._named(class_name).key, key)
@@ -77,7 +77,7 @@ def object_at(database: Database, class_name: str, key: int) -> Any:
 
 
 def value_at(obj: Any, steps: Sequence[str]) -> Place:
-    """The value at the end of the steps from an object; NoSuchPage where they lead nowhere."""
+    """The value at the end of the steps from an object; NoSuchPage if there is nothing."""
     at = Place(obj, None)
     for step in steps:
         at = inside(at, step)
@@ -85,7 +85,7 @@ def value_at(obj: Any, steps: Sequence[str]) -> Place:
 
 
 def inside(at: Place, step: str) -> Place:
-    """One step further."""
+    """The place that one step leads to; NoSuchPage if there is nothing."""
     value = at.value
     if isinstance(value, Object) and (at.prop is None or is_embedded(value)):
         prop = property_of(value._bound().schema, step)
@@ -102,5 +102,5 @@ def inside(at: Place, step: str) -> Place:
 
 
 def number_of(step: str) -> Optional[int]:
-    """The number of an element; None for what is none."""
+    """The step as the number of an element; None if it is not a number."""
     return int(step) if step.isascii() and step.isdigit() and len(step) < _DIGITS else None

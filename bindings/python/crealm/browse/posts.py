@@ -1,20 +1,21 @@
-"""What pages send, as JSON, and what is done with it:
+"""The POST requests that pages send, with a body of JSON:
 
     /FILE/key          {"key": text} or {"passphrase": text}: opens an encrypted file
-    /FILE/remember     {}: keeps the newest version, to be compared with later ones
-    /FILE/queries      {"class", "name", "where", "sort", "column"}: keeps a query; with "remove": true it is forgotten
+    /FILE/remember     {}: keeps the newest version for comparisons with later ones
+    /FILE/queries      {"class", "name", "where", "sort", "column"}: stores a named query; with "remove": true removes it
 
-and to files that may be edited:
+and only for files that may be edited:
 
     /FILE/edit         {"changes": [change, …], "preview": true}: see `changes`; with "preview" nothing is written
-    /FILE/undo, redo   {"preview": …}: takes the last edit back, and makes it again
-    /FILE/rows         {"class": name, "format": "csv", "tsv" or "json", "text": text, "preview": …}: objects, one for each row
-    /FILE/structure    {"changes": [change, …], "preview": …}: classes and properties; see `structure`
+    /FILE/undo, redo   {"preview": …}: undoes the last edit, and makes it again
+    /FILE/rows         {"class": name, "format": "csv", "tsv" or "json", "text": text, "preview": …}: creates an object for each row
+    /FILE/structure    {"changes": [change, …], "preview": …}: changes classes and properties; see `structure`
     /FILE/compact      {}: rewrites the file without its free space
-    /FILE/upgrade      {}: brings a file of an older format to the one that is written now
+    /FILE/upgrade      {}: converts a file of an older format to the newest one
 
-An edit is answered with {"version", "total", "changes", "marks", "lost", "undo", "redo"}: what was changed, before and after, the marks of what was
-there before, for the case that it was a preview, how many links cannot come back, and what can be taken back and made again.
+The answer to an edit is {"version", "total", "changes", "marks", "lost", "undo", "redo"}: the values before and after each change, the marks of the
+places before the changes (a page sends them after a preview), the number of links that an undo cannot restore, and the titles of the edits that can be
+undone and redone.
 """
 
 from __future__ import annotations
@@ -30,27 +31,27 @@ from .places import NoSuchPage
 from .saved import save
 from .structure import Structure
 
-LONG = {"edit", "undo", "redo", "rows", "structure", "compact", "upgrade"}  # What may take longer than looking at something.
+LONG = {"edit", "undo", "redo", "rows", "structure", "compact", "upgrade"}  # Requests that may take longer than reads.
 _MOST = 1 << 20
 _MOST_VALUES = 64 << 20
 
 
 def most(kind: str) -> int:
-    """How many bytes may be sent."""
+    """The largest body of a request, in bytes."""
     return _MOST_VALUES if kind in ("edit", "rows") else _MOST
 
 
 def is_known(parts: Any) -> bool:
-    """Whether something can be sent to an address."""
+    """Whether there is a POST request with this address."""
     return len(parts) == 2 and (parts[1] in _ANSWERS or parts[1] in _EDITS)
 
 
 def answer(ask: Ask, given: Any) -> Json:
-    """Does what was sent to an address."""
+    """Carries out a POST request, and returns its answer."""
     if not is_known(ask.parts):
         raise NoSuchPage("Nothing can be sent to this address")
     kind = ask.parts[1]
-    file = ask.file  # NoSuchPage where there is none.
+    file = ask.file  # NoSuchPage if there is no such file.
     if kind in _ANSWERS:
         return _ANSWERS[kind](ask, given)
     if ask.editor is None:
@@ -61,7 +62,7 @@ def answer(ask: Ask, given: Any) -> Json:
 
 
 def unlock(ask: Ask, given: Any) -> Json:
-    """Opens an encrypted file with what a person typed."""
+    """Opens an encrypted file with the key or passphrase that a person typed."""
     if not isinstance(given, dict) or len(given) != 1 or not isinstance(next(iter(given.values())), str) or not {"key", "passphrase"} >= given.keys():
         raise DataError('A key comes as {"key": text} or {"passphrase": text}')
     ((kind, text),) = given.items()
@@ -90,7 +91,7 @@ def redo(editor: Editor, given: Mapping[str, Any]) -> Json:
 
 
 def rows(editor: Editor, given: Mapping[str, Any]) -> Json:
-    from .rows import changes_of_rows  # Who pastes no rows does not wait for what reads them.
+    from .rows import changes_of_rows  # Imported here, because most sessions do not need it.
 
     with editor.file.snapshot() as snapshot:
         changes = changes_of_rows(snapshot.database.schema, *(_text(given, name) for name in ("class", "format", "text")))

@@ -1,7 +1,7 @@
-"""Conditions and orders on the objects of a class: how many there are, pages of them, how they are found, and what is wrong with a text.
+"""Queries: conditions and orders on the objects of a class. Counts the objects, makes pages of them, explains queries and describes errors in them.
 
-What a query found is kept with its snapshot, so that scrolling through it asks only once. It has a frozen database of its own: ending one query
-ends no other. What is found out beyond that, and may be ended as well (`alone`), has another one.
+The results of a query are kept with its snapshot, so that scrolling runs the query only once. They have their own frozen database, so that ending one
+query does not end another. Other long work on the results (`alone`) uses yet another frozen database.
 """
 
 from __future__ import annotations
@@ -19,26 +19,26 @@ from .files import Snapshot, without_path
 from .places import property_of
 from .work import Job
 
-_KEPT = 12  # Queries of one snapshot.
+_KEPT = 12  # Queries whose results are kept with a snapshot.
 _MOST = 1000  # Rows of one page.
 _WORD = re.compile(r"[^\W\d][\w$-]*|\S")
 _LITERAL = re.compile(r"""("(?:\\.|[^"\\])*"?|'(?:\\.|[^'\\])*'?)""", re.S)
-_RESERVED = frozenset(  # Words of the language that cannot be names even where only a name makes sense; others, like "text" and "size", can.
+_RESERVED = frozenset(  # Words of the query language that can never be names; others, like "text" and "size", can in some places.
     "all and any false falsepredicate geobox geocircle geopolygon geowithin inf infinity nan nil none not null obj or some subquery true "
     "truepredicate".split())
 _QUOTED = re.compile(r"'([^']+)'")
 
 
 class Question(NamedTuple):
-    """What is asked for."""
+    """A query: class, condition and order."""
 
     class_name: str
     condition: str = ""
-    order: Tuple[str, ...] = ()  # "name", "age desc": the last word is the direction where it is one.
+    order: Tuple[str, ...] = ()  # "name", "age desc": the last word is the direction if it is "asc" or "desc".
 
 
 class Found:
-    """The objects that answer a question."""
+    """The objects that a query finds."""
 
     def __init__(self, database: Database, question: Question) -> None:
         self.database = database
@@ -50,13 +50,13 @@ class Found:
         self._lock = threading.Lock()
 
     def count(self, job: Job) -> int:
-        """How many there are; the first call runs the query."""
+        """The number of objects; the first call runs the query."""
         with self._lock:
             if self._count is None:
                 with job.during(self.database):
                     count = len(self.rows)
                     if count:
-                        self.rows[0]  # Some faults of an order come with the first row.
+                        self.rows[0]  # Some errors of an order occur only when the first row is read.
                 self._count = count
             return self._count
 
@@ -65,13 +65,13 @@ class Found:
 
 
 def found(snapshot: Snapshot, question: Question, job: Job) -> Found:
-    """What a question finds in a snapshot, counted. QueryError for a text that means nothing."""
+    """The results of a query in a snapshot, counted. QueryError for a text that is not valid."""
     with snapshot.lock:
         known = snapshot.kept.pop(question, None) or _asked(snapshot, question)
-        snapshot.kept[question] = known  # The newest is the last.
+        snapshot.kept[question] = known  # The last one is the one used most recently.
         questions = [one for one in snapshot.kept if isinstance(one, Question)]
         for one in questions[:-_KEPT]:
-            del snapshot.kept[one]  # It closes itself when nobody uses it any more.
+            del snapshot.kept[one]  # Its frozen database closes itself after the last use.
     assert isinstance(known, Found)
     try:
         known.count(job)
@@ -85,8 +85,8 @@ def found(snapshot: Snapshot, question: Question, job: Job) -> Found:
 
 @contextmanager
 def alone(snapshot: Snapshot, question: Question, job: Job) -> Iterator[Found]:
-    """What a question finds, for the time of the block, on a database that nobody else calls: what takes long there is ended without ending the work
-    of others that ask the same."""
+    """The results of a query for the time of the block, on a database that no other request uses: ending long work there does not end the work of
+    other requests with the same query."""
     answer = _asked(snapshot, question)
     try:
         answer.count(job)
@@ -115,7 +115,7 @@ def _direction(text: str) -> Tuple[str, str]:
 
 
 def rows(answer: Found, job: Job, first: int, count: int, columns: Sequence[str]) -> List[Dict[str, Any]]:
-    """A page of the objects: key and a cell for each column. What is beyond the end is not there."""
+    """A page of the objects: key and a cell for each column. It is shorter at the end."""
     total = answer.count(job)
     end = min(first + min(count, _MOST), total)
     properties = [(name, property_of(answer.schema, name)) for name in columns]
@@ -140,7 +140,7 @@ def _cell(obj: Any, name: str, prop: Prop) -> Cell:
 
 
 def explained(answer: Found, job: Job) -> Dict[str, Any]:
-    """How the objects are found. The answer is this job's alone."""
+    """How the query finds the objects. No other job may use `answer`: see `alone`."""
     with job.during(answer.database):
         explanation = answer.rows.explain()
     return {**explanation._asdict(), "text": str(explanation)}
@@ -152,7 +152,7 @@ def explained(answer: Found, job: Job) -> Dict[str, Any]:
 
 
 def described(error: Error) -> Dict[str, Any]:
-    """An error for people. Of a query: "position" and "end", in characters of the text, of the word that is wrong, where that is known."""
+    """An error as JSON, for people. For a query also "position" and "end" of the wrong word, in characters of the text, if they are known."""
     message = error.message if error.path is None else without_path(error.message, error.path)
     said: Dict[str, Any] = {"kind": type(error).__name__, "message": message}
     if error.hint:
@@ -168,7 +168,7 @@ def described(error: Error) -> Dict[str, Any]:
 
 
 def _short(message: str, text: str) -> str:
-    """The message without the query, which is to be seen anyway."""
+    """The message without the query, which the page shows anyway."""
     plain = message.replace(f"Invalid predicate: '{text}': ", "", 1)
     plain = re.sub(r" \(at byte [0-9]+\)$", "", plain)
     return plain[:1].upper() + plain[1:]
@@ -188,6 +188,6 @@ def _place(error: QueryError) -> Optional[Tuple[int, int]]:
 
 
 def _words(text: str) -> List["re.Match[str]"]:
-    """The words of a query that stand outside of its literals."""
+    """The words of a query outside of its literals."""
     plain = _LITERAL.sub(lambda literal: " " * len(literal[0]), text)
     return list(_WORD.finditer(plain))

@@ -1,4 +1,4 @@
-"""Rows that a person pastes, as changes that make an object of each: CSV, the cells of a spreadsheet (TSV), or JSON.
+"""Converts pasted rows to changes that create an object for each: CSV, the cells of a spreadsheet (TSV), or JSON.
 
 CSV and TSV have the names of properties in their first line and are read as `crealm import` reads CSV. JSON is an array of objects as
 `crealm export` writes them, without their keys.
@@ -25,7 +25,7 @@ Schema = Mapping[str, ClassSchema]
 
 
 def changes_of_rows(schema: Schema, class_name: str, form: str, text: str) -> List[Change]:
-    """A change for each row. DataError where the text cannot be read."""
+    """A change for each row. DataError if the text cannot be read."""
     if form not in ("csv", "tsv", "json"):
         raise DataError("Rows are csv, tsv or json")
     found = _of_json(text) if form == "json" else _of_lines(schema, class_name, text if form == "csv" else _with_commas(text))

@@ -1,5 +1,5 @@
-"""Queries that a person gave names, kept for the next time: in a file of the user's settings, which only the user can read. Nothing of them is in the
-realm file, or beside it.
+"""Named queries, kept between runs: in a file in the user's settings folder, which only the user can read. Nothing of them is in the realm file, or
+beside it.
 
     $XDG_CONFIG_HOME/crealm/queries.json (else ~/.config):  {"/path/of/people.realm": [{"class", "name", "where", "sort", "column"}, …]}
 """
@@ -17,19 +17,20 @@ from ..errors import DataError, PermissionDenied
 
 Json = Dict[str, Any]
 
-_MOST = 500  # Queries of one file.
-_LONGEST = 100_000  # Characters of one.
+_MOST = 500  # Queries for one realm file.
+_LONGEST = 100_000  # Characters of one query as JSON.
 _lock = threading.Lock()
 
 
 def saved(path: str) -> List[Json]:
-    """The queries of a file."""
+    """The queries for a realm file."""
     found = _all().get(path, [])
     return [one for one in found if isinstance(one, dict) and _is_query(one)] if isinstance(found, list) else []
 
 
 def save(path: str, given: Any) -> List[Json]:
-    """Keeps a query under its name, or forgets it: {"class", "name", "remove": true}. All queries of the file, then. DataError for what is none."""
+    """Stores a query under its name, or removes it: {"class", "name", "remove": true}. Returns all queries for the file. DataError if `given` is not a
+    query."""
     is_removal = isinstance(given, dict) and given.get("remove") is True
     query = {"where": "", "sort": [], "column": [], **given} if isinstance(given, dict) else {}
     query.pop("remove", None)
@@ -57,7 +58,7 @@ def _place() -> Path:
 
 
 def _all() -> Dict[str, Any]:
-    """What is kept; nothing where that cannot be read."""
+    """The stored queries of all files; empty if they cannot be read."""
     try:
         found = json.loads(_place().read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
@@ -66,7 +67,7 @@ def _all() -> Dict[str, Any]:
 
 
 def _write(queries: Dict[str, Any]) -> None:
-    """As a whole or not at all."""
+    """Replaces the file of the stored queries atomically."""
     place = _place()
     try:
         place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""The application: addresses to answers, and running it on a port of the loopback interface."""
+"""The ASGI application that answers requests, and the server that runs it on a socket."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from .downloads import Download
 
 STATIC = Path(__file__).parent / "static"
-_SECONDS = 20.0  # For an answer; a check of the whole file may take longer.
+_SECONDS = 20.0  # The limit for an answer; the requests in `_LONG` have more time.
 _LONG = {"check": 3600.0, "space": 600.0, "download": 3600.0, "compare": 600.0, **dict.fromkeys(posts.LONG, 600.0)}
-_PARAMETERS = 500  # Of one address: columns of a wide class.
+_PARAMETERS = 500  # Parameters of an address; a class with many columns needs as many.
 
 
 class Browser:
@@ -44,7 +44,7 @@ class Browser:
         self.files = files
         self._seconds = seconds
         self._editors = {name: Editor(file) for name, file in files if file.is_editable}
-        self._workers, self._patient = Workers(), Workers(3)  # The others are for what takes long, and leave the pages alone.
+        self._workers, self._patient = Workers(), Workers(3)  # `_patient` is for long work, which must not delay pages.
         self._watches = {name: Watch(file, self._run_plain) for name, file in files}
         self._is_over = False
         routes = [
@@ -55,7 +55,7 @@ class Browser:
         self._routes = Starlette(routes=routes, lifespan=self._lifespan)
 
     async def app(self, scope: Any, receive: Any, send: Any) -> None:
-        """For ASGI. Routes are chosen by the path as it was sent: decoded, a name might have line ends and slashes in it."""
+        """The ASGI application. It routes by the raw path, because a decoded name might contain line ends and slashes."""
         if "raw_path" in scope:
             scope = {**scope, "path": scope["raw_path"].decode("latin-1").partition("?")[0]}
         await self._routes(scope, receive, send)
@@ -143,7 +143,7 @@ class Browser:
             return _json(await self._run(request, make, seconds), 200)
         except Error as error:
             return _json(api.failure(error), api.status_of(error))
-        except Exception as error:  # A fault of ours, or a damage that nobody thought of: the page says so and goes on.
+        except Exception as error:  # A bug, or an unexpected kind of damage: the page shows the error and still works.
             return _json({"error": {"kind": type(error).__name__, "message": f"The server failed here: {error}"[:300]}}, 500)
 
     async def _run(self, request: Request, make: Callable[[Job], Any], seconds: Optional[float] = None) -> Any:
@@ -158,7 +158,8 @@ class Browser:
 
 
 class _Sent(FileResponse):  # type: ignore[misc, unused-ignore]  # Its types are not always read: see test_types.
-    """A download, which goes when it was sent, and also when it was not: the client left, or asked for a part that there is none of."""
+    """A response with a download. Removes the file afterwards, also if it was not sent completely: the client was gone, or requested a range that does
+    not exist."""
 
     def __init__(self, found: "Download") -> None:
         super().__init__(found.path, media_type=found.media, headers={"content-disposition": _attached(found.name), "cache-control": "no-store"})
@@ -172,7 +173,7 @@ class _Sent(FileResponse):  # type: ignore[misc, unused-ignore]  # Its types are
 
 
 def _shell() -> Response:
-    """The page, which is the same at every address."""
+    """The HTML page, which is the same at every address."""
     return FileResponse(STATIC / "shell.html", media_type="text/html", headers={"cache-control": "no-store"})
 
 
@@ -191,7 +192,7 @@ def _options(request: Request) -> Dict[str, Sequence[str]]:
 
 
 async def _body(request: Request, most: int) -> Optional[bytes]:
-    """What was sent; None where it is more than that."""
+    """The body of a request; None if it is longer than `most` bytes, or the client is gone."""
     parts, size = [], 0
     try:
         async for part in request.stream():
@@ -200,7 +201,7 @@ async def _body(request: Request, most: int) -> Optional[bytes]:
                 return None
             parts.append(part)
     except ClientDisconnect:
-        return None  # Nobody waits for an answer.
+        return None  # The client does not wait for an answer.
     return b"".join(parts)
 
 
@@ -212,7 +213,7 @@ def _parsed(body: bytes) -> Any:
 
 
 def _json(value: Any, status: int) -> Response:
-    """value: what is sent, or its text where that is known."""
+    """A response with JSON. value: the value, or its encoded JSON as bytes."""
     return Response(value if isinstance(value, bytes) else api.encoded(value), status, media_type="application/json")
 
 
@@ -222,9 +223,9 @@ def _json(value: Any, status: int) -> Response:
 
 
 def listening(host: str, port: int) -> socket.socket:
-    """A socket that takes connections; OSError where it cannot be had. port: 0 for any that is free."""
+    """A socket that listens for connections; OSError if that is not possible. port: 0 for any free port."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # With its protocol named: else asyncio lets the kernel hold back small answers (Nagle), for 40 ms each.
+    # asyncio sets TCP_NODELAY only if the protocol is named; without that the kernel delays small answers by 40 ms each.
     made = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
@@ -237,8 +238,8 @@ def listening(host: str, port: int) -> socket.socket:
 
 
 def serve(guard: Guard, channel: socket.socket, *, context: Optional[ssl.SSLContext] = None) -> None:
-    """Answers until Ctrl-C. Nothing is logged: addresses may have texts of queries in them, and that pages still watched when it ended is nothing to
-    speak of. With a context it speaks TLS. What a client says of others whom it speaks for (X-Forwarded-For) does not count."""
+    """Runs the server until Ctrl-C. Logs nothing: addresses may contain texts of queries, and messages about pages that still watched at the end would
+    not help. With a context it uses TLS. Headers of proxies (X-Forwarded-For) are ignored."""
     may_have_many_files()
     config = uvicorn.Config(
         guard, log_config=None, log_level="critical", access_log=False, server_header=False, date_header=False, timeout_graceful_shutdown=1, ws="none",

@@ -1,4 +1,4 @@
-"""Changes of the classes of a file, as pages ask for them, and the migration that each of them is:
+"""Changes of the classes of a file, in the form that pages send, and how they are made:
 
     {"do": "add-class", "class": "Dog", "embedded": false, "primaryKey": "id", "properties": [property, …]}
     {"do": "add-property", "class": "Dog", "property": property}
@@ -6,8 +6,9 @@
     {"do": "remove-property", "class": "Dog", "name": "age"}
     {"do": "remove-class", "class": "Dog"}
 
-A property is what `crealm schema --json` prints of one. What is added leaves the version of the schema as it is: programs that know nothing of it
-go on as before. Everything else is a migration: it raises the version by one, and programs that declare a lower one do not open the file any more.
+A property has the form that `crealm schema --json` prints. Additions do not change the schema version, and programs without the new classes and
+properties still work. All other changes are a migration: it raises the version by one, and programs with a lower version cannot open the file any
+more.
 """
 
 from __future__ import annotations
@@ -23,13 +24,13 @@ from .files import File, NeedsUpgrade
 
 Json = Dict[str, Any]
 
-_MOST = 500  # Changes at a time.
+_MOST = 500  # Changes of one request.
 
 
 class _Plan(NamedTuple):
-    """What the changes come to."""
+    """The result of all changes together."""
 
-    classes: Any  # As schema_json() has them.
+    classes: Any  # The classes after the changes, in the form of schema_json().
     renamed: List[Tuple[str, str, str]]
     removed: List[Tuple[str, str]]
     removed_classes: List[str]
@@ -40,7 +41,7 @@ class _Plan(NamedTuple):
 
 
 class Structure:
-    """Changes of the classes of a file; DataError and SchemaError where they cannot be made."""
+    """Changes of the classes of a file. DataError and SchemaError if they cannot be made."""
 
     def __init__(self, file: File, changes: Any) -> None:
         if not isinstance(changes, list) or not changes or len(changes) > _MOST or not all(isinstance(one, dict) for one in changes):
@@ -53,12 +54,12 @@ class Structure:
         self._before = 0 if before is None else before
 
     def told(self) -> Json:
-        """What would be done, for people."""
+        """A description of the changes, for people."""
         after = self._before + 1 if self._plan.is_migration else self._before
         return {"steps": self._steps, "migration": self._plan.is_migration, "versionBefore": self._before, "versionAfter": after}
 
     def make(self) -> Json:
-        """Does it, in one transaction."""
+        """Makes the changes, in one transaction."""
         if self._file.needs_upgrade():
             raise NeedsUpgrade("The file has an older format", hint="Allow the upgrade on the overview of the file first.")
         self._file.leave()
@@ -173,7 +174,7 @@ def _found(declared: Json, name: str) -> Json:
 
 
 def _require_old(declared: Json, name: str, database: Database) -> None:
-    """What was added or renamed in the same go cannot be renamed or removed: a migration would have two steps."""
+    """SchemaError if a property was added or renamed by the same request: renaming or removing it as well would need a second migration."""
     before = database.schema.get(declared["name"])
     if before is None or name not in before.properties:
         _found(declared, name)
@@ -189,7 +190,7 @@ def _property(given: Any) -> Json:
 
 
 def _checked(plan: _Plan) -> None:
-    """SchemaError or DataError for classes that cannot be."""
+    """SchemaError or DataError if the planned classes are not valid."""
     try:
         classes, _ = schema_of_json(json.loads(json.dumps({"classes": plan.classes})))
     except KeyError as error:

@@ -1,7 +1,7 @@
-"""Work on the threads of the server: every request is answered on one of them, and one that takes too long is ended.
+"""The worker threads of the server: each request is answered on one of them, and work that takes too long is ended.
 
-The event loop only waits. It ends the work when its time is up, or when nobody waits for the answer any more, by interrupting the call of the
-database that the work said it is in.
+The event loop only waits. It ends work when its time is up, or when the client is gone, by interrupting the database that the work has registered
+with `Job.during`.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from ..errors import ClosedError, Interrupted, TimedOut
 
 T = TypeVar("T")
 
-_STEP = 0.25  # Seconds between looks at whether somebody still waits.
+_STEP = 0.25  # Seconds between checks whether the client still waits.
 
 
 class Job:
-    """One piece of work. It runs on a thread of its own; `stop` may come from any."""
+    """One piece of work on a worker thread. Any thread may call `stop`."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -30,7 +30,7 @@ class Job:
 
     @contextmanager
     def during(self, database: Database) -> Iterator[None]:
-        """A block whose calls of a database may be ended. No other job may call the same one."""
+        """A block in which `stop` interrupts the calls of a database. No other job may use the same database."""
         with self._lock:
             if self._is_stopped:
                 raise Interrupted("The call was interrupted")
@@ -42,12 +42,13 @@ class Job:
                 self._database = None
 
     def check(self) -> None:
-        """Interrupted where the work shall end: for what takes long in many calls."""
+        """Interrupted after stop(). For work that consists of many short calls."""
         if self._is_stopped:
             raise Interrupted("The call was interrupted")
 
     def stop(self) -> None:
-        """Ends the call that is running, and those to come. It may have to be said again: a call that begins just now does not hear it."""
+        """Ends the running call and prevents later ones. The caller repeats it until the work has ended, because a call that is just beginning is not
+        interrupted."""
         with self._lock:
             self._is_stopped = True
             if self._database is None:
@@ -59,13 +60,13 @@ class Job:
 
 
 class Workers:
-    """The threads."""
+    """A pool of worker threads."""
 
     def __init__(self, count: int = 8) -> None:
         self._pool = ThreadPoolExecutor(count, thread_name_prefix="crealm-browse")
 
     async def run(self, function: Callable[[Job], T], *, seconds: float, is_gone: Callable[[], Awaitable[bool]]) -> T:
-        """What the function returns. TimedOut after so many seconds, Interrupted when nobody waits for it any more."""
+        """Runs the function on a worker thread and returns its result. TimedOut after `seconds`, Interrupted if `is_gone` becomes true."""
         job = Job()
         future = asyncio.get_running_loop().run_in_executor(self._pool, function, job)
         left = seconds

@@ -57,7 +57,7 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
             sys.stdout.flush()
             return code
         except BrokenPipeError:
-            # Whoever read the output has seen enough; nothing is left to be flushed at exit.
+            # The reader of the output has closed it. The null device takes what is still flushed at exit.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return DONE
         except KeyboardInterrupt:
@@ -71,7 +71,8 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
 
 
 def make_parser(only: str = "") -> argparse.ArgumentParser:
-    """The parser of all commands; of one that has a module of its name, where only that is asked for: the others take a while to be loaded."""
+    """The parser of all commands. only: the name of the wanted command; if it has its own module, only that is imported, because importing all of
+    them takes a while."""
     parser = argparse.ArgumentParser(
         prog="crealm", description="Look into realm files, and change them.", epilog="\n\n".join(about()[1:]),
         formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -85,5 +86,5 @@ def make_parser(only: str = "") -> argparse.ArgumentParser:
 
 
 def about() -> List[str]:
-    """What there is to know beside the commands: paragraphs of the text above, the last of which has the exit codes."""
+    """The paragraphs of this module's docstring without the first: the list of commands, notes on all commands, and the exit codes."""
     return (__doc__ or "").strip().split("\n\n")[1:]

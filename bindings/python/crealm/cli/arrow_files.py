@@ -1,8 +1,8 @@
-"""Parquet and Arrow (IPC, which Feather is): a file for each class, written from the columns that the library hands out.
+"""Parquet and Arrow files (the IPC format, also called Feather): one file for each class, written from Arrow columns of the library.
 
-Links are keys of objects, as the column "$key" has them; lists, dictionaries and embedded objects are lists, maps and structs. Text that is
-JSON (see `exact`) stands for values of any type, for Decimal inside of lists and the like, and for times that nanoseconds since 1970 do
-not reach; a Decimal alone is its digits. The file's metadata have the schema, the name of the class, and which columns are JSON.
+Links are keys of objects, as in the column "$key"; lists, dictionaries and embedded objects are lists, maps and structs. JSON texts
+(see `exact`) represent values of type Any, Decimal inside lists and the like, and times outside the range of nanoseconds since 1970. A
+Decimal alone is the text of its digits. The file's metadata have the schema, the name of the class, and the names of the JSON columns.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def write_arrow(job: Job) -> None:
 
 
 def _write(job: Job, pa: Any, ending: str, writer: OpenWriter) -> None:
-    """One file for one class, else a folder with a file for each that is not embedded in others."""
+    """Writes one file for one class, or a folder with a file for each class that is not embedded."""
     if len(job.tables) == 1 and os.path.splitext(job.out)[1]:
         _write_table(job, pa, job.out, job.tables[0], writer)
         return
@@ -104,7 +104,7 @@ def _text(job: Job, prop: Prop, value: Any) -> Optional[str]:
 
 
 def _is_native(table: Table[Any], name: str, prop: Prop, schema: Schema) -> bool:
-    """Whether the library's column has what there is to know."""
+    """Whether the library's Arrow column represents the property without loss."""
     if "." in name or name.startswith("@") or not _is_plain(prop, schema):
         return False
     if not _has_times(prop, schema):
@@ -113,12 +113,12 @@ def _is_native(table: Table[Any], name: str, prop: Prop, schema: Schema) -> bool
         for _ in _pyarrow().RecordBatchReader.from_stream(table.select(name)):
             pass
     except (DataError, LimitExceeded, OSError, ValueError):
-        return False  # A time that is out of reach.
+        return False  # A time outside the range.
     return True
 
 
 def _is_link(prop: Prop, schema: Schema) -> bool:
-    """Whether it leads to one object by its key."""
+    """Whether the property is a single link, not an embedded object."""
     return prop.is_link and prop.collection is None and not schema[prop.type].embedded
 
 
@@ -127,7 +127,7 @@ def _is_plain(prop: Prop, schema: Schema, is_part: bool = False) -> bool:
     if inner is not None and inner.embedded:
         return all(_is_plain(part, schema, True) for part in inner.properties.values())
     if inner is not None and inner.primary_key is not None:
-        return prop.collection is None and not is_part  # Elsewhere the library names objects by their primary keys.
+        return prop.collection is None and not is_part  # In other places the library writes links as primary keys.
     return prop.type not in (Any, Decimal)
 
 
@@ -144,7 +144,7 @@ def _has_times(prop: Prop, schema: Schema) -> bool:
 
 
 class _ArrowSource(Source):
-    """Files with a class each: one, or all of a folder."""
+    """One file, or all files of a folder; each has one class."""
 
     endings: "tuple[str, ...]"
 
@@ -170,7 +170,7 @@ class _ArrowSource(Source):
 
     @contextmanager
     def _checked(self, file: Path) -> Iterator[None]:
-        """What pyarrow says of a damaged file, as an error of the data."""
+        """Converts errors of pyarrow about a damaged file to DataError."""
         try:
             yield
         except (self._pa.ArrowException, ValueError, RecursionError) as error:
@@ -198,7 +198,7 @@ class _ArrowSource(Source):
                 if not isinstance(texts, list):
                     raise DataError(f"{file} does not say which columns are JSON")
                 for batch in self._batches(opened):
-                    batch.validate(full=True)  # Before anybody follows numbers that lead out of the memory.
+                    batch.validate(full=True)  # Offsets of a hostile file may point outside of the buffers.
                     yield from self._rows(name, batch, reader, texts)
 
     def _rows(self, class_name: str, batch: Any, reader: Reader, texts: List[str]) -> Iterator[Row]:
@@ -223,7 +223,7 @@ class _ArrowSource(Source):
 
 
 class ParquetSource(_ArrowSource):
-    """Read row group by row group."""
+    """A Parquet source; it is read one row group at a time."""
 
     endings = (".parquet",)
 
@@ -269,10 +269,10 @@ def _python(pa: Any, column: Any) -> List[Any]:
 
 
 def _simple(pa: Any, kind: Any) -> Any:
-    """The type with numbers in place of times, and bytes in place of UUIDs."""
+    """An Arrow type with integers in place of times, and bytes in place of UUIDs."""
     types = pa.types
     if types.is_timestamp(kind):
-        return pa.int64() if kind.unit == "ns" else pa.timestamp("us", "UTC")  # Without a zone it means UTC.
+        return pa.int64() if kind.unit == "ns" else pa.timestamp("us", "UTC")  # A time without a zone is UTC.
     if isinstance(kind, pa.BaseExtensionType):
         return _simple(pa, kind.storage_type)
     if types.is_dictionary(kind):
@@ -325,7 +325,7 @@ _READERS: Dict[Any, Callable[[Any], Any]] = {
 
 
 def _guessed(pa: Any, schema: "pyarrow.Schema") -> Dict[str, Prop]:
-    """The properties for the columns of others."""
+    """The properties for the columns of a file that export did not write."""
     found = {}
     for field in schema:
         if field.name != _KEY:

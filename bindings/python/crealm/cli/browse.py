@@ -1,4 +1,4 @@
-"""browse: files in a web page."""
+"""browse: shows files in a web page."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError("--immutable is for files that nobody changes: it does not go with --edit")
     given = Secret(**secret(options))
     files = [File(path, way=options.way, secret=given, is_editable=options.edit) for path in options.files]
-    threading.Thread(target=files[0].prepare, daemon=True).start()  # It is opened while the server is loaded.
+    threading.Thread(target=files[0].prepare, daemon=True).start()  # Opens the file while the server is imported.
     try:
         from ..browse.connections import certified
         from ..browse.guard import Guard
@@ -69,23 +69,23 @@ def run(options: argparse.Namespace) -> int:
         try:
             serve(guard, channel, context=context)
         except KeyboardInterrupt:
-            pass  # How it usually ends.
+            pass  # The usual end.
     return DONE
 
 
 def _port(text: str) -> int:
-    """ValueError for what is no port."""
+    """The number of a port; ValueError for other texts."""
     number = int(text)
     if not 0 <= number < 1 << 16:
         raise ValueError(text)
     return number
 
 
-_port.__name__ = "port"  # Of what is said of another text.
+_port.__name__ = "port"  # argparse uses this name in its error message.
 
 
 def _password(options: argparse.Namespace) -> Optional[str]:
-    """What was given; DataError for one that is none."""
+    """The password that was given, or None; DataError if it is too short."""
     if options.password_file is not None:
         given = read_passphrase(options.password_file).decode("utf-8", "replace")
         if os.name == "posix" and os.stat(options.password_file).st_mode & stat.S_IROTH:
@@ -102,7 +102,7 @@ def _password(options: argparse.Namespace) -> Optional[str]:
 
 
 def _check_open(password: Optional[str], scheme: str) -> None:
-    """Who listens to other machines has a password, and knows what is not encrypted."""
+    """UsageError if the server listens to other machines without a password; warns if the connection is not encrypted."""
     if password is None:
         raise UsageError("--host lets other machines ask: it needs --password or --password-file")
     if scheme == "http":
@@ -121,7 +121,7 @@ def _is_loopback(host: str) -> bool:
 
 
 def _names(host: str) -> List[str]:
-    """Names under which this machine may be asked."""
+    """The host names that requests to this machine may use."""
     if _is_loopback(host):
         return [f"[{host}]" if ":" in host else host]
     names = {host.lower(), socket.gethostname().lower(), socket.getfqdn().lower()}
@@ -129,7 +129,7 @@ def _names(host: str) -> List[str]:
 
 
 def _open_page(address: str) -> Optional[Error]:
-    """Where there is no web client, the address that was printed is enough."""
+    """Opens the page in a web client. Only warns if that fails, because the address was printed."""
     import webbrowser
 
     try:

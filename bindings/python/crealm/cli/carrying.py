@@ -1,4 +1,4 @@
-"""What the formats of export and import have in common."""
+"""The base of all formats of export and import."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .output import counted
 
 
 class Job:
-    """An export: where to, of which classes, and the count of what the format cannot carry."""
+    """An export: its target, its classes, and counts of the losses, that is, of values that the format cannot represent."""
 
     def __init__(self, db: Database, out: str, classes: Iterable[str], advance: Callable[[int], None]) -> None:
         self.out = out
@@ -25,7 +25,7 @@ class Job:
         self.declared, self._version, self._advance = dict(db.schema), db.schema_version, advance
 
     def schema(self) -> Dict[str, Any]:
-        """The declarations of the classes, and of those that they lead to."""
+        """The declarations of the classes, and of the classes that they link to."""
         names, waiting = set(), [table.name for table in self.tables]
         while waiting:
             name = waiting.pop()
@@ -39,32 +39,32 @@ class Job:
 
 
 class Row(NamedTuple):
-    """An object that was read. Links are `Ref` and `Named`, embedded objects dictionaries; what is missing is not there."""
+    """An object that was read. Links are `Ref` or `Named`, embedded objects are dictionaries; missing properties are absent."""
 
     class_name: str
-    key: Optional[int]  # The one that links have; None where the source has none.
+    key: Optional[int]  # The key that links use; None if the source has no keys.
     values: Dict[str, Any]
 
 
 class Source:
-    """A file to be imported. It is read twice: links lead to objects that come later."""
+    """A file to be imported. It is read twice, because links may refer to objects that come later."""
 
-    schema: Optional[Mapping[str, ClassSchema]] = None  # What the file says; None where it does not.
+    schema: Optional[Mapping[str, ClassSchema]] = None  # The schema in the file; None if it has none.
     version: Optional[int] = None
-    class_names: Sequence[str] = ()  # Those that it has, with objects or without, where that is known before it is read.
-    delimiter: Optional[str] = None  # Of fields of CSV; None: a comma, unless something else seems to be one.
+    class_names: Sequence[str] = ()  # The classes of the file, also without objects, if they are known before it is read.
+    delimiter: Optional[str] = None  # The separator of CSV fields; None: a comma, and an error if it seems to be another.
 
     def read_as(self, schema: Mapping[str, ClassSchema]) -> None:
-        """Which classes it has, where it does not say so itself."""
+        """Sets the classes of a source that does not have its own schema."""
         self.schema = schema
 
     def guess(self) -> Mapping[str, ClassSchema]:
-        """What the classes seem to be where nobody says it."""
+        """Classes guessed from the content, for a source without a schema."""
         raise SchemaError("The source does not say which classes it has", hint="--schema FILE does, with what `crealm schema --json` prints.")
 
     def rows(self, wanted: Wanted = all_properties) -> Iterator[Row]:
-        """All objects that are not embedded, those of a class mostly behind each other, with the wanted properties. All have the
-        same order each time."""
+        """All objects that are not embedded, with the wanted properties. Objects of the same class mostly follow each other.
+        Each call returns them in the same order."""
         raise NotImplementedError
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""completion: what a shell needs to know to complete the commands and options, made from the parser."""
+"""completion: prints a completion script for a shell, with the commands and options of the parser."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .options import DONE, Commands
 class Option(NamedTuple):
     names: Sequence[str]
     help: str
-    value: Optional[str]  # What it is called; None where there is none.
+    value: Optional[str]  # The name of its value; None if it takes no value.
     choices: Sequence[str]
 
     @property
@@ -23,12 +23,12 @@ class Option(NamedTuple):
 class Command(NamedTuple):
     name: str
     help: str
-    places: List[Option]  # Without names, by their order.
+    places: List[Option]  # The positional arguments, in their order.
     options: List[Option]
 
 
 def commands_of(parser: argparse.ArgumentParser) -> List[Command]:
-    """The commands that are no secret, as the parser has them."""
+    """All commands of the parser that its help lists."""
     (subparsers,) = (action for action in parser._actions if isinstance(action, argparse._SubParsersAction))
     found = []
     for shown in subparsers._choices_actions:
@@ -91,7 +91,7 @@ def _bash(commands: List[Command]) -> str:
 
 
 def _zsh_text(text: str) -> str:
-    """Inside of single quotes and brackets of _arguments."""
+    """A text, escaped for single quotes and the brackets of _arguments."""
     return text.replace("'", "'\\''").replace("[", "\\[").replace("]", "\\]").replace(":", "\\:")
 
 

@@ -1,4 +1,4 @@
-"""CSV: a file for each class, with a line of names. There is no schema in it."""
+"""CSV: one file for each class, whose first line has the names of properties. CSV files have no schema."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from .exact import Exact, Reader, Ref, Wanted, all_properties, escaped, plain_na
 from .output import json_text
 
 _LONGEST = (1 << 31) - 1  # Characters of a field.
-_TAKES_NUL = sys.version_info >= (3, 11)  # The module csv.
+_TAKES_NUL = sys.version_info >= (3, 11)  # Whether the module csv can write NUL characters.
 
 
 # ------------------------------------------------------------------------------------------------
@@ -39,7 +39,7 @@ _TAKES_NUL = sys.version_info >= (3, 11)  # The module csv.
 
 
 def write_table(file: TextIO, table: Table[Any], objects: Iterable[Any], exact: Exact, lost: "Counter[str]") -> None:
-    """A header, then a line for each object; its key first."""
+    """Writes a header, then a line for each object that begins with its key."""
     properties = table.schema.properties
     lines = csv.writer(file)
     lines.writerow(["$key", *map(escaped, properties)])
@@ -55,7 +55,7 @@ def _without_nul(text: str, lost: "Counter[str]") -> str:
 
 
 def _text(prop: Prop, value: Any, exact: Exact, lost: "Counter[str]") -> str:
-    """A cell. Null is an empty one."""
+    """The text of a cell; empty for null."""
     if value is None:
         return ""
     if prop.collection is not None or exact.is_inside(value):
@@ -71,7 +71,7 @@ def _text(prop: Prop, value: Any, exact: Exact, lost: "Counter[str]") -> str:
 
 
 def _any_text(value: Any) -> str:
-    """A text is JSON where without its quotation marks it would be read as something else."""
+    """The text of a value of type Any. A text is written as JSON, in quotation marks, if it would otherwise be read as another value."""
     if not isinstance(value, str):
         return json_text(value)
     try:
@@ -82,7 +82,7 @@ def _any_text(value: Any) -> str:
 
 
 def write_csv(job: Job) -> None:
-    """One file for one class, else a folder with a file for each."""
+    """Writes one file for one class, or a folder with a file for each class."""
     if len(job.tables) == 1 and job.out.lower().endswith(".csv"):
         _write_file(job, job.out, job.tables[0])
         return
@@ -97,7 +97,7 @@ def _write_file(job: Job, path: Any, table: Table[Any]) -> None:
 
 
 def file_name(name: str) -> str:
-    """The name of a class without what a path or a shell would take for something else."""
+    """A file name for a class; characters with a meaning in paths or shells are escaped."""
     return "".join(ch if ch.isalnum() or ch in "-_ " else "".join(f"%{byte:02x}" for byte in ch.encode("utf-8")) for ch in name)
 
 
@@ -111,7 +111,7 @@ def class_of_file(path: Path) -> str:
 
 
 class CsvSource(Source):
-    """A file, or a folder of files. Without a schema each value is what it looks like."""
+    """A CSV file, or a folder of CSV files. Without a schema the types are guessed from the values."""
 
     def __init__(self, path: str, class_name: Optional[str] = None) -> None:
         self._files: Dict[str, Path] = {}
@@ -122,7 +122,7 @@ class CsvSource(Source):
         self.class_names = tuple(self._files)
 
     def guess(self) -> Dict[str, ClassSchema]:
-        """Classes whose properties have the types that all their values look like."""
+        """Classes whose properties have the types that fit all their values."""
         return {name: ClassSchema(name, _guessed(file, self.delimiter)) for name, file in self._files.items()}
 
     def rows(self, wanted: Wanted = all_properties) -> Iterator[Row]:
@@ -150,7 +150,7 @@ class CsvSource(Source):
         return Row(name, None if key is None else _integer(key), found)
 
     def _placed(self, value: Any, reader: Reader) -> Any:
-        """The value with embedded objects, which have files of their own, in their places."""
+        """The value with embedded objects, which are in separate files, in place of the links to them."""
         if isinstance(value, Ref) and self.schema is not None and self.schema[value.class_name].embedded:
             return self._embedded(value, reader)
         if isinstance(value, list):
@@ -158,7 +158,7 @@ class CsvSource(Source):
         return {key: self._placed(element, reader) for key, element in value.items()} if isinstance(value, dict) else value
 
     def _embedded(self, ref: Ref, reader: Reader) -> Dict[str, Any]:
-        """Each object is embedded once: its text waits for the object that it is part of."""
+        """The values of an embedded object. Its line is kept until its owner is read, and used only once."""
         name = ref.class_name
         if name not in self._inside:
             lines = _lines(self._files[name], self.delimiter) if name in self._files else ()
@@ -185,7 +185,7 @@ def _integer(text: str) -> int:
 
 
 def _content(prop: Prop, text: str, are_keys: bool, reader: Reader) -> Any:
-    """What JSON has in place of the text of a cell. are_keys: whether links are keys of objects, or primary keys."""
+    """The content of a cell in the form of JSON. are_keys: whether links are keys of objects, not primary keys."""
     if prop.collection is not None:
         return json.loads(text) if text else {} if prop.collection == "dict" else []
     if not text:
@@ -222,7 +222,8 @@ def _any_content(text: str) -> Any:
 
 
 class _LongFields:
-    """Lets fields be as long as they are while somebody reads: the module csv has one limit for all threads. When the last one ends, it is as before."""
+    """Raises the limit of the module csv for the length of fields while files are read. The limit is shared by all threads: it is
+    restored when the last reader ends."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -248,9 +249,10 @@ long_fields = _LongFields()
 
 
 def _lines(path: Path, delimiter: Optional[str], empty: bool = False) -> Iterator[Tuple[int, Dict[str, str]]]:
-    """The lines of a file with their numbers, by the names in its first one. empty: that one as well, without its values."""
+    """The lines of a file with their numbers, as dictionaries with the names of the first line. empty: also the first line, with empty
+    values."""
     with open(path, encoding="utf-8-sig", newline="") as file, long_fields():
-        lines = csv.reader(file, strict=True, delimiter=delimiter or ",")  # Else a text that is cut takes the lines behind it along.
+        lines = csv.reader(file, strict=True, delimiter=delimiter or ",")  # Strict: a missing quotation mark is an error.
         try:
             header = next(lines, [])
             if len(set(header)) != len(header):
@@ -277,7 +279,7 @@ def _lines(path: Path, delimiter: Optional[str], empty: bool = False) -> Iterato
 
 
 def _guessed(path: Path, delimiter: Optional[str]) -> Dict[str, Prop]:
-    """The first type that all values of a column look like, text where they look like nothing else."""
+    """For each column the first type that fits all its values, or text."""
     possible: Dict[str, List[Any]] = {}
     filled: Set[str] = set()
     empty: Set[str] = set()
@@ -297,7 +299,7 @@ def _guessed(path: Path, delimiter: Optional[str]) -> Dict[str, Prop]:
     }
 
 
-# Numbers as JSON has them: 00501 and +5 have a form of their own, which would be lost, and 1_000 is a number to Python only.
+# Numbers in the form of JSON. The forms 00501 and +5 would be lost as numbers, and 1_000 is a number only in Python.
 _DIGITS = re.compile(r"-?(?:0|[1-9][0-9]*)")
 _FLOAT = re.compile(_DIGITS.pattern + r"(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 
@@ -308,7 +310,7 @@ def _is_int(text: str) -> bool:
 
 def _is_float(text: str) -> bool:
     if _DIGITS.fullmatch(text):
-        return len(text) < 40 and int(float(text)) == int(text)  # Integers among others keep their digits.
+        return len(text) < 40 and int(float(text)) == int(text)  # An integer must not lose digits as a float.
     return _FLOAT.fullmatch(text) is not None and math.isfinite(float(text))
 
 

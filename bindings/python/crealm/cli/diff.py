@@ -1,6 +1,6 @@
-"""diff: what two files differ in: classes and properties, and objects by their primary keys, or their keys where there are none.
+"""diff: the differences of two files: classes, properties and objects. Objects are matched by primary keys, or by keys in classes without them.
 
-Nothing of the size of the files is kept in memory.
+The memory that it needs does not grow with the files.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .exact import Exact
 from .options import DIFFERENT, DONE, Commands, add_json, add_reading, add_secret, secret, secret_in, told
 from .output import counted, json_text, printable, progress
 
-_WIDTH = 60  # Of a value.
+_WIDTH = 60  # Characters of a value.
 
 
 def add(commands: Commands) -> None:
@@ -39,13 +39,13 @@ def add(commands: Commands) -> None:
 
 
 class Change(NamedTuple):
-    """An object that is in one file only, or has other values in the other."""
+    """An object that is in only one of the files, or has different values in them."""
 
     class_name: str
-    kind: str  # "added", "removed" or "changed", on the way from A to B.
+    kind: str  # "added", "removed" or "changed", from A to B.
     identity: Dict[str, Any]  # {"$primaryKey": …} or {"$key": …}
-    values: Dict[str, Any]  # All of them, or before and after of those that differ.
-    key: int  # Of the object: in A where it was removed, else in B.
+    values: Dict[str, Any]  # All values; for "changed" the old and new ones that differ.
+    key: int  # The key of the object: in A if it was removed, else in B.
 
 
 def run(options: argparse.Namespace) -> int:
@@ -69,7 +69,7 @@ def _compare(a: Database, b: Database, options: argparse.Namespace) -> bool:
     names = sorted({*a.classes, *b.classes}) if options.classes is None else options.classes
     for name in names:
         if name not in b:
-            a[name]  # An error where neither has it.
+            a[name]  # Raises an error if A does not have the class, either.
     schema = list(schema_differences(a, b, names))
     counts: Dict[str, Counter[str]] = {}
     with progress("compare", sum(len(db[name]) for db in (a, b) for name in names if name in db)) as advance:
@@ -90,7 +90,7 @@ def _compare(a: Database, b: Database, options: argparse.Namespace) -> bool:
 
 
 def schema_differences(a: Database, b: Database, names: List[str]) -> Iterator[Dict[str, Any]]:
-    """Each with what it is about, and what is there in A and in B: None for nothing."""
+    """The differences of the schemas: the kind of each, and the forms in A and in B; None if it is missing there."""
     if a.schema_version != b.schema_version:
         yield {"what": "schema version", "a": a.schema_version, "b": b.schema_version}
     for name in names:
@@ -124,7 +124,7 @@ def _type(prop: Optional[Prop]) -> Optional[str]:
 
 
 class _ByPrimaryKey(Exact):
-    """Links by the primary keys of their objects: keys of objects mean nothing in another file."""
+    """Writes links as primary keys, because keys of objects have no meaning in another file."""
 
     def link(self, value: Object) -> Dict[str, Any]:
         key = value._bound().key_name
@@ -132,7 +132,7 @@ class _ByPrimaryKey(Exact):
 
 
 class Comparison:
-    """The objects of two databases. advance: called with how many more were looked at."""
+    """Compares the objects of two databases. advance: called with the number of objects compared since the last call."""
 
     def __init__(self, a: Database, b: Database, advance: Any) -> None:
         self._a, self._b, self._advance, self._exact = a, b, advance, _ByPrimaryKey()
@@ -151,7 +151,7 @@ class Comparison:
             yield from self._by_key(name, a, b)
 
     def _table(self, db: Database, name: str) -> Optional[Table[Any]]:
-        """None for embedded objects, too: they are part of others."""
+        """The table of a class; None if the class is missing, or embedded: its objects are compared as parts of others."""
         return None if name not in db or db.schema[name].embedded else db[name]
 
     def _by_primary_key(self, name: str, key: str, a: Table[Any], b: Table[Any]) -> Iterator[Change]:
@@ -231,7 +231,7 @@ def _or_none(value: Any) -> str:
 
 
 class _Json:
-    """One object: `schema`, `objects` and `counts`, written on the way."""
+    """Writes one JSON object with `schema`, `objects` and `counts`, piece by piece."""
 
     def __init__(self, schema: List[Dict[str, Any]]) -> None:
         sys.stdout.write('{"schema": ' + json_text(schema) + ',\n"objects": [')

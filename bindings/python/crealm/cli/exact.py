@@ -1,15 +1,15 @@
-"""Values as JSON has them, without loss, and back.
+"""Converts values to JSON without loss, and back.
 
-A property says what the text of a UUID is; in a property of any type the value has to. There
+The type of a property says that a text is, for example, a UUID. In a property of type Any the value itself must say its type:
 
     Float32, Decimal, UUID, ObjectId    {"$float32": 0.5}, {"$decimal": "1.50"}, {"$uuid": …}, {"$objectId": …}
     bytes, datetime                     {"$bytes": base64}, {"$datetime": "2024-05-06T07:08:09Z"}
     NaN and infinities                  {"$float": "NaN"}
     a dictionary with a key like these  {"$dict": [[key, value], …]}
 
-Everywhere a link is {"$ref": key, "$class": name}, and a time beyond the years 1 to 9999
-{"$seconds": number, "$nanoseconds": number}. Names of classes and properties that begin with "$" get another one
-in front: "$key", "$class", "$ref" and "$schema" are none of theirs.
+In all properties a link is {"$ref": key, "$class": name}, and a time outside of the years 1 to 9999 is
+{"$seconds": number, "$nanoseconds": number}. A name of a class or property that begins with "$" gets a second "$"
+in front, because "$key", "$class", "$ref" and "$schema" have other meanings.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ Schema = Mapping[str, ClassSchema]
 
 
 class Ref(NamedTuple):
-    """A link that was read: the class of an object and its key there."""
+    """A link that was read: the class and the key of its object in the source."""
 
     class_name: str
     key: int
 
 
 class Named(NamedTuple):
-    """A link that was read, by the primary key of its object."""
+    """A link that was read: the class and the primary key of its object."""
 
     class_name: str
     primary_key: Any
@@ -61,14 +61,14 @@ def plain_name(name: str) -> str:
 
 
 class Exact:
-    """Makes JSON of values. Embedded objects go where they are embedded, unless their class is one of `apart`: then their
-    place has a link."""
+    """Makes JSON from values. Embedded objects are written inside their owners, unless their class is in `apart`: then a
+    link is written."""
 
     def __init__(self, apart: Iterable[str] = ()) -> None:
         self._apart = frozenset(apart)
 
     def object(self, obj: Object) -> Dict[str, Any]:
-        """All properties."""
+        """The values of all properties of an object."""
         properties = obj._bound().schema.properties
         return {escaped(name): self.of(prop, obj[name]) for name, prop in properties.items()}
 
@@ -82,7 +82,7 @@ class Exact:
         return [one(element) for element in value]
 
     def is_inside(self, value: Any) -> bool:
-        """Whether a value is an embedded object that has no other place than this."""
+        """Whether a value is an embedded object that is written inside its owner."""
         return isinstance(value, Object) and value._is_embedded_object() and value.class_name not in self._apart
 
     def link(self, value: Object) -> Dict[str, Any]:
@@ -94,7 +94,7 @@ class Exact:
         return self.object(value) if self.is_inside(value) else self.link(value)
 
     def any(self, value: Any) -> Any:
-        """A value that may be of any type."""
+        """A value of a property of type Any."""
         kind = type(value)
         if value is None or kind in (str, bool, int):
             return value
@@ -123,7 +123,7 @@ _TIME = re.compile(r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d)?)(?:\.(\d{1,9}))?(
 
 
 def read_time(text: str) -> Timestamp:
-    """A point in time as JSON and CSV have it, with up to nine digits; without a zone it is UTC."""
+    """A point in time from JSON or CSV, with up to nine digits after the point; without a time zone it is UTC."""
     match = _TIME.fullmatch(text)
     if match is None:
         raise ValueError(f"{text!r} is no point in time")
@@ -170,14 +170,14 @@ def all_properties(prop: Prop) -> bool:
 
 
 def _skipped(value: Any) -> Any:
-    """Stands for a property that is not wanted."""
+    """The reader of properties that are not wanted."""
 
 
 class Reader:
-    """Makes values of JSON, for the classes of a schema."""
+    """Makes values from JSON, for the classes of a schema."""
 
     def __init__(self, schema: Schema, wanted: Wanted = all_properties) -> None:
-        """wanted: which properties `object` reads; what is embedded is always read as a whole."""
+        """wanted: which properties `object` reads; embedded objects are always read completely."""
         self.schema, self._wanted = schema, wanted
         self._known: Dict[Tuple[str, bool], Dict[str, Tuple[str, _Read]]] = {}
 
@@ -220,7 +220,7 @@ class Reader:
         return self._located(class_name, name, lambda value: self.of(prop, value), value)
 
     def text(self, class_name: str, name: str, text: str) -> Any:
-        """The value of a property, of the text of its JSON."""
+        """The value of a property, from a JSON text."""
         prop = self.prop(class_name, name)
         return self._located(class_name, name, lambda text: self.of(prop, json.loads(text)), text)
 
@@ -232,7 +232,7 @@ class Reader:
             raise DataError(f"{class_name}.{name}: {said}") from error
 
     def of(self, prop: Prop, value: Any) -> Any:
-        """The value of a property; DataError, ValueError or TypeError where it is none."""
+        """The value of a property; DataError, ValueError or TypeError if the JSON is not such a value."""
         one: Callable[[Any], Any] = self.any if prop.type is Any else lambda element: self.element(prop, element)
         if prop.collection is None:
             return one(value)
@@ -245,7 +245,7 @@ class Reader:
         return [one(element) for element in value]
 
     def element(self, prop: Prop, value: Any) -> Any:
-        """A value of a property that is no collection, or of its elements."""
+        """A single value: of a property that is not a collection, or an element of one."""
         if value is None:
             return None
         if not prop.is_link:
@@ -278,7 +278,7 @@ class Reader:
 
 
 def links_in(value: Any) -> bool:
-    """Whether a value that was read has links in it."""
+    """Whether a value that was read contains links."""
     if isinstance(value, (Ref, Named)):
         return True
     if isinstance(value, dict):
@@ -312,7 +312,7 @@ def _class_json(declared: ClassSchema) -> Dict[str, Any]:
 
 
 def type_name(prop: Prop) -> str:
-    """The type of a value or an element: `int`, `Any`, `Float32`; for links the name of the class."""
+    """The name of the type of a property or of its elements: `int`, `Any`, `Float32`; for links the name of the class."""
     if prop.is_link:
         return str(prop.type)
     return "Any" if prop.type is Any else str(prop.type.__name__)
@@ -324,7 +324,7 @@ _COLLECTIONS: Dict[Any, Callable[[Any], Any]] = {
 
 
 def schema_of_json(found: Any) -> Tuple[Dict[str, ClassSchema], Any]:
-    """The classes and the version that schema_json() wrote; DataError where it is something else."""
+    """The classes and the version that schema_json() wrote; DataError for other JSON."""
     try:
         return {declared["name"]: _class_of_json(declared) for declared in found["classes"]}, found.get("version")
     except (KeyError, TypeError, AttributeError) as error:

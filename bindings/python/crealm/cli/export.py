@@ -1,4 +1,4 @@
-"""export: the objects of a file in another format. What that cannot carry is told at the end."""
+"""export: writes the objects of a file in another format. Reports losses at the end, that is, values that the format cannot represent."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def run(db: Database, options: argparse.Namespace) -> int:
 
 
 def _begun(options: argparse.Namespace) -> Optional[Report]:
-    """The report that was asked for, with what the check of the file finds."""
+    """The report with the result of the check; None if --report is not given."""
     if options.report is None:
         return None
     report = Report(options.report, options.file)
@@ -68,7 +68,7 @@ def _begun(options: argparse.Namespace) -> Optional[Report]:
 
 
 def _remove(out: str) -> None:
-    """What was written of an export that failed; it was not there before."""
+    """Removes the output of a failed export, which did not exist before."""
     if out == "-":
         return
     if os.path.isdir(out):

@@ -1,4 +1,4 @@
-"""backup, compact, encrypt, rekey and decrypt: what writes files."""
+"""backup, compact, encrypt, rekey and decrypt: the commands that write whole files."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _new_secret(options: argparse.Namespace) -> Any:
         if cipher is not None:
             raise UsageError("--plain and --cipher exclude each other")
         return {"key": None}
-    return {} if cipher is None else {"page_cipher": cipher}  # With the secret that the file has.
+    return {} if cipher is None else {"page_cipher": cipher}  # The copy has the secret of the file.
 
 
 def backup(db: Database, options: argparse.Namespace) -> int:

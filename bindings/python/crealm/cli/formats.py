@@ -13,7 +13,7 @@ from .carrying import Job, Source
 class Format(NamedTuple):
     endings: Tuple[str, ...]
     write: Callable[[Job], None]
-    read: Callable[[str, Optional[str]], Source]  # A path, and the class of a file that does not name it.
+    read: Callable[[str, Optional[str]], Source]  # Arguments: a path, and the class if the file does not name it.
 
 
 FORMATS: Dict[str, Format] = {
@@ -24,12 +24,12 @@ FORMATS: Dict[str, Format] = {
     "parquet": Format((".parquet",), arrow_files.write_parquet, arrow_files.ParquetSource),
     "arrow": Format((".arrow", ".feather"), arrow_files.write_arrow, arrow_files.IpcSource),
 }
-# What the standard output and input may have.
+# The formats that can use the standard output and input.
 STREAMED = ("json", "ndjson")
 
 
 def format_of(path: str, given: Optional[str]) -> str:
-    """The name of a format: the one that was given, else the one that the ending of a path says; of a folder the one of its files."""
+    """The name of the format: the given one, or that of the ending of the path, or, for a folder, that of its files."""
     if given is not None:
         return given
     found = _by_ending(path)

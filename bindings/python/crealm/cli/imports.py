@@ -1,7 +1,7 @@
-"""import: the objects of another format into a new file, or into one that has their classes.
+"""import: reads objects of another format into a new file, or into an existing file that has their classes.
 
-The source is read twice: first all objects are made, many in one call, with what leads to no other object; then come links, embedded
-objects and values of any type that have links in them. All of it is one write: it is there as a whole, or not at all.
+The source is read twice. The first pass creates all objects, many in one call, with the values that do not refer to other objects. The second
+pass writes links, embedded objects and values of type Any that contain links. All of this is one write: everything is imported, or nothing.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from .options import DONE, Commands, add_file, add_json, secret
 from .output import print_error, print_json, progress
 
 _BATCH = 10_000
-_FILLERS = 10_000  # Objects, and one for each real one, that stand for a while for such as were deleted.
+_FILLERS = 10_000  # Placeholder objects for missing keys, deleted after the batch: at most so many, plus one per real object.
 
 
 def add(commands: Commands) -> None:
@@ -76,7 +76,7 @@ def _delimiter(given: Optional[str], kind: str) -> Optional[str]:
 
 @contextmanager
 def _source_path(options: argparse.Namespace) -> Iterator[str]:
-    """The name of the source; the standard input waits in a file meanwhile, to be read twice."""
+    """The path of the source. The standard input is copied to a temporary file, because the source is read twice."""
     if options.source != "-":
         yield options.source
         return
@@ -89,7 +89,7 @@ def _source_path(options: argparse.Namespace) -> Iterator[str]:
 
 
 def _import(source: Source, options: argparse.Namespace) -> Tuple[Dict[str, int], int]:
-    """How many objects of each class there were, and how many links were dropped."""
+    """The number of objects of each class, and the number of dropped links."""
     if options.schema is not None:
         with open(options.schema, encoding="utf-8") as file:
             schema, source.version = schema_of_json(json.load(file))
@@ -116,7 +116,7 @@ def _import(source: Source, options: argparse.Namespace) -> Tuple[Dict[str, int]
 
 
 def _require_classes(db: Database, schema: Mapping[str, ClassSchema]) -> None:
-    """SchemaError unless the file has all classes and properties of the source, of the same types."""
+    """SchemaError unless the file has all classes and properties of the source, with the same types."""
     for name, declared in schema.items():
         if not declared.properties:
             continue
@@ -146,10 +146,10 @@ def _fill(db: Database, source: Source, options: argparse.Namespace, is_new: boo
 
 
 class _Keys:
-    """Which key an object has got, for the key it had: runs of consecutive ones, which most are."""
+    """Maps the keys of objects in the source to their keys in the file, as runs of consecutive keys: most keys are consecutive."""
 
     def __init__(self) -> None:
-        self._runs: List[List[int]] = []  # First key it had, first key it got, how many.
+        self._runs: List[List[int]] = []  # First key in the source, first key in the file, length.
         self._firsts: List[int] = []
 
     def add(self, before: int, now: int) -> None:
@@ -161,7 +161,7 @@ class _Keys:
         self._runs.append([before, now, 1])
 
     def close(self, class_name: str) -> None:
-        """No more are added."""
+        """Called after the last add(). DataError if two objects have the same key in the source."""
         self._runs.sort()
         for one, following in zip(self._runs, self._runs[1:]):
             if one[0] + one[2] > following[0]:
@@ -176,7 +176,7 @@ class _Keys:
 
 
 class _Class:
-    """A class that is being filled."""
+    """A class whose objects are being imported."""
 
     def __init__(self, db: Database, name: str) -> None:
         self.table: Table[Any] = db[name]
@@ -187,13 +187,13 @@ class _Class:
         self.primary_key = declared.primary_key
         properties = declared.properties
         self.any = {key for key, prop in properties.items() if prop.type is Any}
-        self.leading = {key for key, prop in properties.items() if prop.is_link}  # To other objects.
+        self.leading = {key for key, prop in properties.items() if prop.is_link}  # Properties that refer to other objects.
         self.has_later = bool(self.leading)
         self.next_key, self._fillers = 0, 0
         self.empty: Dict[str, Any] = {key: _empty(prop) for key, prop in properties.items()}
 
     def split(self, values: Mapping[str, Any]) -> Tuple[Dict[str, Any], Dict[str, Any]]:
-        """What an object is made with, and what it gets when all objects are there."""
+        """The values that an object is created with, and the values that it gets when all objects exist."""
         if not self.leading and not self.any:
             return dict(values), {}
         now, later = {}, {}
@@ -208,13 +208,13 @@ class _Class:
 
 
     def keys_of(self, values: List[Dict[str, Any]]) -> List[int]:
-        """The keys of objects that are there, by their primary keys."""
+        """The keys of existing objects, found by their primary keys."""
         found = (self.table.get(one[str(self.primary_key)]) for one in values)
         return [one.object_key for one in found if one is not None]
 
     def with_gaps(self, had: List[int], values: List[Dict[str, Any]]) -> Tuple[List[Dict[str, Any]], List[int]]:
-        """The objects, and between them others, to be deleted, for the keys that were missing; and the places of those. Where
-        too many are missing, the objects move together."""
+        """The objects with placeholders between them for missing keys, and the positions of the placeholders, which are to be
+        deleted. If too many keys are missing, there are no placeholders, and the following objects get lower keys."""
         filled: List[Dict[str, Any]] = []
         gaps: List[int] = []
         following = self.next_key
@@ -254,7 +254,7 @@ class _Filling:
         return self.classes[name]
 
     def _batches(self) -> Iterator[Tuple[_Class, List[Row]]]:
-        """Rows of one class that come behind each other."""
+        """Consecutive rows of one class, at most `_BATCH` at a time."""
         some: List[Row] = []
         for row in self._source.rows():
             if some and (row.class_name != some[0].class_name or len(some) == _BATCH):
@@ -282,7 +282,7 @@ class _Filling:
             kind.keys.close(kind.name)
 
     def _made(self, kind: _Class, had: List[int], values: List[Dict[str, Any]]) -> List[int]:
-        """Makes objects, and returns their keys: in a new file those that they had, where that is possible."""
+        """Creates objects and returns their keys: in a new file the keys of the source, if possible."""
         before = len(kind.table)
         if self._update != "error" or kind.primary_key is not None and not self._is_new:
             self._db.add_many(kind.name, values, self._update, batch=_BATCH)
@@ -300,7 +300,7 @@ class _Filling:
         return [key for place, key in enumerate(keys) if place not in wanted]
 
     def _new_keys(self, kind: _Class, before: int, values: List[Dict[str, Any]]) -> List[int]:
-        """The keys of objects that were made just now. They are given in order."""
+        """The keys of the objects that were just created, in the order of `values`."""
         count = len(kind.table) - before
         if count != len(values):
             raise DataError(f"{len(values):,} objects of {kind.name} were made, and {count:,} are there")
@@ -312,7 +312,7 @@ class _Filling:
         return [obj.object_key for obj in kind.table[before:]]
 
     def link_objects(self) -> None:
-        """Reads the source again, and writes what leads to other objects."""
+        """The second pass: reads the source again, and writes the values that refer to other objects."""
         later = {kind.name for kind in self.classes.values() if kind.has_later}
         if not later:
             return
@@ -325,13 +325,13 @@ class _Filling:
                 obj = self._object(kind.name, number if row.key is None else row.key)
                 for name, value in values.items():
                     if not value and self._update == "error":
-                        continue  # A new object has nothing there.
+                        continue  # A new object already has null or an empty collection.
                     wanted = self._resolved(value)
                     if self._update != "modified" or not _is_there(obj[name], wanted):
                         obj[name] = wanted
 
     def _linked(self, link: Union[Ref, Named]) -> Optional[Object]:
-        """The object that a link leads to; None where it is nowhere, and such links are dropped."""
+        """The object of a link; None if it does not exist and such links are dropped."""
         try:
             if isinstance(link, Ref):
                 return self._object(*link)
@@ -366,7 +366,7 @@ class _Filling:
 
 
 def _is_there(found: Any, wanted: Any) -> bool:
-    """Whether a property has a value already, to the last bit."""
+    """Whether a property already has a value that is equal in every bit."""
     if isinstance(wanted, dict):
         if isinstance(found, Object):
             return all(_is_there(found[name], value) for name, value in wanted.items())

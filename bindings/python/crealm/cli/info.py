@@ -1,4 +1,4 @@
-"""info, check and versions: what kind of file it is, whether it is sound, who uses it. What cannot be opened is examined all the same."""
+"""info, check and versions: facts about a file, its faults, and its versions in use. info and check also work for files that cannot be opened."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ _USES = {
 
 
 def _facts_rows(facts: FileInfo) -> List[List[str]]:
-    """What the file says of itself, for people."""
+    """The facts of the file as rows of a table."""
     rows = [["file", facts.path], ["size", f"{facts.file_size:,} bytes"]]
     if facts.kind in _KINDS:
         rows.append(["kind", _KINDS[facts.kind]])
@@ -227,7 +227,7 @@ def versions(db: Database, options: argparse.Namespace) -> int:
 
 
 def _pinned(db: Database) -> Optional[List[PinnedVersion]]:
-    """Who has the file open, and at which versions; None where only others may know."""
+    """The versions in use; None without permission to read them."""
     try:
         return db.versions()
     except PermissionDenied:

@@ -15,7 +15,7 @@ _PIECE = 1 << 16
 
 
 def plain_object(obj: Any, exact: Exact) -> Dict[str, Any]:
-    """An object as JSON takes it, its key first."""
+    """An object as a dictionary for JSON, with its key first."""
     return {"$key": obj.object_key, **exact.object(obj)}
 
 
@@ -51,7 +51,7 @@ def write_ndjson(job: Job) -> None:
 
 
 class JsonSource(Source):
-    """Reads either kind, piece by piece."""
+    """A JSON or NDJSON source; it is read piece by piece."""
 
     def __init__(self, path: str, form: str) -> None:
         self._path, self._objects = path, _of_arrays if form == "json" else _of_lines
@@ -71,13 +71,14 @@ class JsonSource(Source):
             yield Row(name, key, reader.object(name, values))
 
     def _is_embedded(self, name: str) -> bool:
-        """Those are inside of others; that they stand alone, too, is for who reads the JSON."""
+        """Whether a class is embedded. Its objects are skipped: they are read inside their owners. They are also in the file by themselves, for other
+        programs that read the JSON."""
         assert self.schema is not None
         declared = self.schema.get(name)
         return declared is not None and declared.embedded
 
     def _parts(self) -> Iterator[Tuple[Optional[str], Any]]:
-        """Objects with their class; the schema with None."""
+        """The objects with their class, and the schema with None."""
         with open(self._path, encoding="utf-8-sig") as file:
             try:
                 yield from self._objects(file)
@@ -88,7 +89,7 @@ class JsonSource(Source):
 
 
 def _unique(pairs: List[Tuple[str, Any]]) -> Dict[str, Any]:
-    """An object of JSON, whose names must differ: which of two values counts nobody can know."""
+    """A JSON object as a dictionary. DataError if a name occurs twice, because it is not clear which value counts."""
     found = dict(pairs)
     if len(found) != len(pairs):
         name = next(name for number, (name, _) in enumerate(pairs) if name in dict(pairs[:number]))
@@ -113,7 +114,7 @@ def _of_lines(file: TextIO) -> Iterator[Tuple[Optional[str], Any]]:
 
 
 class _Pieces:
-    """A text that is read as far as it is needed."""
+    """A parser of JSON that reads the text only as far as needed."""
 
     def __init__(self, file: TextIO) -> None:
         self._file, self._text, self._at, self._decoder = file, "", 0, json.JSONDecoder(object_pairs_hook=_unique)
@@ -126,7 +127,7 @@ class _Pieces:
         return bool(piece)
 
     def next(self) -> str:
-        """The next character that is no space, which stays; "" at the end."""
+        """The next character that is not a space, without consuming it; "" at the end."""
         while True:
             while self._at < len(self._text):
                 if not self._text[self._at].isspace():
@@ -142,7 +143,7 @@ class _Pieces:
         self._at += 1
 
     def value(self) -> Any:
-        """A text, an array or an object: what ends with a mark."""
+        """Reads a text, an array or an object, whose end is recognised without the next character."""
         if self.next() not in ('"', "{", "["):
             raise ValueError(f"a text, an array or an object is expected where {self.next()!r} is")
         while True:

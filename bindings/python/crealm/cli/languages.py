@@ -9,7 +9,7 @@ from ..schema import ClassSchema, Prop
 from .exact import Schema, type_name
 
 class Names:
-    """A name that a language takes for each name of the file; `taken` are those that it does not."""
+    """Maps names of the file to names that are valid in a language. taken(name): whether the language does not allow a name."""
 
     def __init__(self, taken: Callable[[str], bool]) -> None:
         self._taken = taken
@@ -32,7 +32,7 @@ class Names:
 # TypeScript
 # ------------------------------------------------------------------------------------------------
 
-# What the schema calls a type, and what a program sees.
+# For each type: its name in the schema, and the type of its values in a program.
 _SCRIPT = {
     "int": ("int", "number"), "bool": ("bool", "boolean"), "float": ("double", "number"), "Float32": ("float", "number"), "str": ("string", "string"),
     "bytes": ("data", "ArrayBuffer"), "datetime": ("date", "Date"), "Decimal": ("decimal128", "BSON.Decimal128"), "UUID": ("uuid", "BSON.UUID"),
@@ -73,7 +73,7 @@ def _script_key(name: str) -> str:
 
 
 def _text(text: str) -> str:
-    """A literal that all readers of JSON take, without signs that nobody sees."""
+    """A text as a JSON literal, in which invisible characters are escaped."""
     return json.dumps(text)
 
 
@@ -102,7 +102,7 @@ def _script_property(prop: Prop) -> str:
 # Kotlin
 # ------------------------------------------------------------------------------------------------
 
-# A type, and what a property of it begins with.
+# For each type: its name, and the initial value of a property.
 _KOTLIN = {
     "int": ("Long", "0"), "bool": ("Boolean", "false"), "float": ("Double", "0.0"), "Float32": ("Float", "0.0f"), "str": ("String", '""'),
     "bytes": ("ByteArray", "byteArrayOf()"), "datetime": ("RealmInstant", "RealmInstant.from(0, 0)"), "Decimal": ("Decimal128", 'Decimal128("0")'),
@@ -156,5 +156,5 @@ def _kotlin_type(prop: Prop, names: Names) -> Tuple[str, str]:
 
 
 def _kotlin_text(text: str) -> str:
-    """A literal of Kotlin: "$" would begin a name in it."""
+    """A text as a literal of Kotlin, in which "$" is escaped because it begins a template."""
     return json.dumps(text).replace("$", "\\$")

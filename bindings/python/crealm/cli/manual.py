@@ -1,4 +1,4 @@
-"""manual: the page for `man`, made from the parser."""
+"""manual: prints the page for `man`, made from the parser."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .options import DONE, Commands
 
 
 def add(commands: Commands, about: List[str]) -> None:
-    """about: a list of the commands, which is left out here, paragraphs on all of them, and one on exit codes."""
+    """about: the list of commands, which is omitted here, paragraphs about all commands, and one about exit codes."""
     commands.alone("manual", partial(run, commands.parser, about[1:]), "print the page for man", is_hidden=True)
 
 

@@ -1,4 +1,4 @@
-"""What all commands share: the file, its key, how it is opened, exit codes."""
+"""The base of all commands: options for the file, its key and how it is opened; exit codes."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ RunAlone = Callable[[argparse.Namespace], int]
 
 
 class Commands:
-    """The commands of the parser. Each module adds its own."""
+    """The commands of the parser. Each module adds its commands."""
 
     def __init__(self, parser: argparse.ArgumentParser) -> None:
         self.parser = parser
         self._parsers: Any = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
     def reader(self, name: str, run: Run, help: str) -> argparse.ArgumentParser:
-        """A command that reads one version of a file and touches nothing."""
+        """A command that reads one version of a file and changes nothing."""
         command = self.alone(name, lambda options: _read(run, options), help)
         add_file(command)
         add_reading(command)
@@ -37,13 +37,13 @@ class Commands:
         return command
 
     def writer(self, name: str, run: Run, help: str) -> argparse.ArgumentParser:
-        """A command that opens a file as an app does."""
+        """A command that opens a file for writing, like an application."""
         command = self.alone(name, lambda options: _write(run, options), help)
         add_file(command)
         return command
 
     def alone(self, name: str, run: RunAlone, help: str, is_hidden: bool = False) -> argparse.ArgumentParser:
-        """A command that opens what it needs by itself."""
+        """A command that opens its files itself."""
         shown = {} if is_hidden else {"help": help}
         command: argparse.ArgumentParser = self._parsers.add_parser(name, description=help[0].upper() + help[1:] + ".", **shown)
         command.set_defaults(run=run)
@@ -73,7 +73,7 @@ def add_slot(command: argparse.ArgumentParser) -> None:
 
 
 def slot(options: argparse.Namespace) -> str:
-    """Which version, as open() takes it."""
+    """The version to read, as the argument `slot` of open()."""
     return "previous" if options.previous else "newest"
 
 
@@ -87,7 +87,7 @@ def add_json(command: argparse.ArgumentParser, what: str = "print JSON") -> None
 
 
 def secret(options: argparse.Namespace) -> Any:
-    """Key or passphrase of a file, as open() takes them."""
+    """Key or passphrase of a file, as arguments of open()."""
     return secret_in(options.key, options.passphrase_file)
 
 
@@ -115,7 +115,7 @@ def duration(text: str) -> float:
 
 def read_key(path: str) -> bytes:
     with open(path, "rb") as file:
-        return file.read(65)  # One more than a key has is enough to be refused.
+        return file.read(65)  # One byte more than a key has, so that a longer file is refused.
 
 
 def read_passphrase(path: str) -> bytes:
@@ -133,14 +133,14 @@ def _read(run: Run, options: argparse.Namespace) -> int:
 
 
 def _backup(path: str, format: Optional[int]) -> str:
-    """Where the file is that an upgrade kept."""
+    """The path of the backup that an upgrade made."""
     start = path[: -len("realm")] if path.endswith(".realm") else f"{path}."
     found = glob.glob(f"{glob.escape(start)}v{format}*.backup.realm")
     return max(found, key=os.path.getmtime) if found else "no backup is there"
 
 
 def told(options: argparse.Namespace, files: List[str], run: Callable[[], int]) -> int:
-    """run(), and what --evidence tells behind what it prints, also where it fails."""
+    """Calls run(), and then prints the evidence, also if run() fails. FAULTS if a file changed."""
     evidence = Evidence(files if options.evidence else [])
     try:
         code = run()
@@ -161,11 +161,11 @@ def _write(run: Run, options: argparse.Namespace) -> int:
 
 
 class Proof(NamedTuple):
-    """What a file was at a moment."""
+    """Digest, size and modification time of a file at one moment."""
 
     sha256: str
     size: int
-    modified: str  # In UTC, to the nanosecond.
+    modified: str  # In UTC, with nanoseconds.
 
     @classmethod
     def of(cls, path: str) -> Proof:
@@ -176,13 +176,13 @@ class Proof(NamedTuple):
 
 
 class Evidence:
-    """What files were before and after they were read."""
+    """Proofs of files before and after they were read."""
 
     def __init__(self, files: List[str]) -> None:
         self._before = [(file, Proof.of(file)) for file in files]
 
     def holds(self) -> bool:
-        """Whether all files are what they were; tells so. True when nobody asked."""
+        """Whether no file changed; prints the proofs. True without --evidence."""
         is_same = True
         for file, before in self._before:
             after = Proof.of(file)

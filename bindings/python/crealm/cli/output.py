@@ -1,4 +1,4 @@
-"""What goes to a terminal or a pipe: texts that can do no harm there, tables, progress."""
+"""Output to a terminal or a pipe: harmless texts, tables and progress bars."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from typing import Any, Callable, Iterable, Iterator, List, Optional, Sequence, 
 from .._progress import Progress
 from .._shown import cut
 
-WIDTH = 28  # Of one column.
+WIDTH = 28  # Characters of a column.
 
 
 def printable(text: str) -> str:
-    """The text without what steers a terminal: control characters, line ends, marks that turn or hide text."""
+    """The text with all characters escaped that control a terminal: control characters, line ends, and marks that reverse or hide text."""
     if text.isprintable():
         return text
     return "".join(ch if ch.isprintable() else ch.encode("unicode_escape").decode("ascii") for ch in text)
 
 
 def json_text(value: Any, indent: Optional[int] = None) -> str:
-    """A value as JSON. What steers a terminal is escaped, which means the same to whoever reads the JSON."""
+    """A value as JSON. Characters that control a terminal are escaped, which does not change the meaning of the JSON."""
     text = json.dumps(value, ensure_ascii=False, indent=indent)
     if text.isprintable():
         return text
@@ -31,7 +31,7 @@ def json_text(value: Any, indent: Optional[int] = None) -> str:
 
 
 class SafeTerminal:
-    """A stream to a terminal: whatever writes to it, only line ends and tabs get there unescaped."""
+    """A stream to a terminal that escapes all control characters except line ends and tabs."""
 
     def __init__(self, stream: TextIO) -> None:
         self.stream = stream
@@ -50,7 +50,7 @@ class SafeTerminal:
 
 @contextlib.contextmanager
 def safe_streams() -> Iterator[None]:
-    """Inside, nothing that a file holds can steer the terminal; and what goes to a channel that is closed goes nowhere."""
+    """A block in which no content of a file can control the terminal. Output to a closed stream is discarded."""
     with contextlib.ExitStack() as stack:
         for stream, redirect in ((sys.stdout, contextlib.redirect_stdout), (sys.stderr, contextlib.redirect_stderr)):
             if stream is None:
@@ -70,7 +70,7 @@ def print_json(value: Any) -> None:
 
 
 def print_table(rows: Sequence[Sequence[str]], indent: str = "", width: Optional[int] = None, has_header: bool = True) -> None:
-    """Columns as wide as their widest cell, at most `width`. On a terminal, and with `rich`, drawn by that."""
+    """Prints columns as wide as their widest cell, at most `width`. On a terminal, the package `rich` draws the table if it is installed."""
     cells = [[cell if width is None else cut(cell, width) for cell in map(printable, row)] for row in rows]
     if isinstance(sys.stdout, SafeTerminal) and _has_rich():
         _print_drawn(cells, has_header)
@@ -103,7 +103,8 @@ def _print_drawn(cells: List[List[str]], has_header: bool) -> None:
 
 @contextlib.contextmanager
 def progress(what: str, total: Optional[int]) -> Iterator[Callable[[int], None]]:
-    """A bar on the standard error output where that is a terminal and there is `rich`. Called with how much more is done."""
+    """A progress bar on the standard error output, if that is a terminal and the package `rich` is installed. The block calls the function with the
+    amount done since the last call."""
     if not (sys.stderr.isatty() and _has_rich()):
         yield lambda count: None
         return
@@ -117,7 +118,7 @@ def progress(what: str, total: Optional[int]) -> Iterator[Callable[[int], None]]
 
 @contextlib.contextmanager
 def watched(what: str) -> Iterator[Optional[Progress]]:
-    """The same for a long call of the database, as its progress function; None where no bar is drawn."""
+    """As progress(), but gives a progress function for a long call of the database; None if no bar is drawn."""
     if not (sys.stderr.isatty() and _has_rich()):
         yield None
         return
@@ -134,7 +135,7 @@ def watched(what: str) -> Iterator[Optional[Progress]]:
 
 
 def counted(rows: Iterable[Any], advance: Callable[[int], None], step: int = 1000) -> Iterator[Any]:
-    """The rows, telling a progress bar now and then."""
+    """The rows; calls `advance` after each `step` rows and at the end."""
     done = 0
     for row in rows:
         yield row

@@ -1,4 +1,4 @@
-"""query: the objects that meet a query, as a table, JSON, NDJSON or CSV."""
+"""query: prints the objects that a query finds, as a table, JSON, NDJSON or CSV."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .options import DONE, Commands
 from .output import WIDTH, json_text, print_table, printable
 from .show import cell
 
-# What may stand behind the condition in plain words; the query language has SORT(…) and LIMIT(…) as well.
+# "sort" and "limit" after the condition, in plain words. SORT(…) and LIMIT(…) of the query language work as well.
 _SORT = re.compile(r"(?:^|\s)sort\s+([\w.]+(?:\s+(?:asc|desc))?(?:\s*,\s*[\w.]+(?:\s+(?:asc|desc))?)*)\s*$", re.IGNORECASE)
 _EXACT = Exact()
 _LIMIT = re.compile(r"(?:^|\s)limit\s+(\d+)\s*$", re.IGNORECASE)
@@ -65,7 +65,7 @@ def _found(db: Database, text: str) -> Tuple[Any, str]:
 
 
 def _class_of(db: Database, text: str) -> Tuple[str, str]:
-    """The class at the beginning, the longest that fits, and what follows it."""
+    """The class at the beginning of the text (the longest name that fits), and the rest of the text."""
     for name in sorted(db.classes, key=len, reverse=True):
         if text == name or text.startswith(name) and text[len(name)].isspace():
             return name, text[len(name) :]
@@ -74,7 +74,7 @@ def _class_of(db: Database, text: str) -> Tuple[str, str]:
 
 
 def _taken(pattern: "re.Pattern[str]", text: str) -> Tuple[Optional[str], str]:
-    """What the pattern finds at the end of the text, outside of quotes, and the text without it."""
+    """The match of the pattern at the end of the text, if it is outside of quotes, and the text without it."""
     match = pattern.search(text)
     if match is None or any(text.count(quote, 0, match.start()) % 2 for quote in "'\""):
         return None, text

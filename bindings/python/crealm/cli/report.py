@@ -1,6 +1,6 @@
-"""A report on a file, for those who must show what they saw: report.json for programs, report.html for people, with the same content.
+"""A report on a file, for use as evidence: report.json for programs, report.html for people, with the same content.
 
-What could not be read is told as such, with the reason. A class that could not be read has no number of objects; none is never 0.
+It lists everything that could not be read, with the reason. A class that could not be read has no number of objects, which is not the same as 0.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ NAMES = ("report.json", "report.html")
 
 
 class Report:
-    """What is known of a file, gathered step by step: `begin`, what was found, `end`, `write`."""
+    """The facts for a report. Call check() and export(), then write()."""
 
     def __init__(self, folder: str, path: str) -> None:
         self.folder = folder
@@ -38,7 +38,7 @@ class Report:
         self._found: Dict[str, Any] = {}
 
     def check(self, found: Check, mode: str, secret: Dict[str, Any]) -> None:
-        """What the check found, and how much is in the newest version."""
+        """Adds the result of the check, and counts the objects of the newest version."""
         self._found["check"] = json.loads(found.json)
         self._found["info"] = self._found["check"].pop("info")
         self._found["notRead"] = _not_read(found)
@@ -47,12 +47,12 @@ class Report:
             self._found["notRead"].insert(0, {"what": "the content of the newest version", "why": why})
 
     def export(self, out: str, classes: Sequence[str], lost: Dict[str, int]) -> None:
-        """What was written of the objects, and what the format cannot carry."""
+        """Adds the files of an export, and its losses."""
         self._found["export"] = {"out": os.path.abspath(out), "classes": list(classes), "notCarried": lost, "files": _written(out)}
 
     def write(self) -> None:
-        """Makes the two files; the folder, too, where it is missing."""
-        from .. import __version__, library_version  # Their home is the package itself.
+        """Writes the two files, and creates the folder if it is missing."""
+        from .. import __version__, library_version  # Both are defined in the package itself.
 
         after = Proof.of(self.path)
         content = {
@@ -72,12 +72,12 @@ def _now() -> str:
 
 
 # ------------------------------------------------------------------------------------------------
-# What there is
+# Facts
 # ------------------------------------------------------------------------------------------------
 
 
 def _not_read(found: Check) -> List[Dict[str, Any]]:
-    """What the check could not read, and why."""
+    """The places that the check could not read, with the reasons."""
     if found.result == "unreadable":
         return [{"what": "everything in the file", "why": found.info.problem}]
     left = [{"what": _place(fault), "why": fault.message} for fault in found.faults if fault.kind == "node" and _is_newest(found, fault)]
@@ -97,7 +97,7 @@ def _place(fault: Fault) -> str:
 
 
 def _classes(found: Check, path: str, mode: str, secret: Dict[str, Any]) -> Any:
-    """A row for each class, None where none could be read; and why not."""
+    """A row for each class, or None if they could not be read, and the reason."""
     if found.info.kind == "empty":
         return [], None
     if found.result == "unreadable" or found.info.use == "none":
@@ -113,7 +113,7 @@ def _classes(found: Check, path: str, mode: str, secret: Dict[str, Any]) -> Any:
 
 
 def _counted(table: Table[Any]) -> Dict[str, Any]:
-    """How many objects a class says it has, and how many of them could be read."""
+    """The number of objects of a class, and how many of them could be read."""
     try:
         count = len(table)
     except Error as error:
@@ -142,7 +142,7 @@ def _touch(value: Any) -> None:
 
 
 def _written(out: str) -> List[Dict[str, Any]]:
-    """Digest and size of what an export made."""
+    """Digest and size of the files that an export made."""
     if out == "-":
         return []
     files = [os.path.join(folder, name) for folder, _, names in os.walk(out) for name in names] if os.path.isdir(out) else [out]
@@ -150,7 +150,7 @@ def _written(out: str) -> List[Dict[str, Any]]:
 
 
 # ------------------------------------------------------------------------------------------------
-# For people
+# The page
 # ------------------------------------------------------------------------------------------------
 
 _STYLE = (

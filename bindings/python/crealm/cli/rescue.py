@@ -1,4 +1,4 @@
-"""salvage and recover-deleted: what a damaged file still holds, and what deleted objects left."""
+"""salvage and recover-deleted: print or save data from damaged files and from free space."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""schema: the classes of a file, as declarations of Python, Swift, TypeScript or Kotlin, or as JSON."""
+"""schema: prints the classes of a file, as declarations of Python, Swift, TypeScript or Kotlin, or as JSON."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def as_json(schema: Schema, version: Any) -> str:
 
 _PYTHON_HOMES = {"datetime": "datetime", "Decimal": "decimal", "UUID": "uuid", "Any": "typing", "Optional": "typing"}
 _PYTHON_PACKAGE = ("Float32", "ObjectId")
-# What the declarations themselves use.
+# Names that the declarations themselves use.
 _PYTHON_TAKEN = {"crealm", "list", "dict", "set", "int", "bool", "float", "str", "bytes", "Meta", *_PYTHON_HOMES}
 
 
@@ -58,7 +58,7 @@ def as_python(schema: Schema, version: Any) -> str:
 
 
 def _python_lines(declared: ClassSchema, names: Names, uses: "set[str]") -> Iterator[str]:
-    # Two underscores at the beginning mean something else inside a class.
+    # Python changes names that begin with two underscores inside a class.
     attributes = Names(lambda text: text.startswith("__") or keyword.iskeyword(text) or hasattr(Object, text) or text in _PYTHON_TAKEN)
     for key, prop in declared.properties.items():
         marks = [mark for mark, is_set in (
@@ -124,7 +124,7 @@ def _swift_lines(declared: ClassSchema, names: Names) -> Iterator[str]:
 
 
 def _swift_text(text: str) -> str:
-    """A literal of Swift. What no reader would see, or what turns the text around, has its number."""
+    """A text as a literal of Swift. Characters that are invisible or reverse the text are escaped by number."""
     return '"' + "".join(ch if ch.isprintable() and ch not in '"\\' else f"\\u{{{ord(ch):x}}}" for ch in text) + '"'
 
 

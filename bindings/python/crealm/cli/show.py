@@ -1,4 +1,4 @@
-"""show: classes, properties and the first objects, for people."""
+"""show: prints classes, properties and the first objects."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def text_of(value: Any) -> str:
 
 
 def _joined(parts: Iterable[str], brackets: str, count: int) -> str:
-    """Enough of the parts to fill a column."""
+    """The parts in brackets, cut to the width of a column."""
     text, taken = "", 0
     for part in parts:
         text += (", " if taken else "") + part

@@ -1,10 +1,9 @@
-"""SQLite: a table for each class, another for each property that is a collection, foreign keys for links.
+"""SQLite: a table for each class, another for each property that is a collection, and foreign keys for links.
 
-What SQLite tells no difference of stands beside the values. A property of any type has a column more, "$type": NULL where
-SQLite's own type is the value's, else "bool", "float" (of NaN, which is NULL), "float32", "decimal", "uuid", "objectId", "datetime",
-"json", or "link" and the name of a class. The table "$floats" has the places of numbers that SQLite changes: NaN
-becomes NULL, −0.0 becomes 0. The table "$schema" has the schema as
-JSON, and what tables and columns are called where that is not their name in the realm.
+Differences between values that SQLite does not store are written beside the values. A property of type Any has an additional column "$type": NULL if
+the type in SQLite is that of the value, else "bool", "float" (for NaN, which is NULL), "float32", "decimal", "uuid", "objectId", "datetime",
+"json", or "link" and the name of a class. The table "$floats" has the places of numbers that SQLite changes: NaN becomes NULL, −0.0 becomes 0. The
+table "$schema" has the schema as JSON, and the names of the tables and columns in SQLite.
 """
 
 from __future__ import annotations
@@ -47,14 +46,14 @@ def _quoted(name: str) -> str:
 
 
 class _Names:
-    """Names of tables, or of the columns of one: SQLite takes those for equal that differ in case, and keeps some to itself."""
+    """Names of tables, or of the columns of a table. SQLite ignores case in names, and reserves some names."""
 
     def __init__(self, lost: "Counter[str]", *taken: str) -> None:
         self._lost, self._taken = lost, {name.lower() for name in taken}
         self._names: Dict[str, str] = {}
 
     def plain(self, name: str) -> str:
-        """What a name of the realm is called."""
+        """The name in SQLite for a name of the realm."""
         if name not in self._names:
             self._names[name] = self.ours(name)
             if self._names[name] != name:
@@ -62,7 +61,7 @@ class _Names:
         return self._names[name]
 
     def ours(self, wanted: str) -> str:
-        """Another name, for something that has none in the realm."""
+        """A name in SQLite for a table or column that has no name in the realm."""
         text = f"_{wanted}" if wanted.lower().startswith("sqlite_") else wanted
         while text.lower() in self._taken:
             text += "_"
@@ -82,14 +81,14 @@ class _Sheet:
         self.properties = table.schema.properties
         self.single = [name for name, prop in self.properties.items() if prop.collection is None]
         self.many = [name for name, prop in self.properties.items() if prop.collection is not None]
-        # First the properties: it is their names that people look for.
+        # The properties first, so that they keep their names.
         for name in self.single:
             self.columns.plain(name)
         self.types = {name: self.columns.ours(f"{name}$type") for name in self.single if self.properties[name].type is Any}
         self.collections = {name: names.ours(f"{table.name}.{name}") for name in self.many}
 
     def facts(self) -> Dict[str, Any]:
-        """What is called how."""
+        """The names of the tables and columns in SQLite."""
         return {
             "table": self.names.plain(self.table.name),
             "columns": {name: self.columns.plain(name) for name in self.single},
@@ -115,7 +114,7 @@ class _Sheet:
                 yield f'CREATE INDEX {_quoted(self.names.ours(self.collections[name] + ".$owner"))} ON {_quoted(self.collections[name])} ("$owner")'
 
     def _type(self, prop: Prop, classes: Set[str]) -> str:
-        """The type of a column, with what it refers to where that is exported, too."""
+        """The type of a column, with a reference to the table of a link if that is exported, too."""
         if prop.is_link:
             return "INTEGER" + (f" REFERENCES {self.names[prop.type]}" if prop.type in classes else "")
         return _COLUMN_TYPES.get(type_name(prop), "TEXT")
@@ -152,7 +151,7 @@ class _Sheet:
 
 
 class _Floats:
-    """The places of odd numbers in a table: columns and row numbers."""
+    """Collects the places (column and row) of the numbers in a table that SQLite changes."""
 
     def __init__(self, lost: "Counter[str]", table: str) -> None:
         self._lost, self._table = lost, table
@@ -172,7 +171,7 @@ class _Floats:
 
 
 def _cells(prop: Prop, value: Any, exact: Exact, floats: _Floats, place: Tuple[str, int]) -> Tuple[Any, ...]:
-    """The cell of a value, and where it may be of any type that of its type."""
+    """The cell of a value; for a property of type Any also the cell of its type."""
     if prop.type is Any:
         return _any_cells(value, exact, floats)
     if isinstance(value, float):
@@ -209,7 +208,7 @@ def _any_cells(value: Any, exact: Exact, floats: _Floats) -> Tuple[Any, Optional
 def write_sqlite(job: Job) -> None:
     names = _Names(job.lost, "$schema", "$floats")
     classes = {table.name for table in job.tables}
-    # First the classes: it is their names that people look for.
+    # The classes first, so that they keep their names.
     for table in job.tables:
         names.plain(table.name)
     sheets = [_Sheet(job, table, names) for table in job.tables]
@@ -236,19 +235,19 @@ def write_sqlite(job: Job) -> None:
 # ------------------------------------------------------------------------------------------------
 
 
-# What comes of a schema, or of names of tables, of another form.
+# Errors that occur if the schema, or the names of tables, do not have the expected form.
 _WRONG = (ValueError, TypeError, KeyError, AttributeError, RecursionError)
 
 
 class SqliteSource(Source):
-    """A file that export wrote; others may have changed its rows."""
+    """A file that export wrote; other programs may have changed its rows."""
 
     def __init__(self, path: str) -> None:
-        open(path, "rb").close()  # SQLite does not say why it cannot.
+        open(path, "rb").close()  # Raises a better error than SQLite if the file cannot be opened.
         self._path, self._file = path, sqlite3.connect(f"file:{quote(path)}?mode=ro", uri=True)
         try:
             self._file.execute("PRAGMA trusted_schema=OFF")
-            # A query of a view may have no end.
+            # A query of a view may run for ever.
             others = self._file.execute("SELECT name FROM sqlite_master WHERE type = 'view' OR sql LIKE 'CREATE VIRTUAL%'").fetchall()
             if others:
                 raise DataError(f"{path} has views or virtual tables, such as {others[0][0]!r}: export writes tables only")
@@ -280,7 +279,7 @@ class SqliteSource(Source):
             raise DataError(f"{self._path}: {error!r}") from error
 
     def _objects(self, name: str, reader: Reader, key: Optional[int]) -> Iterator[Tuple[int, Dict[str, Any]]]:
-        """The objects of a class, or one of them."""
+        """The objects of a class, or only the one with a key."""
         facts, properties = self._tables[name], reader.schema[name].properties
         columns: List[str] = ["$key"]
 
@@ -368,7 +367,7 @@ def _any_value(reader: Reader, cell: Any, kind: Optional[str]) -> Any:
 
 
 class _Groups:
-    """The elements of the collections of a property, those of an object behind each other."""
+    """The elements of a collection property, grouped by the object that has them."""
 
     def __init__(self, prop: Prop, table: str, rows: Iterator[Any]) -> None:
         self.prop, self.table = prop, table
@@ -380,12 +379,12 @@ class _Groups:
         return None if found is None else (found[0], list(found[1]))
 
     def end(self) -> None:
-        """No more objects come."""
+        """DataError if there are elements left whose object does not exist."""
         if self._next is not None:
             raise DataError(f"{self.table} has elements of an object that is not there: $owner {self._next[0]!r}")
 
     def of(self, owner: int) -> "Tuple[_Groups, List[Any]]":
-        """Those of an object; objects come in the order of their keys."""
+        """The elements of an object. Must be called in the order of the objects' keys."""
         if self._next is not None and self._next[0] < owner:
             self.end()
         if self._next is None or self._next[0] != owner:

@@ -1,4 +1,4 @@
-"""watch: what others change in a file, while they do it."""
+"""watch: prints the changes that other programs make to a file, as they happen."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from .json_files import plain_object
 from .options import DONE, Commands, add_file, add_json, duration, natural, secret
 from .output import json_text, printable
 
-_WIDTH = 120  # Of the values of an object.
+_WIDTH = 120  # Characters of the values of an object.
 _MARKS = {"inserted": "+", "deleted": "-", "modified": "~"}
 
-# Version, kind of change, class, key of the object, and its values where it is there.
+# Arguments: version, kind of change, class, key of the object, and its values; None for a deleted object.
 Write = Callable[[int, str, str, int, Optional[Dict[str, Any]]], None]
 
 
@@ -51,17 +51,17 @@ def run(options: argparse.Namespace) -> int:
                     one.print_changes()
                 commits, seen = commits + (db.version != seen), db.version
         except KeyboardInterrupt:
-            pass  # How it usually ends.
+            pass  # The usual end.
     return DONE
 
 
 def _independent(db: Database) -> List[str]:
-    """The classes that are not embedded: a change inside of an object is a change of that."""
+    """The classes that are not embedded: a change of an embedded object is a change of its owner."""
     return [name for name in db.classes if not db.schema[name].embedded]
 
 
 class _Watched:
-    """A class, and the keys of its objects, of which nothing else is left once they are deleted."""
+    """A watched class, and the keys of its objects: for a deleted object only the key is known."""
 
     def __init__(self, db: Database, name: str, write: Write) -> None:
         self.table, self._db, self._write = db[name], db, write
@@ -72,7 +72,7 @@ class _Watched:
 
     @property
     def has_begun(self) -> bool:
-        """Whether the observation was told of its first version: what changed before that is no change."""
+        """Whether the observation has reported its first version; earlier changes do not count."""
         if not self._has_begun and self._told:
             self._has_begun = True
             self._told.clear()
@@ -85,7 +85,7 @@ class _Watched:
         return keys
 
     def print_changes(self) -> None:
-        """Prints what was told since the last time: changes from one version to the one there is."""
+        """Prints the changes since the last call, up to the current version."""
         told, self._told[:] = [change for change in self._told if change], []
         if not told:
             return
@@ -101,7 +101,7 @@ class _Watched:
 
 
 def _paths(db: Database, name: str, before: str, depth: int) -> Iterator[str]:
-    """The properties of an object and of what is embedded in it: what it links to has lines of its own."""
+    """The paths of the properties of an object and of its embedded objects. Changes of linked objects have their own lines."""
     for key, prop in db.schema[name].properties.items():
         if prop.is_link and db.schema[prop.type].embedded and depth:
             yield from _paths(db, prop.type, f"{before}{key}.", depth - 1)
@@ -109,7 +109,7 @@ def _paths(db: Database, name: str, before: str, depth: int) -> Iterator[str]:
             yield before + key
 
 
-_DEEPEST = 3  # Levels of embedded objects whose changes are told.
+_DEEPEST = 3  # Levels of embedded objects whose changes are reported.
 _EXACT = Exact()
 
 

@@ -1,4 +1,4 @@
-"""where: the place of a value in the file, by nodes, bytes and bits."""
+"""where: prints the location of a value in the file: nodes, bytes and bits."""
 
 from __future__ import annotations
 

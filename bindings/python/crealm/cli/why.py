@@ -1,4 +1,4 @@
-"""why: where the bytes of a file are, and what would make it smaller."""
+"""why: prints what the bytes of a file are used for, and what would make the file smaller."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _share(size: int, total: int) -> str:
 
 
 def _held(db: Database) -> int:
-    """Bytes that others keep from being used again."""
+    """The free bytes that cannot be reused because versions are in use."""
     try:
         return max((version.held_bytes for version in db.versions()), default=0)
     except PermissionDenied:
