@@ -736,7 +736,7 @@ RLM_API bool realm_get_version_id(const realm_t* realm, bool* out_found,
                                   realm_version_id_t* out_version);
 
 /** Counts the snapshots that the file holds at this moment, those of all threads and processes
- *  taken together. A realm that nobody keeps at an old version has two: the newest and the one
+ *  taken together. A file of which no old version is pinned has two: the newest and the one
  *  before it. A growing number points to a reader that never refreshes.
  *
  *  out_versions_count: [optional].
@@ -1030,7 +1030,7 @@ RLM_API bool realm_config_get_automatic_change_notifications(const realm_config_
 /** Says whether the realm hears of the commits of others, in this process or another one: then its
  *  scheduler gets a turn, in which the realm moves to the newest snapshot and callbacks run. Without,
  *  that happens only inside realm_refresh(), realm_begin_write() and realm_commit(). A file that is
- *  watched costs one thread, which sleeps until somebody commits. */
+ *  watched costs one thread, which sleeps until the next commit. */
 RLM_API void realm_config_set_automatic_change_notifications(realm_config_t* config,
                                                              bool automatic);
 
@@ -1051,7 +1051,7 @@ RLM_API void realm_config_set_force_sync_history(realm_config_t* config, bool fo
 RLM_API uint64_t realm_config_get_max_number_of_active_versions(const realm_config_t* config);
 
 /** Limits the number of live snapshots: while the file holds more than this, beginning a write
- *  fails with WRONG_TRANSACTION_STATE. A guard against files that grow because somebody holds an
+ *  fails with WRONG_TRANSACTION_STATE. A guard against files that grow because a reader keeps an
  *  old one. */
 RLM_API void realm_config_set_max_number_of_active_versions(realm_config_t* config,
                                                             uint64_t max_versions);
@@ -1152,7 +1152,7 @@ RLM_API const realm_scheduler_t* realm_scheduler_get_frozen(void);
 /* ------------------------------------------------------------------------------------------------
  * Open, close, transactions
  *
- * An open realm always looks at one snapshot of the file: nothing it reads changes until it moves
+ * An open realm always reads one snapshot of the file: nothing it reads changes until it moves
  * on, by realm_refresh(), realm_begin_write(), its own commits, or a turn of its scheduler. Only
  * one write transaction exists per file at a time, over all threads and processes. Where two
  * instances have one scheduler, the second cannot wait for the first: its realm_begin_write() fails
@@ -1200,7 +1200,7 @@ RLM_API bool realm_delete_files(const char* realm_file_path, bool* did_delete_re
  *  A file of almost the same size stands beside the old one until the end; a crash leaves the old
  *  file or the new one. The memory needed does not grow with the file.
  *
- *  did_compact: [optional]; false, and nothing was done, when somebody needs the file as it is:
+ *  did_compact: [optional]; false, and nothing was done, when the file is in use in one of these ways:
  *               another instance or process that has it open; a frozen realm; a reference to
  *               results that was not released; a token for changes of objects, collections or
  *               results of this very realm. (Callbacks of the realm itself, such as those of
