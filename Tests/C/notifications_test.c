@@ -409,7 +409,7 @@ static void mixed_callbacks(void) {
                 end();
             }
 
-    /* A callback's key paths stop to count when it ends. */
+    /* A callback's key paths no longer count after it ends. */
     observer_t a, b;
     start("one of two", "objects 0 3; 0.link=@1");
     CHECK(observe(r, &a, "object 0"));
