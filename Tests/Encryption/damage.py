@@ -142,8 +142,9 @@ def realm_flips(folder, label, raw, digest):
 
 
 def replaced(folder, label, raw, other, good, names, must_fail_used=True, by_roots=None):
-    """Replaces each block of `raw` in turn by the same block of `other`. by_roots: the data that may be read when the
-    block is a root record; None: the same as for other blocks.
+    """Replaces each block of `raw` in turn by the same block of `other`.
+
+    by_roots: the data that may be read when the block is a root record; None: the same as for other blocks.
     """
     cases = []
     for n in range(min(len(raw), len(other)) // BLOCK):
