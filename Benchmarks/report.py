@@ -4,9 +4,10 @@ A measurement is a dictionary, kept as JSON:
 
     n, rounds, processor, cores, date
     workloads    name → operations, and seconds by engine: crealm, sqlite; encrypted and reference if they were measured
-    reading      scan → bytes it needs, and the seconds to read them once sizes        measurements that are no time of
-    a workload: bytes per object, first read after a reopen, peak of memory; by engine watching     number of objects →
-    operation → engine → seconds and operations reference    the name of the reference library, if one was measured
+    reading      scan → bytes it needs, and the seconds to read them once
+    sizes        measurements that are no times: bytes per object, first read after a reopen, peak of memory; by engine
+    watching     number of objects → operation → engine → seconds and operations
+    reference    the name of the reference library, if one was measured
 """
 import html
 import math

@@ -3,8 +3,8 @@
 
     run.py LIB.so [N] [--rounds R] [--reference OTHER.so] [--last WORKLOAD] [--keep]
     run.py LIB.so --watching [--reference OTHER.so]   only the cost of watching; --keep adds it to the kept numbers
-    run.py --draw MEASUREMENT.json          page, picture and numbers in docs/ from an earlier measurement run.py
-    --check                          whether page and picture in docs/ match the numbers there
+    run.py --draw MEASUREMENT.json          page, picture and numbers in docs/ from an earlier measurement
+    run.py --check                          whether page and picture in docs/ match the numbers there
 
 The first table compares with SQLite. The last one compares each scan with reading the same bytes once (read_once.c, in
 every round). Small transactions also run on an encrypted file, beside SQLite's plain one. Watching (watch.c) is

@@ -4,7 +4,8 @@ fault, or, with a second library, the two do not diverge in the same way.
 
     shrink.py MONKEY LIBRARY SEED [--second LIBRARY] [--calls 200] [--gentle]
 
-MONKEY is the built monkey.cpp. Skips calls in smaller and smaller groups as long as the fault stays, and prints the remaining ones."""
+MONKEY is the built monkey.cpp. Skips calls in smaller and smaller groups as long as the fault stays, and prints the
+remaining ones."""
 import argparse
 import os
 import re

@@ -5,13 +5,15 @@
  * Statements, joined by ';', commits by '|':
  *
  *     new 5   del 5   objects 0 9   other        objects by id; several, with n = id; one of another class
- *     vary 0 9 3                                 sets n of objects by id to other values, computed from the number and
- *     the id delete QUERY                               all objects that meet a query
- *     5.n=4   5.link=@7   5.s='x   5.mx=[]       values: a number, null, @ID, 'text, [] and {} for collections in a
- *     Mixed 5.n add 2   5.n def 4                      realm_object_add_int; a value flagged as default 5.emb
- *     new   5.emb.n=4   5.le/0.n=4         embedded objects 5.li ins 0 9   set 0 9   era 0   mov 2
- *     5   clr   all    fill 10   refs 2 9 5.si put 9   rem 9   clr   all             sets 5.di key k 9   cut
- *     k   clr                 dictionaries 5.lm[1]{k} ins 0 4                         collections in Mixed values
+ *     vary 0 9 3                                 sets n of objects by id to values computed from the number and the id
+ *     delete QUERY                               all objects that meet a query
+ *     5.n=4   5.link=@7   5.s='x   5.mx=[]       values: a number, null, @ID, 'text, [] and {} for collections in a Mixed
+ *     5.n add 2   5.n def 4                      realm_object_add_int; a value flagged as default
+ *     5.emb new   5.emb.n=4   5.le/0.n=4         embedded objects
+ *     5.li ins 0 9   set 0 9   era 0   mov 2 5   clr   all    fill 10   refs 2 9
+ *     5.si put 9   rem 9   clr   all             sets
+ *     5.di key k 9   cut k   clr                 dictionaries
+ *     5.lm[1]{k} ins 0 4                         collections in Mixed values
  *
  * Indices are taken modulo the size. Impossible actions are skipped.
  *

@@ -158,7 +158,8 @@ def known(key, ours, theirs, first, was_lost):
     """Why two libraries may differ: the second one's report is a fault or an accident of realm-core. None: they may
     not.
 
-    `first`: the reports of the first one; `was_lost`: the collections that the second one reported as deleted although they exist, and no longer observes."""
+    `first`: the reports of the first one; `was_lost`: the collections that the second one reported as deleted
+    although they exist, and no longer observes."""
     if was_lost and theirs == "-":
         return "nothing of a collection that was lost"
     plain = re.sub(r"(\b(I|M|MV|ins|mod)\{[^}]*\}|\bclr\b) ?", "", theirs)

@@ -6,8 +6,8 @@
  *              [--lose-flush N] [--fixtures DIR] [--folder DIR] [--trace] [--here]
  *
  *     crash-states  the states that a loss of power may leave of every commit, compaction and change of key
- *     histories     several processes, failing calls, full disks, killed processes, losses of power nth           each
- *     call of each operation fails once, and from then on
+ *     histories     several processes, failing calls, full disks, killed processes, losses of power
+ *     nth           each call of each operation fails once, and from then on
  *
  * Each seed runs in a separate process. For a failing seed the finding and the steps before it are printed; `--seed N`
  * with the same form runs it again, `--trace` prints each step, `--here` stays in this process, for a debugger.
