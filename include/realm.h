@@ -1488,7 +1488,7 @@ RLM_API realm_object_t* realm_object_from_thread_safe_reference(
  *
  *  Returns: an own handle; it is invalid when the list no longer exists.
  *  Thread:  confined.
- *  Errors:  as there. */
+ *  Errors:  as realm_object_from_thread_safe_reference(). */
 RLM_API realm_list_t* realm_list_from_thread_safe_reference(
     const realm_t* realm, realm_thread_safe_reference_t* reference);
 
@@ -1496,7 +1496,7 @@ RLM_API realm_list_t* realm_list_from_thread_safe_reference(
  *
  *  Returns: an own handle; it is invalid when the set no longer exists.
  *  Thread:  confined.
- *  Errors:  as there. */
+ *  Errors:  as realm_object_from_thread_safe_reference(). */
 RLM_API realm_set_t* realm_set_from_thread_safe_reference(const realm_t* realm,
                                                           realm_thread_safe_reference_t* reference);
 
@@ -1504,7 +1504,7 @@ RLM_API realm_set_t* realm_set_from_thread_safe_reference(const realm_t* realm,
  *
  *  Returns: an own handle; it is invalid when the dictionary no longer exists.
  *  Thread:  confined.
- *  Errors:  as there. */
+ *  Errors:  as realm_object_from_thread_safe_reference(). */
 RLM_API realm_dictionary_t* realm_dictionary_from_thread_safe_reference(
     const realm_t* realm, realm_thread_safe_reference_t* reference);
 
@@ -1514,7 +1514,7 @@ RLM_API realm_dictionary_t* realm_dictionary_from_thread_safe_reference(
  *
  *  Returns: an own handle. Results of values are invalid when their collection no longer exists.
  *  Thread:  confined.
- *  Errors:  as there. */
+ *  Errors:  as realm_object_from_thread_safe_reference(). */
 RLM_API realm_results_t* realm_results_from_thread_safe_reference(
     const realm_t* realm, realm_thread_safe_reference_t* reference);
 
@@ -1738,7 +1738,7 @@ RLM_API bool realm_object_get_parent(const realm_object_t* object, realm_object_
 /** Finds an object by its primary key.
  *
  *  out_found: [optional].
- *  Returns:   an own handle. NULL without an error when there is no such object, when the value has
+ *  Returns:   an own handle. NULL without an error when no such object exists, when the value has
  *             another type than the key, or when the class has no primary key.
  *  Thread:    confined. Errors: [realm]; NO_SUCH_TABLE. */
 RLM_API realm_object_t* realm_object_find_with_primary_key(const realm_t* realm,
@@ -1788,8 +1788,8 @@ RLM_API bool realm_object_delete(realm_object_t* object);
 
 /** Finds the same object in another realm of the same file.
  *
- *  resolved: receives an own handle, or NULL when the object does not exist there or here, which is
- *            no error.
+ *  resolved: receives an own handle, or NULL, which is no error, when the object does not exist in
+ *            one of the two realms.
  *  Thread:   confined, for both realms. Errors: WRONG_THREAD; INVALIDATED_OBJECT when this realm was
  *            closed; [realm] of the target. */
 RLM_API bool realm_object_resolve_in(const realm_object_t* live_object,
@@ -1828,7 +1828,7 @@ RLM_API realm_link_t realm_object_as_link(const realm_object_t* object);
 RLM_API bool realm_get_value(const realm_object_t* object, realm_property_key_t property,
                              realm_value_t* out_value);
 
-/** Reads several properties at once, each as realm_get_value() does.
+/** Reads several properties in one call, each as realm_get_value() does.
  *
  *  properties: num_values keys.
  *  out_values: [optional]; room for num_values values. After a failure the first few may have been filled.
@@ -1984,7 +1984,7 @@ RLM_API bool realm_list_get(const realm_list_t* list, size_t index, realm_value_
 
 /** Finds the first element equal to a value.
  *
- *  out_index: [optional]; SIZE_MAX when there is none.
+ *  out_index: [optional]; SIZE_MAX when nothing was found.
  *  out_found: [optional].
  *  Thread:    confined.
  *  Errors:    [object]; PROPERTY_TYPE_MISMATCH or PROPERTY_NOT_NULLABLE for a value that the list
@@ -2099,15 +2099,15 @@ RLM_API bool realm_list_remove_all(realm_list_t* list);
 
 /** Finds the same list in another realm of the same file.
  *
- *  resolved: receives an own handle, or NULL when the list does not exist there or here, which is
- *            no error.
+ *  resolved: receives an own handle, or NULL, which is no error, when the list does not exist in
+ *            one of the two realms.
  *  Thread:   confined, for both realms. Errors: WRONG_THREAD; INVALIDATED_OBJECT when this realm was
  *            closed; [realm] of the target. */
 RLM_API bool realm_list_resolve_in(const realm_list_t* list, const realm_t* target_realm,
                                    realm_list_t** resolved);
 
-/** The elements as live results, in the order of the list. When the list is gone they are stale or,
- *  if they are objects, empty.
+/** The elements as live results, in the order of the list. After the list was deleted they are
+ *  stale or, if they are objects, empty.
  *
  *  Returns: an own handle.
  *  Thread:  confined. Errors: [object]. */
@@ -2185,15 +2185,15 @@ RLM_API bool realm_set_remove_all(realm_set_t* set);
 
 /** Finds the same set in another realm of the same file.
  *
- *  resolved: receives an own handle, or NULL when the set does not exist there or here, which is
- *            no error.
+ *  resolved: receives an own handle, or NULL, which is no error, when the set does not exist in one
+ *            of the two realms.
  *  Thread:   confined, for both realms. Errors: WRONG_THREAD; INVALIDATED_OBJECT when this realm was
  *            closed; [realm] of the target. */
 RLM_API bool realm_set_resolve_in(const realm_set_t* set, const realm_t* target_realm,
                                   realm_set_t** resolved);
 
-/** The elements as live results, in the order of the set. When the set is gone they are stale or,
- *  if they are objects, empty.
+/** The elements as live results, in the order of the set. After the set was deleted they are stale
+ *  or, if they are objects, empty.
  *
  *  Returns: an own handle.
  *  Thread:  confined. Errors: [object]. */
@@ -2269,7 +2269,7 @@ RLM_API realm_dictionary_t* realm_dictionary_get_dictionary(realm_dictionary_t* 
 RLM_API realm_object_t* realm_dictionary_get_linked_object(realm_dictionary_t* dictionary,
                                                            realm_value_t key);
 
-/** Whether there is a pair with this key.
+/** Whether the dictionary has a pair with this key.
  *
  *  key:    a string.
  *  Thread: confined. Errors: [object]; INVALID_ARGUMENT when the key is not a string. */
@@ -2278,7 +2278,7 @@ RLM_API bool realm_dictionary_contains_key(const realm_dictionary_t* dictionary,
 
 /** Finds the first pair with this value.
  *
- *  index:  receives the position, SIZE_MAX when there is none.
+ *  index:  receives the position, SIZE_MAX when nothing was found.
  *  Thread: confined. Errors: [object]. */
 RLM_API bool realm_dictionary_contains_value(const realm_dictionary_t* dictionary,
                                              realm_value_t value, size_t* index);
@@ -2352,16 +2352,16 @@ RLM_API bool realm_dictionary_clear(realm_dictionary_t* dictionary);
 
 /** Finds the same dictionary in another realm of the same file.
  *
- *  resolved: receives an own handle, or NULL when the dictionary does not exist there or here, which
- *            is no error.
+ *  resolved: receives an own handle, or NULL, which is no error, when the dictionary does not exist
+ *            in one of the two realms.
  *  Thread:   confined, for both realms. Errors: WRONG_THREAD; INVALIDATED_OBJECT when this realm was
  *            closed; [realm] of the target. */
 RLM_API bool realm_dictionary_resolve_in(const realm_dictionary_t* dictionary,
                                          const realm_t* target_realm,
                                          realm_dictionary_t** resolved);
 
-/** The values as live results, in the order of their keys. When the dictionary is gone they are
- *  stale or, if they are objects, empty.
+/** The values as live results, in the order of their keys. After the dictionary was deleted they
+ *  are stale or, if they are objects, empty.
  *
  *  Returns: an own handle.
  *  Thread:  confined. Errors: [object]. */
@@ -2419,7 +2419,7 @@ RLM_API realm_query_t* realm_query_parse(const realm_t* realm, realm_class_key_t
  *  ordering at the end. Parsed again it finds the same rows, as long as the query was not made for
  *  a list or set.
  *
- *  Returns: a view, good until the next call with this handle or its release.
+ *  Returns: a view, valid until the next call with this handle or its release.
  *  Thread:  confined. Errors: [realm]. */
 RLM_API const char* realm_query_get_description(realm_query_t* query);
 
@@ -2475,7 +2475,7 @@ RLM_API bool realm_query_count(const realm_query_t* query, size_t* out_count);
 
 /** Runs the query, including its ordering, for the first row.
  *
- *  out_value: [optional]; receives a link. Untouched when there is no row.
+ *  out_value: [optional]; receives a link. Untouched when no row was found.
  *  out_found: [optional].
  *  Thread:    confined. Errors: as realm_query_count(). */
 RLM_API bool realm_query_find_first(realm_query_t* query, realm_value_t* out_value,
@@ -2527,8 +2527,8 @@ RLM_API realm_results_t* realm_get_backlinks(realm_object_t* object,
                                              realm_property_key_t property_key);
 
 /** Whether the results can still be read: false when the realm was closed, the class was removed,
- *  or the collection of values they came from is gone. Results that are objects become empty
- *  instead when the list, set, dictionary or target they came from is gone.
+ *  or their collection of values was deleted. Results of objects become empty instead when their
+ *  list, set, dictionary or link target was deleted.
  *
  *  out_valid: [optional].
  *  Thread:    confined. Errors: WRONG_THREAD. */
@@ -2612,7 +2612,7 @@ RLM_API realm_dictionary_t* realm_results_get_dictionary(realm_results_t* result
 /** Finds the first row that is equal to a value; for rows that are objects the value is a link. A
  *  value that cannot be among the rows is not found, which is no error.
  *
- *  out_index: [optional]; SIZE_MAX when there is none.
+ *  out_index: [optional]; SIZE_MAX when nothing was found.
  *  out_found: [optional].
  *  Thread:    confined. Errors: WRONG_THREAD; STALE_ACCESSOR. */
 RLM_API bool realm_results_find(realm_results_t* results, realm_value_t* value, size_t* out_index,
@@ -2631,13 +2631,13 @@ RLM_API realm_object_t* realm_results_get_object(realm_results_t* results, size_
  *
  *  Returns: an own handle.
  *  Thread:  confined.
- *  Errors:  WRONG_THREAD; STALE_ACCESSOR, also when the owner of the collection behind them is gone;
+ *  Errors:  WRONG_THREAD; STALE_ACCESSOR, also when the owner of their collection was deleted;
  *           ILLEGAL_OPERATION when the rows are not objects. */
 RLM_API realm_query_t* realm_results_get_query(realm_results_t* results);
 
 /** Finds the first row with an object.
  *
- *  out_index: [optional]; SIZE_MAX when there is none.
+ *  out_index: [optional]; SIZE_MAX when nothing was found.
  *  out_found: [optional].
  *  Thread:    confined.
  *  Errors:    WRONG_THREAD; STALE_ACCESSOR, also when the object was deleted; OBJECT_TYPE_MISMATCH
@@ -2664,7 +2664,7 @@ RLM_API realm_results_t* realm_results_snapshot(const realm_results_t* results);
  *
  *  Returns: an own handle.
  *  Thread:  confined, for both realms.
- *  Errors:  WRONG_THREAD; STALE_ACCESSOR, also when the owner of the collection behind them is gone;
+ *  Errors:  WRONG_THREAD; STALE_ACCESSOR, also when the owner of their collection was deleted;
  *           [realm] of the target. */
 RLM_API realm_results_t* realm_results_resolve_in(realm_results_t* from_results,
                                                   const realm_t* target_realm);
@@ -2692,7 +2692,7 @@ RLM_API bool realm_results_max(realm_results_t* results, realm_property_key_t pr
  *
  *  property:  of the rows' class: a number or Mixed. Ignored for results of values.
  *  out_sum:   [optional]; zero of that type when no row has a number.
- *  out_found: [optional]; false only when there are no rows.
+ *  out_found: [optional]; false only when the results have no rows.
  *  Thread:    confined. Errors: as realm_results_min(), also for timestamps. */
 RLM_API bool realm_results_sum(realm_results_t* results, realm_property_key_t property,
                                realm_value_t* out_sum, bool* out_found);
@@ -2748,7 +2748,7 @@ RLM_API realm_key_path_array_t* realm_create_key_path_array(
 /** Registers a function that is called when the object's own properties change, a last time when it
  *  is deleted, and never after that.
  *
- *  userdata_free:  [optional]; called once, when the callback is gone.
+ *  userdata_free:  [optional]; called once, when the callback is released.
  *  key_path_array: [optional]; NULL: all properties of the object itself.
  *  on_change:      [optional]; NULL, here and in the four functions below: no function is called,
  *                  but the userdata is still freed with the token.
@@ -2794,7 +2794,7 @@ RLM_API realm_notification_token_t* realm_dictionary_add_notification_callback(
  *
  *  Returns: an own token; release it to stop.
  *  Thread:  confined; the callback runs on the same thread.
- *  Errors:  [realm]; STALE_ACCESSOR when the rows' owner is gone; ILLEGAL_OPERATION for a snapshot;
+ *  Errors:  [realm]; STALE_ACCESSOR when the rows' owner was deleted; ILLEGAL_OPERATION for a snapshot;
  *           WRONG_TRANSACTION_STATE as for objects, except for results that are watched already. */
 RLM_API realm_notification_token_t* realm_results_add_notification_callback(
     realm_results_t* results, realm_userdata_t userdata, realm_free_userdata_func_t userdata_free,
@@ -2811,7 +2811,7 @@ RLM_API size_t realm_object_changes_get_num_modified_properties(
  *  property.
  *
  *  out_modified: [optional].
- *  Returns: how many were copied; without an array, how many there are.
+ *  Returns: how many were copied; without an array, how many keys exist.
  *  Thread:  single. */
 RLM_API size_t realm_object_changes_get_modified_properties(const realm_object_changes_t* changes,
                                                             realm_property_key_t* out_modified,

@@ -93,7 +93,7 @@ static long count(realm_t* r) {
     return realm_find_class(r, "A", &found, &cls) && found && realm_get_num_objects(r, cls.key, &n) ? (long)n : -1;
 }
 
-/* ---- What happens, in order ------------------------------------------------------------------------- */
+/* ---- Events, in order ------------------------------------------------------------------------------- */
 
 static char events[4000];
 static void note(const char* format, ...) {

@@ -662,7 +662,7 @@ static void pages(void) {
     realm_release(realm);
 }
 
-/* ---- What cannot be a column ------------------------------------------------------------------------ */
+/* ---- Properties and values that cannot be columns --------------------------------------------------- */
 
 static void too_far(int column, realm_value_t v, int number, const char* told, int error) {
     realm_t* realm = open_file("too_far", true);

@@ -75,7 +75,7 @@ static realm_object_t* make(void) {
     return o;
 }
 
-/* ---- Which check comes first ------------------------------------------------------------------------ */
+/* ---- Order of checks -------------------------------------------------------------------------------- */
 
 static void creating_outside_a_write(void) {
     section = "creating outside a write";
@@ -116,7 +116,7 @@ static void collections_as_links(realm_object_t* o) {
     realm_release(linking);
 }
 
-/* ---- What may be left out --------------------------------------------------------------------------- */
+/* ---- Optional arguments ----------------------------------------------------------------------------- */
 
 static void values_nobody_wants(realm_object_t* o) {
     section = "values nobody wants";
@@ -130,7 +130,7 @@ static void values_nobody_wants(realm_object_t* o) {
     FAILS(RLM_ERR_INVALID_ARGUMENT, realm_get_values(o, 2, NULL, NULL));
 }
 
-/* ---- What is set when a call fails ------------------------------------------------------------------- */
+/* ---- Outputs of failed calls ------------------------------------------------------------------------- */
 
 static void failed_searches(realm_object_t* o, realm_object_t* gone) {
     section = "failed searches";
@@ -154,7 +154,7 @@ static void failed_searches(realm_object_t* o, realm_object_t* gone) {
     realm_release(keyed);
 }
 
-/* ---- What was deleted or rolled back ------------------------------------------------------------------ */
+/* ---- Deleted and rolled back objects ------------------------------------------------------------------ */
 
 /* Handles of a deleted object resolve to NULL in another realm, which is no error. */
 static void nowhere(realm_t* other, realm_object_t* o, realm_list_t* l, realm_set_t* s, realm_dictionary_t* d, realm_list_t* nested) {

@@ -147,7 +147,7 @@ static int openers(form_t form) {
     return found;
 }
 
-/* ---- Changes that end halfway ---------------------------------------------------------------------- */
+/* ---- Interrupted changes --------------------------------------------------------------------------- */
 
 static int dying_flush, next_key, flushes;
 static int flush_and_die(int fd) {
@@ -279,7 +279,7 @@ static void test_overtaken_opens(void) {
                 }
 }
 
-/* ---- Sessions that go on ---------------------------------------------------------------------------- */
+/* ---- Sessions that continue ------------------------------------------------------------------------- */
 
 static int failing_flush;
 static int fail_flushes(int fd) {

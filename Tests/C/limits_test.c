@@ -328,7 +328,7 @@ static void no_locks(void) {
     crealm_set_system_calls(NULL);
 }
 
-/* ---- Leaves that claim too much --------------------------------------------------------------------- */
+/* ---- Leaves with false counts ----------------------------------------------------------------------- */
 
 /* In a list of zeros the elements take no bits: its leaf has only their number. */
 static void empty_leaf(void) {

@@ -179,7 +179,7 @@ static uint64_t digest(realm_t* realm) {
     return sum;
 }
 
-/* ---- What programs do ----------------------------------------------------------------------------- */
+/* ---- Operations of programs ----------------------------------------------------------------------- */
 
 struct uses {
     realm_t* realm;
@@ -480,7 +480,7 @@ static void scribbled(int seed) {
     realm_release(realm);
 }
 
-/* ---- The host's own handlers ------------------------------------------------------------------------ */
+/* ---- Handlers of the host program ------------------------------------------------------------------- */
 
 static volatile sig_atomic_t host_calls;
 static void* host_address;

@@ -3422,7 +3422,7 @@ static void replaced_embedded(void) {
     realm_release(a), realm_release(b), realm_release(c), realm_release(d), realm_release(e), realm_release(f), realm_release(extra);
 }
 
-/* ---- Changing realms that cannot be changed -------------------------------------------------------- */
+/* ---- Writes to realms without write access --------------------------------------------------------- */
 
 static void fixed_realms(void) {
     WORKS(realm_begin_write(realm));

@@ -453,7 +453,7 @@ static void test_last_version(void) {
     remove_files(copy);
 }
 
-/* ---- Who has the file open ------------------------------------------------------------------------ */
+/* ---- Processes that have the file open ------------------------------------------------------------ */
 
 static int removing[2];
 static int remove_slowly(const char* name) {

@@ -310,7 +310,7 @@ static void run_once(void) {
     result(good, __LINE__, "a run");
 }
 
-/* ---- Root records that are not neighbours ---------------------------------------------------------- */
+/* ---- Root records that do not fit each other ------------------------------------------------------- */
 
 enum { BLOCK = 4096, RECORD = 512 };
 static void copy_record(const char* from, const char* to, int slot) {

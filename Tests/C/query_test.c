@@ -30,7 +30,7 @@
 static bool thorough, verbose;
 
 
-/* ---- Handles that are given back at the end of a section ---------------------------------------- */
+/* ---- Handles that are released at the end of a section ------------------------------------------ */
 
 static void* held[1000];
 static size_t holding;

@@ -34,7 +34,7 @@ enum {
     STALE = RLM_ERR_STALE_ACCESSOR, SYNTAX = RLM_ERR_INVALID_QUERY_STRING, BAD_QUERY = RLM_ERR_INVALID_QUERY, BAD_PROPERTY = RLM_ERR_INVALID_PROPERTY, BAD_SORT = RLM_ERR_INVALID_SORT_DESCRIPTOR
 };
 
-/* ---- Handles that are given back at the end of a section ---------------------------------------- */
+/* ---- Handles that are released at the end of a section ------------------------------------------ */
 
 static void* held[4000];
 static size_t holding;
@@ -854,7 +854,7 @@ static void deleting(void) {
     end_section();
 }
 
-/* ---- What is gone ------------------------------------------------------------------------------------ */
+/* ---- Deleted objects and collections ----------------------------------------------------------------- */
 
 static void gone(void) {
     begin_section("gone");

@@ -474,7 +474,7 @@ static void test_commits_inside(enum form form) {
     realm_release(writer_here);
 }
 
-/* ---- What a snapshot must not show ---------------------------------------------------------------- */
+/* ---- Contents that a snapshot must not show ------------------------------------------------------- */
 
 static int64_t seen_at_flush;
 static int flushes;

@@ -50,7 +50,7 @@ static realm_t* opened(void) {
     return r;
 }
 
-/* ---- What is called --------------------------------------------------------------------------- */
+/* ---- Calls ------------------------------------------------------------------------------------ */
 
 static char* repeated(const char* front, int times, const char* middle, const char* back) {
     size_t a = strlen(front), b = strlen(middle), c = strlen(back);
@@ -231,7 +231,7 @@ static void a_chain_of_classes(void) {
     free(names);
 }
 
-/* ---- On a thread of its own ------------------------------------------------------------------- */
+/* ---- On a separate thread --------------------------------------------------------------------- */
 
 typedef struct {
     const char* name;

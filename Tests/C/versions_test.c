@@ -95,7 +95,7 @@ static uint64_t file_size(void) {
     return stat(path, &s) == 0 ? (uint64_t)s.st_size : 0;
 }
 
-/* ---- What is listed ----------------------------------------------------------------------------- */
+/* ---- Listed pins -------------------------------------------------------------------------------- */
 
 static void test_list(void) {
     section = "a list";
@@ -152,7 +152,7 @@ static void test_list(void) {
     realm_release(fixed);
 }
 
-/* ---- Whose it is -------------------------------------------------------------------------------- */
+/* ---- Owners of pins ------------------------------------------------------------------------------ */
 
 static int to_other[2], from_other[2];
 static void* reads_elsewhere(void* tells) {

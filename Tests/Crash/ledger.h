@@ -176,7 +176,7 @@ static inline void close_ledger(void) {
     realm = NULL;
 }
 
-/* ---- What must hold ------------------------------------------------------------------------------- */
+/* ---- Invariants ----------------------------------------------------------------------------------- */
 
 /* Size and contents of a row's payload. Some are large: a commit then writes many pages. */
 static inline size_t payload_size(int64_t n) { return n % 97 == 0 ? 60000 : n % 7 == 0 ? (size_t)(n % 4000) : (size_t)(n % 50); }

@@ -59,7 +59,7 @@ uint64_t next_word() { /* splitmix64 */
 size_t below(size_t n) { return n ? next_word() % n : 0; }
 bool chance(unsigned percent) { return below(100) < percent; }
 
-/* ---- What is told ------------------------------------------------------------------------------ */
+/* ---- Reports ----------------------------------------------------------------------------------- */
 
 bool tracing, gentle;
 std::unordered_set<int> skipped;
@@ -331,7 +331,7 @@ void read_keys(realm_t* realm) {
     }
 }
 
-/* ---- What other libraries do not survive ------------------------------------------------------------ */
+/* ---- Calls that crash other libraries --------------------------------------------------------------- */
 
 /* Whether a Mixed property or element has a collection of the wanted kind. */
 bool holds(const realm_object_t* o, realm_property_key_t k, realm_value_type_e wanted) {

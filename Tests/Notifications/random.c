@@ -136,7 +136,7 @@ static void any_statement(text_t* t) {
     }
 }
 
-/* ---- What is observed --------------------------------------------------------------------------------- */
+/* ---- Observers ---------------------------------------------------------------------------------------- */
 
 static const char* const plain[] = {"0.li", "1.si", "0.di", "1.lm", "0.lm[0]", "1.lm[1]", "0.dm", "0.dm{k}", "1.sm",
                                     "0.lm[0][1]", "0.dm{k}[0]", "of 0.li", "of 0.di", "keys 0.di", "of 1.si", "0.le"};
@@ -379,7 +379,7 @@ static void read_content(watched_t* w, content_t* c) {
     realm_clear_last_error();
 }
 
-/* ---- Elements that hold what is watched ----------------------------------------------------------------- */
+/* ---- Elements with watched collections ------------------------------------------------------------------ */
 
 /* realm-core loses a collection whose element is moved in a list (live-objects §6.11): so each element is followed through the statements. */
 static void find_element(realm_t* r, watched_t* w) {

@@ -116,7 +116,7 @@ struct History {
         return was || user.process->dead;
     }
 
-    // ---- What is seen -------------------------------------------------------------------------------------------------------------
+    // ---- Visible contents ---------------------------------------------------------------------------------------------------------
 
     /* A process has read the newest version. */
     void observe(const Content& c, const char* who) {
