@@ -569,8 +569,8 @@ static void versions(void) {
     last.stream.release(&last.stream);
 }
 
-/* In a child process the parent's stream fails with an error and may be released; the parent's own stream still works.
-   */
+/* In a child process the parent's stream fails with an error and may be released; the parent's own stream still
+   works. */
 static void forked(void) {
     section = "forked";
     realm_t* realm = open_file("forked", true);

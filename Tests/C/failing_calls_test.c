@@ -193,8 +193,8 @@ static bool writes(void) {
     now = next;
     return true;
 }
-/* Inserts and deletes much data in one transaction, so that its log, its nodes and a copy of a large value need memory.
-   */
+/* Inserts and deletes much data in one transaction, so that its log, its nodes and a copy of a large value need
+   memory. */
 static bool writes_much(void) {
     static char words[1 << 20];
     memset(words, 'w', sizeof words);

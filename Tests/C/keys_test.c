@@ -289,8 +289,8 @@ static int fail_flushes(int fd) {
     }
     return fdatasync(fd);
 }
-/* A change of key of unknown outcome; then another program opens the file with either key, and the session continues.
-   */
+/* A change of key of unknown outcome; then another program opens the file with either key, and the session
+   continues. */
 static void test_unknown_outcome(void) {
     section = "a change of key of unknown outcome";
     crealm_system_calls_t calls;
@@ -301,8 +301,8 @@ static void test_unknown_outcome(void) {
         realm_t* realm = open_with(SEALED, 0);
         if (!CHECK(realm && add(realm))) return;
         crealm_set_system_calls(&calls);
-        /* Two flushes make the copies equal; the third, of the new block, fails, and so does every attempt to undo it.
-           */
+        /* Two flushes make the copies equal; the third, of the new block, fails, and so does every attempt to undo
+           it. */
         failing_flush = 3, flushes = 0;
         FAILS(CREALM_ERR_COMMIT_OUTCOME_UNKNOWN, change_to(realm, SEALED, 1));
         failing_flush = 0;

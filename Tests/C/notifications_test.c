@@ -366,8 +366,8 @@ static void several_callbacks(void) {
     b.handle = NULL, forget(&b), forget(&a);
     end();
 }
-/* Callbacks with and without key paths on one handle: all get the changes that any of them watches (live-objects 6.10).
-   */
+/* Callbacks with and without key paths on one handle: all get the changes that any of them watches (live-objects
+   6.10). */
 static const struct {
     const char *name, *before, *observed, *paths, *actions, *expected;
 } mixed_rows[] = {

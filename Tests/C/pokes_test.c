@@ -310,7 +310,7 @@ static void run_once(void) {
     result(good, __LINE__, "a run");
 }
 
-/* ---- Root records that do not fit each other ------------------------------------------------------- */
+/* ---- Root records with distant sequence numbers ----------------------------------------------------- */
 
 enum { BLOCK = 4096, RECORD = 512 };
 static void copy_record(const char* from, const char* to, int slot) {

@@ -249,7 +249,7 @@ def main():
         replaced(folder, 'sealed, last but one', raw, states[-3][0], {digest, states[-2][1]}, names, must_fail_used=False)
         _, other, _ = make(probe, folder, 'xchacha', 9, 13, **small)
         replaced(folder, 'sealed, another file', raw, other, {digest}, names)
-        # With the key blocks of another file, all blocks must come from that file.
+        # Key blocks and root records of another file must be refused: all blocks must come from one file.
         cases = [Case('sealed: key blocks of another file', other[:2 * BLOCK] + raw[2 * BLOCK:], {digest}, must_fail=True),
                  Case('sealed: root records of another file', raw[:2 * BLOCK] + other[2 * BLOCK:4 * BLOCK] + raw[4 * BLOCK:], {digest},
                       must_fail=True),

@@ -1489,8 +1489,8 @@ static void run_in_child(const char* label, const struct fixture* f, const uint8
             static const int signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGFPE, SIGABRT, SIGALRM, SIGPROF};
             for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) sigaction(signals[i], &action, NULL);
         }
-        /* The limit is processor time, as a busy machine may be slow. A process that waits for an hour counts as stuck.
-           */
+        /* The limit is processor time, as a busy machine may be slow. A process that waits for an hour counts as
+           stuck. */
         struct itimerval work = {.it_value = {.tv_sec = seconds}};
         setitimer(ITIMER_PROF, &work, NULL);
         alarm(3600);

@@ -62,7 +62,7 @@ class Base:
         self.model = Model(str(path))
 
     def damaged(self, rng, kinds):
-        """(damaged file, kind of damage, provable data)"""
+        """(damaged file, kind of damage, its decrypted bytes)"""
         data, kind = damage(rng, self.model.file.buf, self.model.all_nodes, kinds)
         return data, kind, data
 
