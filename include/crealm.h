@@ -458,7 +458,7 @@ RLM_API bool crealm_class_export_arrow(const realm_t* realm, realm_class_key_t c
                                        size_t batch_rows, struct ArrowArrayStream* out);
 
 /** Reads some rows of results in one call, column by column, as the realm sees them now, also inside a write
- *  transaction. The array is what one of crealm_results_export_arrow() would be.
+ *  transaction. The array has the form of those of crealm_results_export_arrow().
  *
  *  first, count: the range of rows; rows beyond the last are left out. The array has fewer rows than asked
  *                for if their values do not fit into it: then call again for the rest.
@@ -516,9 +516,10 @@ typedef struct crealm_batch_fault {
  *      static void keep_schema(struct ArrowSchema* s) { (void)s; }
  *      static void keep_array(struct ArrowArray* a) { (void)a; }
  *
- *      // int64_t ids[1000]; NULL: no validity bitmap, so no value is null const void *buffers[] = {NULL,
- *      ids}, *none[] = {NULL}; struct ArrowSchema field = {.format = "l", .name = "id", .release =
- *      keep_schema}; struct ArrowArray column = {
+ *      // int64_t ids[1000]; NULL: no validity bitmap, so no value is null
+ *      const void *buffers[] = {NULL, ids}, *none[] = {NULL};
+ *      struct ArrowSchema field = {.format = "l", .name = "id", .release = keep_schema};
+ *      struct ArrowArray column = {
  *          .length = 1000, .n_buffers = 2, .buffers = buffers, .release = keep_array};
  *      struct ArrowSchema *fields[] = {&field}, schema = {
  *          .format = "+s", .n_children = 1, .children = fields, .release = keep_schema};
