@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""The Python package beside others, in one process: sqlite3 of the standard library, and duckdb and peewee where they are installed.
+"""Compares the Python package with others, in one process: sqlite3 of the standard library, and duckdb and peewee if
+they are installed.
 
-  bench_python.py [ROWS [ROUNDS [TABLE]]]      1 000 000 rows and 5 rounds without numbers; TABLE gets the rows as Markdown
+  bench_python.py [ROWS [ROUNDS [TABLE]]]      default: 1 000 000 rows and 5 rounds; TABLE: file for the results as Markdown
 
-Each row of the table is measured in alternating rounds: ours, theirs, ours, theirs. It shows the medians in processor time, and how many
-times theirs ours takes: below 1 we are faster. Goals are ratios, or times for what the others do not do. Programs that run beside it change
-both sides of a ratio, but not by the same amount: repeat what is close to its goal.
+Each row of the table is measured in alternating rounds: ours, theirs, ours, theirs. It shows the medians of the
+processor times, and the ratio of our time to theirs: below 1 we are faster. Goals are ratios, or times for operations
+that the others do not have. Programs that run at the same time change both sides of a ratio, but not equally: repeat a
+measurement that is close to its goal.
 """
 
 import gc
@@ -29,7 +31,7 @@ class Person(crealm.Model):
 
 
 def peewee_model(path):
-    """The same table as a model of peewee; None where that is not installed."""
+    """The same table as a model of peewee; None if peewee is not installed."""
     try:
         import peewee
     except ImportError as missing:
@@ -72,7 +74,7 @@ class Bench:
         self.record = peewee_model(self.folder / "people.sqlite")
 
     def compare(self, what, ours, theirs, count, goal):
-        """`ours` and `theirs` do the same `count` times; `theirs` is None where nobody does it."""
+        """`ours` and `theirs` do the same `count` times; `theirs` is None if no other package does it."""
         times = {ours: [], theirs: []}
         for _ in range(self.rounds):
             for side in filter(None, (ours, theirs)):

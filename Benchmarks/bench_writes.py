@@ -1,5 +1,6 @@
-"""Rows of bench_python.py: writing. Objects with a primary key, two texts (one of them indexed), an integer and a floating-point number, beside
-sqlite3's executemany with the same index, each in one transaction that ends on the disk."""
+"""The rows about writing of bench_python.py: objects with a primary key, two texts (one of them indexed), an integer
+and a floating-point number, compared with sqlite3's executemany with the same index, each in one transaction that is
+flushed to disk."""
 
 import random
 import sqlite3

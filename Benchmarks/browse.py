@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""How fast the Browser is on a large file: from the command to the first rows, scrolling to any place, sorting, what the server takes of memory.
+"""Measures the Browser on a large file: the time from the command to the first rows, for scrolling to any place, and
+for sorting, and the server's memory.
 
-    browse.py [N]        objects of the file; 1,000,000 where nobody says. The release library, on a machine that does nothing else.
+    browse.py [N]        objects of the file (1,000,000). Use the release library, on an otherwise idle machine.
 """
 
 import http.client
@@ -24,11 +25,11 @@ GOALS = {"first rows": 300, "scrolling": 100, "memory": 150}  # Milliseconds, an
 
 
 class Server:
-    """A server that was just started, and a connection that stays."""
+    """A server that was just started, and a connection that stays open."""
 
     def __init__(self, file, *options):
         self.began = time.perf_counter()
-        # As it is installed: with the modules compiled.
+        # As when installed: with compiled modules.
         environment = {
             **os.environ, "PYTHONPATH": str(ROOT / "bindings/python"), "PYTHONPYCACHEPREFIX": str(CACHE.name), "PYTHONDONTWRITEBYTECODE": "",
         }
@@ -50,7 +51,7 @@ class Server:
         return 1000 * (time.perf_counter() - start), found
 
     def memory(self):
-        """MB that are the server's own: without pages of the file, which the system takes back."""
+        """MB of the server's private memory: without pages of the file, which the operating system can reclaim."""
         status = pathlib.Path(f"/proc/{self.process.pid}/status").read_text()
         return int(next(line.split()[1] for line in status.splitlines() if line.startswith("RssAnon"))) / 1000
 

@@ -1,8 +1,10 @@
-/* What a scan cannot do without: the bytes of the leaves that each scan of bench.c needs, laid out as in its file, read once.
+/* The lower bound of a scan: reads once the bytes of the leaves that each scan of bench.c needs, laid out as in its
+   file.
  * Usage: read_once N
  * Prints one line per workload:  name <tab> seconds <tab> bytes
- * A cluster of 256 rows is one stretch of memory in pages of 4 KB; the leaves of a workload are read from each, 16 bytes at a time.
- * As in bench.c counts are the best of three and aggregates run once, on memory that is not in the caches any more.
+ * A cluster of 256 rows is contiguous memory in pages of 4 KB; of each, the leaves of a workload are read, 16 bytes at
+ * a time. As in bench.c, counts are the best of three and aggregates run once, on memory that is no longer in the
+ * caches.
  */
 #define _GNU_SOURCE
 #include <stdint.h>
@@ -19,7 +21,7 @@ static double now(void) { struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t);
 static uint64_t rs = 88172645463325252ULL;
 static uint64_t rnd(void) { rs ^= rs << 13; rs ^= rs >> 7; rs ^= rs << 17; return rs; }
 
-/* Leaves of a cluster in file order, with the bytes a row takes; names are as long as they are. */
+/* Leaves of a cluster in file order, with the bytes per row; names have different lengths. */
 enum { ID, NAME_ENDS, NAME_TEXT, CITY, AGE, BALANCE, SCORE, FRIEND, BACKLINK };
 static const int width[COLUMNS] = {4, 2, 0, 8, 1, 4, 8, 4, 4};
 

@@ -3,16 +3,17 @@
 A measurement is a dictionary, kept as JSON:
 
     n, rounds, processor, cores, date
-    workloads    name → operations, and seconds by engine: crealm, sqlite; encrypted and reference where they were measured
-    reading      scan → bytes it needs, and the seconds that reading them once takes
-    sizes        what is no time of a workload: bytes per object, first read after a reopen, peak of memory; by engine
-    watching     number of objects → what is done → engine → seconds and operations
-    reference    the name of the library beside ours, where there was one
+    workloads    name → operations, and seconds by engine: crealm, sqlite; encrypted and reference if they were measured
+    reading      scan → bytes it needs, and the seconds to read them once
+    sizes        measurements that are no times: bytes per object, first read after a reopen, peak of memory; by engine
+    watching     number of objects → operation → engine → seconds and operations
+    reference    the name of the reference library, if one was measured
 """
 import html
 import math
 
-# Each workload: what it does, the goal as SQLite's time / ours, and what realm-core 14.14 reached when the goals were set.
+# Each workload: its description, the goal as SQLite's time / ours, and the ratio of realm-core 14.14 when the goals
+# were set.
 WORKLOADS = {
     "insert_bulk": ("insert all objects in one transaction", 2.5, 1.3),
     "write_txn_small": ("transactions of one object", 1.0, 0.28),
@@ -40,13 +41,13 @@ WORKLOADS = {
     "delete_half": ("delete half of the objects by a query", 1.5, 0.30),
 }
 ENCRYPTED_GOAL = 0.8
-# What watching costs: the words for each operation.
+# The cost of watching: the description of each operation.
 WATCHING = {
     "callbacks_20x10": "commit to callback, a whole class and `n > 90`",
     "callbacks_sorted_20x10": "commit to callback, `n > 90 SORT(n DESC)`",
     "freeze": "freeze",
 }
-# What the picture shows, from above.
+# The rows of the picture, from the top.
 GROUPS = [
     ("Write", ["insert_bulk", "write_txn_small", "update_all_int", "list_append", "delete_half"]),
     ("Read", ["pk_lookup", "iterate_3props", "list_read"]),
@@ -150,7 +151,7 @@ def tables(measured) -> str:
 
 
 def picture(measured) -> str:
-    """Bars: how many times faster than SQLite, on a logarithmic scale; a thin one beside each for realm-core."""
+    """Bars: how many times faster than SQLite, on a logarithmic scale; beside each, a thin bar for realm-core."""
     left, right, top, line, heading = 290, 880, 74, 22, 30
     lowest, highest = 0.25, 300.0
 

@@ -2,14 +2,15 @@
 """Runs the same workloads on the library and on SQLite, alternately; prints tables of the medians and draws them.
 
     run.py LIB.so [N] [--rounds R] [--reference OTHER.so] [--last WORKLOAD] [--keep]
-    run.py LIB.so --watching [--reference OTHER.so]   what watching costs, alone; --keep puts it beside the kept numbers
+    run.py LIB.so --watching [--reference OTHER.so]   only the cost of watching; --keep adds it to the kept numbers
     run.py --draw MEASUREMENT.json          page, picture and numbers in docs/ from an earlier measurement
-    run.py --check                          whether page and picture in docs/ are those of the numbers there
+    run.py --check                          whether page and picture in docs/ match the numbers there
 
-The first table compares with SQLite. The last one holds each scan against reading the same bytes once (read_once.c, in every round). Small
-transactions run on an encrypted file too, beside SQLite's plain one. Watching (watch.c) is measured at several sizes, once. With `--reference`, another library with Realm's C API opens files and
-writes small transactions in the same rounds, and watches. `--last` ends every run after that workload. Numbers and picture are left in .build/benchmarks;
-`--keep` also puts them into docs/, as the measurement that the README shows.
+The first table compares with SQLite. The last one compares each scan with reading the same bytes once (read_once.c, in
+every round). Small transactions also run on an encrypted file, beside SQLite's plain one. Watching (watch.c) is
+measured at several sizes, once. With `--reference`, another library with Realm's C API also opens files, writes small
+transactions and watches, in the same rounds. `--last` ends every run after that workload. Numbers and picture are
+written to .build/benchmarks; `--keep` also writes them to docs/, as the measurement that the README shows.
 """
 import argparse
 import datetime
@@ -29,9 +30,10 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent
 PAGE, KEPT, PICTURE = (ROOT / "docs" / f"benchmarks.{kind}" for kind in ("md", "json", "svg"))
 LATEST = ROOT / ".build/benchmarks"
-# What the programs print besides the times of workloads.
+# The values that the programs print besides the times of workloads.
 SIZES = {"bytes_per_object", "reopen_first_read", "peak_rss_mb"}
-# Numbers of objects that are watched; the last one takes too long where work grows with the objects.
+# Numbers of objects that are watched; the last one is skipped if the work grows with the objects, as it would take too
+# long.
 WATCHED = (100_000, 1_000_000, 4_000_000)
 
 
@@ -60,7 +62,7 @@ def cpu() -> str:
 
 
 def measure(library: str, n: int, rounds: int, reference: str | None, last: str | None) -> dict:
-    """Runs everything, alternately, and returns the medians: see report.py for what they are called."""
+    """Runs everything, alternately, and returns the medians; report.py describes their names."""
     work = pathlib.Path(tempfile.mkdtemp(prefix="bench-", dir=ROOT / ".build"))
     ours = build(work / "bench", "-I", str(ROOT / "include"), str(HERE / "bench.c"), "-ldl")
     sqlite = build(work / "bench_sqlite", str(HERE / "bench_sqlite.c"), "-lsqlite3")
@@ -106,7 +108,7 @@ def measure(library: str, n: int, rounds: int, reference: str | None, last: str 
 
 
 def watching(library: str, reference: str | None, work: pathlib.Path) -> dict:
-    """By number of objects, what is done, and engine: seconds and operations."""
+    """Seconds and operations, by number of objects, operation, and engine."""
     program = build(work / "watch", "-I", str(ROOT / "include"), str(HERE / "watch.c"), "-ldl", "-lpthread")
     found = {}
     for n in WATCHED:
@@ -129,7 +131,7 @@ def watch_alone(library: str, reference: str | None, keep: bool):
 
 
 def draw(measured: dict):
-    """Writes the page of the benchmarks, its picture and the measurement both are made from."""
+    """Writes the page of the benchmarks, its picture, and the measurement from which both are made."""
     KEPT.write_text(as_json(measured))
     PICTURE.write_text(report.picture(measured))
     PAGE.write_text(report.page_with(PAGE.read_text(), measured))
@@ -140,7 +142,7 @@ def as_json(measured: dict) -> str:
 
 
 def check() -> bool:
-    """Whether page and picture are those of the measurement beside them."""
+    """Whether page and picture match the measurement beside them."""
     measured = json.loads(KEPT.read_text())
     same = PICTURE.read_text() == report.picture(measured) and PAGE.read_text() == report.page_with(PAGE.read_text(), measured)
     if not same:

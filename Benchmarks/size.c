@@ -1,4 +1,5 @@
-/* How large a file is, and what a commit writes, over many small commits; any library that exports Realm's C API.
+/* Measures the size of a file, and the bytes that a commit writes, over many small commits, with any library that
+   exports Realm's C API.
  *
  * Usage: size LIB.so FILE OBJECTS COMMITS WORKLOAD PINS [key64-file]
  *   WORKLOAD  int     each commit sets one int of a random object
@@ -6,10 +7,10 @@
  *             turns   … deletes a random object and inserts another
  *             lists   … changes one list of a random object: appends, erases or sets
  *             classes … changes one object of each of three classes
- *   PINS      versions that are kept: 0, or 1 (frozen before the first commit), or more (frozen at equal distances)
+ *   PINS      pinned versions: 0, or 1 (frozen before the first commit), or more (frozen at equal intervals)
  *
- * Prints a line for each twentieth of the commits: commits, bytes of the file, bytes given to write calls a commit,
- * microseconds of processor time a commit, calls of write a commit.
+ * Prints a line for each twentieth of the commits: commits, bytes of the file, bytes passed to write calls per commit,
+ * microseconds of processor time per commit, write calls per commit.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -104,7 +105,7 @@ static realm_t* open_file(const char* path, const uint8_t* key) {
     return realm;
 }
 
-/* Bytes given to write calls, and their number. */
+/* The bytes passed to write calls, and the number of these calls. */
 static void written(long long* bytes, long long* calls) {
     char line[128];
     FILE* io = fopen("/proc/self/io", "r");

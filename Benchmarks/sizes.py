@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""How large a file is, and what a commit writes, over many small commits; beside SQLite and, where given, another library.
+"""Measures the size of a file, and the bytes that a commit writes, over many small commits; compares with SQLite and,
+optionally, another library.
 
     sizes.py LIB.so [OBJECTS] [--commits C] [--reference OTHER.so] [--workloads int,text,…] [--pins 0,1] [--encrypted] [--keep]
 
-Prints a line for each workload, number of pinned versions and engine. The picture of the file's size over the commits is left in
-.build/benchmarks/sizes.svg; `--keep` puts table and picture into docs/sizes.md and docs/sizes.svg. What the workloads do is said in size.c;
-SQLite has the same rows in a table (WAL, synchronous=FULL), and its write-ahead log is counted with its file.
+Prints a line for each workload, number of pinned versions and engine. The picture of the file's size over the commits
+is written to .build/benchmarks/sizes.svg; `--keep` writes table and picture to docs/sizes.md and docs/sizes.svg. size.c
+describes the workloads; SQLite has the same rows in a table (WAL, synchronous=FULL), and its write-ahead log is counted
+with its file.
 """
 import argparse
 import html
@@ -28,14 +30,14 @@ HEADINGS = ["commits", "objects", "pins", "engine", "file before", "file after",
 
 
 def run_realm(program, library, path, objects, commits, workload, pins, key):
-    """Points of (commits, bytes of the file, bytes a commit, microseconds a commit)."""
+    """Points of (commits, bytes of the file, bytes per commit, microseconds per commit)."""
     command = [program, os.path.abspath(library), str(path), str(objects), str(commits), workload, str(pins), *([str(key)] if key else [])]
     out = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     return [tuple(float(field) for field in line.split("\t")[:4]) for line in out.splitlines()]
 
 
 def run_sqlite(path, objects, commits, workload):
-    """The same, for the workloads that are one statement each; bytes a commit are not counted."""
+    """The same for SQLite, for the workloads that are one statement; bytes per commit are not measured."""
     change = {"int": "UPDATE a SET number = ? WHERE id = ?", "text": "UPDATE a SET text = ? WHERE id = ?"}.get(workload)
     if not change:
         return []
@@ -85,7 +87,8 @@ def table(rows):
 
 
 def picture(curves):
-    """A panel for each workload and number of pins: the file's size, as a multiple of what it was before, over the commits."""
+    """A panel for each workload and number of pins: the file's size, as a multiple of the size at the beginning, over
+    the commits."""
     width, height, left, top = 280, 150, 52, 40
     panels = list(dict.fromkeys((c["workload"], c["pins"]) for c in curves))
     parts = []

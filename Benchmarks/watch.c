@@ -1,4 +1,5 @@
-/* What watching costs, over any shared library that exports Realm's C API: change callbacks, frozen Realms, a reader beside a writer.
+/* Measures the cost of watching, with any shared library that exports Realm's C API: change callbacks, frozen Realms, a
+   reader beside a writer.
  *
  *     watch LIB.so WORKDIR N
  *
@@ -52,7 +53,7 @@ static uint64_t random_number(void) {
     return state;
 }
 
-/* Every Realm is used by one thread, and moves when it is asked to. */
+/* Every Realm is used by one thread, and moves only when it is refreshed. */
 static void nothing(realm_userdata_t p) { (void)p; }
 static void drop(realm_userdata_t p, realm_work_queue_t* work) { (void)p, (void)work; }
 static bool yes(realm_userdata_t p) { return (void)p, true; }
@@ -99,7 +100,7 @@ static void change(realm_t* r, int objects) {
 
 static long calls;
 static void on_change(realm_userdata_t p, const realm_collection_changes_t* c) { (void)p, (void)c, calls++; }
-/* 20 transactions of 10 changes by another Realm: from each commit until the callbacks have run. */
+/* 20 transactions of 10 changes by another Realm: the time from each commit until the callbacks have run. */
 static void watch(realm_t* writer, const char* name, const char* const* queries, int observers) {
     realm_t* r = open_realm();
     realm_results_t* rows[2];
@@ -179,7 +180,7 @@ static long read_a_while(bool beside_writer, double* seconds, long* committed) {
     if (beside_writer) pthread_join(writer, NULL);
     return found;
 }
-/* In turns: what else the machine does then slows both. */
+/* Measures both in turns, so that other load on the machine slows both. */
 static void read_in_turns(void) {
     long alone = 0, beside = 0, committed = 0, none = 0;
     double time_alone = 0, time_beside = 0;

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the public C headers declare, and whether the Swift side agrees.
+"""Lists the functions that the public C headers declare, and compares their signatures with those of the Swift module.
 
   abi_names.py names    INCLUDE_DIR               functions the library must export, one per line
   abi_names.py compare  INCLUDE_DIR SWIFT_HEADER  compare the signatures with the C header that the
@@ -8,14 +8,14 @@
 The headers are read by clang (the one in $CLANG, on the path, or next to swiftc).
 
 The emitted header cannot be compiled together with ours: it spells every OpaquePointer `void *`, a
-size_t `NSInteger` and a bool `BOOL`, and shows @_cdecl functions to Objective-C only. So it is read by
-itself, with those names supplied, and each signature is compared type by type:
+size_t `NSInteger` and a bool `BOOL`, and shows @_cdecl functions to Objective-C only. So clang reads it separately,
+with definitions of those names, and each signature is compared type by type:
 
-  - a pointer agrees with a pointer. If both sides say what it points to, that must agree too, except
-    that const and nullability do not count and `void *` agrees with every data pointer;
+  - a pointer agrees with a pointer. If both sides give the type it points to, these types must agree too, except that
+    const and nullability are ignored and `void *` agrees with every data pointer;
   - a function pointer agrees with a function pointer of the same signature;
   - size_t agrees with Int and UInt, and with nothing else;
-  - every other number agrees with one of equal width, sign and kind; bool is a kind of its own;
+  - every other number agrees with one of equal width, sign and kind; bool agrees with bool only;
   - a struct or enum passed by value agrees with itself.
 
 Exit status: 0 fine, 1 differences (one per line on standard output), 2 the check itself failed.
@@ -31,10 +31,10 @@ import tempfile
 
 PUBLIC = re.compile(r"^(realm|crealm)_")
 
-# Put before the names of our functions while the emitted header is read.
+# Prefix of the names of our functions while the emitted header is read.
 OURS = "abi_ours_"
 
-# What the emitted header expects of Objective-C.
+# The Objective-C declarations that the emitted header uses.
 FOUNDATION = """#include <stdbool.h>
 #include <stddef.h>
 typedef bool BOOL;
@@ -62,7 +62,7 @@ def find_clang():
 
 
 class Unit:
-    """What one piece of C declares, as clang sees it: all of it, and functions and typedefs by name."""
+    """The declarations of one C source as clang parses it: all of them, and functions and typedefs by name."""
 
     def __init__(self, source, *flags):
         command = [find_clang(), "-x", "c", "-std=c11", "-fsyntax-only", *flags]
@@ -93,7 +93,7 @@ class Parser:
     IGNORED = {"const", "volatile", "restrict", "__restrict", "_Nullable", "_Nonnull"}
     IGNORED |= {"_Null_unspecified", "_Nullable_result", "extern", "inline"}
     NUMBER_WORDS = {"signed", "unsigned", "char", "short", "int", "long", "float", "double"}
-    # Not followed to what they stand for, which differs between platforms.
+    # Typedefs that are not resolved, because their types differ between platforms.
     MACHINE_WORDS = {"size_t", "ptrdiff_t", "NSInteger", "NSUInteger"}
 
     def __init__(self, unit, text):
@@ -153,7 +153,7 @@ class Parser:
         return ("int", bits, "unsigned" not in words)
 
     def declarator(self):
-        """Returns what the declarator makes of the base type."""
+        """Returns the type that the declarator makes from the base type."""
         if self.peek() == "*":
             self.take()
             inner = self.declarator()
@@ -207,7 +207,7 @@ def show(t):
 
 
 def agree(c, swift):
-    """Whether two types are passed alike and mean alike."""
+    """Whether two types are passed in the same way and have the same meaning."""
     if c[0] != swift[0]:
         return False
     if c[0] == "pointer":
@@ -227,7 +227,7 @@ def point_alike(c, swift):
     if ("void",) in (c, swift):
         return True
     if c[0] == swift[0] == "int" and c[1] == swift[1] == 8:
-        return True  # text and bytes: char, int8_t, uint8_t
+        return True  # text and bytes: char, int8_t and uint8_t agree
     return agree(c, swift)
 
 
@@ -244,7 +244,7 @@ def differences(name, c, swift):
 
 
 def include_lines(include):
-    """The public headers; the one for tests where there is one."""
+    """The public headers, and the header for tests if it exists."""
     names = ["realm.h", "crealm.h", "crealm_testing.h"]
     return ['#include "%s"' % n for n in names if os.path.exists(os.path.join(include, n))]
 
@@ -263,8 +263,8 @@ def compare(include, swift_header):
         os.mkdir(os.path.join(folder, "Foundation"))
         with open(os.path.join(folder, "Foundation", "Foundation.h"), "w") as file:
             file.write(FOUNDATION)
-        # Our headers supply the types. Their functions are renamed away, so that those of the
-        # emitted header are not taken for repeated declarations.
+        # Our headers supply the types. Their functions are renamed, so that those of the emitted header are not
+        # repeated declarations.
         renamed = sorted(public(ours))
         lines = ["#define %s %s%s" % (name, OURS, name) for name in renamed]
         lines += include_lines(include)

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""What programs that were built with an earlier release rely on: is it all there still?
+"""Checks that everything programs built with an earlier release rely on still exists.
 
   abi_releases.py check LIBRARY.so [INCLUDE_DIR [FOLDER]] [--release]
-  abi_releases.py write VERSION    [INCLUDE_DIR [FOLDER]]      at a release: keeps the list of today as FOLDER/VERSION.txt
+  abi_releases.py write VERSION    [INCLUDE_DIR [FOLDER]]      at a release: writes FOLDER/VERSION.txt
 
-A list has a line for each function with its signature, each struct with its members, each name of a type with what it stands for, and each
-number that has a name, as the installed headers declare them. `check` compares with the list of the newest release in the folder (docs/abi).
-What is gone or was changed is a difference, and so is a function of the list that the library does not export; what is new is printed. With
-`--release` what is new is a difference, too: a release lists all that it exports, or a later break of it would pass.
+A list has a line for each function with its signature, each struct with its members, each typedef with its type, and
+each named constant, as the installed headers declare them. `check` compares with the list of the newest release in the
+folder (docs/abi). An entry that is missing or changed is a difference, and so is a listed function that the library
+does not export; new entries are printed. With `--release` new entries are differences, too: a release must list all its
+exports, or a later break of one would go unnoticed.
 
 Exit status: 0 fine, 1 differences, 2 the check itself failed.
 """
@@ -23,12 +24,12 @@ HEADERS = ("realm.h", "crealm.h")
 
 
 def spelled(node):
-    """The type of a declaration, alike from every version of clang."""
+    """The type of a declaration, spelled the same for every version of clang."""
     return node["type"]["qualType"].replace("_Bool", "bool")
 
 
 def members(record):
-    """The members of a struct or union; those of a nested one that has no name stand in its place."""
+    """The members of a struct or union; a nested one without a name is replaced by its members."""
     found, unnamed = [], [node for node in record.get("inner", []) if node["kind"] == "RecordDecl"]
     for field in (node for node in record.get("inner", []) if node["kind"] == "FieldDecl"):
         of_type = spelled(field)
@@ -49,7 +50,7 @@ def constants(enum):
 
 
 def declared(include):
-    """Kind and name of everything that the headers declare → what it is."""
+    """Kind and name of every declaration in the headers → its definition."""
     unit = Unit("".join(f'#include "{name}"\n' for name in HEADERS), "-I", str(include))
     found = {}
     for node in unit.nodes:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""The pictures of docs/python/browser.md and the README, of a file made for them.
+"""Makes the pictures of docs/python/browser.md and the README, from a sample file that it creates.
 
-    .build/venv/bin/python Scripts/browser_pictures.py      what it needs, Scripts/test-browse.sh installs
+    .build/venv/bin/python Scripts/browser_pictures.py      Scripts/test-browse.sh installs its requirements
 """
 
 import os
@@ -30,7 +30,7 @@ def with_values(page, file):
 
 
 def with_conflict(page, file):
-    """A form, and another program that is faster."""
+    """An edit form whose object another program changes first."""
     page.click(".property:has(dt bdi:text-is('name')) .edit")
     page.fill("form.change textarea", "Ann Dahl-Moreau")
     with crealm.open(file) as db, db.write():

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Builds the library.   build.sh [release|debug]
-# What a build leaves knows the folder it was made in: in a checkout that was moved it is stale, which the compiler says in many words.
+# Build products contain the path of their folder: in a checkout that was moved they are stale, and the compiler fails
+# with many messages.
 set -eu
 cd "$(dirname "$0")/.."
 configuration=${1:-release} plan=.build/${1:-release}.yaml

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Checks that the library is what the public headers say.
+# Checks that the library exports what the public headers declare.
 #
 #   Scripts/check-abi.sh [--include DIR] LIBRARY.so [EMITTED-SWIFT-HEADER]
 #
@@ -9,7 +9,7 @@
 #    .build/<triple>/<configuration>/CRealm.build/include/CRealm-Swift.h): every function has the
 #    signature that the header declares.
 #
-# Each difference is printed on a line of its own. Exit status: 0 none, 1 some, 2 the check failed.
+# Each difference is printed on its own line. Exit status: 0 no differences, 1 differences, 2 the check failed.
 set -euo pipefail
 export LC_ALL=C
 
@@ -35,8 +35,8 @@ if [[ ! -f $library ]]; then
     exit 2
 fi
 names names | sort -u >"$work/declared" || exit 2
-# Lines of nm are "address type name", or "type name" for symbols without an address. Linkers leave
-# local symbols in the dynamic table, which nobody can bind to: --extern-only drops them.
+# Lines of nm are "address type name", or "type name" for symbols without an address. Linkers leave local symbols in the
+# dynamic table, which no program can bind to: --extern-only drops them.
 nm -D --defined-only --extern-only "$library" | awk '{ sub(/@.*/, "", $NF); print $(NF - 1), $NF }' \
     | sort -u >"$work/defined" || exit 2
 awk '$1 == "T" { print $2 }' "$work/defined" | sort -u >"$work/functions"

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Blank lines, long lines and one-letter names of the Swift sources, against what CONTRIBUTING.md promises.
+"""Checks blank lines, long lines and one-letter names of the Swift sources against the limits in CONTRIBUTING.md.
 
     check_air.py [--table] [--names FILE...]
 

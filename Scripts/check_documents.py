@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""Whether what the sources say about the documents is there.
+"""Checks that the sections, files and scenarios that sources and documents refer to exist.
 
   check_documents.py     from the root of the sources; one line for each fault
 
 1. A section that a comment names, "storage §3.5" or "query-language §6", is in that document: as a heading that begins with the number, or,
    for its last part, as an item of that number in a list of the section ("logical §10.6", "storage §1.4.2").
 2. A link from one document to a file of the repository leads to a file.
-3. Each observed scenario, a row of section 11 of live-objects, stands in a test under its number, or in the table of docs/testing.md beside
-   functions that are in the named tests.
-4. A path in backticks that begins at the root of the sources, `docs/security.md`, is there; one with a star or dots stands for several.
+3. Each observed scenario, a row of section 11 of live-objects, is named by number in a test, or in the table of
+   docs/testing.md beside functions that exist in the named tests.
+4. A path in backticks that begins at the root of the sources, `docs/security.md`, exists; a star or dots in it match
+   any text.
 """
 
 import pathlib
@@ -43,7 +44,7 @@ def has(found, number):
 
 
 def scenarios(section):
-    """The rows of a section that no test names, and the tests that are named and not there."""
+    """The rows of a section that no test names, and the named tests that do not exist."""
     def test(name):
         return pathlib.Path("Tests/C", name).read_text()
 

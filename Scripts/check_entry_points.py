@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Whether every exported function goes through the entry point that its header promises, and is misused in a test.
+"""Checks that every exported function uses the entry point that its header promises, and that a test misuses it.
 
   check_entry_points.py        from the root of the sources; one line for each fault
 
@@ -7,7 +7,8 @@
    readProperty, writeProperty, readObject);
    every other function with a handle takes `anywhere`, which gives no access to a realm.
 2. Pointers become handles in Boundary only, and in the functions that take handles of any kind (release, clone, equals).
-3. Every exported function stands in Tests/C/misuse_test.c, and every confined one is called on wrong threads in Tests/C/threads_test.c.
+3. Every exported function is called in Tests/C/misuse_test.c, and every confined one is called on a wrong thread in
+   Tests/C/threads_test.c.
 """
 
 import pathlib
@@ -21,7 +22,8 @@ ANY_KIND = {"realm_release", "realm_clone", "realm_equals", "realm_is_frozen"}
 
 
 def thread_rules(include):
-    """The word after "Thread:" in the comment of each function. It is empty if the rule stands above a whole section: no such rule is "confined"."""
+    """The word after "Thread:" in the comment of each function. It is empty if the rule is above a whole section: no
+    such rule is "confined"."""
     rules = {}
     for header in include.glob("*.h"):
         for m in re.finditer(r"(/\*\*.*?\*/)\s*RLM_API[^;]*?\b(c?realm_\w+)\(", header.read_text(), re.S):

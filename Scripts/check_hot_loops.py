@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Functions that run once per leaf or per row count no references and allocate nothing: their machine code in a release library calls no function
-of the runtime that does. Counting one reference per leaf takes a fifth of the time of a counting query, and no test of results would notice.
+"""Checks that functions which run once per leaf or per row do no reference counting and allocate nothing: their machine
+code in a release library must not call the runtime functions that do. One retain and release per leaf takes a fifth of
+the time of a counting query, and no test of results would notice.
 
     Scripts/check_hot_loops.py LIBRARY
 

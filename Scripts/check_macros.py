@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The macros of bindings/swift-macros: what they refuse and where, and that what they make runs.
+"""Tests the macros of bindings/swift-macros: the errors they report and their places, and that the code they generate
+runs.
 
     check_macros.py [BUILD]        with the modules and objects of a build of RealmSwift (.build/debug)
 """
@@ -33,11 +34,11 @@ def plugin(host: Path, folder: Path) -> str:
 
 
 def refused(file: Path, arguments: list[str]) -> str:
-    """What differs between the errors that the file announces and those that it gets from the macros; empty: nothing."""
+    """The differences between the errors that the file's comments announce and those that the macros report."""
     found = compile("-typecheck", *arguments, str(file))
-    # The compiler repeats an error of a macro at the place of its expansion.
+    # The compiler repeats a macro's error at the place of its expansion.
     errors = {(int(line), text) for line, text in re.findall(rf"^{re.escape(str(file))}:(\d+):\d+: error: (.*)$", found, re.MULTILINE)}
-    # A comment of its own speaks of the line below it.
+    # A comment on a separate line announces the errors of the line below it.
     wanted = {
         i + line.strip().startswith("// refused: "): line.split("// refused: ")[1]
         for i, line in enumerate(file.read_text().splitlines(), 1)
@@ -49,7 +50,7 @@ def refused(file: Path, arguments: list[str]) -> str:
 
 
 def run(source: Path, arguments: list[str], objects: list[str], folder: Path) -> str:
-    """Compiles a program and runs it: what it prints, or the errors."""
+    """Compiles a program and runs it. Returns its output, or the errors."""
     main = folder / "main.swift"
     shutil.copy(source, main)
     if wrong := compile("-o", str(folder / "program"), *arguments, str(main), *objects, "-lsodium", "-lcrypto"):

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Whether the layers that call the system compile for other systems than this one: docs/porting.md says what that shows and what it does not.
+"""Checks that the layers which call the operating system compile for other systems: docs/porting.md says what that
+proves and what it does not.
 
-Swift's standard library is taken for the other system from the texts of its interfaces that this toolchain has; the C library from its own headers
-where they are installed (Debian: libc6-dev-arm64-cross with linux-libc-dev-arm64-cross, musl-dev), else from Tests/Porting. With --all the whole
-engine is type-checked for 64-bit ARM.
+The other system's Swift standard library is built from the interface texts of this toolchain; its C library comes from
+its own headers where they are installed (Debian: libc6-dev-arm64-cross with linux-libc-dev-arm64-cross, musl-dev), else
+from Tests/Porting. With --all the whole engine is type-checked for 64-bit ARM.
 """
 
 import os
@@ -52,17 +53,17 @@ def toolchain():
 
 
 def interface(text, target):
-    """The text of an interface, for another target: only its declarations count."""
+    """The text of an interface, for another target. Only the declarations are kept."""
     text = re.sub(r"-target \S+", f"-target {target.triple}", text, count=1)
     text = text.replace("swift-module-flags: ", "swift-module-flags: -experimental-skip-all-function-bodies ", 1).replace(" -O ", " -Onone ", 1)
     text = text.replace(" -library-level api", "", 1)
-    # Declarations for older systems need bodies, which interfaces lack; two functions for Float80 are of x86-64 alone.
+    # Declarations for older systems need bodies, which interfaces lack; two functions for Float80 exist on x86-64 only.
     text = re.sub(r"@backDeployed\([^)]*\)", "", text)
     return re.sub(r"^.*\b_stdlib_(remainder|squareRoot)l\(.*$", "()", text, flags=re.M).replace("Glibc", target.module)
 
 
 def prepare(target, resources, host):
-    """A folder of resources and one of system headers, as a toolchain and an SDK for the target would have them."""
+    """A folder of resources and one of system headers, laid out as in a toolchain and an SDK for the target."""
     shutil.rmtree(target.folder, ignore_errors=True)
     modules = target.folder / "resources" / target.platform
     modules.mkdir(parents=True)
@@ -87,7 +88,7 @@ def prepare_headers(target, resources):
     header = PORTING / target.module / "sdk.h"
     if target.headers:
         for file in target.headers.iterdir():
-            # Musl has some headers that only say where the right ones are.
+            # Some headers of Musl only redirect to the right ones.
             if "redirecting incorrect" not in (file.read_text(errors="replace")[:60] if file.is_file() else ""):
                 (include / file.name).symlink_to(file)
         header = next((resources / "linux").glob("*/SwiftGlibc.h"))
@@ -96,7 +97,7 @@ def prepare_headers(target, resources):
             (include / f"{name}.h").parent.mkdir(exist_ok=True)
             (include / f"{name}.h").write_text("#pragma once\n#include <sdk.h>\n")
         (include / "sdk.h").write_text(f'#include "{header}"\n')
-    # The kernel's own headers are the same for every C library.
+    # The kernel's headers are the same for every C library.
     for name in "linux", "asm", "asm-generic":
         place = next((p for p in (HOST_INCLUDE / name, *HOST_INCLUDE.glob(f"*-linux-gnu/{name}")) if p.exists()), None)
         if place and "linux" in target.triple and not (include / name).exists():

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The compiler refuses what it must in the Swift files of Tests/Swift/Refused: the lines that end with "// refused", and no other line.
+"""Checks that the compiler refuses, in the Swift files of Tests/Swift/Refused, the lines that end with "// refused",
+and no other line.
 
     check_refusals.py [BUILD]        with the modules of a build (.build/debug)
 """
@@ -18,7 +19,8 @@ def flags(build: Path) -> list[str]:
 
 
 def refused(file: Path, build: Path) -> set[int]:
-    """The lines in which the compiler finds an error. Isolation is checked behind the types: so it compiles, into nothing."""
+    """The lines in which the compiler finds an error. Isolation is checked after the types, so the file is compiled,
+    with the output to /dev/null."""
     result = subprocess.run(["swiftc", "-c", "-o", "/dev/null", *flags(build), str(file)], capture_output=True, text=True, check=False)
     return {int(line) for line in re.findall(rf"^{re.escape(str(file))}:(\d+):\d+: error:", result.stderr, re.MULTILINE)}
 

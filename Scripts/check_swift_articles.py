@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The examples of the articles in CoreEngine.docc: all blocks of an article are one program, which compiles without a warning and runs.
+"""Tests the examples of the articles in CoreEngine.docc: all blocks of an article together are one program, which must
+compile without a warning and run.
 
     check_swift_articles.py [BUILD]        with the modules and objects of a build (.build/debug)
 """
@@ -16,14 +17,14 @@ IMPORTS = "import CoreEngineAsync\nimport CoreEngineFoundation\nimport Foundatio
 
 
 def run(article: Path, build: Path) -> str | None:
-    """What is wrong with the program of an article; nil: it has run."""
+    """What is wrong with the program of an article; None: it ran."""
     blocks = re.findall(r"^```swift\n(.*?)^```", article.read_text(), re.MULTILINE | re.DOTALL)
     if not blocks:
         return "no examples"
     with tempfile.TemporaryDirectory() as folder:
         source, program = Path(folder) / "main.swift", Path(folder) / "program"
         source.write_text(IMPORTS + "".join(blocks).replace("import CoreEngine\n", ""))
-        # A build keeps the objects of files that are gone.
+        # A build folder keeps the objects of deleted source files.
         objects = [str(o) for m in MODULES for o in sorted((build / f"{m}.build").glob("*.o")) if any((ROOT / "Sources" / m).rglob(o.stem))]
         command = ["swiftc", "-o", str(program), "-warnings-as-errors", *flags(build), str(source), *objects, "-lsodium", "-lcrypto"]
         made = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Every public declaration of the Swift API has a documentation comment, and no internal type is public.
+"""Checks that every public declaration of the Swift API has a documentation comment, and that no internal type is
+public.
 
-    check_swift_docs.py              names the declarations that have none; 1 when there are any
+    check_swift_docs.py              prints the declarations without one; exit status 1 if there are any
 
-What a protocol of the standard library asks for (`==`, `hash(into:)`, `description`, indices of collections, literals) is described there.
+Requirements of protocols of the standard library (`==`, `hash(into:)`, `description`, indices of collections,
+literals) need no comment.
 """
 import re
 import sys
@@ -13,11 +15,11 @@ ROOT = Path(__file__).resolve().parent.parent
 MODULES = ["CoreEngine", "CoreEngineAsync", "CoreEngineFoundation"]
 MODIFIERS = r"(?:(?:public|static|final|mutating|nonmutating|convenience|required|override|nonisolated|indirect|lazy|weak|unowned|class)(?:\([a-z]+\))?\s+)*"
 DECLARATION = re.compile(rf"^\s*(?:@\w+(?:\([^)]*\))?\s+)*{MODIFIERS}(func|var|let|init|subscript|struct|class|enum|protocol|typealias|case|extension)\b\s*(.*)")
-# Asked for by protocols of the standard library.
+# Requirements of protocols of the standard library.
 WITNESSES = re.compile(
     r"^(== |< |hash\(into|description\b|debugDescription\b|rawValue\b|\(rawValue|\(\w+Literal|index\(|formIndex\(|distance\("
     r"|(Element|Iterator) = |_copyToContiguousArray|next\(\)|errorDescription\b|\?\(realmValue|realmValue\b)")
-# Internals that must not come back.
+# Internal types that must not become public again.
 INTERNAL = {"ColKey", "ColumnAttributes", "ColumnType", "Bytes", "Database", "Durability", "FaultGuard", "EngineScheduler"}
 
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Forced unwraps (`!`) in the Swift sources: each would end the host program.   check_unwraps.py [FILE…]
 
-Without files: all of Sources. An unwrap is a `!` behind a name, `)`, `]` or `>`. Exit status 1 when one is found. The check tests itself with
-planted faults first."""
+Without files: all of Sources. An unwrap is a `!` after a name, `)`, `]` or `>`. Exit status 1 when one is found. The
+check first tests itself on samples with known faults."""
 
 import re
 import sys

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The words of the query language are in one table, `Lexer.keywords`. The Python package and the Browser, which must quote or complete them, have
-copies: compares those with the table. Exit status 1 when they differ."""
+"""Compares the copies of the query language's keywords with their table, `Lexer.keywords`. The Python package and the
+Browser, which must quote or complete the words, have copies. Exit status 1 when they differ."""
 
 import re
 import sys
@@ -10,7 +10,7 @@ ROOT = Path(__file__).resolve().parent.parent
 LEXER = ROOT / "Sources/CoreEngine/Query/Lexer.swift"
 PYTHON = ROOT / "bindings/python/crealm/_query.py"
 BROWSER = ROOT / "bindings/python/crealm/browse/static/query.js"
-# Lower-case words of the Browser's lists that are parts of other rules.
+# Lower-case words in the Browser's lists that are no keywords.
 OTHERS = {"c"}
 
 
@@ -38,14 +38,14 @@ def of_browser(text):
 def differences(lexer, python, browser):
     """A line for each word that is missing or unknown."""
     words = table(lexer)
-    # Names of the ordering clause are no trouble in a name of a property, but Python quotes them all the same.
+    # A property may be named like a word of the ordering clause, but Python quotes such names all the same.
     found = [f"{PYTHON.name}: {word} is {'missing' if word in words else 'no word of the language'}" for word in sorted(words ^ of_python(python))]
     return found + [f"{BROWSER.name}: {word} is no word of the language" for word in sorted(of_browser(browser) - words)]
 
 
 def main():
     texts = [path.read_text() for path in (LEXER, PYTHON, BROWSER)]
-    # A planted word must be found in each.
+    # Self-test: a word planted in each file must be found.
     planted = (
         texts[0].replace('"and": .and', '"and": .and, "matches": .like'), texts[1].replace("all and any", "all and any soundex"),
         texts[2].replace('"NOT "', '"NOTT "'),

@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
-"""Runs here the steps of a job of .github/workflows/ci.yml, or prints them.   ci_steps.py JOB [--print] [--from STEP]
+"""Runs the steps of a job of .github/workflows/ci.yml on this machine, or prints them.
 
-Only steps with `run:` are run; "Tools", which installs packages of a container, is printed. Stops at the first step that fails. The workflow is
-read without a YAML package: each step is a line `- name: …` and a line `run: …`."""
+    ci_steps.py JOB [--print] [--from STEP]
+
+Only steps with `run:` are run; the step "Tools", which installs packages in a container, is only printed. Stops at the
+first step that fails. The workflow is read without a YAML package: each step is a line `- name: …` and a line `run:
+…`."""
 
 import pathlib
 import re

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Debian packages of what was built, in .build/deb: libcrealm0 (the library), libcrealm-dev (headers, pkg-config, CMake), and crealm (the
-# command line and the Python package).   deb.sh LIBRARY.so VERSION [--try]
+# Makes Debian packages of the build in .build/deb: libcrealm0 (the library), libcrealm-dev (headers, pkg-config,
+# CMake), and crealm (the command line and the Python package).   deb.sh LIBRARY.so VERSION [--try]
 # --try: installs them in a fresh Debian without Swift (debootstrap, as root), and writes and reads a file there.
 set -eu
 cd "$(dirname "$0")/.."
@@ -11,7 +11,8 @@ SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || 
 export SOURCE_DATE_EPOCH
 rm -rf "$out" && mkdir -p "$out"
 
-# Each package that a shared library of the system comes from, with the first two numbers of its version as the least one.
+# The Debian packages of the shared libraries that a file needs, each with the first two numbers of its version as the
+# minimum.
 depends() {
     ldd "$1" | awk '$3 ~ /^\// { print $3 }' | while read -r path; do
         dpkg -S "$(realpath "$path")" 2>/dev/null || dpkg -S "*/$(basename "$(realpath "$path")")"
@@ -58,7 +59,7 @@ mkdir -p "$dev/lib/$triplet" "$dev/include"
 cp "$out"/installed/usr/include/*.h "$dev/include"
 cp -r "$out/installed/usr/lib/pkgconfig" "$out/installed/usr/lib/cmake" "$dev/lib/$triplet"
 sed -i "s|libdir=.*|libdir=\${prefix}/lib/$triplet|" "$dev/lib/$triplet/pkgconfig/crealm.pc"
-# The folder lies one level deeper than where `make install` puts it.
+# The CMake folder is one level deeper than the one of `make install`.
 sed -i "s|\${CMAKE_CURRENT_LIST_DIR}/../../..\"|\${CMAKE_CURRENT_LIST_DIR}/../../../..\"|; s|/lib/libCRealm|/lib/$triplet/libCRealm|" \
     "$dev/lib/$triplet/cmake/CRealm/CRealmConfig.cmake"
 ln -s "$soname" "$dev/lib/$triplet/libCRealm.so"
@@ -84,7 +85,7 @@ rm -rf "$out/installed" "$stripped"
 stat -c '%n: %s bytes' "$out"/*.deb | sed "s|$out/||"
 [ "$try" = --try ] || exit 0
 
-# A Debian in which nothing of Swift was ever installed.
+# A Debian in which Swift was never installed.
 command -v debootstrap >/dev/null || apt-get install -y -qq debootstrap >/dev/null
 root=$(mktemp -d)
 trap 'umount "$root/proc" 2>/dev/null; rm -rf "$root"' EXIT

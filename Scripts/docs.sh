@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# The text of the C headers as HTML and man pages, in .build/docs. Fails when doxygen warns, and when a function has no page.
+# Makes HTML and man pages from the C headers, in .build/docs. Fails when doxygen warns, and when a function has no
+# page.
 set -eu
 cd "$(dirname "$0")/.."
 out=$PWD/.build/docs
 rm -rf "$out"/{html,man,headers} && mkdir -p "$out/headers"
 doxygen Scripts/doxygen.conf
-# Unions without a name get a page, too.
+# doxygen also makes pages for unions without a name: delete these.
 rm -f "$out"/man/man3/@*
-# The headers that are installed: not the one for tests.
+# The installed headers, without the one for tests.
 cp include/{realm.h,crealm.h} "$out/headers"
 python3 Scripts/abi_names.py names "$out/headers" | sort >"$out/declared"
 rm -rf "$out/headers"

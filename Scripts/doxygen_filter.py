@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Turns a public header, as people read it, into what doxygen understands. Doxygen runs it on each header and reads what it prints.
+"""Translates the comments of a public header into doxygen's markup. Doxygen runs this filter on each header and reads
+its output.
 
 - The text at the top of realm.h becomes the first page: headings in capitals become sections, terms with their meaning a list.
 - A banner (a title between two dashed lines) opens a group, which holds everything up to the next banner. Each becomes one man page.
 - In the comment above a function, a line "name: text" describes a parameter of that function; "Returns:", "Thread:" and "Errors:" begin
   paragraphs of their own.
-- Other comments belong to what they stand above, or beside.
+- Other comments belong to the declaration below them, or on the same line.
 """
 
 import re
@@ -18,7 +19,7 @@ SPECIAL = re.compile(r"(`[^`]*`)|([\\@<>#%])")
 
 
 def plain(text):
-    """Nothing in the text is a command; what stands in backticks stays as it is."""
+    """Escapes the text, so that nothing in it is a command; text in backticks stays unchanged."""
     return SPECIAL.sub(lambda m: m.group(1) or "\\" + m.group(2), text)
 
 
@@ -28,12 +29,12 @@ def unstarred(text):
 
 
 def unindented(text):
-    """The same of a comment whose text begins one blank behind the star."""
+    """The same for a comment whose text begins one blank after the star."""
     return re.sub(r"^ \* ?", "", text, flags=re.M)
 
 
 def labelled(line, parameters):
-    """What a line that begins with a label becomes; None for one that begins with none."""
+    """The markup for a line that begins with a label; None for a line without a label."""
     found = LABEL.match(line)
     if not found:
         return None
@@ -67,7 +68,7 @@ def first_page(text):
     lines = []
     for line in text.split("\n"):
         heading = re.fullmatch(r"[A-Z ]{8,}", line)
-        # Lines that are indented by four blanks are a piece of program, shown as it is.
+        # Lines that are indented by four blanks are code and stay unchanged.
         term = re.fullmatch(r" {5}(\S+) {2,}(\S.*)", line)
         if heading:
             lines.append("# " + line.capitalize())

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Prints the folder with the files that tests read: `ops`, the histories in Tests/Fixtures; and, where they are found, `sdk` and `old`, files
-# that Realm's SDKs wrote, which are no part of this repository. They are looked for in $CREALM_FIXTURES, then in ../shared/fixtures.
-# Says in one line on standard error what is not there.   CREALM_FIXTURES may also name a folder that has everything.
+# Prints the folder with the files that tests read: `ops`, the histories in Tests/Fixtures; and, if they are found,
+# `sdk` and `old`, files that Realm's SDKs wrote, which are not part of this repository. They are searched in
+# $CREALM_FIXTURES, then in ../shared/fixtures. Missing ones are named in one line on standard error. CREALM_FIXTURES
+# may also name a folder that has everything.
 set -eu
 cd "$(dirname "$0")/.."
 if [ -d "${CREALM_FIXTURES:-}/ops" ]; then
@@ -15,7 +16,7 @@ else
             [ -n "$place" ] && [ -d "$place/$part" ] && [ ! -e "$folder.$$/$part" ] && ln -s "$(cd "$place/$part" && pwd)" "$folder.$$/$part"
         done
     done
-    # Others may do the same at this moment: a folder that says the same may stay.
+    # Another process may do the same at this moment: a folder with the same links may stay.
     if [ "$(cd "$folder" 2>/dev/null && readlink ./*)" = "$(cd "$folder.$$" && readlink ./*)" ]; then
         rm -rf "$folder.$$"
     else

@@ -1,4 +1,4 @@
-"""Docstrings as Markdown: the lists of arguments in them, `name:  text` with lines below that are indented, become lists."""
+"""Turns docstrings into Markdown: descriptions of arguments, `name:  text` with indented lines below, become lists."""
 
 import re
 
@@ -18,7 +18,7 @@ def _as_markdown(text):
 
 
 def _paragraph(text):
-    """A list has arguments only, and what is said of them is indented."""
+    """A list has arguments only, and their descriptions are indented."""
     lines = text.split("\n")
     if not ITEM.match(lines[0]) or not all(line.startswith(" ") or ITEM.match(line) for line in lines):
         return text if text.startswith("    ") else text.replace("__", r"\_\_")

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Installs the library, its headers, and what pkg-config and CMake want to know.   install.sh LIBRARY.so VERSION PREFIX [DESTDIR]
+# Installs the library, its headers, and the files for pkg-config and CMake.   install.sh LIBRARY.so VERSION PREFIX
+# [DESTDIR]
 set -eu
 library=$1 version=$2 prefix=$3 root=${4:-}$3
 here=$(cd "$(dirname "$0")/.." && pwd)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Where the bytes of the library are, by kind of symbol and by section.   library_size.py LIBRARY.so
+"""Prints the sizes of the library's parts, by kind of symbol and by section.   library_size.py LIBRARY.so
 
-Of a library with its symbols (.build/release/libCRealm.so). Prints tables for docs/library-size.md."""
+The library must have its symbols (.build/release/libCRealm.so). Prints tables for docs/library-size.md."""
 
 import collections
 import re

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# The format of the Swift files, by the toolchain's own tool and .swift-format.   lint.sh [--changed] [--correct]
+# Checks the format of the Swift files with the toolchain's tool and .swift-format.   lint.sh [--changed] [--correct]
 #
-# --changed: only files that are not as on the branch main, which takes a second or two. --correct: puts right what can be.
+# --changed: only files that differ from the branch main, which takes a second or two. --correct: corrects the format
+# where it can.
 set -eu
 cd "$(dirname "$0")/.."
 changed= action=(lint --strict)

@@ -1,5 +1,5 @@
-"""Hooks of MkDocs for the pages of docs/python: documents of the project that they lead to come along, and other links that leave the
-folder become the path in a checkout."""
+"""Hooks of MkDocs for the pages of docs/python: project documents that they link to are added to the site, and other
+links that leave the folder become the path in a checkout."""
 
 import os
 import posixpath
@@ -7,7 +7,7 @@ import re
 
 from mkdocs.structure.files import File
 
-# By their places in docs; all of them beside the index.
+# Paths in docs; the pages are placed beside the index.
 BESIDE = ["guides/bring-your-data.md", "query-language.md", "columns.md", "batches.md", "security.md"]
 LINK = re.compile(r"\[([^\]]+)\]\(([^)#\s]+)(#[^)]*)?\)")
 
@@ -20,7 +20,7 @@ def on_files(files, config):
 
 
 def on_page_markdown(markdown, page, config, files):
-    """Places are those in docs: of the pages, of the documents beside them, and of what they lead to."""
+    """Paths are relative to docs: those of the pages, of the documents beside them, and of the targets of links."""
     beside = {posixpath.basename(place): place for place in BESIDE}
     name = page.file.src_uri
     here = beside.get(name, posixpath.join("python", name))

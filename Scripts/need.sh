@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Makes sure that what the project needs is here, installing it with the system's package manager when that is allowed;
-# otherwise stops with one line that says what to install.   need.sh TOOL-OR-LIBRARY …
+# Makes sure that the given tools and libraries are installed. Installs them with the system's package manager when that
+# is allowed; otherwise stops with one line that says what to install.   need.sh TOOL-OR-LIBRARY …
 set -u
 declare -A package=([cc]=gcc [python3]=python3 [sodium]=libsodium-dev [openssl]=libssl-dev [pkg-config]=pkg-config [sqlite]=libsqlite3-dev [make]=make)
 
@@ -36,12 +36,12 @@ if [ ${#missing[@]} -gt 0 ]; then
 fi
 for what in "$@"; do
     if [ "$what" = pytest ] && ! have pytest; then
-        # A private environment in the build folder, so that nothing of the system changes.
+        # A virtual environment in the build folder, so that the system does not change.
         if [ ! -x .build/venv/bin/pytest ]; then
             { python3 -m venv .build/venv && .build/venv/bin/pip install -q pytest; } >/dev/null 2>&1 \
                 || { echo "needed: pytest (python3 -m pip install pytest)" >&2; exit 1; }
         fi
-        # What the tests of `crealm browse` need; without it they are skipped.
+        # Requirements of the tests of `crealm browse`, which are skipped without them.
         [ -d .build/venv/lib/python3*/site-packages/starlette ] || .build/venv/bin/pip install -q starlette uvicorn httpx >/dev/null 2>&1 || true
     fi
 done

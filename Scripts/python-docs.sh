@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# The pages of docs/python as HTML, in .build/docs/python, with the reference made of the package's docstrings.   python-docs.sh [--tools]
-# --tools: only makes sure that what it needs from PyPI is there; fails where it is not.
+# Makes HTML of the pages of docs/python, in .build/docs/python, with a reference made from the package's
+# docstrings.   python-docs.sh [--tools]
+# --tools: only makes sure that the packages from PyPI are installed; fails if they are not.
 set -eu
 cd "$(dirname "$0")/.."
 tools=.build/docs-tools
@@ -15,6 +16,6 @@ if [ ! -x $tools/bin/mkdocs ] || [ ! -d "$(echo $tools/lib/python3*/site-package
     }
 fi
 [ "${1:-}" != --tools ] || exit 0
-# A warning is an error: links and names that lead nowhere.
+# Warnings, such as broken links and unknown names, are errors.
 NO_MKDOCS_2_WARNING=1 PYTHONDONTWRITEBYTECODE=1 $tools/bin/mkdocs build --quiet --strict --config-file Scripts/mkdocs.yml
 echo "$(find .build/docs/python -name '*.html' | wc -l) pages: .build/docs/python/index.html"

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# All that a release needs, made and checked, in .build/dist.   release-check.sh VERSION [--without-second-build]
+# Makes and checks everything that a release needs, in .build/dist.   release-check.sh VERSION [--without-second-build]
 #
-# A clean tree, one version everywhere, the whole ABI list, a section of the changelog; a tarball of the sources that builds without a network, twice,
-# in two folders, to the same bytes; the wheel, the Debian packages, what is linked (SPDX), and the digests of all.
+# Checks: a clean tree, one version number everywhere, a complete ABI list, a section of the changelog; a tarball of the
+# sources that builds without a network, in two folders, to identical bytes. Makes: the wheel, the Debian packages, the
+# list of linked software (SPDX), and the digests of all files.
 set -u
 cd "$(dirname "$0")/.."
 version=$1 second=${2:-} out=$PWD/.build/dist passed=0 failed=0
@@ -31,7 +32,7 @@ soname() { readelf -d .build/release/libCRealm.so | grep -q "libCRealm.so.${vers
 sources() {
     git archive --format=tar --prefix="crealm-$version/" HEAD | gzip -9n >"$out/crealm-$version.tar.gz"
 }
-# build PLACE: unpacks the tarball and builds there, without a network where the system lets us take it away
+# build PLACE: unpacks the tarball and builds there, without a network where the system allows that
 build() {
     rm -rf "$1" && mkdir -p "$1"
     tar -xzf "$out/crealm-$version.tar.gz" -C "$1" --strip-components=1

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds and runs every C test program, as C and where it matters as C++. Prints 'N passed, M failed'.
+# Builds and runs every C test program, as C and, where a difference is possible, as C++. Prints 'N passed, M failed'.
 set -u
 cd "$(dirname "$0")/.."
 lib=.build/release out=.build/out/c

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Encrypted files: the independent reader, damage, torn commits, several processes. `--long` before a release. Prints 'N passed, M failed'.
-# Needs the Python package `cryptography`; says so loudly and passes when it is absent.
+# Tests encrypted files: an independent reader, damage, torn commits, several processes. `--long` before a release.
+# Prints 'N passed, M failed'. Needs the Python package `cryptography`; prints that and passes when it is absent.
 set -u
 cd "$(dirname "$0")/.."
 python=python3

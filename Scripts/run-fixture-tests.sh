@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Files written by other engines, and histories that must leave the same file as realm-core left. Prints 'N passed, M failed'.
+# Tests files that other engines wrote, and recorded histories, which must produce the same file as in realm-core.
+# Prints 'N passed, M failed'.
 #
 #   Scripts/run-fixture-tests.sh [LIBRARY.so]
 #
-# The histories are in Tests/Fixtures; files of the SDKs are read where they are found (Scripts/fixtures.sh).
+# The histories are in Tests/Fixtures; files of the SDKs are read if they are found (Scripts/fixtures.sh).
 set -u
 cd "$(dirname "$0")/.."
 fixtures=$(Scripts/fixtures.sh) tools=Tests/Tools
@@ -90,7 +91,7 @@ done
 check "deep history" "$out/ops" "$lib" "$out/deep.realm" 9 12 4000 --big --scalar
 check "deep history equals realm-core's" same "$out/deep-scalar.json" "$out/deep.realm" --readonly
 for seed in $(seq 1 "${SEEDS:-25}"); do check "history $seed runs" "$out/ops" "$lib" "$out/r$seed.realm" "$seed" 40 40 --scalar --reopen 10; done
-# The same history in either encrypted form ends with the same data as the plain one.
+# The same history in either encrypted form gives the same data as in a plain file.
 key=$fixtures/ops/encrypted.key
 for seed in 1 2 3; do
     for form in "" --realm-cipher; do

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""All tests, as many parts at a time as there are processors (or TEST_JOBS).
+"""Runs all tests, as many parts at the same time as the machine has processors (or TEST_JOBS).
 
     run-tests.py [--only BEGINNING | --parts BEGINNING]
 
@@ -31,7 +31,7 @@ def all_parts(fixtures):
     emitted = next((str(p) for p in sorted(ROOT.glob(".build/**/CRealm-Swift.h")) if "release" in str(p)), "")
     version = next(line.split(":=")[1].strip() for line in (ROOT / "Makefile").read_text().splitlines() if line.startswith("VERSION :="))
     parts = {
-        # The layers are measured from what the debug build of the engine's tests leaves.
+        # The layers are measured from the index that the debug build of the engine's tests writes.
         "engine, its layers, and structure": [
             "sh", "-c",
             "swift test --quiet && Scripts/layers --check && Scripts/tidy.sh && Scripts/check_refusals.py && Scripts/check_swift_articles.py"
@@ -88,7 +88,7 @@ def all_parts(fixtures):
         parts["pages of the Python package"] = ["Scripts/python-docs.sh"]
     else:
         skipped.append("skipped: pages of the Python package (MkDocs Material and mkdocstrings cannot be installed from PyPI)")
-    # Builds into .build/debug, as the engine's own tests do: SwiftPM lets one wait for the other.
+    # Builds into .build/debug, as the engine's tests do: SwiftPM makes one of them wait.
     if found("Scripts/swift-docs.sh", "--tools"):
         parts["pages of the Swift API"] = ["Scripts/swift-docs.sh"]
     else:

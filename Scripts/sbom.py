@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""What a release consists of, as SPDX 2.3: the library, and what is linked into it or expected beside it, with versions and licences.
+"""Prints the contents of a release as SPDX 2.3: the library, and the libraries that are linked into it or expected
+beside it, with versions and licences.
 
     sbom.py LIBRARY.so VERSION [--static]
 
---static: of the library in the wheel, which carries libsodium and libcrypto. Prints JSON. Fails when the library needs a library that this
-script does not know."""
+--static: for the library in the wheel, which contains libsodium and libcrypto. Prints JSON. Fails when the library
+needs a library that this script does not know."""
 
 import datetime
 import hashlib
@@ -24,7 +25,7 @@ def version_of(package):
     return output("pkg-config", "--modversion", package)
 
 
-# File name without its number: name, supplier, licence, how its version is found.
+# File name without its version number → name, supplier, licence, and how to find the version.
 KNOWN = {
     "libsodium.so": ("libsodium", "Frank Denis", "ISC", lambda: version_of("libsodium")),
     "libcrypto.so": ("OpenSSL libcrypto", "OpenSSL Software Foundation", "Apache-2.0", lambda: version_of("libcrypto")),
@@ -32,7 +33,7 @@ KNOWN = {
     "libgcc_s.so": ("libgcc", "Free Software Foundation", "GPL-3.0-or-later WITH GCC-exception-3.1", lambda: output("gcc", "-dumpfullversion")),
     "libc.so": ("glibc", "Free Software Foundation", "LGPL-2.1-or-later", lambda: output("getconf", "GNU_LIBC_VERSION").split()[-1]),
 }
-# They come with glibc.
+# Libraries that are parts of glibc.
 PARTS_OF_GLIBC = ("libm.so", "libdl.so", "libpthread.so", "ld-linux-x86-64.so", "ld-linux-aarch64.so")
 
 

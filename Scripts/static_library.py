@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Links the release library once more, with libsodium and libcrypto inside, so that it needs nothing but what every Linux has, and strips it.
+"""Links the release library once more, with libsodium and libcrypto inside, so that it needs only libraries that every
+Linux has, and strips it.
 
     static_library.py OUT
 
-Takes the objects and the command of the last `swift build -c release`, which it runs first. Says in one line what is missing.
+Runs `swift build -c release` and uses its objects and link command. Prints in one line what is missing.
 """
 import json
 import os
@@ -16,7 +17,7 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 MANIFEST = ROOT / ".build/release.yaml"
 ARCHIVES = {"libsodium.a": "libsodium-dev", "libcrypto.a": "libssl-dev"}
-# Beside libc and the loader; all of them are on the list of what a manylinux wheel may expect.
+# The libraries needed beside libc and the loader; manylinux allows all of them.
 EXPECTED = {"libm.so.6", "libc.so.6", "libstdc++.so.6", "libgcc_s.so.1", "libdl.so.2", "libpthread.so.0", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
 
 
@@ -25,7 +26,7 @@ def needed(text: str) -> None:
 
 
 def archives(folder: pathlib.Path) -> None:
-    """Puts links to the archives into a folder in which the linker finds no shared library of their name."""
+    """Puts links to the archives into a folder that has no shared libraries of the same names."""
     for name, package in ARCHIVES.items():
         found = subprocess.run(["cc", f"-print-file-name={name}"], capture_output=True, text=True).stdout.strip()
         if not os.path.isabs(found):
@@ -34,7 +35,7 @@ def archives(folder: pathlib.Path) -> None:
 
 
 def link_command(out: pathlib.Path, folder: pathlib.Path) -> list[str]:
-    """What the build ran to link the library, with another output and other places of libraries."""
+    """The build's link command, with another output path and other library folders."""
     for line in MANIFEST.read_text().splitlines():
         _, found, args = line.partition("    args: ")
         if found and "-emit-library" in args and "libCRealm.so" in args:

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# The pages of the Swift API, with the toolchain's docc: .build/docs/swift. Fails when a comment or an article leads to what is not there. Without a
-# docc it says so and goes on.
+# Makes the pages of the Swift API with the toolchain's docc, in .build/docs/swift. Fails when a comment or an article
+# has a broken link. Without docc it prints that and succeeds.
 #
-#   Scripts/swift-docs.sh [--tools]      --tools: only says whether the tools are there
+#   Scripts/swift-docs.sh [--tools]      --tools: only checks whether the tools are installed
 set -eu
 cd "$(dirname "$0")/.."
 tools=$(dirname "$(readlink -f "$(command -v swiftc)")")
@@ -20,7 +20,8 @@ target=$(swiftc -print-target-info | python3 -c 'import json, sys; print(json.lo
 for module in CoreEngine CoreEngineAsync CoreEngineFoundation; do
     "$tools/swift-symbolgraph-extract" -module-name "$module" -target "$target" "${flags[@]}" -minimum-access-level public -output-dir "$graphs"
 done
-# One set of pages: what the other modules add stands beside what they add it to. Not every parameter needs words of its own.
+# One set of pages: extensions in other modules are listed with the types they extend. Not every parameter needs a
+# description.
 log=.build/docs/swift.log
 "$docc" convert Sources/CoreEngine/CoreEngine.docc --fallback-display-name CoreEngine --fallback-bundle-identifier org.crealm.CoreEngine \
     --additional-symbol-graph-dir "$graphs" --output-path "$out" >"$log" 2>&1 || { cat "$log"; exit 1; }

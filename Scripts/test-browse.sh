@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The journeys of Tests/Browse. Their driver, playwright, comes from PyPI into .build/venv; the web client is a Chromium of the system.
+# Runs the browser tests of Tests/Browse. Their driver, playwright, is installed from PyPI into .build/venv; the web
+# client is the system's Chromium.
 set -eu
 cd "$(dirname "$0")/.."
 if ! command -v chromium chromium-browser google-chrome >/dev/null && [ -z "${CHROMIUM:-}" ]; then

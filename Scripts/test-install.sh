@@ -38,7 +38,7 @@ else
     echo "skipped: pkg-config is not there"
 fi
 if command -v cmake >/dev/null; then
-    # Moved after it was installed: the package finds itself.
+    # After a move of the installed folder the CMake package still finds its files.
     mv "$out/usr" "$out/moved"
     check "cmake" cmake -S examples/c -B "$out/cmake" -DCMAKE_PREFIX_PATH="$out/moved"
     check "cmake --build" cmake --build "$out/cmake"

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# One test, with a library that is built first.   test-one.sh NAME [debug|release]
+# Builds the library and runs one test.   test-one.sh NAME [debug|release]
 #
 # NAME is a C program of Tests/C ("threads" or "threads_test"), a Python file ("test_reading") or test function of bindings/python/tests or
 # Tests/Browse, a Swift file ("TreesTests") or test function of Tests/CoreEngineTests, Tests/CoreEngineAsyncTests or Tests/RealmSwiftTests, or the
-# beginning of a part of `make test` ("monkey", "killed writers"; with the release library). Everything of that name is run; no such name is a
-# failure.
+# beginning of a part of `make test` ("monkey", "killed writers"; with the release library). Everything with that name
+# is run; an unknown name is a failure.
 set -eu
 cd "$(dirname "$0")/.."
 [ $# -ge 1 ] && [ -n "$1" ] || { echo "which test? make test-one T=name [CONFIG=release]" >&2; exit 2; }
@@ -19,7 +19,7 @@ python_function=
 [[ $base != test_* ]] || python_function=$(grep -lE "^ *def $base\(" bindings/python/tests/test_*.py Tests/Browse/test_*.py || true)
 swift_file=$(ls Tests/*Tests/"$base".swift 2>/dev/null | head -1)
 part=$(python3 Scripts/run-tests.py --parts "$name")
-# The test functions of the Swift file of this name, or the one of this name.
+# The test functions of the Swift file with this name, or the function with this name.
 swift_functions() { grep -hE -A1 '@Test' "$1" | grep -oE 'func [A-Za-z0-9_]+' | sed 's/func //' | sort -u; }
 swift=()
 if [ -f "$swift_file" ]; then

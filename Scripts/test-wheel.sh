@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The wheel in a fresh environment: no compiler, no Swift, no libsodium on the path.   test-wheel.sh [--all] [PYTHON]
+# Tests the wheel in a fresh environment: no compiler, no Swift, no libsodium on the path.   test-wheel.sh [--all]
+# [PYTHON]
 # --all: the package's own tests run there as well (pytest is installed from PyPI). Builds the wheel first.
 set -eu
 cd "$(dirname "$0")/.."
@@ -40,6 +41,6 @@ alone crealm info sealed.realm --key <(head -c 64 /dev/zero) >/dev/null 2>&1 && 
 echo "installed with $("$bin/python" --version): $(stat -c '%n %s bytes' "$root"/.build/wheel/*.whl | sed 's|.*/||')"
 if [ -n "$all" ]; then
     "$bin/pip" install -q --disable-pip-version-check pytest
-    # With the tools that some tests use, but another folder than the checkout, and no library named.
+    # With the tools that some tests use, but outside of the checkout, and without a path to a library.
     env -i PATH="$bin:/usr/bin:/bin" HOME="$PWD" CREALM_TEST_INSTALLED=1 "$bin/python" -X dev -m pytest -q "$root/bindings/python/tests" -p no:cacheprovider
 fi

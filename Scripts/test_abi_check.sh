@@ -33,7 +33,7 @@ END
 echo '#include "realm.h"
 uint32_t crealm_abi_version(void);' >include/crealm.h
 
-# The header as the Swift compiler would emit it for a module that is right.
+# The header as the Swift compiler would emit it for a correct module.
 cat >good.h <<'END'
 #if defined(__OBJC__)
 #include <Foundation/Foundation.h>
@@ -127,13 +127,13 @@ changed 'realm_free_func_t _Nullable' 'void * _Nullable' "realm_open parameter 4
 changed 'realm_is(' 'realm_is_not(' "realm_is is declared in C but is no public @_cdecl function"
 changed 'realm_is(' 'realm_is_not(' "realm_is_not is a public @_cdecl function in Swift but is not"
 
-# Broken input is neither right nor wrong.
+# Broken input is neither a success nor a difference.
 expect 2 "no such file" nowhere.so
 expect 2 "no such file" good.so nowhere.h
 echo 'SWIFT_EXTERN unknown_t realm_is(void);' >broken.h
 expect 2 "clang rejects the headers" good.so broken.h
 
-# Releases: what an earlier list names must be there, unchanged.
+# Releases: the entries of an earlier list must exist unchanged.
 mkdir releases
 cp -r include before
 sed -i 's/realm_count/realm_gone_since/' before/realm.h

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Whether Scripts/layers finds what it is there for: builds a package with three layers, with and without faults."""
+"""Tests that Scripts/layers finds faults: builds a package with three layers, with and without faults."""
 
 import os
 import pathlib
@@ -11,7 +11,7 @@ import time
 
 ROOMS = pathlib.Path(__file__).resolve().parent / "layers"
 SOUND = {
-    # What stands in a comment or a text is no use.
+    # A name in a comment or a string is no use of a layer.
     "Ground": "/// May use: nothing.\nstruct Stone { let weight = 1 }  // Store()\nlet words = \"Store and load()\"\n",
     "Cellar": "/// May use: Ground.\nstruct Store { let stone = Stone() }\n",
     "Roof": "/// May use: Cellar and below.\nfunc load() -> Int { Store().stone.weight }\n",
@@ -19,7 +19,7 @@ SOUND = {
 
 
 class Site:
-    """A package in a folder of its own."""
+    """A package in its own folder."""
 
     def __init__(self, folder, layers):
         self.folder = pathlib.Path(folder).resolve()
@@ -29,7 +29,7 @@ class Site:
             (self.engine / layer / f"{layer}.swift").write_text(text)
 
     def may_use(self, layer, line):
-        """Another line for a layer, which is no reason to build again."""
+        """Replaces the "May use:" line of a layer, without a build."""
         file = self.engine / layer / f"{layer}.swift"
         file.write_text(re.sub(r"^.*\n", line + "\n", file.read_text(), count=1))
         os.utime(file, (0, 0))

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Builds and runs the three programs of the README, one after the other in one folder, and compares what they print with what stands there.
-Then those of `make demo`, which must find what the ones before them wrote.
+"""Builds and runs the three programs of the README, one after the other in one folder, and compares their output with
+the README. Then runs those of `make demo`, each of which must find the data that the earlier ones wrote.
 
   test_readme.py BUILD        the folder of a build that has the library: .build/release or .build/debug
 """
@@ -18,7 +18,7 @@ PROGRAM = re.compile(r"<!-- program: (\w+) -->\n```\w+\n(.*?)```\n```text\n(.*?)
 
 
 def c(source, folder, build):
-    """The command that runs it, after it was built."""
+    """Builds the program and returns the command that runs it."""
     (folder / "first.c").write_text(source)
     subprocess.run([os.environ.get("CC", "cc"), "-Wall", "-Wextra", "-Werror", "-I", ROOT / "include", "first.c", "-o", "first_c",
                     f"-L{build}", "-lCRealm", f"-Wl,-rpath,{build}"], cwd=folder, check=True)
@@ -31,7 +31,8 @@ def python(source, folder, build):
 
 
 def compile_swift(source, program, build):
-    """Against the modules and object files of the build: a package of its own would compile the whole engine once more."""
+    """Compiles with the modules and object files of the build: a separate package would compile the whole engine
+    again."""
     maps = [ROOT / "include", build / "CGuards.build", *(ROOT / "Sources" / name for name in ("CHints", "CSodium", "COpenSSL"))]
     clang = [f"-fmodule-map-file={folder}/module.modulemap" for folder in maps] + [f"-I{ROOT}/Sources/CGuards/include"]
     files = json.loads((build / "CoreEngine.build/output-file-map.json").read_text())
@@ -47,7 +48,7 @@ def swift(source, folder, build):
 
 
 def demo(folder, build):
-    """Whether each program of examples/ ends well, and prints what it is there for."""
+    """Whether each program of examples/ succeeds and prints the expected text."""
     file, examples, passed = folder / "demo.realm", ROOT / "examples", 0
     steps = {
         "c": (lambda: c((examples / "c/people.c").read_text(), folder, build), "Bert"),

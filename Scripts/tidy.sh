@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Guards the structure: calls go down, only Platform talks to the system, exported functions never trap and go through one entry point, no machine paths.
+# Checks the structure: layers call only lower layers, only Platform calls the operating system, exported functions
+# never trap and use one entry point, no machine paths.
 set -u
 cd "$(dirname "$0")/.."
 failed=0

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds sdist and wheel of the Python package into .build/wheel, with the library inside.   wheel.sh [--tools]
-# --tools: only makes sure that what it needs from PyPI is there.
-# `auditwheel` decides which systems the wheel is for, and fails when it needs more than they have.
+# --tools: only makes sure that the packages from PyPI are installed.
+# `auditwheel` determines the systems that can use the wheel, and fails when the wheel needs more than they have.
 set -eu
 cd "$(dirname "$0")/.."
 platform=manylinux_2_34_$(uname -m) tools=.build/wheel-tools out=.build/wheel

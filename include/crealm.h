@@ -20,14 +20,14 @@ extern "C" {
 #define CREALM_ABI_VERSION 1
 
 /* Bytes of stack that a thread needs for calls of the library, in addition to what callbacks of the program need.
- * (New threads have more than this also with Musl.) A query with more than 24 levels of brackets or
- * operators needs about 1 KB more for each level: on a thread with less, parsing or running it fails
- * with LIMIT_EXCEEDED. Release such a query on a thread whose stack is as large, too. Debug builds of
- * the library need several times as much. */
+ * (New threads have more than this also with Musl.) A query with more than 24 levels of brackets or operators
+ * needs about 1 KB more for each level: on a thread with less stack, parsing or running it fails with
+ * LIMIT_EXCEEDED. Release such a query on a thread with an equally large stack. Debug builds of the library
+ * need several times as much. */
 #define CREALM_MIN_STACK_SIZE (96 * 1024)
 
-/** The version of the additions that the loaded library has: CREALM_ABI_VERSION of the header it
- *  was built with.
+/** The version of the loaded library's additions: the CREALM_ABI_VERSION of the header that the library was
+ *  built with.
  *
  *  Thread: any. Errors: none. */
 RLM_API uint32_t crealm_abi_version(void);
@@ -51,10 +51,10 @@ typedef enum crealm_page_cipher {
  *  require a key or passphrase, so that a forgotten key does not lead to a plain file.
  *
  *  Thread: single.
- *  Errors: INVALID_ARGUMENT for another number; the config keeps what it had. Opening gives
- *          NOT_SUPPORTED for AES_256_GCM on a processor without it, and ILLEGAL_COMBINATION for
- *          Realm's form with a passphrase; opening, copies, crealm_change_key() and crealm_salvage()
- *          give ILLEGAL_COMBINATION for a config without a key and a passphrase. */
+ *  Errors: INVALID_ARGUMENT for another number; the config keeps its cipher. Opening fails with NOT_SUPPORTED
+ *          for AES_256_GCM on a processor without AES instructions, and with ILLEGAL_COMBINATION for Realm's
+ *          form with a passphrase; opening, copies, crealm_change_key() and crealm_salvage() fail with
+ *          ILLEGAL_COMBINATION for a config with neither key nor passphrase. */
 RLM_API void crealm_config_set_page_cipher(realm_config_t* config, crealm_page_cipher_e cipher);
 
 /** Reads how a new encrypted file would be sealed.
@@ -62,8 +62,8 @@ RLM_API void crealm_config_set_page_cipher(realm_config_t* config, crealm_page_c
  *  Thread: single. Errors: none. */
 RLM_API crealm_page_cipher_e crealm_config_get_page_cipher(const realm_config_t* config);
 
-/** Sets how much memory the library may use to keep decrypted pages that no snapshot in use has
- *  read. The config of the first open of a file in the process decides.
+/** Sets how much memory the library may use to keep decrypted pages that no snapshot in use has read. The
+ *  config with which the process first opens a file determines the limit for that file.
  *
  *  bytes:  0, the default: a sixteenth of the machine's memory, but at most 256 MB.
  *  Thread: single. Errors: none. */
@@ -71,35 +71,35 @@ RLM_API void crealm_config_set_page_memory(realm_config_t* config, uint64_t byte
 
 /** Sets a passphrase, in place of any key; the key is derived from it with Argon2id.
  *
- *  passphrase: [optional]; any bytes, copied into protected memory. NULL or size 0: none.
- *  passes:     for a new file: passes over the memory, 1 to 32; 0: 3.
- *  memory:     for a new file: bytes of memory, 8 KiB to 1 GiB; 0: 64 MiB. An existing file keeps
- *              the cost it was made with. If that is more than 256 MiB, or more than 1 GiB over
- *              all passes, the file opens only if passes and memory allow at least as much,
- *              because anybody can write a cost into a file.
+ *  passphrase: [optional]; any bytes, copied into protected memory. NULL or size 0: no passphrase.
+ *  passes:     for a new file: passes over the memory, 1 to 32; 0 means 3.
+ *  memory:     for a new file: bytes of memory, 8 KiB to 1 GiB; 0 means 64 MiB. An existing file keeps the
+ *              cost it was made with. If that cost is more than 256 MiB, or more than 1 GiB over all passes,
+ *              the file opens only if passes and memory here allow at least as much, because a hostile file
+ *              could demand any cost.
  *  Thread:     single.
  *  Errors:     INVALID_ARGUMENT for a cost out of range, OUT_OF_MEMORY. After an error opening a
  *              realm with the config fails in the same way, until a key or passphrase is set. */
 RLM_API bool crealm_config_set_passphrase(realm_config_t* config, const char* passphrase,
                                           size_t passphrase_size, uint32_t passes, uint64_t memory);
 
-/** Gives the file of a realm another key or passphrase, encrypts a plain file, or decrypts one.
+/** Changes the key or passphrase of a realm's file, encrypts a plain file, or decrypts one.
  *
  *  When a file in CRealm's form gets another key or passphrase, only a block at its beginning
- *  changes; the cipher stays. Whoever knows the old key and kept an old copy of that block can still
- *  read the file: realm_convert_with_config() makes a copy in which all keys are new. All other
- *  changes rewrite the file, as realm_compact() does. The realm stays open and its handles stay
- *  valid, but not its views; an open read transaction ends.
+ *  changes; the cipher stays. A person who knows the old key and kept an old copy of that block can still
+ *  read the file: realm_convert_with_config() makes a copy in which all keys are new. All other changes
+ *  rewrite the file, as realm_compact() does. The realm stays open and its handles stay valid, but its views
+ *  do not; an open read transaction ends.
  *
  *  config: its key or passphrase and its page cipher are used; a config with neither key nor
  *          passphrase makes the file plain. Its other settings are ignored.
  *  Thread: confined.
- *  Errors: [realm]; DELETE_OPENED_REALM while somebody needs the file as it is; realm_compact()
- *          lists them, and tokens for changes of this very realm's objects are among them;
- *          WRONG_TRANSACTION_STATE inside a write transaction, and for a realm opened for reading
- *          only; ILLEGAL_COMBINATION for a realm in memory, and for a passphrase in Realm's form;
- *          OUT_OF_DISK_SPACE and other file errors. The file is as it was after an error; only after CREALM_ERR_COMMIT_OUTCOME_UNKNOWN
- *          either secret may open it. */
+ *  Errors: [realm]; DELETE_OPENED_REALM while the file is in use in a way that realm_compact() lists, which
+ *          includes notification tokens of this realm; WRONG_TRANSACTION_STATE inside a write transaction,
+ *          and for a realm opened for reading only; ILLEGAL_COMBINATION for a realm in memory, and for a
+ *          passphrase in Realm's form; OUT_OF_DISK_SPACE and other file errors. After an error the file is
+ *          unchanged; only after CREALM_ERR_COMMIT_OUTCOME_UNKNOWN either the old or the new secret may open
+ *          it. */
 RLM_API bool crealm_change_key(realm_t* realm, const realm_config_t* config);
 
 /* ------------------------------------------------------------------------------------------------
@@ -110,14 +110,14 @@ RLM_API bool crealm_change_key(realm_t* realm, const realm_config_t* config);
  *
  *  A plain file is mapped into memory. When another program shortens the file while it is open, or
  *  the disk cannot read a block, reading the missing pages raises SIGBUS. The guard, on by default on
- *  Linux, is a signal handler that is installed when a realm is first opened. It puts zeros in the
- *  place of the missing pages: the call, and every later call on a realm of that file, fails with
- *  FILE_OPERATION_FAILED; nothing of it is committed; a view of a string or binary that the program
- *  still holds may become zeros. Once all realms of the file are closed, and the file is good again,
- *  it can be opened again. All other faults go to the handlers that were installed before, with
- *  their flags and on the stacks they asked for. A program that installs handlers later must pass on
- *  what is not its own. Without the guard such a fault ends the program; encrypted files are not
- *  mapped, but the small lock file beside every file is.
+ *  Linux, is a signal handler that is installed when a realm is first opened. It replaces the missing pages
+ *  by zeros. The call, and every later call on a realm of that file, then fails with FILE_OPERATION_FAILED,
+ *  and the zeros are never committed; a view of a string or binary that the program still holds may become
+ *  zeros. Once all realms of the file are closed, and the file is intact again, it can be opened again. All
+ *  other faults are passed to the handlers that were installed before, with their flags and on the stacks
+ *  they asked for. A program that installs handlers later must pass on the faults that it does not handle.
+ *  Without the guard such a fault ends the program; encrypted files are not mapped, but the small lock file
+ *  beside every file is.
  *
  *  enabled: false to leave the signals alone.
  *  Thread:  any.
@@ -129,17 +129,17 @@ RLM_API bool crealm_set_fault_guard(bool enabled);
  * ---------------------------------------------------------------------------------------------- */
 
 /** Error numbers beside those of realm_errno_e. */
-#define CREALM_ERR_TIMED_OUT 9003   /* RUNTIME | FILE_ACCESS: another user of the file did not let go of it */
-#define CREALM_ERR_INTERRUPTED 9004 /* RUNTIME: crealm_interrupt(), or the progress function said so */
+#define CREALM_ERR_TIMED_OUT 9003   /* RUNTIME | FILE_ACCESS: another user of the file did not release its lock */
+#define CREALM_ERR_INTERRUPTED 9004 /* RUNTIME: ended by crealm_interrupt() or by the progress function */
 
-/** Sets how long realms opened with this config wait for other users of the file: for those who
- *  open, compact or convert it, and, at the beginning of a write transaction, for those who write.
- *  When the time is over the call fails with CREALM_ERR_TIMED_OUT. How long a call waits for
- *  another thread of this process that is opening the same file is not limited. A file of formats 2
- *  to 9 is upgraded when nobody else has it open: without a limit, opening it for writing waits
- *  about a second for those who do and fails with INCOMPATIBLE_SESSION.
+/** Sets how long realms opened with this config wait for other users of the file: for those that open,
+ *  compact or convert it, and, at the beginning of a write transaction, for other writers. When the time is
+ *  over the call fails with CREALM_ERR_TIMED_OUT. The limit does not apply to waiting for another thread of
+ *  this process that is opening the same file. A file of formats 2 to 9 can be upgraded only while no other
+ *  process has it open: without a limit, opening it for writing waits about a second for the others and then
+ *  fails with INCOMPATIBLE_SESSION.
  *
- *  milliseconds: 0: do not wait; negative, the default: as long as it takes.
+ *  milliseconds: 0: do not wait; negative, the default: no limit.
  *  Thread:       single. Errors: none. */
 RLM_API void crealm_config_set_lock_timeout(realm_config_t* config, int64_t milliseconds);
 
@@ -162,34 +162,34 @@ typedef struct crealm_progress {
     realm_userdata_t userdata; /* of crealm_config_set_progress() */
     crealm_activity_e activity;
     uint64_t done;
-    uint64_t total; /* an estimate; 0 where nothing is known */
+    uint64_t total; /* an estimate; 0: unknown */
 } crealm_progress_t;
 
 /** Called during a long call, on its thread.
  *
- *  progress: valid inside the function only.
- *  Returns:  false to end the call, which fails with CREALM_ERR_INTERRUPTED. It has no result, and
- *            removes a copy that it was writing; nothing else has changed. */
+ *  progress: valid only inside the function.
+ *  Returns:  false to end the call, which then fails with CREALM_ERR_INTERRUPTED. The call has no result and
+ *            removes a copy that it was writing; it changes nothing else. */
 typedef bool (*crealm_progress_func_t)(const crealm_progress_t* progress);
 
-/** Sets the function that long calls of realms opened with this config call about every 50 ms:
- *  checks and copies at once when they begin, other calls after the first 50 ms.
+/** Sets the progress function of realms opened with this config. Long calls run it about every 50 ms: checks
+ *  and copies for the first time when they begin, other calls after 50 ms.
  *
- *  The function cannot use the realm whose call it is called from: such calls fail with
- *  ILLEGAL_OPERATION; nor can it open, compact or delete any realm file. It may use other realms that
- *  are open, and close this one: the call ends with CREALM_ERR_INTERRUPTED then, and the realm with
- *  it. It must not release the handles that the call was made on. Frozen realms call no function.
+ *  The function cannot use the realm whose call runs it: such calls fail with ILLEGAL_OPERATION. Nor can it
+ *  open, compact or delete any realm file. It may use other open realms, and it may close this one: the long
+ *  call then fails with CREALM_ERR_INTERRUPTED, and the realm is closed. It must not release the handles that
+ *  the long call uses. Calls on frozen realms run no progress function.
  *
- *  function: [optional]; NULL: none.
- *  userdata: handed over; free runs once, after the last realm of the config is gone.
+ *  function: [optional]; NULL: no function.
+ *  userdata: owned by the config from now on; free runs once, after the last realm of the config is released.
  *  Thread:   single. Errors: none. */
 RLM_API void crealm_config_set_progress(realm_config_t* config, crealm_progress_func_t function,
                                         realm_userdata_t userdata, realm_free_userdata_func_t free);
 
-/** Ends what the realm's thread is doing: a query, aggregate, check, copy or compaction fails with
- *  CREALM_ERR_INTERRUPTED as soon as it notices, as does waiting for the write lock where the
- *  realm has a timeout or a progress function. Changes of objects and commits go on to their
- *  end. A call that begins later is not affected; without a call nothing happens.
+/** Interrupts the call that is running on the realm's thread: a query, aggregate, check, copy or compaction
+ *  fails with CREALM_ERR_INTERRUPTED at its next check for interrupts. So does waiting for the write lock if
+ *  the realm has a timeout or a progress function. Changes of objects and commits are not interrupted. Calls
+ *  that begin later are not affected; when no call is running nothing happens.
  *
  *  Do not call it in a signal handler: it reads the handle, which the interrupted code may be
  *  changing. Set a flag there that the progress function reads.
@@ -201,26 +201,31 @@ RLM_API bool crealm_interrupt(const realm_t* realm);
  * Durability
  * ---------------------------------------------------------------------------------------------- */
 
-/** An error number beside those of realm_errno_e (category RUNTIME | FILE_ACCESS): a commit failed, and could not be taken
- *  back because the disk takes no writes any more. Open handles show the version before it; whether it is there after
- *  the file was opened anew is unknown. Nothing else is written to the file through this library until that is
- *  decided: each begin of a write transaction tries to take the commit back, and fails while it cannot.
- *  Every other error of a commit means that it did not happen, for good. */
+/** An error number beside those of realm_errno_e (category RUNTIME | FILE_ACCESS): a commit failed, and could
+ *  not be undone because the disk no longer accepts writes. Open handles show the version before it; whether
+ *  the file has the commit when it is opened again is unknown. Until that is decided this library writes
+ *  nothing else to the file: each begin of a write transaction tries to undo the commit, and fails while it
+ *  cannot. Every other error of a commit means that the commit did not happen and never will. */
 #define CREALM_ERR_COMMIT_OUTCOME_UNKNOWN 9001
 
-/** How a commit reaches the disk. docs/commit-and-locking.md says what each choice assumes of it. */
+/** How a commit reaches the disk. docs/commit-and-locking.md says what each choice assumes about the disk. */
 typedef enum crealm_durability {
-    CREALM_DURABILITY_FULL = 0,        /* what was committed is never lost. A small commit waits for the disk once; the default */
-    CREALM_DURABILITY_TWO_FLUSHES = 1, /* the same, also on a disk that may write half a sector (not for Realm's form); every commit waits twice */
-    CREALM_DURABILITY_UNSAFE = 2       /* never waits: a loss of power may destroy the file, a crash of the process may not */
+    CREALM_DURABILITY_FULL = 0,        /* the default: committed changes are never lost. A small commit waits for
+                                          the disk once */
+    CREALM_DURABILITY_TWO_FLUSHES = 1, /* as FULL, also on a disk that may write half a sector (not for Realm's
+                                          form); every commit waits twice */
+    CREALM_DURABILITY_UNSAFE = 2       /* never waits: a loss of power may destroy the file, a crash of the process
+                                          cannot */
 } crealm_durability_e;
 
-/** Sets how commits reach the disk. Instances of one process that have the same file open share the most careful choice
- *  between FULL and TWO_FLUSHES; UNSAFE must be chosen by all that have the file open at a time.
+/** Sets how commits reach the disk. Instances in one process that have the same file open all use the safest
+ *  of their choices, FULL or TWO_FLUSHES; UNSAFE works only if all that have the file open at the same time
+ *  choose it.
  *
  *  Thread: single.
- *  Errors: INVALID_ARGUMENT for another number; the config keeps what it had. Opening gives MISMATCHED_CONFIG or
- *          INCOMPATIBLE_SESSION where others have the file open with UNSAFE, or without it. */
+ *  Errors: INVALID_ARGUMENT for another number; the config keeps its durability. Opening fails with
+ *          MISMATCHED_CONFIG (same process) or INCOMPATIBLE_SESSION (another process) when one side uses
+ *          UNSAFE and the other does not. */
 RLM_API void crealm_config_set_durability(realm_config_t* config, crealm_durability_e durability);
 
 /** Reads how commits would reach the disk.
@@ -236,20 +241,19 @@ RLM_API crealm_durability_e crealm_config_get_durability(const realm_config_t* c
  *  committed to during each of its 100 attempts to copy one version of it. */
 #define CREALM_ERR_FILE_KEEPS_CHANGING 9002
 
-/** Makes opens with the config ("snapshot opens") read one version of a file: the one that is the
- *  newest at some moment during the open. Other programs, with this library or realm-core, may have
- *  the file open and write it meanwhile. The open copies the file, into memory or (beyond 64 MB) into
- *  a file without a name among the system's temporary files; it writes, locks or creates nothing in
- *  the file's folder, waits for nobody, and nobody waits for it. A mixture of versions is never shown:
- *  docs/commit-and-locking.md, "Snapshot open", says why. The realm then behaves as one of
- *  RLM_SCHEMA_MODE_IMMUTABLE: it stays at its version. It is independent of other instances of the
- *  file, and is not cached.
+/** Makes opens with the config ("snapshot opens") read one version of a file: the newest one at some moment
+ *  during the open. Other programs, with this library or realm-core, may have the file open and write it
+ *  meanwhile. The open copies the file, into memory or (beyond 64 MB) into an unnamed file in the folder for
+ *  temporary files. It writes, locks or creates nothing in the file's folder, waits for no other process, and
+ *  no other process waits for it. The copy is never a mixture of versions: docs/commit-and-locking.md,
+ *  "Snapshot open", says why. The realm then behaves like one with RLM_SCHEMA_MODE_IMMUTABLE: it stays at its
+ *  version. It is independent of other instances of the file, and is not cached.
  *
  *  Thread: single.
- *  Errors: none. Opening gives CREALM_ERR_FILE_KEEPS_CHANGING when the file is too busy to be copied
- *          between two commits; ILLEGAL_COMBINATION for a realm in memory, and for another schema
- *          mode than AUTOMATIC and IMMUTABLE; otherwise what opening with IMMUTABLE gives, and the
- *          errors of making a copy. */
+ *  Errors: none. Opening fails with CREALM_ERR_FILE_KEEPS_CHANGING when commits follow each other so fast
+ *          that the file cannot be copied between two of them; ILLEGAL_COMBINATION for a realm in memory, and
+ *          for another schema mode than AUTOMATIC and IMMUTABLE; also with the errors of opening with
+ *          IMMUTABLE, and those of making a copy. */
 RLM_API void crealm_config_set_snapshot(realm_config_t* config, bool snapshot);
 
 /** The flag set above.
@@ -263,13 +267,12 @@ RLM_API bool crealm_config_get_snapshot(const realm_config_t* config);
  * For a program that shows a list, changes it, and does not want a callback for its own change.
  * ---------------------------------------------------------------------------------------------- */
 
-/** Commits as realm_commit() does. The callbacks of some tokens of this realm do not get the changes
- *  of this commit; they get those of all commits before and after it.
+/** Commits as realm_commit() does. The callbacks of the given tokens do not get the changes of this commit;
+ *  they still get those of all commits before and after it.
  *
  *  tokens: count tokens of callbacks of objects, collections and results.
  *  Thread: confined.
- *  Errors: as realm_commit(); INVALID_ARGUMENT for anything that is no such token: nothing is
- *          committed then. */
+ *  Errors: as realm_commit(); INVALID_ARGUMENT if one of them is no such token: nothing is committed then. */
 RLM_API bool crealm_commit_without_notifying(realm_t* realm,
                                              realm_notification_token_t* const* tokens,
                                              size_t count);
@@ -291,30 +294,30 @@ RLM_API bool crealm_dictionary_changes_get_versions(const realm_dictionary_chang
 /* ------------------------------------------------------------------------------------------------
  * Event loops
  *
- * A default scheduler keeps the work that waits for its thread until the program gives it a turn. A
- * program with an event loop watches the descriptor and calls crealm_scheduler_run() with timeout 0
- * whenever it is readable; one without calls it with the time it can spare:
+ * A default scheduler queues the work for its thread until the program calls crealm_scheduler_run(). A
+ * program with an event loop watches the descriptor and makes that call with timeout 0 whenever the
+ * descriptor is readable; a program without an event loop passes the time that it can wait:
  *
  *     realm_scheduler_t* scheduler = realm_scheduler_make_default();
  *     while (running)
  *         crealm_scheduler_run(scheduler, 1000, NULL);
  * ---------------------------------------------------------------------------------------------- */
 
-/** The file descriptor of a default scheduler, for select(), poll() and their relatives. It is
- *  readable while work waits. The program may watch it but must neither read nor write nor close
- *  it; it stays open until the last reference to the scheduler is gone, those of open realms
- *  included. All handles to the default scheduler of one thread give the same descriptor.
+/** The file descriptor of a default scheduler, for select(), poll() and their relatives. It is readable while
+ *  work is queued. The program may watch it but must not read, write or close it; it stays open until the
+ *  last reference to the scheduler is released, including those of open realms. All handles to the default
+ *  scheduler of one thread give the same descriptor.
  *
  *  out_fd: receives the descriptor.
  *  Thread: any.
  *  Errors: NOT_SUPPORTED for a scheduler made by realm_scheduler_new(). */
 RLM_API bool crealm_scheduler_get_fd(const realm_scheduler_t* scheduler, int* out_fd);
 
-/** Runs the work that waits for a default scheduler's thread. When there is none it waits for some
- *  to come, for a limited time. Callbacks of the program run inside this call.
+/** Runs the work that is queued for a default scheduler's thread. When the queue is empty it waits for work,
+ *  at most for the given time. Callbacks of the program run inside this call.
  *
- *  timeout_ms:   the longest wait in milliseconds: 0 for none, negative for no limit.
- *  out_did_work: [optional]; whether anything ran. false after a wait in vain, which is no error.
+ *  timeout_ms:   the longest wait in milliseconds: 0: do not wait; negative: no limit.
+ *  out_did_work: [optional]; whether anything ran. false when the time ran out, which is no error.
  *  Thread:       the scheduler's.
  *  Errors:       WRONG_THREAD; NOT_SUPPORTED for a scheduler made by realm_scheduler_new(). */
 RLM_API bool crealm_scheduler_run(const realm_scheduler_t* scheduler, int timeout_ms,
@@ -323,11 +326,11 @@ RLM_API bool crealm_scheduler_run(const realm_scheduler_t* scheduler, int timeou
 /* ------------------------------------------------------------------------------------------------
  * Versions in use
  *
- * The file keeps the data of each version that somebody still reads, beside the newer data.
+ * The file keeps the data of each version that is still being read, beside the newer data.
  * ---------------------------------------------------------------------------------------------- */
 
-/** A version that somebody has pinned: an open read transaction, a frozen realm, results on their way
- *  to another thread, a notifier that has not reported yet. */
+/** A pinned version. It is pinned by an open read transaction, a frozen realm, a thread-safe reference to
+ *  results, or a notifier that has not reported yet. */
 typedef struct crealm_pinned_version {
     uint64_t version;        /* as realm_get_version_id() gives it */
     realm_timestamp_t since; /* when it was pinned; while the pin is being made, this and the ids are 0 */
@@ -339,22 +342,22 @@ typedef struct crealm_pinned_version {
 
 /** Lists the pinned versions of the realm's file, in all processes: one entry for each pin, those of
  *  the oldest versions first. From the 65th entry of a process on, one entry stands for all pins of a
- *  version in that process. The list can be read also when no further version can be pinned. The pin of
- *  this realm is in the list while the realm looks at a version. For the realm of a snapshot open the
- *  list has the pins of those who have the file open with this library, with the bytes that they hold
- *  in the version of the snapshot; for an immutable realm it is empty.
+ *  version in that process. The call works also when no further version can be pinned. The pin of this realm
+ *  is in the list while the realm reads a version. For the realm of a snapshot open the list has the pins
+ *  of all processes that have the file open with this library, with the bytes that they hold in the version
+ *  of the snapshot; for an immutable realm it is empty.
  *
- *  out_versions: [optional]; room for max entries, which receives as many as there is room for.
- *  out_n:        [optional]; how many there are.
+ *  out_versions: [optional]; room for max entries; the first max pins are stored.
+ *  out_n:        [optional]; how many pins exist.
  *  Thread:       confined.
- *  Errors:       [realm]; of a snapshot open also those of looking at the lock file. */
+ *  Errors:       [realm]; of a snapshot open also those of reading the lock file. */
 RLM_API bool crealm_versions(const realm_t* realm, crealm_pinned_version_t* out_versions,
                              size_t max, size_t* out_n);
 
-/** Sets from which size of the file on a commit logs a warning (level warning, category
- *  Realm.Storage.Transaction) that names the oldest pin: the commit makes the file grow because of
- *  that pin, and the file is then longer than this and longer than twice its data. Each pin is named
- *  once. For all realms of the process.
+/** Sets the file size above which a commit logs a warning about the oldest pin (level warning, category
+ *  Realm.Storage.Transaction). The warning is logged when the commit makes the file grow because of that pin,
+ *  and the file is then larger than this size and larger than twice its data. Each pin is named once. The
+ *  setting holds for all realms of the process.
  *
  *  bytes:  size of the file; 64 MB without this call; 0: no warnings.
  *  Thread: any. Errors: none. */
@@ -418,25 +421,24 @@ struct ArrowArrayStream {
 
 #endif /* ARROW_C_STREAM_INTERFACE */
 
-/** Makes a stream of the values of results, column by column: a struct for each row, whose fields
- *  are the columns. docs/columns.md has the table of types.
+/** Makes a stream of the values of results, column by column: arrays of structs, with one struct per row,
+ *  whose fields are the columns. docs/columns.md has the table of types.
  *
- *  The rows and values are those of the version that the realm reads at the time of the call, which
- *  the stream keeps: it may be read on any thread, on one at a time, while the realm writes or
- *  moves on, and after it was closed. What the stream hands out is a copy with memory of its own.
- *  The version stays in the file until the stream is released or read to its end.
+ *  The rows and values are those of the version that the realm reads at the time of the call. The stream pins
+ *  that version: it may be read on any thread, one thread at a time, while the realm writes or moves on, and
+ *  after the realm was closed. The arrays that the stream returns are copies in separate memory. The version
+ *  stays in the file until the stream is released or read to its end.
  *
- *  The stream's functions return 0, or one of these numbers with get_last_error() as the text:
- *  EOVERFLOW for a point in time that does not fit into 64 bits of nanoseconds, and a value too large
- *  for an array; EILSEQ for a text that is not UTF-8; EIO for a damaged or lost file, and in a forked
- *  child; ENOMEM; EINVAL for NULL. The text names column and object. All further calls on a stream
- *  that failed fail, too.
+ *  The stream's functions return 0, or one of these error numbers with a text in get_last_error(): EOVERFLOW
+ *  for a timestamp that does not fit into 64 bits of nanoseconds, and a value too large for an array; EILSEQ
+ *  for a text that is not UTF-8; EIO for a damaged or lost file, and in a forked child; ENOMEM; EINVAL for
+ *  NULL. The text names column and object. After a failure all further calls on the stream fail, too.
  *
- *  paths:      [optional]; num_paths names of properties, public or stored. "owner.name" is the
- *              value behind a link to one object, null where a link on the way is; "@key" is the
- *              key of the object. NULL: all properties that hold values or collections.
- *  batch_rows: at most so many rows in an array; 0: 65536. An array ends earlier where its values
- *              take more than 64 MB.
+ *  paths:      [optional]; num_paths names of properties, public or stored. "owner.name" is a property of the
+ *              object that the link "owner" points to, null if a link on the way is null; "@key" is the key
+ *              of the object. NULL: all properties that hold values or collections.
+ *  batch_rows: the most rows in one array; 0 means 65536. An array has fewer when its values take more than
+ *              64 MB.
  *  out:        receives the stream; release it by its release().
  *  Thread:     confined.
  *  Errors:     WRONG_THREAD; STALE_ACCESSOR; WRONG_TRANSACTION_STATE inside a write transaction;
@@ -455,34 +457,34 @@ RLM_API bool crealm_class_export_arrow(const realm_t* realm, realm_class_key_t c
                                        const char* const* paths, size_t num_paths,
                                        size_t batch_rows, struct ArrowArrayStream* out);
 
-/** Reads some rows of results at once, column by column, as the realm sees them now, also inside a
- *  write transaction: what crealm_results_export_arrow() would hand out as one array.
+/** Reads some rows of results in one call, column by column, as the realm sees them now, also inside a write
+ *  transaction. The array has the form of those of crealm_results_export_arrow().
  *
- *  first, count: the rows; those beyond the last are left out. The array has fewer rows than asked
- *                for if their values do not fit into it: then ask for the rest.
+ *  first, count: the range of rows; rows beyond the last are left out. The array has fewer rows than asked
+ *                for if their values do not fit into it: then call again for the rest.
  *  paths:        as crealm_results_export_arrow().
  *  out_schema:   [optional]; receives the schema of the array; release it by its release().
  *  out_array:    receives the rows; release it by its release().
  *  Thread:       confined.
- *  Errors:       as crealm_results_export_arrow(), but not for a write transaction; LIMIT_EXCEEDED
- *                also for a point in time that does not fit into 64 bits of nanoseconds, and for a
- *                value too large for an array; PROPERTY_TYPE_MISMATCH for a text that is not UTF-8.
- *                Nothing is to be released after an error. */
+ *  Errors:       as crealm_results_export_arrow(), but not for a write transaction; LIMIT_EXCEEDED also for a
+ *                timestamp that does not fit into 64 bits of nanoseconds, and for a value too large for an
+ *                array; PROPERTY_TYPE_MISMATCH for a text that is not UTF-8. After an error the caller must
+ *                not release anything. */
 RLM_API bool crealm_results_fetch_arrow(const realm_results_t* results, size_t first, size_t count,
                                         const char* const* paths, size_t num_paths,
                                         struct ArrowSchema* out_schema,
                                         struct ArrowArray* out_array);
 
-/** Reads some rows of results at once, with some of their properties, as realm_get_value() does.
+/** Reads some properties of some rows of results in one call, each as realm_get_value() does.
  *
  *  first, count:   the rows; those beyond the last are left out.
- *  properties:     num_properties keys. [optional] when there are none.
+ *  properties:     num_properties keys. [optional] when num_properties is 0.
  *  out_values:     [optional]; room for count rows of num_properties values, row after row. Texts
- *                  and bytes in them are views, see rule 2. Null in rows without an object: it was
- *                  deleted after realm_results_snapshot(), or the rows are values of a dictionary and
- *                  this one is null.
+ *                  and bytes in them are views, see rule 2. Null in rows without an object: the object was
+ *                  deleted after realm_results_snapshot(), or the rows are values of a dictionary and this
+ *                  value is null.
  *  out_objects:    [optional]; room for count links; the target is -1 in rows without an object.
- *  out_count:      [optional]; how many rows there were.
+ *  out_count:      [optional]; how many rows were read.
  *  Thread:         confined.
  *  Errors:         WRONG_THREAD; STALE_ACCESSOR; ILLEGAL_OPERATION for results of values;
  *                  INVALID_PROPERTY; PROPERTY_TYPE_MISMATCH for a collection property;
@@ -492,7 +494,7 @@ RLM_API bool crealm_results_fetch(realm_results_t* results, size_t first, size_t
                                   realm_value_t* out_values, realm_link_t* out_objects,
                                   size_t* out_count);
 
-/** What crealm_create_batch() does with an object that has the primary key of a row already. */
+/** What crealm_create_batch() does when an object with the primary key of a row already exists. */
 typedef enum crealm_update_mode {
     CREALM_UPDATE_ERROR = 0,    /* refuses the batch */
     CREALM_UPDATE_MODIFIED = 1, /* writes the values that differ */
@@ -506,15 +508,15 @@ typedef struct crealm_batch_fault {
 } crealm_batch_fault_t;
 
 /** Makes objects from columns: one object for each row of a structure array, whose fields are the
- *  properties, by their public or stored names. All rows are checked before the first is written; a
- *  batch that is refused leaves the transaction as it was. What is written is what single calls in
- *  the order of the rows would have made. docs/batches.md has the table of types that each property
- *  takes. A column of plain values is an array over their buffer:
+ *  properties, by their public or stored names. All rows are checked before the first is written; a batch
+ *  that is refused leaves the transaction unchanged. The effect is the same as that of single calls in the
+ *  order of the rows. docs/batches.md lists the Arrow types that each type of property takes. A column of
+ *  plain values is an array over their buffer:
  *
  *      static void keep_schema(struct ArrowSchema* s) { (void)s; }
  *      static void keep_array(struct ArrowArray* a) { (void)a; }
  *
- *      // int64_t ids[1000]; NULL: no bits that say what is null
+ *      // int64_t ids[1000]; NULL: no validity bitmap, so no value is null
  *      const void *buffers[] = {NULL, ids}, *none[] = {NULL};
  *      struct ArrowSchema field = {.format = "l", .name = "id", .release = keep_schema};
  *      struct ArrowArray column = {
@@ -526,26 +528,26 @@ typedef struct crealm_batch_fault {
  *          .children = columns, .release = keep_array};
  *      crealm_create_batch(realm, person, &schema, &rows, CREALM_UPDATE_ERROR, NULL, NULL, NULL);
  *
- *  Properties without a column get their defaults, or keep their values in an object that exists.
- *  Links are given by the primary key of their object, which may be one of the same batch; by the
- *  key of the object where the field's metadata has "realm.link", as in what an export makes.
+ *  Properties without a column get their defaults in new objects and keep their values in existing ones.
+ *  Links are given by the primary key of their target, which may be in the same batch, or, if the field's
+ *  metadata has "realm.link" (as exported arrays do), by the object key of the target.
  *
- *  schema, rows: stay the caller's, and are not released. Their counts and offsets are checked; the
- *                library cannot check that the buffers are as long as these say.
- *  mode:         ignored for a class without primary key: all rows are new objects there.
- *                Rows with the same primary key are written one after the other in the two modes that
- *                update, and refused in the other.
- *  out_keys:     [optional]; room for a key for each row: that of its object.
+ *  schema, rows: remain the caller's property; the library does not release them. It checks their counts and
+ *                offsets; it cannot check that the buffers are as long as these say.
+ *  mode:         ignored for a class without primary key, where all rows become new objects. Rows with the
+ *                same primary key are written one after the other in the two modes that update, and refused
+ *                in CREALM_UPDATE_ERROR.
+ *  out_keys:     [optional]; room for one key per row: the key of the row's object.
  *  out_created:  [optional]; how many objects are new.
- *  out_fault:    [optional]; after a failure, where. The message says it, too.
+ *  out_fault:    [optional]; after a failure: where it is. The error message names the place, too.
  *  Thread:       confined.
  *  Errors:       [realm]; WRONG_TRANSACTION_STATE outside a write transaction; NO_SUCH_TABLE;
- *                ILLEGAL_OPERATION for a class of embedded objects; INVALID_PROPERTY for a column
- *                without its property; MISSING_PRIMARY_KEY without a column for the primary key;
- *                OBJECT_ALREADY_EXISTS; PROPERTY_TYPE_MISMATCH; PROPERTY_NOT_NULLABLE; NO_SUCH_OBJECT
- *                for a link; LIMIT_EXCEEDED for values that are too large; INVALID_DICTIONARY_KEY;
- *                NOT_SUPPORTED for a type of Arrow that is not in the table; INVALID_ARGUMENT for a malformed
- *                array, and a text that is not UTF-8. */
+ *                ILLEGAL_OPERATION for a class of embedded objects; INVALID_PROPERTY for a column that names
+ *                no property; MISSING_PRIMARY_KEY without a column for the primary key;
+ *                OBJECT_ALREADY_EXISTS; PROPERTY_TYPE_MISMATCH; PROPERTY_NOT_NULLABLE; NO_SUCH_OBJECT for a
+ *                link; LIMIT_EXCEEDED for values that are too large; INVALID_DICTIONARY_KEY; NOT_SUPPORTED
+ *                for a type of Arrow that is not in the table; INVALID_ARGUMENT for a malformed array, and a
+ *                text that is not UTF-8. */
 RLM_API bool crealm_create_batch(realm_t* realm, realm_class_key_t class_key,
                                  const struct ArrowSchema* schema, const struct ArrowArray* rows,
                                  crealm_update_mode_e mode, realm_object_key_t* out_keys,
@@ -555,14 +557,14 @@ RLM_API bool crealm_create_batch(realm_t* realm, realm_class_key_t class_key,
  * Inspection
  * ---------------------------------------------------------------------------------------------- */
 
-/** Checks every invariant of the snapshot that a realm looks at: that each byte of the file is
- *  either in use or free, and exactly once; that trees are in order and counts agree; that links
- *  and backlinks, values and indexes match. Begins a read transaction when none is open. Reads the
- *  whole file: the time grows with its size.
+/** Checks every invariant of the snapshot that a realm reads: that each byte of the file is either used
+ *  exactly once or free; that trees are in order and counts agree; that links and backlinks, values and
+ *  indexes match. Begins a read transaction when none is open. Reads the whole file: the time grows with its
+ *  size.
  *
  *  out_report: [optional]; NULL when the snapshot is sound, and when the check could not be made.
- *              Otherwise a text for people, one fault per line with its place: the first 1000, and how
- *              many more there are; free with realm_free().
+ *              Otherwise a text for people, one fault per line with its place: the first 1000 faults, then
+ *              the number of the others; free with realm_free().
  *  Returns:    true when the snapshot is sound.
  *  Thread:     confined.
  *  Errors:     [realm]; INVALID_DATABASE, with the first fault as message, when there is one. */
@@ -570,8 +572,8 @@ RLM_API bool crealm_verify(const realm_t* realm, char** out_report);
 
 /** What a fault is about. */
 typedef enum crealm_fault_kind {
-    CREALM_FAULT_NODE = 1,   /* a node that is damaged, missing, or of another kind than its place asks for */
-    CREALM_FAULT_SPACE = 2,  /* bytes of the file with two owners, or with none */
+    CREALM_FAULT_NODE = 1,   /* a node that is damaged, missing, or of the wrong kind for its place */
+    CREALM_FAULT_SPACE = 2,  /* bytes of the file that are used twice, or neither used nor free */
     CREALM_FAULT_TREE = 3,   /* counts, offsets or keys that contradict each other */
     CREALM_FAULT_COLUMN = 4, /* columns that do not fit together */
     CREALM_FAULT_VALUE = 5,  /* a value that its property cannot hold, or in the wrong order */
@@ -583,20 +585,19 @@ typedef enum crealm_fault_kind {
 typedef struct crealm_fault {
     crealm_fault_kind_e kind;
     uint64_t offset;        /* the byte of the (decrypted) file where the node or bytes concerned begin; 0: no single place */
-    const char* class_name; /* NULL: of no class. The name of the table for one that is no class */
+    const char* class_name; /* or the name of a table that is no class; NULL: of no class */
     const char* property;   /* NULL: of no property, or of all */
     int64_t object;         /* key of the object; -1: of none, or of several */
     const char* message;    /* place and fault, for people */
 } crealm_fault_t;
 
-/** Checks what crealm_verify() checks, and lists what it finds. A fault does not end the check: a
- *  damaged node is skipped with all that it leads to, and faults that only follow from that are not
- *  listed.
- *  Begins a read transaction when none is open.
+/** Checks what crealm_verify() checks, and lists the faults. A fault does not end the check: a damaged node
+ *  is skipped with everything below it, and faults that are only consequences of that are not listed. Begins
+ *  a read transaction when none is open.
  *
- *  max:        at most so many are listed.
- *  out_faults: [optional]; receives the list, with all its texts in one block that is the
- *              caller's; free with realm_free(). NULL when it is empty.
+ *  max:        the most faults to list.
+ *  out_faults: [optional]; receives the list, with all its texts in one block; free with realm_free(). NULL
+ *              when no fault is listed.
  *  out_count:  number of faults in the list. [optional] only when out_faults is NULL.
  *  out_total:  [optional]; number of faults found.
  *  Returns:    true when the check was made, whatever it found.
@@ -610,27 +611,27 @@ typedef enum crealm_space_kind {
     CREALM_SPACE_VALUES = 1,    /* values of a property */
     CREALM_SPACE_BACKLINKS = 2, /* which objects link to those of a class */
     CREALM_SPACE_INDEX = 3,     /* the search index of a property */
-    CREALM_SPACE_OBJECTS = 4,   /* keys of the objects of a class, and what leads to them */
-    CREALM_SPACE_SCHEMA = 5,    /* names, columns and other facts of a class; without class_name: of all */
+    CREALM_SPACE_OBJECTS = 4,   /* keys of the objects of a class, and the nodes that lead to them */
+    CREALM_SPACE_SCHEMA = 5,    /* names, columns and other metadata of a class; without class_name: of all classes */
     CREALM_SPACE_HISTORY = 6,   /* changes of earlier versions */
-    CREALM_SPACE_FREE = 7,      /* free: later commits write there; crealm_versions() tells who delays that */
-    CREALM_SPACE_MANAGEMENT = 8 /* header, lists of free space, and what is neither reachable nor free */
+    CREALM_SPACE_FREE = 7,      /* free: later commits write there; crealm_versions() lists the pins that delay that */
+    CREALM_SPACE_MANAGEMENT = 8 /* header, lists of free space, and bytes that are neither reachable nor free */
 } crealm_space_kind_e;
 
 /** A part of a file. */
 typedef struct crealm_space {
     crealm_space_kind_e kind;
-    const char* class_name; /* NULL: of no class. The name of the table for one that is no class */
+    const char* class_name; /* or the name of a table that is no class; NULL: of no class */
     const char* property;   /* NULL: of no property, or of all */
     uint64_t bytes;
 } crealm_space_t;
 
-/** Tells where the bytes of the snapshot that a realm looks at are. The parts add up to the size of
- *  the (decrypted) file. Reads the whole file: the time grows with its size. Begins a read
- *  transaction when none is open.
+/** Reports what the bytes of the snapshot that a realm reads are used for. The parts add up to the size of
+ *  the (decrypted) file. Reads the whole file: the time grows with its size. Begins a read transaction when
+ *  none is open.
  *
- *  out_parts: [optional]; receives the parts that have any bytes, the largest first, with all texts
- *             in one block that is the caller's; free with realm_free().
+ *  out_parts: [optional]; receives the parts of more than 0 bytes, the largest first, with all texts in one
+ *             block; free with realm_free().
  *  out_count: number of parts. [optional] only when out_parts is NULL.
  *  out_total: [optional]; size of the file in bytes.
  *  Thread:    confined.
@@ -639,31 +640,30 @@ typedef struct crealm_space {
 RLM_API bool crealm_get_space(const realm_t* realm, crealm_space_t** out_parts, size_t* out_count,
                               uint64_t* out_total);
 
-/** Makes a new file of everything that a damaged file still holds. docs/salvage.md says what is tried
- *  in which order, what is proven, and what the report says. The damaged file is only read; nobody may
- *  write to it meanwhile. What an ordinary read of a sound file gives, this gives, too, with the same
- *  keys of objects.
+/** Makes a new file with everything that can still be read from a damaged file. docs/salvage.md describes the
+ *  attempts and their order, what is proven, and the report. The damaged file is only read; no program may
+ *  write to it meanwhile. From a sound file all objects are copied, with the same object keys.
  *
  *  source:     path, key or passphrase, and progress function of the damaged file; other settings
  *              are ignored.
  *  target:     path, key or passphrase, and page cipher of the new file, which must not exist;
  *              other settings are ignored.
- *  out_report: [optional]; receives what was found and lost, by class and property, and how many
- *              values contradict each other, as JSON: own; free with realm_free(). NULL after an error.
- *  Returns:    true when there is a new file, be it with a part of the data only.
+ *  out_report: [optional]; receives a JSON text that lists what was found and lost, by class and property,
+ *              and how many values contradict each other; free with realm_free(). NULL after an error.
+ *  Returns:    true when the new file was made, even if it has only a part of the data.
  *  Thread:     any.
  *  Errors:     INVALID_DATABASE when nothing was found, or the key is wrong; FILE_ALREADY_EXISTS for
  *              the target; INCOMPATIBLE_SESSION when the source is open somewhere;
- *              CREALM_ERR_INTERRUPTED; OUT_OF_MEMORY; file errors. There is no new file then. */
+ *              CREALM_ERR_INTERRUPTED; OUT_OF_MEMORY; file errors. After an error no new file exists. */
 RLM_API bool crealm_salvage(const realm_config_t* source, const realm_config_t* target, char** out_report);
 
-/** Finds what still lies in the free space of a file: objects that were deleted, and former values of
- *  objects. The file is only read; nobody may write to it meanwhile. Only what the
- *  version before the newest still has is proven: docs/salvage.md.
+/** Finds deleted objects, and former values of objects, that are still in the free space of a file. The file
+ *  is only read; no program may write to it meanwhile. Only findings that the version before the newest
+ *  confirms are proven: docs/salvage.md.
  *
  *  config:   path, key or passphrase, and progress function; other settings are ignored.
  *  out_json: receives a JSON array of objects with kind, class, key, version, proven, resembles, offset,
- *            bytes, values and lost: own; free with realm_free().
+ *            bytes, values and lost; free with realm_free().
  *  Thread:   any.
  *  Errors:   INVALID_DATABASE when the newest version cannot be read (crealm_salvage() may help), or the
  *            key is wrong; INCOMPATIBLE_SESSION when the file is open somewhere; NOT_SUPPORTED for
@@ -674,22 +674,22 @@ RLM_API bool crealm_recover_deleted(const realm_config_t* config, char** out_jso
 /** How a query finds the objects whose values it tests. */
 typedef enum crealm_access {
     CREALM_ACCESS_SCAN = 0,   /* every object of the class */
-    CREALM_ACCESS_INDEX = 1,  /* those that search indexes name */
-    CREALM_ACCESS_WORDS = 2,  /* those that an index of words names */
+    CREALM_ACCESS_INDEX = 1,  /* those that search indexes list */
+    CREALM_ACCESS_WORDS = 2,  /* those that a full-text index lists */
     CREALM_ACCESS_ROWS = 3,   /* the rows of a collection or of other results */
     CREALM_ACCESS_NOTHING = 4 /* the condition is true for all objects, or for none */
 } crealm_access_e;
 
-/** How a query finds its rows, and what that takes. */
+/** How a query finds its rows, and how much work that is. */
 typedef struct crealm_query_plan {
     crealm_access_e access;
-    realm_property_key_t property; /* whose index is used, of several the first; else RLM_INVALID_PROPERTY_KEY */
-    size_t objects;                /* objects of the class, or rows of what is queried */
-    size_t tested;                 /* objects on which conditions are tested, without regard to LIMIT */
+    realm_property_key_t property; /* whose index is used, the first of several; else RLM_INVALID_PROPERTY_KEY */
+    size_t objects;                /* objects of the class, or rows of the queried collection or results */
+    size_t tested;                 /* objects on which conditions are tested, ignoring LIMIT */
     size_t found;                  /* rows of the result */
 } crealm_query_plan_t;
 
-/** Tells how a query finds its rows. The call runs the query to find that out.
+/** Reports how a query finds its rows. The call runs the query to find that out.
  *
  *  Thread: confined. Errors: as realm_query_count(); INVALID_ARGUMENT when out_plan is NULL. */
 RLM_API bool crealm_query_explain(const realm_query_t* query, crealm_query_plan_t* out_plan);
@@ -698,15 +698,15 @@ RLM_API bool crealm_query_explain(const realm_query_t* query, crealm_query_plan_
  * Examination
  *
  * What a file is, and whether it is sound, without opening it as a realm: nothing is written, locked
- * or created, in the file or beside it. The functions use path, key or passphrase, and progress
- * function of a config; docs/rescue.md.
+ * or created, in the file or beside it. The functions use path, key or passphrase, and progress function of a
+ * config. See docs/rescue.md.
  * ---------------------------------------------------------------------------------------------- */
 
 /** What a file is. */
 typedef enum crealm_file_kind {
-    CREALM_FILE_EMPTY = 0,     /* nothing was ever in it */
-    CREALM_FILE_REALM = 1,     /* a Realm file, plain or opened by its key; what is in it may be damaged */
-    CREALM_FILE_ENCRYPTED = 2, /* probably encrypted; without its key nothing else is known of it */
+    CREALM_FILE_EMPTY = 0,     /* nothing was ever written to it */
+    CREALM_FILE_REALM = 1,     /* a Realm file, plain or opened with its key; its content may be damaged */
+    CREALM_FILE_ENCRYPTED = 2, /* probably encrypted; without its key nothing else is known about it */
     CREALM_FILE_OTHER = 3      /* no Realm file, or one whose first bytes are damaged */
 } crealm_file_kind_e;
 
@@ -719,9 +719,9 @@ typedef enum crealm_file_encryption {
 
 /** What a file can be opened for. */
 typedef enum crealm_file_use {
-    CREALM_USE_NONE = 0,    /* nothing: crealm_file_info_t.problem says why, and the way out */
+    CREALM_USE_NONE = 0,    /* nothing: crealm_file_info_t.problem says why, and what to do */
     CREALM_USE_READ = 1,    /* it can be read only */
-    CREALM_USE_UPGRADE = 2, /* it can be read as it is; opening it for writing upgrades it */
+    CREALM_USE_UPGRADE = 2, /* it can be read without an upgrade; opening it for writing upgrades it */
     CREALM_USE_WRITE = 3    /* it can be read and written */
 } crealm_file_use_e;
 
@@ -729,50 +729,49 @@ typedef enum crealm_file_use {
 typedef enum crealm_slot_state {
     CREALM_SLOT_EMPTY = 0,         /* it never led to a version */
     CREALM_SLOT_VERSION = 1,       /* it leads to the top array of a version */
-    CREALM_SLOT_DAMAGED = 2,       /* it should lead to one, and there is none */
+    CREALM_SLOT_DAMAGED = 2,       /* it should lead to a version but does not */
     CREALM_SLOT_STREAMING_MARK = 3, /* it marks a file that was written in one piece */
-    CREALM_SLOT_UNKNOWN = 4         /* nothing is known of it: no header could be read */
+    CREALM_SLOT_UNKNOWN = 4         /* unknown: no header could be read */
 } crealm_slot_state_e;
 
 /** A slot of the header, and the version to which it leads. */
 typedef struct crealm_slot_info {
     crealm_slot_state_e state;
-    uint32_t format; /* 0: none was chosen yet */
+    uint32_t format; /* 0: not chosen yet */
     uint64_t top_ref;
-    uint64_t version;      /* what follows is of CREALM_SLOT_VERSION only, else 0 */
+    uint64_t version;      /* this and the following members: of CREALM_SLOT_VERSION only, else 0 */
     uint64_t logical_size; /* bytes of the (decrypted) file that the version may use */
     uint32_t history_type; /* 0 none, 1 outside of the file, 2 in the file, 3 sync client, 4 sync server */
     uint32_t history_schema_version;
     const char* problem; /* NULL: none */
 } crealm_slot_info_t;
 
-/** What a file says of itself. The struct may grow at its end. */
+/** What the header and top arrays of a file say about it. The struct may grow at its end. */
 typedef struct crealm_file_info {
-    const char* path; /* the canonical one */
+    const char* path; /* the canonical path */
     crealm_file_kind_e kind;
     crealm_file_encryption_e encryption;
-    int cipher;            /* of crealm_page_cipher_e; -1: none, or unknown without the key */
-    bool wants_passphrase; /* and not a key */
-    bool is_streaming;     /* written in one piece, and not opened for writing since: one version */
+    int cipher;            /* a crealm_page_cipher_e; -1: not encrypted, or unknown without the key */
+    bool wants_passphrase; /* the file needs a passphrase, not a key */
+    bool is_streaming;     /* written in one piece, and not opened for writing since: it has one version */
     crealm_file_use_e use;
     uint64_t file_size;          /* bytes of the file */
-    uint64_t data_size;          /* of what is in it, decrypted; 0 without its key */
-    int selected_slot;           /* which of the slots the header selects; -1: there is no header */
-    crealm_slot_info_t slots[2]; /* as they stand in the header */
-    crealm_slot_info_t newest;   /* what an open shows: the selected one, unless a crash came before
-                                    the header was written for a commit that is there as a whole */
-    const char* writer;          /* which library writes files like this; NULL: unknown */
-    const char* problem;         /* why the file cannot be used, or not for writing, and the way out;
-                                    NULL: it can */
+    uint64_t data_size;          /* bytes of its decrypted content; 0 without its key */
+    int selected_slot;           /* the slot that the header selects; -1: the file has no header */
+    crealm_slot_info_t slots[2]; /* as stored in the header */
+    crealm_slot_info_t newest;   /* what an open shows: the selected slot, unless a crash came after a
+                                    complete commit and before its header was written */
+    const char* writer;          /* the library that writes files like this; NULL: unknown */
+    const char* problem;         /* why the file cannot be used, or not for writing, and what to do; NULL: no
+                                    problem */
 } crealm_file_info_t;
 
-/** Tells what a file says of itself: in its first bytes, and with its key in its header and the top
- *  arrays of both slots. Nothing else of it is read. A file that is no Realm file, or damaged, or
- *  encrypted under another key, is an answer and no error. A key that is not needed is ignored.
+/** Describes a file by its first bytes and, with its key, by its header and the top arrays of both slots.
+ *  Nothing else is read. It is no error when the file is no Realm file, is damaged, or is encrypted with
+ *  another key: out_info then says so. A key that is not needed is ignored.
  *
  *  config:   its path, and its key or passphrase.
- *  out_info: receives the answer, with all its texts in one block that is the caller's; free with
- *            realm_free().
+ *  out_info: receives the description, with all its texts in one block; free with realm_free().
  *  Thread:   single.
  *  Errors:   INVALID_ARGUMENT; FILE_NOT_FOUND, FILE_PERMISSION_DENIED and others of reading a file;
  *            OUT_OF_MEMORY. */
@@ -781,21 +780,21 @@ RLM_API bool crealm_file_info(const realm_config_t* config, crealm_file_info_t**
 /** What a check found. */
 typedef enum crealm_check_result {
     CREALM_CHECK_SOUND = 0,     /* the newest version has no fault */
-    CREALM_CHECK_FAULTY = 1,    /* it has, or there is none that could be opened */
-    CREALM_CHECK_UNREADABLE = 2 /* nothing is known: the file is encrypted under another key, or none was given */
+    CREALM_CHECK_FAULTY = 1,    /* it has faults, or no version could be opened */
+    CREALM_CHECK_UNREADABLE = 2 /* unknown: the file is encrypted with another key, or no key was given */
 } crealm_check_result_e;
 
-/** What was found of a version. */
+/** The result for one version. */
 typedef enum crealm_version_state {
     CREALM_VERSION_SOUND = 1,
     CREALM_VERSION_FAULTY = 2,
-    CREALM_VERSION_REUSED = 3 /* later commits, or the upgrade behind it, wrote over parts of it */
+    CREALM_VERSION_REUSED = 3 /* later commits, or the upgrade that followed, overwrote parts of it */
 } crealm_version_state_e;
 
 /** A version that was checked. */
 typedef struct crealm_checked_version {
     crealm_version_state_e state;
-    int slot;          /* of the header, which leads to it; -1: none does yet, see crealm_file_info_t.newest */
+    int slot;          /* the header slot that leads to it; -1: no slot yet, see crealm_file_info_t.newest */
     bool is_newest;    /* what an open shows */
     uint64_t version;
     size_t num_faults;
@@ -804,44 +803,45 @@ typedef struct crealm_checked_version {
 /** A fault of a file. */
 typedef struct crealm_file_fault {
     crealm_fault_t fault;
-    int slot; /* whose version it is of; -1: the file as a whole, or a version that no slot leads to */
+    int slot; /* the slot of the faulty version; -1: the file as a whole, or a version that no slot leads to */
 } crealm_file_fault_t;
 
 /** What a check found. The struct may grow at its end. */
 typedef struct crealm_check {
     crealm_check_result_e result;
     const crealm_file_info_t* info;
-    size_t num_versions; /* that were checked: the newest first, then those of the slots of the header */
+    size_t num_versions; /* checked versions: the newest first, then those of the slots of the header */
     const crealm_checked_version_t* versions;
-    size_t num_faults; /* that are listed */
+    size_t num_faults; /* listed faults */
     const crealm_file_fault_t* faults;
     size_t total_faults;
-    const char* report; /* for people: a line for each version, then one for each fault that is listed */
+    const char* report; /* for people: a line for each version, then one for each listed fault */
     const char* json;   /* all of this, for programs */
 } crealm_check_t;
 
-/** Checks everything about a file: that it is one, the header, and every invariant (crealm_verify())
- *  of the newest version and of the one that the other slot of the header leads to. A fault does not
- *  end the check. A file that cannot be opened at all, or whose format this library does not know, is
- *  no error: the answer has a fault that says so. Reads all of the file: the time grows with its size.
- *  The memory is a fraction of it: about a twentieth for maps of the file, 8 bytes for each object,
- *  about 100 bytes for each link until its backlink is met; of an encrypted file also its pages.
+/** Checks everything about a file: whether it is a Realm file, the header, and every invariant
+ *  (crealm_verify()) of the newest version and of the one that the other slot of the header leads to. A fault
+ *  does not end the check. It is no error when the file cannot be opened at all, or has a format that this
+ *  library does not know: the result then has a fault that says so. Reads all of the file: the time grows
+ *  with its size. The memory needed is about a twentieth of that size for maps of the file, 8 bytes for each
+ *  object, and about 100 bytes for each link until its backlink is found; for an encrypted file also its
+ *  pages.
  *
  *  config:    its path, key or passphrase, and progress function, which may end the check. With
- *             crealm_config_set_snapshot() a private copy is checked: for files that others may be
- *             writing.
- *  max:       at most so many faults are listed.
- *  out_check: receives the answer, with all that it refers to in one block that is the caller's;
- *             free with realm_free().
+ *             crealm_config_set_snapshot() a private copy is checked: use that for files that other programs
+ *             may be writing.
+ *  max:       the most faults to list.
+ *  out_check: receives the result, with all data in one block; free with realm_free().
  *  Thread:    single.
  *  Errors:    as crealm_file_info(); CREALM_ERR_INTERRUPTED; CREALM_ERR_FILE_KEEPS_CHANGING when
- *             somebody wrote the file meanwhile, and no snapshot was asked for. */
+ *             another program wrote the file meanwhile, and no snapshot was asked for. */
 RLM_API bool crealm_check(const realm_config_t* config, size_t max, crealm_check_t** out_check);
 
-/** An error number beside those of realm_errno_e (category RUNTIME | FILE_ACCESS): the file has no whole version before the newest one. */
+/** An error number beside those of realm_errno_e (category RUNTIME | FILE_ACCESS): the file has no intact
+ *  version before the newest one. */
 #define CREALM_ERR_VERSION_GONE 9005
 
-/** Which of the versions that the header of a file leads to. */
+/** One of the two versions that the header of a file leads to. */
 typedef enum crealm_version_slot {
     CREALM_SLOT_NEWEST = 0,  /* the newest one; the default */
     CREALM_SLOT_PREVIOUS = 1 /* the one before it, to which the other slot of the header leads */
@@ -849,16 +849,16 @@ typedef enum crealm_version_slot {
 
 /** Makes opens with the config read the version before the newest one. The open checks that
  *  version first, which takes as long as crealm_verify(): it is refused if later commits, also one
- *  that a crash cut short, have overwritten parts of it. Nothing is written, locked or made. The realm is as
- *  one of RLM_SCHEMA_MODE_IMMUTABLE: it never moves, shares nothing with other instances of the file,
- *  and is not cached. With crealm_config_set_snapshot() it reads a private copy, for files that
- *  others may be writing; without, nobody may write the file while it is open. The newest version
+ *  that a crash cut short, have overwritten parts of it. Nothing is written, locked or created. The realm
+ *  behaves like one with RLM_SCHEMA_MODE_IMMUTABLE: it never moves, shares nothing with other instances of
+ *  the file, and is not cached. With crealm_config_set_snapshot() it reads a private copy, for files that
+ *  other programs may be writing; without, no program may write the file while it is open. The newest version
  *  may be damaged.
  *
  *  Thread: single.
- *  Errors: INVALID_ARGUMENT for another number; the config keeps what it had. Opening gives
- *          CREALM_ERR_VERSION_GONE when there is no such version, or it is not whole;
- *          ILLEGAL_COMBINATION as for a snapshot; otherwise what opening with IMMUTABLE gives. */
+ *  Errors: INVALID_ARGUMENT for another number; the config keeps its slot. Opening fails with
+ *          CREALM_ERR_VERSION_GONE when the version does not exist or is not intact; with ILLEGAL_COMBINATION
+ *          as for a snapshot; also with the errors of opening with IMMUTABLE. */
 RLM_API void crealm_config_set_version_slot(realm_config_t* config, crealm_version_slot_e slot);
 
 /** The choice set above.
@@ -866,66 +866,65 @@ RLM_API void crealm_config_set_version_slot(realm_config_t* config, crealm_versi
  *  Thread: single. Errors: none. */
 RLM_API crealm_version_slot_e crealm_config_get_version_slot(const realm_config_t* config);
 
-/** What a node on the way to a value is for. */
+/** What a node on the path to a value holds. */
 typedef enum crealm_node_role {
     CREALM_NODE_TOP = 1,        /* the top array of the version */
     CREALM_NODE_TABLES = 2,     /* refs of all tables */
     CREALM_NODE_TABLE = 3,      /* the class */
-    CREALM_NODE_CLUSTER = 4,    /* of the tree of objects; in formats 2 to 9 the array of columns */
+    CREALM_NODE_CLUSTER = 4,    /* a node of the tree of objects; in formats 2 to 9 the array of columns */
     CREALM_NODE_COLUMN = 5,     /* values of the property */
     CREALM_NODE_COLLECTION = 6, /* a collection, or a node inside of it */
     CREALM_NODE_PART = 7        /* a part of a leaf: offsets, bytes, seconds */
 } crealm_node_role_e;
 
-/** A node on the way to a value. */
+/** A node on the path from the top array to a value. */
 typedef struct crealm_location_node {
     crealm_node_role_e role;
-    int64_t element; /* of the node: leads to the next one, or is the value's; -1: the node as a whole */
-    uint64_t offset; /* of its header, in the (decrypted) file */
-    uint64_t size;   /* bytes, with the header of 8 */
+    int64_t element; /* the element that leads to the next node or holds the value; -1: the node as a whole */
+    uint64_t offset; /* where the node's header is in the (decrypted) file */
+    uint64_t size;   /* bytes, including the header of 8 */
 } crealm_location_node_t;
 
-/** What some bits of a value are for. */
+/** The meaning of some bits of a value. */
 typedef enum crealm_part_kind {
     CREALM_PART_VALUE = 1,
-    CREALM_PART_REFERENCE = 2, /* where its bytes end, where it goes on, or which of several values it is */
+    CREALM_PART_REFERENCE = 2, /* where its bytes end, where it continues, or which of several values it is */
     CREALM_PART_NULL = 3,      /* whether it is null, or which number stands for null */
-    CREALM_PART_KEY = 4        /* the name of an entry of a dictionary */
+    CREALM_PART_KEY = 4        /* the key of an entry of a dictionary */
 } crealm_part_kind_e;
 
-/** Some bits of a value, one after the other. */
+/** Adjacent bits of a value. */
 typedef struct crealm_location_part {
     crealm_part_kind_e kind;
-    uint32_t first_bit;   /* in the byte at offset, from the lowest */
+    uint32_t first_bit;   /* in the byte at offset, counted from the lowest */
     uint64_t node;        /* offset of the node that holds it */
     uint64_t offset;      /* in the (decrypted) file */
-    uint64_t bits;        /* 0: an array of zeros, or of nulls, has none */
-    int64_t page;         /* of an encrypted file; -1: it is plain */
+    uint64_t bits;        /* 0: in an array of only zeros or nulls values take no bits */
+    int64_t page;         /* of an encrypted file; -1: the file is plain */
     uint64_t file_offset; /* of an encrypted file: where the ciphertext of the byte at offset is */
 } crealm_location_part_t;
 
-/** Where a value lies. The struct may grow at its end. */
+/** Where a value is stored. The struct may grow at its end. */
 typedef struct crealm_value_location {
-    size_t num_nodes; /* on the way, from the top array on */
+    size_t num_nodes; /* on the path, beginning with the top array */
     const crealm_location_node_t* nodes;
-    size_t num_parts; /* no part of an encrypted file reaches over the end of a page */
+    size_t num_parts; /* in an encrypted file no part crosses the end of a page */
     const crealm_location_part_t* parts;
-    uint64_t page_size; /* of an encrypted file: decrypted bytes; 0: it is plain */
+    uint64_t page_size; /* of an encrypted file: decrypted bytes per page; 0: the file is plain */
 } crealm_value_location_t;
 
-/** Tells where in the file a value lies, in the version that the realm looks at. A file of formats 2
- *  to 9 is not upgraded for that. The ciphertext of Realm's form is in blocks of 16 bytes, each of
- *  which depends on those before it in its page.
+/** Reports where in the file a value is stored, in the version that the realm reads. A file of formats 2 to 9
+ *  is not upgraded for that. The ciphertext of Realm's form consists of blocks of 16 bytes, each of which
+ *  depends on the blocks before it in its page.
  *
- *  index:        which element of a collection, in its order. SIZE_MAX: the property itself; of a
- *                collection that is the root of its tree. Other properties take SIZE_MAX only.
- *  out_location: receives the answer, with all that it refers to in one block that is the caller's;
- *                free with realm_free().
+ *  index:        position of an element in a collection. SIZE_MAX: the property itself, which for a
+ *                collection is the root of its tree. Properties that are no collection take SIZE_MAX only.
+ *  out_location: receives the location, with all data in one block; free with realm_free().
  *  Thread:       confined.
- *  Errors:       [object]; INVALID_PROPERTY; PROPERTY_TYPE_MISMATCH for an index and no collection;
- *                INDEX_OUT_OF_BOUNDS; WRONG_TRANSACTION_STATE in a write transaction; NOT_SUPPORTED for
- *                entries of dictionaries of formats before 23, and for values of formats 2 to 9 that
- *                are made of several; INVALID_DATABASE for a damaged file; OUT_OF_MEMORY. */
+ *  Errors:       [object]; INVALID_PROPERTY; PROPERTY_TYPE_MISMATCH for an index into a property that is no
+ *                collection; INDEX_OUT_OF_BOUNDS; WRONG_TRANSACTION_STATE in a write transaction;
+ *                NOT_SUPPORTED for entries of dictionaries of formats before 23, and for composite values of
+ *                formats 2 to 9; INVALID_DATABASE for a damaged file; OUT_OF_MEMORY. */
 RLM_API bool crealm_value_location(const realm_object_t* object, realm_property_key_t property,
                                    size_t index, crealm_value_location_t** out_location);
 

@@ -1,10 +1,9 @@
 /*
- * crealm_testing.h - for tests of the library itself; programs that use it have no need of this.
+ * crealm_testing.h - for tests of the library itself; programs that use the library do not need this header.
  *
- * All effects that the library has on files, maps and locks pass through one table of functions, by
- * default those of the C library. A test puts functions of its own in their place: to record calls,
- * to let them fail, to play a disk. The table is not part of the versioned interface and changes
- * with the library.
+ * The library accesses files, maps and locks only through one table of functions, by default those of the C
+ * library. A test replaces them by its own functions: to record calls, to let them fail, to simulate a disk.
+ * The table is not part of the versioned interface and changes with the library.
  */
 
 #ifndef CREALM_TESTING_H
@@ -30,8 +29,8 @@ extern "C" {
 #define CREALM_MAYBE_NULL
 #endif
 
-/** The calls of the library to the system. Each member is called, and answers, like the function of
- *  its name; errors go to errno. The variable arguments of open() and fcntl() have their types here. */
+/** The library's calls to the operating system. Each member has the arguments and results of the C function
+ *  of its name; errors are in errno. The variable arguments of open() and fcntl() have their types here. */
 typedef struct crealm_system_calls {
     /* Descriptors */
     int (*open)(const char* path, int flags, int mode);
@@ -47,10 +46,10 @@ typedef struct crealm_system_calls {
     int (*posix_fallocate)(int fd, off_t offset, off_t size); /* the error is the result */
     ssize_t (*copy_file_range)(int from, int64_t* from_offset, int to, int64_t* to_offset, size_t count, unsigned flags);
     int (*memfd_create)(const char* name, unsigned flags);
-    int (*fdatasync)(int fd); /* on Apple systems what reaches the medium, F_FULLFSYNC */
+    int (*fdatasync)(int fd); /* on Apple systems F_FULLFSYNC, which reaches the medium */
     int (*fsync)(int fd);
 
-    /* What is said of files */
+    /* Metadata of files */
     int (*fstat)(int fd, struct stat* info);
     int (*stat)(const char* path, struct stat* info);
     int (*statvfs)(const char* path, struct statvfs* info);
@@ -81,8 +80,8 @@ typedef struct crealm_system_calls {
     int (*usleep)(unsigned microseconds);
     int (*clock_gettime)(clockid_t clock, struct timespec* time);
 
-    /* Threads: runs a function on a thread of its own; the error is the result. And futex(2): the value after the
-       operation, then the second value or the time, the second word, and the third value. */
+    /* start_thread runs a function on a new thread; the error is the result. futex is futex(2): after the
+       operation come the value, the second value or the time, the second word, and the third value. */
     int (*start_thread)(void (*run)(void* context), void* context);
     long (*futex)(uint32_t* word, int operation, uint32_t value, uintptr_t second, uint32_t* CREALM_MAYBE_NULL other,
                   uint32_t third);
@@ -92,10 +91,10 @@ typedef struct crealm_system_calls {
 #pragma clang assume_nonnull end
 #endif
 
-/** Replaces the calls to the system, for the whole library.
+/** Replaces the calls to the operating system, for the whole library.
  *
- *  calls:  [optional]; copied. A member that is NULL stands for the system's own; NULL for all.
- *  Thread: any, but no other may be inside the library.
+ *  calls:  [optional]; copied. A NULL member means the C library's function; calls == NULL means all of them.
+ *  Thread: any, but no other thread may be inside the library.
  *  Errors: none. */
 void crealm_set_system_calls(const crealm_system_calls_t* CREALM_MAYBE_NULL calls);
 

@@ -736,7 +736,7 @@ RLM_API bool realm_get_version_id(const realm_t* realm, bool* out_found,
                                   realm_version_id_t* out_version);
 
 /** Counts the snapshots that the file holds at this moment, those of all threads and processes
- *  taken together. A realm that nobody keeps at an old version has two: the newest and the one
+ *  taken together. A file of which no old version is pinned has two: the newest and the one
  *  before it. A growing number points to a reader that never refreshes.
  *
  *  out_versions_count: [optional].
@@ -1030,7 +1030,7 @@ RLM_API bool realm_config_get_automatic_change_notifications(const realm_config_
 /** Says whether the realm hears of the commits of others, in this process or another one: then its
  *  scheduler gets a turn, in which the realm moves to the newest snapshot and callbacks run. Without,
  *  that happens only inside realm_refresh(), realm_begin_write() and realm_commit(). A file that is
- *  watched costs one thread, which sleeps until somebody commits. */
+ *  watched costs one thread, which sleeps until the next commit. */
 RLM_API void realm_config_set_automatic_change_notifications(realm_config_t* config,
                                                              bool automatic);
 
@@ -1051,7 +1051,7 @@ RLM_API void realm_config_set_force_sync_history(realm_config_t* config, bool fo
 RLM_API uint64_t realm_config_get_max_number_of_active_versions(const realm_config_t* config);
 
 /** Limits the number of live snapshots: while the file holds more than this, beginning a write
- *  fails with WRONG_TRANSACTION_STATE. A guard against files that grow because somebody holds an
+ *  fails with WRONG_TRANSACTION_STATE. A guard against files that grow because a reader keeps an
  *  old one. */
 RLM_API void realm_config_set_max_number_of_active_versions(realm_config_t* config,
                                                             uint64_t max_versions);
@@ -1152,7 +1152,7 @@ RLM_API const realm_scheduler_t* realm_scheduler_get_frozen(void);
 /* ------------------------------------------------------------------------------------------------
  * Open, close, transactions
  *
- * An open realm always looks at one snapshot of the file: nothing it reads changes until it moves
+ * An open realm always reads one snapshot of the file: nothing it reads changes until it moves
  * on, by realm_refresh(), realm_begin_write(), its own commits, or a turn of its scheduler. Only
  * one write transaction exists per file at a time, over all threads and processes. Where two
  * instances have one scheduler, the second cannot wait for the first: its realm_begin_write() fails
@@ -1200,7 +1200,7 @@ RLM_API bool realm_delete_files(const char* realm_file_path, bool* did_delete_re
  *  A file of almost the same size stands beside the old one until the end; a crash leaves the old
  *  file or the new one. The memory needed does not grow with the file.
  *
- *  did_compact: [optional]; false, and nothing was done, when somebody needs the file as it is:
+ *  did_compact: [optional]; false, and nothing was done, when the file is in use in one of these ways:
  *               another instance or process that has it open; a frozen realm; a reference to
  *               results that was not released; a token for changes of objects, collections or
  *               results of this very realm. (Callbacks of the realm itself, such as those of
@@ -1240,21 +1240,21 @@ RLM_API bool realm_convert_with_config(const realm_t* realm, const realm_config_
 RLM_API bool realm_convert_with_path(const realm_t* realm, const char* path,
                                      realm_binary_t encryption_key, bool merge_with_existing);
 
-/** Closes a realm, whoever else holds handles to it. A running write transaction is rolled back.
- *  Objects and collections of the realm are invalid from now on, results are stale; all handles
- *  still have to be released. Closing again does nothing.
+/** Closes a realm, even when other parts of the program hold handles to it. An open write
+ *  transaction is rolled back. Objects and collections of the realm are invalid from now on,
+ *  results are stale; all handles still have to be released. Closing again does nothing.
  *
- *  Asynchronous commits that are not on disk yet are waited for, and callbacks of
- *  realm_async_commit() that have not run yet run inside this call, as do the userdata_free
- *  functions of all callbacks that are dropped. Nothing else of the program is called: callbacks of realm_async_begin_write()
- *  that wait are dropped, and nobody is told of changes.
+ *  The call waits for asynchronous commits that are not on disk yet. It runs the callbacks of
+ *  realm_async_commit() that have not run yet, and the userdata_free functions of all callbacks
+ *  that it drops. It calls no other function of the program: waiting callbacks of
+ *  realm_async_begin_write() are dropped, and no change callbacks run.
  *
  *  Thread: any; the callbacks above run on the calling thread. But if another call is running on the
  *          realm's own thread, that call finishes first and then closes the realm: all of this
  *          happens on that thread, after this call has returned. Change callbacks that are due may
  *          run there until then, so leave their userdata to userdata_free. The same holds when
  *          another thread releases the last reference to a realm that was not closed.
- *  Errors: none of its own: what was committed is safe since realm_commit() returned. */
+ *  Errors: none of its own: committed changes have been safe since realm_commit() returned. */
 RLM_API bool realm_close(realm_t* realm);
 
 /** Whether the realm was closed. Thread: any. Errors: none. */
@@ -1267,9 +1267,9 @@ RLM_API bool realm_is_closed(realm_t* realm);
 RLM_API bool realm_begin_read(realm_t* realm);
 
 /** Begins a write transaction: waits for the file's write lock, then moves to the newest snapshot.
- *  The callbacks due for that move run inside this call. One that commits, rolls back or closes the
- *  realm leaves no transaction open, and this call returns true all the same: where callbacks do
- *  that, ask realm_is_writable().
+ *  The callbacks that are due because of that move run inside this call. A callback that commits,
+ *  rolls back or closes the realm leaves no transaction open, but this call still returns true: if
+ *  your callbacks do that, check realm_is_writable().
  *
  *  Thread: confined.
  *  Errors: [realm]; WRONG_TRANSACTION_STATE when already writing, when the realm is
@@ -1277,33 +1277,35 @@ RLM_API bool realm_begin_read(realm_t* realm);
  *          when another program removed a class or property that this realm uses. */
 RLM_API bool realm_begin_write(realm_t* realm);
 
-/** Whether a write transaction is open or has been asked for, or a commit is not known to be on disk.
+/** Whether a write transaction is open or has been asked for, or a commit may not be on disk yet.
  *  Thread: any. Errors: none. */
 RLM_API bool realm_is_writable(const realm_t* realm);
 
-/** Ends the write transaction and keeps its changes: they are on disk when the call returns. The
- *  realm looks at the new snapshot then. Realm-changed callbacks run inside the call, collection
- *  callbacks follow on the scheduler.
+/** Ends the write transaction and keeps its changes: they are on disk when the call returns, and
+ *  the realm reads the new snapshot. Realm-changed callbacks run inside the call; collection
+ *  callbacks run later, on the scheduler.
  *
  *  Thread: confined.
- *  Errors: [realm]; WRONG_TRANSACTION_STATE when not writing; the storage errors of rule 6, after
- *          which the file has the state before the transaction or, never in part, the one after it.
+ *  Errors: [realm]; WRONG_TRANSACTION_STATE when not writing; the storage errors of rule 6. After
+ *          these the file has either the state before the transaction or the complete state after
+ *          it.
  */
 RLM_API bool realm_commit(realm_t* realm);
 
 /** Asks for a write transaction without waiting for it. The callback runs on the realm's scheduler,
  *  inside the transaction, which it ends with realm_async_commit(), realm_commit() or
- *  realm_rollback(); a transaction that it leaves open is rolled back. Callbacks run in the order of
- *  these calls. realm_begin_write() comes before those that have not run; closing the realm drops
- *  them. The file's write lock is taken for the callback and waits for its turn of the scheduler: a
- *  program that calls this and never runs its scheduler keeps all others from writing.
+ *  realm_rollback(); a transaction that it leaves open is rolled back. Callbacks run in the order
+ *  of these calls. realm_begin_write() goes ahead of callbacks that have not run; closing the realm
+ *  drops them. The file's write lock is acquired for the callback and is then held until the
+ *  scheduler runs the callback: a program that calls this function and never runs its scheduler
+ *  keeps all other programs from writing.
  *
- *  callback:       also delivers what realm_begin_write() delivers, before it runs. When the
- *                  transaction cannot begin (INVALID_SCHEMA_CHANGE, a full disk) it does not run,
- *                  and the error is logged.
+ *  callback:       before it runs, the change callbacks run that realm_begin_write() would run.
+ *                  When the transaction cannot begin (INVALID_SCHEMA_CHANGE, a full disk) the
+ *                  callback does not run, and the error is logged.
  *  userdata_free:  runs after the callback, when the callback is dropped, and when the call fails.
- *  notify_only:    the callback leaves the transaction open on purpose, and the program ends it
- *                  later; other callbacks wait until then.
+ *  notify_only:    true: the callback leaves the transaction open on purpose, and the program ends
+ *                  it later; other callbacks wait until then.
  *  transaction_id: [optional]; receives a number for realm_async_cancel(): 0 at first, one more for
  *                  each call of this function and of realm_async_commit() on the realm.
  *  Thread: confined; the callback runs on the same thread.
@@ -1315,21 +1317,22 @@ RLM_API bool realm_async_begin_write(realm_t* realm, realm_async_begin_write_fun
                                      realm_free_userdata_func_t userdata_free, bool notify_only,
                                      unsigned int* transaction_id);
 
-/** Ends the write transaction and keeps its changes, without waiting for the disk. Every realm, also
- *  in other processes, sees them at once; realm-changed callbacks run inside the call. The write
- *  lock is held until they are on disk. Then the callback runs on the scheduler; callbacks run in the
- *  order of the commits. The transaction may have been begun by realm_begin_write() as well. A later
- *  realm_commit(), and closing the realm, wait for earlier asynchronous commits, and run their
- *  callbacks.
+/** Ends the write transaction and keeps its changes, without waiting for the disk. Every realm,
+ *  also in other processes, sees the changes at once; realm-changed callbacks run inside the call.
+ *  The write lock is held until the changes are on disk. Then the callback runs on the scheduler;
+ *  callbacks run in the order of the commits. The transaction may also be one that
+ *  realm_begin_write() began. A later realm_commit(), and closing the realm, wait for earlier
+ *  asynchronous commits and run their callbacks.
  *
- *  Commits that reach the disk together are there together after a crash, or none of them is. (In
- *  encrypted files each is flushed by itself: those up to some commit are there.)
+ *  Commits that reach the disk together are atomic together: after a crash either all of them or
+ *  none of them are in the file. (In encrypted files each commit is flushed separately: after a
+ *  crash the file has all commits up to one of them.)
  *
- *  callback:       [optional]; error and desc say why the commit is not known to be on disk: it is
- *                  visible, and the next write transaction tries again, before anything else is
- *                  written; see CREALM_ERR_COMMIT_OUTCOME_UNKNOWN in crealm.h. Inside it
- *                  asynchronous calls and realm_rollback() fail; where the realm has been closed,
- *                  or its thread ends, all confined calls do.
+ *  callback:       [optional]; error and desc say why the commit may not be on disk. Such a commit
+ *                  is visible, and the next write transaction tries to flush it again before it
+ *                  writes anything; see CREALM_ERR_COMMIT_OUTCOME_UNKNOWN in crealm.h. Inside the
+ *                  callback asynchronous calls and realm_rollback() fail; when the realm has been
+ *                  closed, or its thread is ending, all confined calls fail.
  *  userdata_free:  runs after the callback, when the callback is dropped, and when the call fails.
  *  allow_grouping: inside a callback of realm_async_begin_write(): the next callback may run before
  *                  this commit is on disk, and one flush serves both, or up to 20.
@@ -1342,43 +1345,45 @@ RLM_API bool realm_async_commit(realm_t* realm, realm_async_commit_func_t callba
                                 realm_userdata_t userdata, realm_free_userdata_func_t userdata_free,
                                 bool allow_grouping, unsigned int* transaction_id);
 
-/** Drops a callback of realm_async_begin_write() that has not run, so that its write does not take
- *  place; or a callback of realm_async_commit() that has not run: the commit stands.
+/** Drops a callback that has not run. For realm_async_begin_write() the write then does not happen;
+ *  for realm_async_commit() the commit itself stays.
  *
- *  cancelled: [optional]; false when there is none of this number, or it has run. No error.
+ *  cancelled: [optional]; false when no callback has this number, or it has run; that is no error.
  *  Thread:    confined.
  *  Errors:    [realm]. */
 RLM_API bool realm_async_cancel(realm_t* realm, unsigned int token, bool* cancelled);
 
-/** Ends the write transaction and forgets its changes. Objects created in it become invalid, those
- *  deleted in it come back.
+/** Ends the write transaction and discards its changes. Objects created in it become invalid;
+ *  objects deleted in it exist again.
  *
  *  Thread: confined. Errors: [realm]; WRONG_TRANSACTION_STATE when not writing. */
 RLM_API bool realm_rollback(realm_t* realm);
 
-/** Moves to the newest snapshot and runs the callbacks that are due. Handles follow; there is no
- *  need to fetch them again.
+/** Moves to the newest snapshot and runs the callbacks that are due. Handles follow the realm to
+ *  that snapshot and need not be fetched again.
  *
- *  did_refresh: [optional]; whether the realm moved, which a realm outside any transaction always
- *               does, but for the first time in one that was opened without a schema: that shows a
- *               version from the start. false while writing and inside a callback.
+ *  did_refresh: [optional]; whether the realm moved. A realm that is in no transaction always
+ *               moves, except at the first refresh of a realm opened without a schema, which reads
+ *               a snapshot from the start. false while writing and inside a callback.
  *  Thread:      confined.
  *  Errors:      [realm]; WRONG_TRANSACTION_STATE in immutable mode; INVALID_SCHEMA_CHANGE as in
  *               realm_begin_write(): the realm stays where it is and can still be read. */
 RLM_API bool realm_refresh(realm_t* realm, bool* did_refresh);
 
 /** Inside a migration: deletes a class that the new schema no longer has, with all its objects. No
- *  schema mode does that by itself: the table of a class that left the schema stays in the file.
+ *  schema mode does that automatically: the table of a class that is no longer in the schema stays
+ *  in the file.
  *
  *  table_name:    class name.
- *  table_deleted: false when there is no such class, which is no error.
+ *  table_deleted: false when the class does not exist; that is no error.
  *  Thread:        confined.
  *  Errors:        [realm], [write]; INVALID_SCHEMA_CHANGE when the class is part of the realm's
  *                 schema; CROSS_TABLE_LINK_TARGET when another class still links to it. */
 RLM_API bool realm_remove_table(realm_t* realm, const char* table_name, bool* table_deleted);
 
-/** Has a function called whenever the realm moves to another snapshot: inside each own commit and
- *  on each move to a commit made elsewhere. Not for rollbacks.
+/** Registers a function that is called whenever the realm moves to another snapshot: inside each
+ *  commit of this realm, and on each move to a commit made by another instance or process. It is
+ *  not called for rollbacks.
  *
  *  Returns: an own token; release it, before the realm handle, to stop.
  *  Thread:  confined; the callback runs on the same thread.
@@ -1387,74 +1392,77 @@ RLM_API realm_callback_token_t* realm_add_realm_changed_callback(
     realm_t* realm, realm_on_realm_change_func_t callback, realm_userdata_t userdata,
     realm_free_userdata_func_t userdata_free);
 
-/** Has a function called once, when the realm reaches the snapshot that is the newest now.
+/** Registers a function that is called once, when the realm reaches the snapshot that is the newest
+ *  now.
  *
- *  Returns: an own token; releasing it early cancels. NULL without an error when there is nothing
- *           to wait for: the realm is at the newest snapshot, frozen, or in no transaction at all.
- *           The userdata is freed then.
+ *  Returns: an own token; releasing it early cancels. NULL without an error when the realm need not
+ *           wait: it is at the newest snapshot, frozen, or in no transaction. The userdata is then
+ *           freed at once.
  *  Thread:  confined; the callback runs on the same thread. Errors: [realm]. */
 RLM_API realm_refresh_callback_token_t* realm_add_realm_refresh_callback(
     realm_t* realm, realm_on_realm_refresh_func_t callback, realm_userdata_t userdata,
     realm_free_userdata_func_t userdata_free);
 
 /* ------------------------------------------------------------------------------------------------
- * Other threads: frozen realms, and references to carry handles over
+ * Other threads: frozen realms and thread-safe references
  *
- * A frozen realm shows one snapshot for ever. It belongs to no thread: any number of them may read
- * it and what comes from it, at the same time, also through the same handle, and nobody waits for
- * anybody. Objects, collections and results go into it, and back into a live realm, with the
- * functions called realm_..._resolve_in().
+ * A frozen realm shows one snapshot for ever. It belongs to no thread: any number of threads may
+ * read it and its objects at the same time, also through the same handle, without waiting for each
+ * other. The functions named realm_..._resolve_in() find the counterpart of an object, collection
+ * or results in a frozen realm, or in a live one.
  *
- * A thread-safe reference names something in a live realm, to be found again in another realm of
- * the same file, on another thread.
+ * A thread-safe reference names something in a live realm, so that another thread can find it in
+ * another realm of the same file.
  * ---------------------------------------------------------------------------------------------- */
 
-/** Freezes a realm at the snapshot that it reads: an open realm beside it, to be read on any thread.
+/** Opens a second, frozen realm at the snapshot that the realm reads. Any thread may read it.
  *
- *  Nothing is copied, whatever the size of the file. The snapshot stays in the file, beside what
- *  replaces it, until the frozen realm is closed, or released with all that came from it. Closing the
- *  live realm changes nothing about it. Freezing a realm with a cached config twice at the same
- *  snapshot gives the same instance. A frozen realm can be frozen, too.
+ *  Nothing is copied, whatever the size of the file. The file keeps the snapshot, beside newer
+ *  data, until the frozen realm is closed, or released together with all handles that came from it.
+ *  Closing the live realm does not affect the frozen one. Freezing a realm with a cached config
+ *  twice at the same snapshot gives the same instance. A frozen realm can be frozen, too.
  *
- *  What cannot be done in it fails with WRONG_TRANSACTION_STATE: writing, compacting, and
- *  registering callbacks. realm_refresh() is false there. realm_update_schema() only checks that
- *  the snapshot can be read with the new schema, which may name classes that are not there.
+ *  Writing, compacting and registering callbacks fail with WRONG_TRANSACTION_STATE in a frozen
+ *  realm. realm_refresh() never moves it. realm_update_schema() only checks that the snapshot can
+ *  be read with the new schema, which may name classes that the snapshot lacks.
  *
- *  realm:   while it writes: the snapshot before the write transaction counts. In no transaction:
- *           one is begun.
+ *  realm:   when it is writing, the snapshot before the write transaction is frozen. When it is in
+ *           no transaction, a read transaction is begun first.
  *  Returns: an own handle.
  *  Thread:  confined.
- *  Errors:  [realm]; LIMIT_EXCEEDED when this process keeps so many versions of the file that its
- *           transactions, and other processes, would not get any: some hundred, whatever others do. */
+ *  Errors:  [realm]; LIMIT_EXCEEDED when this process keeps so many versions of the file that too
+ *           few would be left for its transactions and for other processes: about 680 when no other
+ *           process keeps any, never fewer than 16. */
 RLM_API realm_t* realm_freeze(const realm_t* realm);
 
 /** Makes a reference to a realm, an object, a list, a set, a dictionary or results, for another
  *  thread.
  *
- *    realm         the instance itself, which will belong to the thread that resolves the reference
- *    results       the query, with the snapshot it was made at: kept in the file until the
- *                  reference is released
- *    others        what it stands for, at whatever snapshot it is resolved
+ *    realm         the instance itself; it then belongs to the thread that resolves the reference
+ *    results       the query and its snapshot, which the file keeps until the reference is
+ *                  released
+ *    others        the object or collection, as it is in the snapshot where the reference is
+ *                  resolved
  *
- *  handle:  one of these.
- *  Returns: an own handle, good on any thread.
- *  Thread:  confined, except for realms: for these it is any.
+ *  handle:  one of the kinds above.
+ *  Returns: an own handle, valid on any thread.
+ *  Thread:  confined, but any for a realm.
  *  Errors:  ILLEGAL_OPERATION for handles of other kinds; [object] for objects and collections;
  *           for results WRONG_THREAD, STALE_ACCESSOR when they are not valid, and
- *           WRONG_TRANSACTION_STATE for the objects of a collection whose owner was made in the
- *           write transaction that is open. */
+ *           WRONG_TRANSACTION_STATE for the objects of a collection whose owner was created in the
+ *           open write transaction. */
 RLM_API realm_thread_safe_reference_t* realm_create_thread_safe_reference(const void* handle);
 
-/** Resolves a reference to a realm: binds that instance to a scheduler. All handles of the instance
- *  and of what came from it are good on the scheduler's thread from then on, and only there. When
- *  the config is cached, and the scheduler has a realm of it open, it is that one instead. A frozen
- *  realm stays what it is.
+/** Resolves a reference to a realm: binds that instance to a scheduler. From then on, all handles
+ *  of the instance and of its objects may be used on the scheduler's thread only. When the config
+ *  is cached, and the scheduler already has a realm of that config open, the call returns that
+ *  realm instead. A frozen realm stays frozen and bound to no thread.
  *
- *  tsr:       can be resolved once; to be released by the caller all the same.
+ *  tsr:       can be resolved once; the caller still has to release it.
  *  scheduler: NULL: the default scheduler of the calling thread.
  *  Returns:   an own handle.
  *  Thread:    any.
- *  Errors:    ILLEGAL_OPERATION for a reference to something else, which stays good, or one that
+ *  Errors:    ILLEGAL_OPERATION for a reference to something else, which stays usable, or one that
  *             was resolved before; WRONG_TRANSACTION_STATE while a function that was called on the
  *             realm's thread is running; MISMATCHED_CONFIG as in realm_open(). */
 RLM_API realm_t* realm_from_thread_safe_reference(realm_thread_safe_reference_t* tsr,
@@ -1462,14 +1470,15 @@ RLM_API realm_t* realm_from_thread_safe_reference(realm_thread_safe_reference_t*
 
 /** Resolves a reference to an object.
  *
- *  The realm is brought to a snapshot that has the object: in no transaction it begins at the one
- *  that the reference was made at, if that is still there, else at the newest; at an older one it
- *  moves to the newest, as with realm_refresh(). References made in a write transaction need what
- *  it committed. The same holds for references to collections and results.
+ *  The realm moves to a snapshot that has the object. A realm in no transaction begins one at the
+ *  snapshot where the reference was made, if that is still kept, else at the newest. A realm at an
+ *  older snapshot moves to the newest, as with realm_refresh(). A reference made in a write
+ *  transaction can be resolved only after the commit of that transaction. The same holds for
+ *  references to collections and results.
  *
  *  realm:     of the same file.
- *  reference: may be resolved again, also in other realms; to be released by the caller.
- *  Returns:   an own handle; to an object that is not valid when it is deleted.
+ *  reference: may be resolved again, also in other realms; the caller has to release it.
+ *  Returns:   an own handle; it is invalid when the object was deleted.
  *  Thread:    confined.
  *  Errors:    [realm]; ILLEGAL_OPERATION for a reference of another kind, or into another file. */
 RLM_API realm_object_t* realm_object_from_thread_safe_reference(
@@ -1477,47 +1486,47 @@ RLM_API realm_object_t* realm_object_from_thread_safe_reference(
 
 /** Resolves a reference to a list, as realm_object_from_thread_safe_reference() does.
  *
- *  Returns: an own handle; to a list that is not valid when it is gone.
+ *  Returns: an own handle; it is invalid when the list no longer exists.
  *  Thread:  confined.
- *  Errors:  as there. */
+ *  Errors:  as realm_object_from_thread_safe_reference(). */
 RLM_API realm_list_t* realm_list_from_thread_safe_reference(
     const realm_t* realm, realm_thread_safe_reference_t* reference);
 
 /** Resolves a reference to a set, as realm_object_from_thread_safe_reference() does.
  *
- *  Returns: an own handle; to a set that is not valid when it is gone.
+ *  Returns: an own handle; it is invalid when the set no longer exists.
  *  Thread:  confined.
- *  Errors:  as there. */
+ *  Errors:  as realm_object_from_thread_safe_reference(). */
 RLM_API realm_set_t* realm_set_from_thread_safe_reference(const realm_t* realm,
                                                           realm_thread_safe_reference_t* reference);
 
 /** Resolves a reference to a dictionary, as realm_object_from_thread_safe_reference() does.
  *
- *  Returns: an own handle; to a dictionary that is not valid when it is gone.
+ *  Returns: an own handle; it is invalid when the dictionary no longer exists.
  *  Thread:  confined.
- *  Errors:  as there. */
+ *  Errors:  as realm_object_from_thread_safe_reference(). */
 RLM_API realm_dictionary_t* realm_dictionary_from_thread_safe_reference(
     const realm_t* realm, realm_thread_safe_reference_t* reference);
 
 /** Resolves a reference to results, as realm_object_from_thread_safe_reference() does. They are
- *  live results of the realm; as long as that stays at the snapshot of the reference they are what
- *  they were there.
+ *  live results of that realm; while it stays at the snapshot of the reference they have the rows
+ *  that the referenced results had.
  *
- *  Returns: an own handle. Results of values whose collection is gone are not valid.
+ *  Returns: an own handle. Results of values are invalid when their collection no longer exists.
  *  Thread:  confined.
- *  Errors:  as there. */
+ *  Errors:  as realm_object_from_thread_safe_reference(). */
 RLM_API realm_results_t* realm_results_from_thread_safe_reference(
     const realm_t* realm, realm_thread_safe_reference_t* reference);
 
 /* ------------------------------------------------------------------------------------------------
  * Schema
  *
- * Class and property infos that these functions fill hold views into the realm's schema: they are
- * gone when the schema changes or the realm goes. Looking things up works on any thread and also
- * after realm_close().
+ * Class and property infos that these functions fill hold views into the realm's schema, which are
+ * valid until the schema changes or the realm is released. Looking up classes and properties works
+ * on any thread and also after realm_close().
  *
- * Functions that fill an array all count alike: the number available goes to out_n [optional]; when
- * the array is NULL or has too little room nothing is copied, and the call still succeeds.
+ * All functions that fill an array store the number of available elements in out_n [optional]. When
+ * the array is NULL or too small nothing is copied, and the call still succeeds.
  * ---------------------------------------------------------------------------------------------- */
 
 /** Makes a schema.
@@ -1549,19 +1558,19 @@ RLM_API uint64_t realm_get_schema_version(const realm_t* realm);
  *  Thread:  any. Errors: those of realm_open() about the file. */
 RLM_API uint64_t realm_get_persisted_schema_version(const realm_config_t* config);
 
-/** Brings an open realm to another schema, as opening it with that schema and version 0 would. So
- *  it works for files of version 0 only, unless the realm has the schema already. The write
- *  transaction it needs is its own. Schema-changed callbacks run inside the call.
+/** Changes the schema of an open realm, as opening the file with that schema and version 0 would.
+ *  So it works only for files of schema version 0, unless the realm has the schema already. The
+ *  call makes its own write transaction. Schema-changed callbacks run inside the call.
  *
  *  schema: copied.
  *  Thread: confined.
  *  Errors: [realm]; SCHEMA_VALIDATION_FAILED; SCHEMA_MISMATCH, INVALID_SCHEMA_CHANGE,
  *          INVALID_SCHEMA_VERSION, MIGRATION_FAILED as in realm_open(); WRONG_TRANSACTION_STATE
- *          inside a write transaction when something has to change. */
+ *          inside a write transaction when the file's schema has to change. */
 RLM_API bool realm_update_schema(realm_t* realm, const realm_schema_t* schema);
 
-/** Brings an open realm to another schema and version, with functions that go with this call only:
- *  those of its config are not asked.
+/** Changes the schema and the schema version of an open realm. The functions given here are used
+ *  for this call only; those of its config are not called.
  *
  *  schema:  copied.
  *  version: the version to reach.
@@ -1569,7 +1578,7 @@ RLM_API bool realm_update_schema(realm_t* realm, const realm_schema_t* schema);
  *  initialization_func: may be NULL; see realm_config_set_data_initialization_function().
  *  is_in_transaction: true when a write transaction is open: the changes become part of it and are
  *           committed, or rolled back, by the caller. After a failure roll it back. false: the call
- *           has a write transaction of its own.
+ *           makes its own write transaction.
  *  Thread:  confined; the functions run on the same thread.
  *  Errors:  as realm_update_schema(); CALLBACK; WRONG_TRANSACTION_STATE when is_in_transaction and
  *           the state of the realm disagree. */
@@ -1598,9 +1607,9 @@ RLM_API bool realm_schema_rename_property(realm_t* realm, realm_schema_t* schema
                                           const char* object_type, const char* old_name,
                                           const char* new_name);
 
-/** Has a function called whenever the schema of the realm changes: by this realm's own doing, or
- *  when it moves to a snapshot in which another one added classes or properties. It runs before
- *  the realm-changed callbacks.
+/** Registers a function that is called whenever the schema of the realm changes: because this realm
+ *  changed it, or because it moved to a snapshot in which another realm added classes or
+ *  properties. It runs before the realm-changed callbacks.
  *
  *  callback: receives the new schema as a borrowed handle; clone it to keep it.
  *  Returns:  an own token; release it, before the realm handle, to stop.
@@ -1611,10 +1620,10 @@ RLM_API realm_callback_token_t* realm_add_schema_changed_callback(
     realm_free_userdata_func_t userdata_free);
 
 /** Checks a schema against itself: unknown link targets, types that cannot be keys or indexed,
- *  doubled names, embedded classes that contain themselves, and the like.
+ *  duplicate names, embedded classes that contain themselves, and the like.
  *
  *  validation_mode: realm_schema_validation_mode_e bits.
- *  Thread: single. Errors: SCHEMA_VALIDATION_FAILED with a line of text for each problem. */
+ *  Thread: single. Errors: SCHEMA_VALIDATION_FAILED with one line of text per problem. */
 RLM_API bool realm_schema_validate(const realm_schema_t* schema, uint64_t validation_mode);
 
 /** The number of classes in the realm's schema. Thread: any. Errors: none. */
@@ -1729,7 +1738,7 @@ RLM_API bool realm_object_get_parent(const realm_object_t* object, realm_object_
 /** Finds an object by its primary key.
  *
  *  out_found: [optional].
- *  Returns:   an own handle. NULL without an error when there is no such object, when the value has
+ *  Returns:   an own handle. NULL without an error when no such object exists, when the value has
  *             another type than the key, or when the class has no primary key.
  *  Thread:    confined. Errors: [realm]; NO_SUCH_TABLE. */
 RLM_API realm_object_t* realm_object_find_with_primary_key(const realm_t* realm,
@@ -1779,8 +1788,8 @@ RLM_API bool realm_object_delete(realm_object_t* object);
 
 /** Finds the same object in another realm of the same file.
  *
- *  resolved: receives an own handle, or NULL when the object does not exist there or here, which is
- *            no error.
+ *  resolved: receives an own handle, or NULL, which is no error, when the object does not exist in
+ *            one of the two realms.
  *  Thread:   confined, for both realms. Errors: WRONG_THREAD; INVALIDATED_OBJECT when this realm was
  *            closed; [realm] of the target. */
 RLM_API bool realm_object_resolve_in(const realm_object_t* live_object,
@@ -1819,7 +1828,7 @@ RLM_API realm_link_t realm_object_as_link(const realm_object_t* object);
 RLM_API bool realm_get_value(const realm_object_t* object, realm_property_key_t property,
                              realm_value_t* out_value);
 
-/** Reads several properties at once, each as realm_get_value() does.
+/** Reads several properties in one call, each as realm_get_value() does.
  *
  *  properties: num_values keys.
  *  out_values: [optional]; room for num_values values. After a failure the first few may have been filled.
@@ -1830,13 +1839,13 @@ RLM_API bool realm_get_values(const realm_object_t* object, size_t num_values,
 /** Writes a single-valued property.
  *
  *  A primary key should only be written in a migration, which checks at its end that keys are
- *  unique. RLM_TYPE_LIST and RLM_TYPE_DICTIONARY make a Mixed property hold an empty collection;
- *  one of that kind that is there already is kept with its elements, as in realm_set_list().
+ *  unique. RLM_TYPE_LIST and RLM_TYPE_DICTIONARY make a Mixed property hold an empty collection; if
+ *  it already holds one of that kind, that is kept with its elements, as in realm_set_list().
  *  Writing null to a property that holds an embedded object deletes that object.
  *
  *  new_value:  copied.
- *  is_default: marks a value that merely repeats a default; it is stored but not reported to change
- *              callbacks. Pass false.
+ *  is_default: true marks a value that only repeats a default; it is stored but not reported to
+ *              change callbacks. Pass false.
  *  Thread:     confined.
  *  Errors:     [object], [write], [value]; INVALID_PROPERTY. */
 RLM_API bool realm_set_value(realm_object_t* object, realm_property_key_t property,
@@ -1855,9 +1864,9 @@ RLM_API bool realm_set_values(realm_object_t* object, size_t num_values,
  *
  *  Arrays become lists and objects become dictionaries, nested to any depth that collections allow.
  *  A number without fraction and exponent becomes an integer if it fits into 64 bits, any other a
- *  double. Of two members with one name the last counts.
+ *  double. Of two members with the same name the last one is used.
  *
- *  json_string: one JSON value; blanks around it are fine, anything else after it is not.
+ *  json_string: one JSON value; white space around it is allowed, anything else after it is not.
  *  Thread: confined.
  *  Errors: [object], [write]; INVALID_PROPERTY; PROPERTY_TYPE_MISMATCH when the property is not
  *          Mixed; MALFORMED_JSON, also for a number that no double can hold; INVALID_DICTIONARY_KEY
@@ -1865,8 +1874,9 @@ RLM_API bool realm_set_values(realm_object_t* object, size_t num_values,
 RLM_API bool realm_set_json(realm_object_t* object, realm_property_key_t property,
                             const char* json_string);
 
-/** Creates an embedded object in a link property. One that was there is deleted. For a property
- *  that links to an ordinary class the new object is an ordinary one, and an old target stays.
+/** Creates an embedded object in a link property and deletes the one that the property held. For a
+ *  property that links to an ordinary class the new object is an ordinary one, and an old target
+ *  stays.
  *
  *  Returns: an own handle to the new object, which has default values.
  *  Thread:  confined.
@@ -1874,8 +1884,8 @@ RLM_API bool realm_set_json(realm_object_t* object, realm_property_key_t propert
  *           single link; ILLEGAL_OPERATION when the class it links to has a primary key. */
 RLM_API realm_object_t* realm_set_embedded(realm_object_t* object, realm_property_key_t property);
 
-/** Makes a Mixed property hold a list. A list that is there already is kept with its elements; any
- *  other value is replaced by an empty list.
+/** Makes a Mixed property hold a list. If it already holds a list, that is kept with its elements;
+ *  any other value is replaced by an empty list.
  *
  *  Returns: an own handle.
  *  Thread:  confined.
@@ -1883,7 +1893,7 @@ RLM_API realm_object_t* realm_set_embedded(realm_object_t* object, realm_propert
  *           Mixed. */
 RLM_API realm_list_t* realm_set_list(realm_object_t* object, realm_property_key_t property);
 
-/** Makes a Mixed property hold a dictionary, likewise.
+/** Makes a Mixed property hold a dictionary, as realm_set_list() does with a list.
  *
  *  Returns: an own handle.
  *  Thread:  confined. Errors: as realm_set_list(). */
@@ -1898,10 +1908,11 @@ RLM_API realm_dictionary_t* realm_set_dictionary(realm_object_t* object,
 RLM_API realm_object_t* realm_get_linked_object(realm_object_t* object,
                                                 realm_property_key_t property);
 
-/** The object as text for people, in the manner of JSON. Embedded objects and collections are
- *  written out; links show the primary key of their target, or its object key; linking objects are
- *  left out. The object key comes first, as "_key", unless the class is embedded or has a primary
- *  key. Not for reading back: binaries, timestamps and the like are strings, and NaN is no JSON.
+/** The object as text for people, similar to JSON. Embedded objects and collections are written
+ *  out; links show the primary key of their target, or its object key; linking objects are left
+ *  out. The object key comes first, as "_key", unless the class is embedded or has a primary key.
+ *  The text cannot be parsed back: binaries, timestamps and the like are strings, and NaN is not
+ *  valid JSON.
  *
  *  Returns: a text ended by NUL; free with realm_free().
  *  Thread:  confined.
@@ -1934,17 +1945,18 @@ RLM_API realm_dictionary_t* realm_get_dictionary(realm_object_t* object,
  * Lists
  *
  * A list keeps its elements in the order given. Elements of a list of Mixed may be collections
- * again, up to 100 levels deep counting the outermost one. A handle to a nested collection stays
- * with that collection when elements before it come and go, and becomes invalid when it is replaced
- * or removed. One under a dictionary's key or in a Mixed property is found by its place: the handle
- * becomes invalid, too, but is that of a new collection of its kind that comes to the same place.
+ * again, up to 100 levels deep counting the outermost one. A handle to a collection nested in a
+ * list stays with that collection when elements before it are inserted or removed, and becomes
+ * invalid when the collection is replaced or removed. A collection under a dictionary's key or in a
+ * Mixed property is found by its place: its handle becomes invalid in the same way, but becomes
+ * valid again when a new collection of the same kind is put in the same place.
  *
  * Lists of objects hold no nulls, and deleting an object takes it out of all of them. Lists of
- * embedded objects own their elements: what leaves the list is deleted.
+ * embedded objects own their elements: an object that leaves the list is deleted.
  * ---------------------------------------------------------------------------------------------- */
 
-/** Whether the list can be used: its owner exists, its realm is open, and what it stands for is
- *  still a list.
+/** Whether the list can be used: its owner exists, its realm is open, and the place it stands for
+ *  still holds a list.
  *
  *  list:   may be NULL: false.
  *  Thread: confined; false on a foreign thread. Errors: none. */
@@ -1972,11 +1984,11 @@ RLM_API bool realm_list_get(const realm_list_t* list, size_t index, realm_value_
 
 /** Finds the first element equal to a value.
  *
- *  out_index: [optional]; SIZE_MAX when there is none.
+ *  out_index: [optional]; SIZE_MAX when nothing was found.
  *  out_found: [optional].
  *  Thread:    confined.
- *  Errors:    [object]; PROPERTY_TYPE_MISMATCH or PROPERTY_NOT_NULLABLE for a value the list could
- *             not hold. */
+ *  Errors:    [object]; PROPERTY_TYPE_MISMATCH or PROPERTY_NOT_NULLABLE for a value that the list
+ *             cannot hold. */
 RLM_API bool realm_list_find(const realm_list_t* list, const realm_value_t* value,
                              size_t* out_index, bool* out_found);
 
@@ -2031,22 +2043,22 @@ RLM_API realm_list_t* realm_list_insert_list(realm_list_t* list, size_t index);
  *  Thread:  confined. Errors: as realm_list_insert_list(). */
 RLM_API realm_dictionary_t* realm_list_insert_dictionary(realm_list_t* list, size_t index);
 
-/** Makes an element of a list of Mixed a list. A list that is there already is kept with its
- *  elements; any other value is replaced by an empty list.
+/** Makes an element of a list of Mixed a list. If the element is a list already, that is kept with
+ *  its elements; any other value is replaced by an empty list.
  *
  *  index:   below the size.
  *  Returns: an own handle.
  *  Thread:  confined. Errors: as realm_list_insert_list(). */
 RLM_API realm_list_t* realm_list_set_list(realm_list_t* list, size_t index);
 
-/** Makes an element of a list of Mixed a dictionary, likewise.
+/** Makes an element of a list of Mixed a dictionary, as realm_list_set_list() does with a list.
  *
  *  index:   below the size.
  *  Returns: an own handle.
  *  Thread:  confined. Errors: as realm_list_insert_list(). */
 RLM_API realm_dictionary_t* realm_list_set_dictionary(realm_list_t* list, size_t index);
 
-/** Moves an element. Taken out first, it is at to_index afterwards; those between close up.
+/** Moves an element: it is removed, then inserted so that it is at to_index afterwards.
  *
  *  from_index, to_index: below the size.
  *  Thread: confined. Errors: [object], [write]; INDEX_OUT_OF_BOUNDS. */
@@ -2087,15 +2099,15 @@ RLM_API bool realm_list_remove_all(realm_list_t* list);
 
 /** Finds the same list in another realm of the same file.
  *
- *  resolved: receives an own handle, or NULL when the list does not exist there or here, which is
- *            no error.
+ *  resolved: receives an own handle, or NULL, which is no error, when the list does not exist in
+ *            one of the two realms.
  *  Thread:   confined, for both realms. Errors: WRONG_THREAD; INVALIDATED_OBJECT when this realm was
  *            closed; [realm] of the target. */
 RLM_API bool realm_list_resolve_in(const realm_list_t* list, const realm_t* target_realm,
                                    realm_list_t** resolved);
 
-/** The elements as live results, in the order of the list. When the list is gone they are stale or,
- *  if they are objects, empty.
+/** The elements as live results, in the order of the list. After the list was deleted they are
+ *  stale or, if they are objects, empty.
  *
  *  Returns: an own handle.
  *  Thread:  confined. Errors: [object]. */
@@ -2137,7 +2149,7 @@ RLM_API bool realm_set_get_property(const realm_set_t* set,
  *  Thread:    confined. Errors: [object]; INDEX_OUT_OF_BOUNDS. */
 RLM_API bool realm_set_get(const realm_set_t* set, size_t index, realm_value_t* out_value);
 
-/** Finds a value. One that the set could not hold is simply not found.
+/** Finds a value. One that the set cannot hold is not found, which is no error.
  *
  *  out_index: [optional]; SIZE_MAX when it is absent.
  *  out_found: [optional].
@@ -2145,7 +2157,7 @@ RLM_API bool realm_set_get(const realm_set_t* set, size_t index, realm_value_t* 
 RLM_API bool realm_set_find(const realm_set_t* set, realm_value_t value, size_t* out_index,
                             bool* out_found);
 
-/** Adds a value. One that is equal to an element changes nothing.
+/** Adds a value. A value that is equal to an element changes nothing.
  *
  *  value:        copied.
  *  out_index:    [optional]; where the value is now, new or not.
@@ -2154,7 +2166,7 @@ RLM_API bool realm_set_find(const realm_set_t* set, realm_value_t value, size_t*
 RLM_API bool realm_set_insert(realm_set_t* set, realm_value_t value, size_t* out_index,
                               bool* out_inserted);
 
-/** Removes a value. One that the set could not hold is simply not there.
+/** Removes a value. To remove one that the set cannot hold is no error.
  *
  *  out_erased: [optional]; whether it was there.
  *  Thread:     confined. Errors: [object], [write]. */
@@ -2173,15 +2185,15 @@ RLM_API bool realm_set_remove_all(realm_set_t* set);
 
 /** Finds the same set in another realm of the same file.
  *
- *  resolved: receives an own handle, or NULL when the set does not exist there or here, which is
- *            no error.
+ *  resolved: receives an own handle, or NULL, which is no error, when the set does not exist in one
+ *            of the two realms.
  *  Thread:   confined, for both realms. Errors: WRONG_THREAD; INVALIDATED_OBJECT when this realm was
  *            closed; [realm] of the target. */
 RLM_API bool realm_set_resolve_in(const realm_set_t* set, const realm_t* target_realm,
                                   realm_set_t** resolved);
 
-/** The elements as live results, in the order of the set. When the set is gone they are stale or,
- *  if they are objects, empty.
+/** The elements as live results, in the order of the set. After the set was deleted they are stale
+ *  or, if they are objects, empty.
  *
  *  Returns: an own handle.
  *  Thread:  confined. Errors: [object]. */
@@ -2195,11 +2207,11 @@ RLM_API realm_results_t* realm_set_to_results(realm_set_t* set);
  *
  * Values of a dictionary of Mixed may be collections again, as in "Lists". Deleting an object turns
  * the values that link to it into nulls; the keys stay. Dictionaries of embedded objects own their
- * values: what is replaced or leaves is deleted.
+ * values: an object that is replaced or removed is deleted.
  * ---------------------------------------------------------------------------------------------- */
 
-/** Whether the dictionary can be used: its owner exists, its realm is open, and what it stands for
- *  is still a dictionary.
+/** Whether the dictionary can be used: its owner exists, its realm is open, and the place it stands
+ *  for still holds a dictionary.
  *
  *  dictionary: may be NULL: false.
  *  Thread:     confined; false on a foreign thread. Errors: none. */
@@ -2257,7 +2269,7 @@ RLM_API realm_dictionary_t* realm_dictionary_get_dictionary(realm_dictionary_t* 
 RLM_API realm_object_t* realm_dictionary_get_linked_object(realm_dictionary_t* dictionary,
                                                            realm_value_t key);
 
-/** Whether there is a pair with this key.
+/** Whether the dictionary has a pair with this key.
  *
  *  key:    a string.
  *  Thread: confined. Errors: [object]; INVALID_ARGUMENT when the key is not a string. */
@@ -2266,13 +2278,13 @@ RLM_API bool realm_dictionary_contains_key(const realm_dictionary_t* dictionary,
 
 /** Finds the first pair with this value.
  *
- *  index:  receives the position, SIZE_MAX when there is none.
+ *  index:  receives the position, SIZE_MAX when nothing was found.
  *  Thread: confined. Errors: [object]. */
 RLM_API bool realm_dictionary_contains_value(const realm_dictionary_t* dictionary,
                                              realm_value_t value, size_t* index);
 
-/** Adds a pair, or replaces the value of a key that is there. RLM_TYPE_LIST and RLM_TYPE_DICTIONARY
- *  act like realm_dictionary_insert_list() and realm_dictionary_insert_dictionary().
+/** Adds a pair, or replaces the value of an existing key. RLM_TYPE_LIST and RLM_TYPE_DICTIONARY act
+ *  like realm_dictionary_insert_list() and realm_dictionary_insert_dictionary().
  *
  *  key, value:   copied.
  *  out_index:    [optional]; the position of the pair.
@@ -2283,8 +2295,8 @@ RLM_API bool realm_dictionary_contains_value(const realm_dictionary_t* dictionar
 RLM_API bool realm_dictionary_insert(realm_dictionary_t* dictionary, realm_value_t key,
                                      realm_value_t value, size_t* out_index, bool* out_inserted);
 
-/** Puts a new embedded object under a key. One that was there is deleted. In a dictionary of
- *  ordinary objects the new one is ordinary, too, and an old target stays.
+/** Puts a new embedded object under a key and deletes the one that the key had. In a dictionary of
+ *  ordinary objects the new object is ordinary, too, and an old target stays.
  *
  *  key:     copied.
  *  Returns: an own handle to the new object, which has default values.
@@ -2295,8 +2307,8 @@ RLM_API bool realm_dictionary_insert(realm_dictionary_t* dictionary, realm_value
 RLM_API realm_object_t* realm_dictionary_insert_embedded(realm_dictionary_t* dictionary,
                                                          realm_value_t key);
 
-/** Puts a list under a key of a dictionary of Mixed. A list that is there already is kept with its
- *  elements; any other value is replaced by an empty list.
+/** Puts a list under a key of a dictionary of Mixed. If the key already has a list, that is kept
+ *  with its elements; any other value is replaced by an empty list.
  *
  *  key:     copied.
  *  Returns: an own handle.
@@ -2307,7 +2319,8 @@ RLM_API realm_object_t* realm_dictionary_insert_embedded(realm_dictionary_t* dic
 RLM_API realm_list_t* realm_dictionary_insert_list(realm_dictionary_t* dictionary,
                                                    realm_value_t key);
 
-/** Puts a dictionary under a key of a dictionary of Mixed, likewise.
+/** Puts a dictionary under a key of a dictionary of Mixed, as realm_dictionary_insert_list() does
+ *  with a list.
  *
  *  key:     copied.
  *  Returns: an own handle.
@@ -2323,7 +2336,8 @@ RLM_API realm_dictionary_t* realm_dictionary_insert_dictionary(
 RLM_API bool realm_dictionary_erase(realm_dictionary_t* dictionary, realm_value_t key,
                                     bool* out_erased);
 
-/** The keys as live results, in their order. They become stale with the dictionary.
+/** The keys as live results, in their order. They become stale when the dictionary no longer
+ *  exists.
  *
  *  out_size: receives the number of keys.
  *  out_keys: receives an own handle to results of strings.
@@ -2338,16 +2352,16 @@ RLM_API bool realm_dictionary_clear(realm_dictionary_t* dictionary);
 
 /** Finds the same dictionary in another realm of the same file.
  *
- *  resolved: receives an own handle, or NULL when the dictionary does not exist there or here, which
- *            is no error.
+ *  resolved: receives an own handle, or NULL, which is no error, when the dictionary does not exist
+ *            in one of the two realms.
  *  Thread:   confined, for both realms. Errors: WRONG_THREAD; INVALIDATED_OBJECT when this realm was
  *            closed; [realm] of the target. */
 RLM_API bool realm_dictionary_resolve_in(const realm_dictionary_t* dictionary,
                                          const realm_t* target_realm,
                                          realm_dictionary_t** resolved);
 
-/** The values as live results, in the order of their keys. When the dictionary is gone they are
- *  stale or, if they are objects, empty.
+/** The values as live results, in the order of their keys. After the dictionary was deleted they
+ *  are stale or, if they are objects, empty.
  *
  *  Returns: an own handle.
  *  Thread:  confined. Errors: [object]. */
@@ -2362,27 +2376,27 @@ RLM_API realm_results_t* realm_dictionary_to_results(realm_dictionary_t* diction
  *     age >= 18 AND (name BEGINSWITH[c] "a" OR best.name == $0) SORT(age DESC, name ASC) LIMIT(10)
  *
  *   comparing     == (or =)  != (or <>)  <  <=  >  >=  IN {1, 2}  BETWEEN {1, 5}
- *   texts         BEGINSWITH  ENDSWITH  CONTAINS  LIKE (with * and ?), also for binaries; behind
- *                 these and behind == and != stands [c] to ignore case; TEXT searches for words
- *                 and needs a full-text index
+ *   texts         BEGINSWITH  ENDSWITH  CONTAINS  LIKE (with * and ?), also for binaries; [c] after
+ *                 these and after == and != ignores case; TEXT searches for words and needs a
+ *                 full-text index
  *   logic         AND (or &&)  OR (or ||)  NOT (or !)  brackets  TRUEPREDICATE  FALSEPREDICATE
  *   paths         best.name  list[0]  list[FIRST]  list[LAST]  dictionary['key']  dictionary.@keys
  *                 mixed[*]  mixed.@type  @links.Class.property
- *   many values   ANY (or SOME), ALL or NONE in front of the path; ANY is meant when none is there
+ *   many values   ANY (or SOME), ALL or NONE in front of the path; ANY is the default
  *   over many     list.@count  .@sum  .@avg  .@min  .@max  links.@max.age
  *                 SUBQUERY(links, $x, $x.age > 5).@count
  *   arithmetic    + - * /, on numbers
  *   constants     1  1.5  "text" 'text'  true  null  T1:0  2020-01-01T00:00:00  uuid(...)  oid(...)
  *                 binary("...")  obj("Class", primary key)  and B64"..." for a text in base 64
  *   ordering      SORT(path ASC, path DESC)  DISTINCT(path, path)  LIMIT(count), at the end, any
- *                 number of them; each works on what the one before it leaves
+ *                 number of them; each works on the rows that the one before it leaves
  *
- * $0, $1 and so on stand for arguments, $K0 for an argument that holds a path as text. A link among
- * them matches only where its class does. Text constants know no escapes: a text with quotes in it
- * is best passed as an argument.
+ * $0, $1 and so on stand for arguments, $K0 for an argument that holds a path as text. A link
+ * argument compared with a Mixed property matches only links to its own class. Text constants have
+ * no escape sequences: pass a text with quotes in it as an argument.
  *
- * The text is checked against the schema when it is parsed and runs when its results are looked at,
- * each time on the current snapshot. A query does not keep its realm open.
+ * The text is checked against the schema when it is parsed. The query runs when its results are
+ * read, each time on the current snapshot. A query does not keep its realm open.
  * ---------------------------------------------------------------------------------------------- */
 
 /** Parses a query on the objects of a class.
@@ -2393,9 +2407,10 @@ RLM_API realm_results_t* realm_dictionary_to_results(realm_dictionary_t* diction
  *  Thread:  confined.
  *  Errors:  [realm]; NO_SUCH_TABLE; INVALID_QUERY_STRING when the text is not of the language;
  *           INVALID_QUERY for a name or a comparison that does not fit the schema;
- *           INVALID_QUERY_ARG for an argument that is missing or of another type than is needed
- *           there; ILLEGAL_OPERATION for TEXT without a full-text index; NOT_SUPPORTED for
- *           GEOWITHIN. Of a link that stands alone only the object counts, whatever its class. */
+ *           INVALID_QUERY_ARG for an argument that is missing or has the wrong type;
+ *           ILLEGAL_OPERATION for TEXT without a full-text index; NOT_SUPPORTED for GEOWITHIN. A
+ *           single link argument that is compared with a link property is compared by object key
+ *           only, whatever its class. */
 RLM_API realm_query_t* realm_query_parse(const realm_t* realm, realm_class_key_t target_table,
                                          const char* query_string, size_t num_args,
                                          const realm_query_arg_t* args);
@@ -2404,12 +2419,12 @@ RLM_API realm_query_t* realm_query_parse(const realm_t* realm, realm_class_key_t
  *  ordering at the end. Parsed again it finds the same rows, as long as the query was not made for
  *  a list or set.
  *
- *  Returns: a view, good until the next call with this handle or its release.
+ *  Returns: a view, valid until the next call with this handle or its release.
  *  Thread:  confined. Errors: [realm]. */
 RLM_API const char* realm_query_get_description(realm_query_t* query);
 
-/** A query that also asks for a second condition. The second text's ordering comes after the
- *  first's; the rows are put in order when both conditions have been met.
+/** A query for the rows that meet the query's condition and a second one. The ordering of the
+ *  second text is applied after that of the first; both are applied after the conditions.
  *
  *  query:   not changed.
  *  query_string, args: as in realm_query_parse(); $0 is the first of these arguments.
@@ -2419,8 +2434,8 @@ RLM_API realm_query_t* realm_query_append_query(const realm_query_t* query,
                                                 const char* query_string, size_t num_args,
                                                 const realm_query_arg_t* args);
 
-/** Parses a query on the objects in a list. Unless the text sorts them, rows are in the order of
- *  the list, an object as often as it is in there.
+/** Parses a query on the objects in a list. Unless the text sorts them, the rows are in the order
+ *  of the list, and an object appears as often as it is in the list.
  *
  *  Returns: an own handle.
  *  Thread:  confined.
@@ -2438,8 +2453,8 @@ RLM_API realm_query_t* realm_query_parse_for_set(const realm_set_t* target_set,
                                                  const char* query_string, size_t num_args,
                                                  const realm_query_arg_t* args);
 
-/** Parses a query on the rows of results. It asks for the condition of the results too but does not
- *  take over their ordering: sort, distinct and limit have to be in the text.
+/** Parses a query on the rows of results. The condition of the results is part of it, their
+ *  ordering is not: write sort, distinct and limit into the text.
  *
  *  Returns: an own handle.
  *  Thread:  confined.
@@ -2449,31 +2464,32 @@ RLM_API realm_query_t* realm_query_parse_for_results(const realm_results_t* targ
                                                      const char* query_string, size_t num_args,
                                                      const realm_query_arg_t* args);
 
-/** Runs the query and counts the rows, with distinct and limit observed.
+/** Runs the query, including distinct and limit, and counts the rows.
  *
  *  Thread: confined.
  *  Errors: [realm]; INVALID_ARGUMENT for TEXT without a word to search for;
- *          INVALID_SORT_DESCRIPTOR when the ordering goes by a collection or through one;
- *          LIMIT_EXCEEDED when a path reaches more than 16777216 objects from one row. */
+ *          INVALID_SORT_DESCRIPTOR when a path of the ordering ends in a collection or leads
+ *          through one; LIMIT_EXCEEDED when a path reaches more than 16777216 objects from one row.
+ */
 RLM_API bool realm_query_count(const realm_query_t* query, size_t* out_count);
 
-/** Runs the query for its first row, with the ordering observed.
+/** Runs the query, including its ordering, for the first row.
  *
- *  out_value: [optional]; receives a link. Untouched when there is no row.
+ *  out_value: [optional]; receives a link. Untouched when no row was found.
  *  out_found: [optional].
  *  Thread:    confined. Errors: as realm_query_count(). */
 RLM_API bool realm_query_find_first(realm_query_t* query, realm_value_t* out_value,
                                     bool* out_found);
 
-/** The rows as live results. The query runs when they are looked at, not now.
+/** The rows as live results. The query runs when they are read, not now.
  *
  *  query:   not changed; may be used again or released.
  *  Returns: an own handle.
  *  Thread:  confined. Errors: [realm]. */
 RLM_API realm_results_t* realm_query_find_all(realm_query_t* query);
 
-/** Runs the query and deletes the objects it finds, with the ordering observed: a limit spares the
- *  rest.
+/** Runs the query, including its ordering, and deletes the objects it finds. With a limit, only the
+ *  rows within it are deleted.
  *
  *  Thread: confined. Errors: [write]; as realm_query_count(). */
 RLM_API bool realm_query_delete_all(const realm_query_t* query);
@@ -2482,15 +2498,15 @@ RLM_API bool realm_query_delete_all(const realm_query_t* query);
  * Results
  *
  * Results are the objects of a class, those a query finds, those that link to an object, or the
- * elements of a list, set or dictionary. They are lazy: nothing is searched for before the first
- * look. And they are live: each look sees the rows of the current snapshot, inside a write
- * transaction those of this moment. Looping by index while changing what the results depend on
- * therefore skips rows; loop over realm_results_snapshot() instead.
+ * elements of a list, set or dictionary. They are lazy: the query runs at the first read. And they
+ * are live: each read sees the rows of the current snapshot, or, inside a write transaction, of its
+ * current state. Looping by index while changing what the results depend on therefore skips rows;
+ * loop over realm_results_snapshot() instead.
  *
- * Until sorted, rows are in the order of object keys, which is that of creation, or in the order of
- * the collection they came from. Filter, sort, distinct and limit make new results and leave the
- * old ones alone. They may follow each other in any number, and each works on what the one before
- * it leaves: a limit before a sort picks the rows first.
+ * Unsorted rows are in the order of object keys, which is the order of creation, or in the order of
+ * their collection. Filter, sort, distinct and limit make new results and leave the old ones
+ * unchanged. They can be combined in any number, and each works on the rows that the one before it
+ * leaves: a limit before a sort picks the rows first.
  *
  * The rows of a collection of plain values, of Mixed, or of the keys of a dictionary are values.
  * Such results cannot be filtered, sorted or made distinct: ILLEGAL_OPERATION.
@@ -2510,9 +2526,9 @@ RLM_API realm_results_t* realm_get_backlinks(realm_object_t* object,
                                              realm_class_key_t source_table_key,
                                              realm_property_key_t property_key);
 
-/** Tells whether the results can still be read: false when the realm was closed, the class was
- *  removed, or the collection of values they came from is gone. Results that are objects become
- *  empty instead when the list, set, dictionary or target they came from is gone.
+/** Whether the results can still be read: false when the realm was closed, the class was removed,
+ *  or their collection of values was deleted. Results of objects become empty instead when their
+ *  list, set, dictionary or link target was deleted.
  *
  *  out_valid: [optional].
  *  Thread:    confined. Errors: WRONG_THREAD. */
@@ -2522,13 +2538,13 @@ RLM_API bool realm_results_is_valid(const realm_results_t* results, bool* out_va
  *
  *  out_count: [optional].
  *  Thread:    confined.
- *  Errors:    WRONG_THREAD; STALE_ACCESSOR when the results are not valid. This look, like any
- *             other, may also report the errors of realm_query_count(). */
+ *  Errors:    WRONG_THREAD; STALE_ACCESSOR when the results are not valid. This function, like
+ *             every other that reads rows, can also fail with the errors of realm_query_count(). */
 RLM_API bool realm_results_count(realm_results_t* results, size_t* out_count);
 
-/** The rows that also meet a query. The ordering of the results stays, that of the query does not
- *  count. All conditions come before the orderings: after a distinct, rows that were dropped for one
- *  that the query now takes out may come back.
+/** The rows that also meet a query. The ordering of the results stays; that of the query is
+ *  ignored. All conditions are applied before the orderings. So after a distinct, when the query
+ *  removes the first of several equal rows, another of them appears in its place.
  *
  *  query:   on the same class; not changed.
  *  Returns: an own handle.
@@ -2538,13 +2554,13 @@ RLM_API bool realm_results_count(realm_results_t* results, size_t* out_count);
  *           query is on another class or of another realm. */
 RLM_API realm_results_t* realm_results_filter(realm_results_t* results, realm_query_t* query);
 
-/** The rows in another order. Rows that are equal in all of the given paths stay in the order they
- *  have: sorting by one property and then by another leaves the first to decide between equals of
- *  the second.
+/** The rows in another order. Rows that are equal in all of the given paths keep their order: sort
+ *  by one property and then by another, and rows that are equal in the second are in the order of
+ *  the first.
  *
- *  Null comes before everything, false before true, texts go by bytes; values of a Mixed property
- *  go by type first. A path may lead through links to one object; rows where such a link is null
- *  come last. Descending is the reverse of all that.
+ *  Null comes before everything, false before true; texts are compared byte by byte, values of a
+ *  Mixed property by type first. A path may lead through links to one object; rows where such a
+ *  link is null come last. Descending order is the exact reverse.
  *
  *  sort_string: paths with a direction each, ASC or DESC: "age DESC, best.name ASC". Unlike query
  *           texts it knows properties by their stored names only.
@@ -2553,13 +2569,13 @@ RLM_API realm_results_t* realm_results_filter(realm_results_t* results, realm_qu
  *  Errors:  WRONG_THREAD; STALE_ACCESSOR; INVALID_QUERY_STRING, also for a missing direction;
  *           INVALID_QUERY for a path that does not exist; ILLEGAL_OPERATION when the rows are not
  *           objects. A path that ends in a collection, or leads through one, fails at the first
- *           look with INVALID_SORT_DESCRIPTOR. */
+ *           read with INVALID_SORT_DESCRIPTOR. */
 RLM_API realm_results_t* realm_results_sort(realm_results_t* results, const char* sort_string);
 
-/** The first row of those that are equal in all of the given paths. Two nulls are equal. Rows where
- *  a link on the way to a value is null are left out.
+/** Of rows that are equal in all of the given paths, only the first. Two nulls are equal. Rows
+ *  where a link on the way to a value is null are left out.
  *
- *  distinct_string: paths, likewise: "age, best.name".
+ *  distinct_string: paths, as in sort_string but without directions: "age, best.name".
  *  Returns: an own handle.
  *  Thread:  confined. Errors: as realm_results_sort(). */
 RLM_API realm_results_t* realm_results_distinct(realm_results_t* results,
@@ -2587,16 +2603,16 @@ RLM_API bool realm_results_get(realm_results_t* results, size_t index, realm_val
  *           not values of Mixed. */
 RLM_API realm_list_t* realm_results_get_list(realm_results_t* results, size_t index);
 
-/** The dictionary in a row of results of Mixed, likewise.
+/** The dictionary in a row of results of Mixed.
  *
  *  Returns: an own handle, or NULL without an error when the row holds something else.
  *  Thread:  confined. Errors: as realm_results_get_list(). */
 RLM_API realm_dictionary_t* realm_results_get_dictionary(realm_results_t* results, size_t index);
 
-/** Finds the first row that is equal to a value: a link for rows that are objects. A value that
- *  cannot be among the rows is simply not found.
+/** Finds the first row that is equal to a value; for rows that are objects the value is a link. A
+ *  value that cannot be among the rows is not found, which is no error.
  *
- *  out_index: [optional]; SIZE_MAX when there is none.
+ *  out_index: [optional]; SIZE_MAX when nothing was found.
  *  out_found: [optional].
  *  Thread:    confined. Errors: WRONG_THREAD; STALE_ACCESSOR. */
 RLM_API bool realm_results_find(realm_results_t* results, realm_value_t* value, size_t* out_index,
@@ -2615,13 +2631,13 @@ RLM_API realm_object_t* realm_results_get_object(realm_results_t* results, size_
  *
  *  Returns: an own handle.
  *  Thread:  confined.
- *  Errors:  WRONG_THREAD; STALE_ACCESSOR, also when the owner of the collection behind them is gone;
+ *  Errors:  WRONG_THREAD; STALE_ACCESSOR, also when the owner of their collection was deleted;
  *           ILLEGAL_OPERATION when the rows are not objects. */
 RLM_API realm_query_t* realm_results_get_query(realm_results_t* results);
 
 /** Finds the first row with an object.
  *
- *  out_index: [optional]; SIZE_MAX when there is none.
+ *  out_index: [optional]; SIZE_MAX when nothing was found.
  *  out_found: [optional].
  *  Thread:    confined.
  *  Errors:    WRONG_THREAD; STALE_ACCESSOR, also when the object was deleted; OBJECT_TYPE_MISMATCH
@@ -2629,14 +2645,15 @@ RLM_API realm_query_t* realm_results_get_query(realm_results_t* results);
 RLM_API bool realm_results_find_object(realm_results_t* results, realm_object_t* value,
                                        size_t* out_index, bool* out_found);
 
-/** Deletes the objects in the rows, and no others: those beyond a limit stay. Of values, and of the
- *  elements of a dictionary, it empties the collection they came from, and what they link to stays.
+/** Deletes the objects in the rows, and no others: those beyond a limit stay. For results of
+ *  values, or of the elements of a dictionary, it empties the collection they came from; objects
+ *  they link to stay.
  *
  *  Thread: confined. Errors: WRONG_THREAD; STALE_ACCESSOR; [write]. */
 RLM_API bool realm_results_delete_all(realm_results_t* results);
 
 /** The rows as they are now. Their number and order never change; an object that is deleted later
- *  reads as null. The values of the objects are those of the current snapshot, as always. Sorting,
+ *  reads as null. The values of the objects are still read from the current snapshot. Sorting,
  *  filtering or limiting a snapshot gives live results again.
  *
  *  Returns: an own handle.
@@ -2647,46 +2664,45 @@ RLM_API realm_results_t* realm_results_snapshot(const realm_results_t* results);
  *
  *  Returns: an own handle.
  *  Thread:  confined, for both realms.
- *  Errors:  WRONG_THREAD; STALE_ACCESSOR, also when the owner of the collection behind them is gone;
+ *  Errors:  WRONG_THREAD; STALE_ACCESSOR, also when the owner of their collection was deleted;
  *           [realm] of the target. */
 RLM_API realm_results_t* realm_results_resolve_in(realm_results_t* from_results,
                                                   const realm_t* target_realm);
 
-/** The smallest value of a property among the rows. Nulls and NaN are passed over; of a Mixed
- *  property all types count, booleans before numbers before texts and so on.
+/** The smallest value of a property among the rows. Nulls and NaN are skipped; in a Mixed property
+ *  values of all types count, booleans before numbers before texts and so on.
  *
- *  property:  of the rows' class: a number, a timestamp or Mixed. Not looked at for results of
- *             values.
- *  out_min:   [optional]; null when there is nothing to choose from.
- *  out_found: [optional]; whether there was a value.
+ *  property:  of the rows' class: a number, a timestamp or Mixed. Ignored for results of values.
+ *  out_min:   [optional]; null when no row has a value.
+ *  out_found: [optional]; whether a row had a value.
  *  Thread:    confined.
  *  Errors:    WRONG_THREAD; STALE_ACCESSOR; INVALID_PROPERTY; ILLEGAL_OPERATION for other types. */
 RLM_API bool realm_results_min(realm_results_t* results, realm_property_key_t property,
                                realm_value_t* out_min, bool* out_found);
 
-/** The largest value of a property among the rows, likewise.
+/** The largest value of a property among the rows, as realm_results_min() finds the smallest.
  *
  *  Thread: confined. Errors: as realm_results_min(). */
 RLM_API bool realm_results_max(realm_results_t* results, realm_property_key_t property,
                                realm_value_t* out_max, bool* out_found);
 
-/** The sum of a property over the rows: an integer for integers, or a decimal, exactly, where that
- *  does not fit into 64 bits; a double for floats and doubles, a decimal for decimals and Mixed. Nulls and NaN, and what is no number in a Mixed
- *  property, are passed over.
+/** The sum of a property over the rows: an integer for integers (an exact decimal if the sum does
+ *  not fit into 64 bits), a double for floats and doubles, a decimal for decimals and Mixed. Nulls,
+ *  NaN and values of a Mixed property that are no numbers are skipped.
  *
- *  property:  of the rows' class: a number or Mixed. Not looked at for results of values.
- *  out_sum:   [optional]; zero of that type when there is nothing to add.
- *  out_found: [optional]; false only when there are no rows.
+ *  property:  of the rows' class: a number or Mixed. Ignored for results of values.
+ *  out_sum:   [optional]; zero of that type when no row has a number.
+ *  out_found: [optional]; false only when the results have no rows.
  *  Thread:    confined. Errors: as realm_results_min(), also for timestamps. */
 RLM_API bool realm_results_sum(realm_results_t* results, realm_property_key_t property,
                                realm_value_t* out_sum, bool* out_found);
 
-/** The mean of a property over the rows: a double, for decimals and Mixed a decimal. Nulls and NaN,
- *  and what is no number in a Mixed property, are passed over and not counted.
+/** The mean of a property over the rows: a double, for decimals and Mixed a decimal. Nulls, NaN and
+ *  values of a Mixed property that are no numbers are skipped and not counted.
  *
  *  property:    as in realm_results_sum().
- *  out_average: [optional]; null when there is nothing to take the mean of.
- *  out_found:   [optional]; whether there was a number.
+ *  out_average: [optional]; null when no row has a number.
+ *  out_found:   [optional]; whether a row had a number.
  *  Thread:      confined. Errors: as realm_results_sum(). */
 RLM_API bool realm_results_average(realm_results_t* results, realm_property_key_t property,
                                    realm_value_t* out_average, bool* out_found);
@@ -2694,56 +2710,58 @@ RLM_API bool realm_results_average(realm_results_t* results, realm_property_key_
 /* ------------------------------------------------------------------------------------------------
  * Change callbacks
  *
- * What changed in an object, a list, set, dictionary or the rows of results. Each callback is called
- * once with an empty change set when it begins to watch, and from then on only when something
- * changed, on the realm's thread: in realm_refresh(), in realm_begin_write() (before it returns,
- * the realm is writing already) and in turns of the scheduler. Several commits before a call are
- * told as one change set. Own commits are told as others' are, not inside the commit, but with the
- * next of these.
+ * They report what changed in an object, a list, set, dictionary or the rows of results. Each
+ * callback is called once with an empty change set when it begins to watch, and after that only
+ * when something changed. Callbacks run on the realm's thread: in realm_refresh(), in
+ * realm_begin_write() (the realm is already writing then) and in turns of the scheduler. Several
+ * commits before a call are reported as one change set. Commits of this realm are reported like all
+ * others: not inside realm_commit(), but at the next of these occasions.
  *
  * A callback may release its token or another's, add callbacks, write and close the realm. What it
- * writes is told to all callbacks, itself included, by the next of these; it is not called again while
- * it runs. Where it runs because realm_begin_write() is called the realm is writing already: it may
- * change something, but not begin another transaction (WRONG_TRANSACTION_STATE). All callbacks of one
- * handle are told what any of them asks for: those with key paths and those without.
+ * writes is reported to all callbacks, itself included, at the next of these occasions; it is not
+ * called again while it runs. When it runs inside realm_begin_write() the realm is already writing:
+ * the callback may change something, but cannot begin another transaction
+ * (WRONG_TRANSACTION_STATE). All callbacks of one handle, with or without key paths, get the
+ * changes that any of them asked for.
  *
- * The callbacks of a handle end when the handle is released, or when its token is. A change set is good
- * until the callback returns; a clone of it (realm_clone()) until it is released.
+ * A callback ends when its token or its handle is released. A change set is valid until the
+ * callback returns; a clone of it (realm_clone()) until the clone is released.
  *
  * The rules of the change sets: docs/live-objects.md §6.
  * ---------------------------------------------------------------------------------------------- */
 
-/** Names the properties that a callback cares about: public names joined by dots from the watched
- *  class on ("name", "dogs.age"), '*' for every property of a level. Other changes of an object
- *  then count for nothing. Insertions and deletions are told in any case.
+/** Names the properties that a callback watches: public names joined by dots, beginning at the
+ *  watched class ("name", "dogs.age"), with '*' for every property of a level. Changes of other
+ *  properties are then not reported. Insertions and deletions always are.
  *
  *  object_class_key: class of the object, or of the objects in the collection.
- *  user_key_paths:   num_key_paths texts; [optional]: none, so that no change of an object counts.
- *  Returns: an own handle, good for any number of callbacks.
+ *  user_key_paths:   num_key_paths texts; [optional]: without any, no change of a property is
+ *                    reported.
+ *  Returns: an own handle, for any number of callbacks.
  *  Thread:  confined.
- *  Errors:  [realm]; NO_SUCH_TABLE; INVALID_ARGUMENT when a path names a property that is not there,
- *           or goes on behind one that is no link. */
+ *  Errors:  [realm]; NO_SUCH_TABLE; INVALID_ARGUMENT when a path names a property that does not
+ *           exist, or continues after one that is no link. */
 RLM_API realm_key_path_array_t* realm_create_key_path_array(
     const realm_t* realm, const realm_class_key_t object_class_key, size_t num_key_paths,
     const char** user_key_paths);
 
-/** Has a function called when the object's own properties change, once more when it is deleted, and
- *  never after that.
+/** Registers a function that is called when the object's own properties change, a last time when it
+ *  is deleted, and never after that.
  *
- *  userdata_free:  [optional]; called once, when the callback is gone.
+ *  userdata_free:  [optional]; called once, when the callback is released.
  *  key_path_array: [optional]; NULL: all properties of the object itself.
- *  on_change:      [optional]; NULL: nothing is called, here and in the four functions below; the userdata
- *                  is freed with the token all the same.
+ *  on_change:      [optional]; NULL, here and in the four functions below: no function is called,
+ *                  but the userdata is still freed with the token.
  *  Returns: an own token; release it to stop.
  *  Thread:  confined; the callback runs on the same thread.
- *  Errors:  [object]; WRONG_TRANSACTION_STATE after the first change of a write transaction, in an
- *           immutable and in a frozen realm. */
+ *  Errors:  [object]; WRONG_TRANSACTION_STATE in a write transaction after its first change, and in
+ *           an immutable or frozen realm. */
 RLM_API realm_notification_token_t* realm_object_add_notification_callback(
     realm_object_t* object, realm_userdata_t userdata, realm_free_userdata_func_t userdata_free,
     realm_key_path_array_t* key_path_array, realm_on_object_change_func_t on_change);
 
-/** The same for a list. An element that is an object counts as modified when it was changed itself,
- *  or one that it leads to over up to three links.
+/** The same for a list. An element that is an object counts as modified when the object changed, or
+ *  one that it reaches over at most three links.
  *
  *  key_path_array: [optional]; of the class of the objects in the list.
  *  Returns: an own token; release it to stop.
@@ -2753,7 +2771,7 @@ RLM_API realm_notification_token_t* realm_list_add_notification_callback(
     realm_list_t* list, realm_userdata_t userdata, realm_free_userdata_func_t userdata_free,
     realm_key_path_array_t* key_path_array, realm_on_collection_change_func_t on_change);
 
-/** The same for a set; indices are those of its order.
+/** The same for a set; indices are positions in its order.
  *
  *  Returns: an own token; release it to stop.
  *  Thread:  confined; the callback runs on the same thread.
@@ -2762,7 +2780,7 @@ RLM_API realm_notification_token_t* realm_set_add_notification_callback(
     realm_set_t* set, realm_userdata_t userdata, realm_free_userdata_func_t userdata_free,
     realm_key_path_array_t* key_path_array, realm_on_collection_change_func_t on_change);
 
-/** The same for a dictionary, told by its keys.
+/** The same for a dictionary; changes are reported by key.
  *
  *  Returns: an own token; release it to stop.
  *  Thread:  confined; the callback runs on the same thread.
@@ -2772,12 +2790,12 @@ RLM_API realm_notification_token_t* realm_dictionary_add_notification_callback(
     realm_free_userdata_func_t userdata_free, realm_key_path_array_t* key_path_array,
     realm_on_dictionary_change_func_t on_change);
 
-/** The same for the rows of results. A row that changed its place is told as deleted and inserted.
+/** The same for the rows of results. A row that moved is reported as deleted and inserted.
  *
  *  Returns: an own token; release it to stop.
  *  Thread:  confined; the callback runs on the same thread.
- *  Errors:  [realm]; STALE_ACCESSOR when the rows' owner is gone; ILLEGAL_OPERATION for a snapshot;
- *           WRONG_TRANSACTION_STATE as for objects, but for results that are watched already. */
+ *  Errors:  [realm]; STALE_ACCESSOR when the rows' owner was deleted; ILLEGAL_OPERATION for a snapshot;
+ *           WRONG_TRANSACTION_STATE as for objects, except for results that are watched already. */
 RLM_API realm_notification_token_t* realm_results_add_notification_callback(
     realm_results_t* results, realm_userdata_t userdata, realm_free_userdata_func_t userdata_free,
     realm_key_path_array_t* key_path_array, realm_on_collection_change_func_t callback);
@@ -2789,20 +2807,21 @@ RLM_API bool realm_object_changes_is_deleted(const realm_object_changes_t* chang
 RLM_API size_t realm_object_changes_get_num_modified_properties(
     const realm_object_changes_t* changes);
 
-/** Copies up to max keys of changed properties. Of key paths these are the first properties.
+/** Copies up to max keys of changed properties. For a key path it is the key of the path's first
+ *  property.
  *
  *  out_modified: [optional].
- *  Returns: how many were copied; without an array, how many there are.
+ *  Returns: how many were copied; without an array, how many keys exist.
  *  Thread:  single. */
 RLM_API size_t realm_object_changes_get_modified_properties(const realm_object_changes_t* changes,
                                                             realm_property_key_t* out_modified,
                                                             size_t max);
 
-/** How much room the arrays of realm_collection_changes_get_changes() need. Each pointer is
+/** The sizes that the arrays of realm_collection_changes_get_changes() need. Each pointer is
  *  [optional].
  *
- *  out_collection_was_cleared: emptied as a whole, and nothing inserted since.
- *  out_collection_was_deleted: with its owner, or replaced by another value.
+ *  out_collection_was_cleared: cleared, and nothing was inserted since.
+ *  out_collection_was_deleted: deleted with its owner, or replaced by another value.
  *  Thread: single. */
 RLM_API void realm_collection_changes_get_num_changes(const realm_collection_changes_t* changes,
                                                       size_t* out_num_deletions,
@@ -2821,9 +2840,9 @@ RLM_API void realm_collection_changes_get_num_ranges(const realm_collection_chan
 
 /** Copies the changed indices, ascending, up to each array's maximum; each array is [optional].
  *  Deletions and modifications index the collection before the changes, insertions and
- *  modifications_after the one after them. A list on the screen is brought up to date by taking the
- *  deletions out from the back, putting the insertions in from the front, and drawing
- *  modifications_after anew. Of a move, `from` is one of the deletions, `to` one of the insertions.
+ *  modifications_after the one after them. To update a list on the screen, remove the deletions
+ *  from the back, insert the insertions from the front, and redraw modifications_after. Of a move,
+ *  `from` is one of the deletions, `to` one of the insertions.
  *
  *  Thread: single. */
 RLM_API void realm_collection_changes_get_changes(const realm_collection_changes_t* changes,
@@ -2854,8 +2873,9 @@ RLM_API void realm_dictionary_get_changes(const realm_dictionary_changes_t* chan
 
 /** Copies the changed keys, as string values that live as long as the change set.
  *
- *  deletions_size, insertions_size, modification_size: how much room there is, then how many were
- *                  copied: all of a kind, or 0 where they do not fit. [optional], like the arrays.
+ *  deletions_size, insertions_size, modification_size: in: capacity of the array; out: how many
+ *                  were copied, which is all of a kind or, if they do not fit, 0. [optional], like
+ *                  the arrays.
  *  Thread: single. */
 RLM_API void realm_dictionary_get_changed_keys(const realm_dictionary_changes_t* changes,
                                                realm_value_t* deletions, size_t* deletions_size,

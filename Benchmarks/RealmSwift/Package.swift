@@ -1,8 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// What typed access costs, in a program of its own: accessors are inlined into the program, so they are measured from
-// outside the package.
+// Measures the cost of typed access in a separate package: accessors are inlined into the program, so they must be
+// measured from outside the library's package.
 let package = Package(
     name: "TypedAccess",
     dependencies: [.package(name: "CRealm", path: "../..")],

@@ -1,8 +1,10 @@
 /*
- * async_test.c - asynchronous writes: blocks that wait for the write lock, commits that are seen at once and told when they are on the disk.
+ * async_test.c - asynchronous writes: blocks that wait for the write lock, and commits that are visible at once and
+ * whose callbacks run when they are on disk.
  *
- * The rows T24 to T36 of docs/live-objects.md, section 11.5; groups and how many flushes they cost; flushes that fail; killed writers between
- * the publication and the flush; several instances, threads and processes. And who waits for the write lock waits in the kernel.
+ * The rows T24 to T36 of docs/live-objects.md, section 11.5; groups of commits and the number of their flushes; flushes
+ * that fail; writers that are killed between the publication and the flush; several instances, threads and processes. A
+ * thread that waits for the write lock must wait in the kernel.
  *
  *     async_test
  */
@@ -34,7 +36,7 @@
 #define UNDER_THREAD_SANITIZER false
 #endif
 
-/* Longer than anything takes that is not stuck. */
+/* A time limit that only a stuck program exceeds. */
 enum { PATIENCE = 60000 };
 static char folder[] = "/tmp/async-XXXXXX";
 static const uint8_t* key;
@@ -91,7 +93,7 @@ static long count(realm_t* r) {
     return realm_find_class(r, "A", &found, &cls) && found && realm_get_num_objects(r, cls.key, &n) ? (long)n : -1;
 }
 
-/* ---- What happens, in order ------------------------------------------------------------------------- */
+/* ---- Events, in order ------------------------------------------------------------------------------- */
 
 static char events[4000];
 static void note(const char* format, ...) {
@@ -107,7 +109,7 @@ static bool happened(const char* wanted) {
     events[0] = 0;
     return good;
 }
-/* Turns until nothing is left to do. */
+/* Runs the scheduler until no work is left. */
 static void finish(realm_t* r) {
     bool did;
     for (int i = 0; i < 10000 && realm_is_writable(r); i++)
@@ -184,7 +186,7 @@ static int counted_sleep(unsigned microseconds) {
     sleeps++;
     return usleep(microseconds);
 }
-/* Threads are made by the system, or not at all. */
+/* true: creating a thread fails. */
 static ATOMIC(bool) has_no_threads;
 typedef struct {
     void (*body)(void*);
@@ -206,7 +208,7 @@ static int start_thread(void (*body)(void*), void* context) {
     else pthread_detach(thread);
     return error;
 }
-/* Once, before the library has threads of its own: those read the table. */
+/* Called once, before the library starts threads, which read the table. */
 static void watch_system_calls(void) {
     crealm_system_calls_t calls;
     memset(&calls, 0, sizeof calls);
@@ -545,12 +547,12 @@ static void killed_writers(int kills) {
         kill(child, SIGKILL);
         int status;
         if (!CHECK(waitpid(child, &status, 0) == child && WIFSIGNALED(status))) give_up();
-        /* What others could see stays, and can be built upon. */
+        /* A commit that other processes could see stays, and later commits follow it. */
         CHECK(realm_refresh(r, NULL));
         long seen = count(r);
         if (!CHECK(seen >= shared->published && seen <= shared->published + 1)) printf("  %ld, %ld\n", seen, (long)shared->published);
         CHECK(seen >= shared->flushed);
-        /* A commit that was flushed first may have been on the disk, and not published. */
+        /* A commit that is flushed before its publication may be on the disk although it was not published. */
         if (!CHECK(add(r) && (count(r) == seen + 1 || (key && count(r) == seen + 2)))) give_up();
         commits = shared->published = count(r);
     }
@@ -562,7 +564,7 @@ static void killed_writers(int kills) {
     close_realm(r);
 }
 
-/* A blocked writer uses no processor time, and does not look at clocks. */
+/* A blocked writer uses no processor time and does not read clocks. */
 static ATOMIC(bool) stop;
 static void* holds_lock(void* p) {
     realm_t* r = open_realm("blocked");
@@ -601,7 +603,7 @@ static void blocked(void) {
     close_realm(r);
 }
 
-/* A thread ends, and leaves its realm open in the middle of something. */
+/* A thread ends and leaves its realm open in the middle of an operation. */
 typedef enum { LOCK_ARRIVED, LOCK_AWAITED, BLOCK_RUNS, BLOCK_TOLD, WRITE_OPEN, COMMIT_ON_ITS_WAY, WAYS_TO_LEAVE } leave_t;
 static const char* const left_with[] = {"a thread ends while its block waits for a turn", "... while its block waits for the lock",
                                         "... inside its block", "... while a write that a block was told of is open",
@@ -643,7 +645,7 @@ static void* leave(void* p) {
     realm_release(again);
     return NULL;
 }
-/* It often gets the number of the thread that has ended. */
+/* The next thread. It often gets the number of the thread that ended. */
 static void* comes_next(void* p) {
     leaver_t* l = (leaver_t*)p;
     realm_scheduler_t* mine = realm_scheduler_make_default();
@@ -671,7 +673,7 @@ static void ended_threads(void) {
         CHECK(!pthread_create(&l.thread, NULL, leave, &l) && !pthread_join(l.thread, NULL));
         if (how == LOCK_AWAITED) CHECK(realm_rollback(other));
         CHECK(happened(how == COMMIT_ON_ITS_WAY ? "c0 " : ""));
-        /* What the block had that never returned stays with its frames. */
+        /* The userdata of a block that never returned is not freed. */
         int frees = how != BLOCK_RUNS;
         CHECK(l.blocks[0].frees == frees && l.blocks[1].frees == 1 && !realm_is_writable(l.realm));
         /* Another process gets the lock. */
@@ -690,7 +692,7 @@ static void ended_threads(void) {
         alike += same != NULL;
         CHECK(l.blocks[0].frees == frees && l.blocks[1].frees == 1 && happened(""));
         if (how != BLOCK_RUNS) {
-            /* Who takes the realm over goes on with it. */
+            /* The thread that takes the realm over continues with it. */
             realm_thread_safe_reference_t* reference = realm_create_thread_safe_reference(l.realm);
             realm_t* taken = realm_from_thread_safe_reference(reference, NULL);
             realm_release(reference);
@@ -707,7 +709,7 @@ static void ended_threads(void) {
     }
     printf("%d of %d threads had the number of one that had ended\n", alike, (int)WAYS_TO_LEAVE);
     section = "the only thread of a forked child ends";
-    /* ThreadSanitizer itself does not survive that. */
+    /* ThreadSanitizer itself crashes in this case. */
     for (int own = 0; own < 2 && !UNDER_THREAD_SANITIZER; own++) {
         realm_t* r = open_realm("leaving");
         block_t b;
@@ -729,7 +731,8 @@ static void ended_threads(void) {
     }
 }
 
-/* A realm goes to another thread while its block, or what is called after its commit, has a turn to wait for. */
+/* A realm is moved to another thread while its block, or the callback of its commit, is waiting for a turn of the
+   scheduler. */
 static void* takes_over(void* reference) {
     realm_scheduler_t* mine = realm_scheduler_make_default();
     realm_t* r = realm_from_thread_safe_reference((realm_thread_safe_reference_t*)reference, mine);
@@ -766,7 +769,7 @@ static void handed_over(void) {
     }
 }
 
-/* An observer ends the transaction that a block is to run in: the block gets one all the same. */
+/* A change callback ends the transaction in which a block is about to run: the block still gets a transaction. */
 typedef struct {
     realm_t* realm;
     bool commits;
@@ -803,7 +806,7 @@ static void ended_by_observers(void) {
         close_realm(r);
     }
 }
-/* What a scheduler that was never told of work holds goes with it. */
+/* A scheduler that never ran releases its resources when it is released. */
 static void forgotten_schedulers(void) {
     section = "schedulers come and go";
     size_t before = 0;

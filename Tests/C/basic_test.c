@@ -1,8 +1,7 @@
 /*
- * Plain use of the C API: what a first program does. Goal: values of all types come back as they were
- * written, also after the file was opened again and in a second instance; links, deletion, look-ups,
- * results, callbacks and configs behave as the header says. Method: one scenario per section, each
- * on a file of its own.
+ * Simple use of the C API, as in a first program. Goal: values of all types come back as they were written, also after
+ * the file was opened again and in a second instance; links, deletion, look-ups, results, callbacks and configs behave
+ * as the header says. Method: one scenario per section, each with its own file.
  *
  *     basic_test
  *
@@ -137,7 +136,7 @@ static size_t count_of(const realm_t* r, const char* name) {
 
 /* ---- Values of all types ------------------------------------------------------------------------ */
 
-/* For each type of `kinds` values that are hard in some way. */
+/* For each type of `kinds`: edge cases of its values. */
 static size_t samples(int kind, realm_value_t* out) {
     static char long_text[5000];
     memset(long_text, 'z', sizeof long_text);
@@ -222,7 +221,7 @@ static void values(void) {
         realm_release(o);
     }
     CHECK(realm_commit(r));
-    /* Seen right away, from a second instance, and after a new open. */
+    /* The values are the same at once, in a second instance, and after a new open. */
     for (int round = 0; round < 3; round++) {
         if (round == 2) {
             close_file(r);
@@ -319,12 +318,12 @@ static void links(void) {
     CHECK(realm_set_value(spokes[1], next, link_to(self), false));
     CHECK(realm_set_value(spokes[2], next, null_value(), false));
     CHECK(rows_of(back) == 3);
-    CHECK(realm_set_value(spokes[1], next, link_to(hub), false)); /* comes back at the end */
+    CHECK(realm_set_value(spokes[1], next, link_to(hub), false)); /* set again at the end */
     CHECK(rows_of(back) == 4);
     CHECK(realm_rollback(r));
     CHECK(rows_of(back) == 5);
 
-    /* The target goes: links to it become null. */
+    /* The target is deleted: links to it become null. */
     CHECK(realm_begin_write(r));
     CHECK(realm_object_delete(hub));
     CHECK(!realm_object_is_valid(hub));
@@ -488,7 +487,7 @@ static void instances(void) {
     realm_version_id_t before, after;
     CHECK(realm_get_version_id(a, &found, &before) && !found && before.version == 0 && before.index == 0);
     CHECK(realm_begin_read(a) && realm_get_version_id(a, &found, &before) && found && before.version > 0);
-    CHECK(realm_refresh(b, &moved) && moved); /* it was in no transaction */
+    CHECK(realm_refresh(b, &moved) && moved); /* the realm was in no transaction */
     CHECK(realm_refresh(b, &moved) && !moved);
     changes = refreshes = freed = 0;
     realm_callback_token_t* mine = realm_add_realm_changed_callback(a, on_change, &changes, on_free);
@@ -520,7 +519,7 @@ static void instances(void) {
     CHECK(realm_get_version_id(b, &found, &old) && old.version == after.version);
     realm_release(once);
 
-    /* Beginning a write moves, too; a rollback calls nobody. */
+    /* Beginning a write moves the realm, too; a rollback calls no callback. */
     CHECK(realm_begin_write(a) && realm_set_value(o, key(a, "All", "s"), text("second"), false) && realm_commit(a));
     CHECK(reads(resolved, key(b, "All", "s"), text("first")));
     CHECK(realm_begin_write(b) && others == 2);
@@ -546,7 +545,7 @@ static void instances(void) {
     CHECK(a && b && realm_equals(a, b));
     CHECK(realm_close(a) && realm_is_closed(b));
     realm_release(a), realm_release(b);
-    /* In memory: gone after the last close. */
+    /* In memory: the data is gone after the last close. */
     realm_config_set_cached(c, false);
     char path[200];
     snprintf(path, sizeof path, "%s/memory.realm", folder);
@@ -693,7 +692,7 @@ static void configs(void) {
     }
     CHECK(realm_get_persisted_schema_version(c) == 1);
 
-    /* A dynamic realm shows what the file has. */
+    /* A realm opened without a schema has the schema of the file. */
     realm_config_set_schema(c, NULL);
     realm_config_set_data_initialization_function(c, NULL, NULL, NULL);
     realm_t* r = realm_open(c);
@@ -758,7 +757,7 @@ static void schedulers(void) {
     r = realm_open(c);
     CHECK(r && realm_begin_write(r) && realm_commit(r));
     realm_release(s1), realm_release(twin), realm_release(c);
-    CHECK(freed == 0); /* the realm holds it */
+    CHECK(freed == 0); /* the realm still uses it */
     close_file(r);
     CHECK(freed == 1);
     realm_release(s2), realm_release(s3);
@@ -793,7 +792,7 @@ static void handles(void) {
     realm_release(again), realm_release(clone), realm_release(p);
     bool did = false;
     CHECK(realm_delete_files(path, &did) && did);
-    /* Errors may be kept and compared. */
+    /* Error handles may be cloned and compared. */
     realm_clear_last_error();
     CHECK(!realm_delete_files(NULL, NULL));
     realm_delete_files(NULL, NULL);
@@ -806,7 +805,7 @@ static void handles(void) {
     result(strlen(read.message) > 0, __LINE__, "its text outlives the first handle");
     realm_release(f);
     CHECK(!realm_clear_last_error());
-    /* A great many handles at once, given back in another order. */
+    /* Very many handles at the same time, released in another order. */
     r = open_file("handles");
     CHECK(realm_begin_write(r));
     enum { MANY = 1000 };

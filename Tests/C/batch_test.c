@@ -1,6 +1,7 @@
 /*
- * Batches. Goal: crealm_create_batch makes and fills objects as its manual says: what it gives back, its three modes, where it was
- * refused, and the example of the manual. All types and layouts are in the tests of the engine. Compiles as C11 and as C++17.
+ * Batches. Goal: crealm_create_batch creates and fills objects as its manual says: its results, its three modes, the
+ * place of a fault, and the example of the manual. The tests of the engine cover all types and layouts. Compiles as C11
+ * and as C++17.
  *
  *     batch_test
  */
@@ -50,7 +51,7 @@ static int64_t number_of(int64_t id, const char* property) {
     return v.type == RLM_TYPE_INT ? v.integer : (int64_t)v.string.size;
 }
 
-/* The example of the manual, as it stands there. */
+/* The example of the manual, word for word. */
 static void plain_buffer(void) {
     section = "a plain buffer";
     int64_t ids[1000];
@@ -68,7 +69,7 @@ static void plain_buffer(void) {
     schema.format = "+s", schema.n_children = 1, schema.children = fields, schema.release = keep_schema;
     rows.length = 1000, rows.n_buffers = 1, rows.n_children = 1, rows.buffers = none, rows.children = columns, rows.release = keep_array;
     CHECK(realm_begin_write(realm));
-    /* What was released, or moved away, is refused wherever it stands. */
+    /* A released or moved structure is refused at every place. */
     void (*const keep)(struct ArrowArray*) = keep_array;
     column.release = NULL;
     FAILS(RLM_ERR_INVALID_ARGUMENT, crealm_create_batch(realm, person.key, &schema, &rows, CREALM_UPDATE_ERROR, NULL, NULL, NULL));
@@ -113,7 +114,7 @@ static void modes(void) {
     CHECK(realm_commit(realm));
     CHECK(crealm_verify(realm, NULL));
 }
-/* More rows than a leaf and an inner node have room for, in batches of odd sizes. */
+/* More rows than fit into a leaf and an inner node, in batches of odd sizes. */
 static void many(void) {
     section = "many rows";
     enum { ROWS = 70000 };

@@ -1,6 +1,6 @@
 /*
- * Arrays of the Arrow C data interface over plain buffers, for tests of crealm_create_batch(): a table is begun, columns are
- * added, and all of it stays on the stack of the test.
+ * Arrays of the Arrow C data interface over plain buffers, for tests of crealm_create_batch(): begin a table, add
+ * columns; all data is on the stack of the test.
  */
 
 #ifndef BATCHES_H

@@ -1,6 +1,6 @@
 /*
- * checks.h - what the C tests count with: CHECK and FAILS print a line for each failure, with the last error and the
- * section they stand in, and count. Each test includes it once.
+ * checks.h - the checks of the C tests: CHECK and FAILS count results and print a line for each failure, with the last
+ * error and the section of the test. Each test includes this file once.
  */
 #ifndef CHECKS_H
 #define CHECKS_H
@@ -13,7 +13,7 @@
 #include "atomics.h"
 #include "realm.h"
 
-/* Counted on all threads of a test. */
+/* Counters for all threads of a test. */
 static ATOMIC(int) passed, failed;
 static const char* section = "";
 
@@ -38,7 +38,7 @@ __attribute__((unused)) static int last_error(void) {
     memset(&error, 0, sizeof error);
     return realm_get_last_error(&error) ? (int)error.error : 0;
 }
-/* The end of a test: its folder goes, the counts are printed. Returns what main returns. */
+/* The end of a test: deletes its folder and prints the counts. Returns the result of main. */
 __attribute__((unused)) static int finished(const char* folder) {
     char command[300];
     snprintf(command, sizeof command, "rm -rf '%s'", folder);
@@ -47,7 +47,7 @@ __attribute__((unused)) static int finished(const char* folder) {
     return failed != 0;
 }
 #define CHECK(condition) (realm_clear_last_error(), result((condition), __LINE__, #condition))
-/* A call that must fail with an error. */
+/* Checks that a call fails with this error. */
 #define FAILS(number, call) (realm_clear_last_error(), result(!(call) && last_error() == (int)(number), __LINE__, #call " fails with " #number))
 
 #endif

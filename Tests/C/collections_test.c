@@ -1,15 +1,14 @@
 /*
  * Collections of the C API. Goal: lists, sets and dictionaries of every element type, embedded
- * objects, and collections inside Mixed values take every change the header describes, refuse what
- * it says they refuse, and hold the same after the file was opened again. Method: random changes
- * against plain arrays for each type, and tables of small scenarios whose outcome is compared as
- * text; one file per section, read again at its end after a new open.
+ * objects, and collections inside Mixed values support every change that the header describes, refuse everything that
+ * it says they refuse, and have the same content after the file was opened again. Method: random changes compared with
+ * plain arrays for each type, and tables of small scenarios whose outcome is compared as text; one file per section,
+ * read again at its end after a new open.
  *
  *     collections_test
  *
- * With COLLECTIONS_TEST_SKIP_CRASHES set to anything, the checks are left out that not every library
- * with this interface survives or agrees with; they are marked `if (thorough)`. Compiles as C11 and
- * as C++17. Exit status 1 when a check failed.
+ * With COLLECTIONS_TEST_SKIP_CRASHES set, the test skips the checks, marked `if (thorough)`, in which another library
+ * with this interface may crash or differ. Compiles as C11 and as C++17. Exit status 1 when a check failed.
  */
 
 #include <crealm.h>
@@ -36,7 +35,7 @@ enum {
     NOT_NULLABLE = RLM_ERR_PROPERTY_NOT_NULLABLE, BAD_KEY = RLM_ERR_INVALID_DICTIONARY_KEY, BAD_ARGUMENT = RLM_ERR_INVALID_ARGUMENT, STATE = RLM_ERR_WRONG_TRANSACTION_STATE, LIMIT = RLM_ERR_LIMIT_EXCEEDED
 };
 
-/* ---- Handles that are given back at the end of a section ---------------------------------------- */
+/* ---- Handles that are released at the end of a section ---------------------------------------- */
 
 static void* held[4000];
 static size_t holding;
@@ -203,7 +202,7 @@ static bool json(realm_object_t* o, const char* name, const char* s) { return re
 static size_t list_size(const realm_list_t* l) { size_t n = SIZE_MAX; return realm_list_size(l, &n) ? n : SIZE_MAX; }
 static size_t set_size(const realm_set_t* s) { size_t n = SIZE_MAX; return realm_set_size(s, &n) ? n : SIZE_MAX; }
 static size_t dict_size(const realm_dictionary_t* d) { size_t n = SIZE_MAX; return realm_dictionary_size(d, &n) ? n : SIZE_MAX; }
-static bool linked(realm_object_t* to, const char* from_class, const char* property_name, size_t wanted) { /* so many times */
+static bool linked(realm_object_t* to, const char* from_class, const char* property_name, size_t wanted) { /* this many times */
     size_t n = SIZE_MAX;
     realm_class_key_t table = class_key(from_class);
     realm_property_info_t info;
@@ -312,7 +311,7 @@ static bool shows(realm_object_t* o, const char* name, const char* wanted) { /* 
 
 enum { MOST = 24, ROOM = 48, KEYS = 12 };
 static const char* const names[KEYS] = {"", " ", "A", "Z$", "a", "a b", "aa", "b", "key of more than sixteen bytes", "z", "\xc3\xa9", "\xf0\x9f\x98\x80"};
-static realm_value_t pool[KINDS][2][MOST]; /* the second has null in front */
+static realm_value_t pool[KINDS][2][MOST]; /* the second begins with null */
 static int pooled[KINDS][2];
 static struct {
     int lists[KINDS][2][ROOM], count[KINDS][2]; /* indices into pool */
@@ -401,7 +400,7 @@ static bool dictionary_agrees(const realm_dictionary_t* d, int k, int nullable) 
     }
     return good && dict_size(d) == at;
 }
-/* One random change to each of the three, and a look-up. */
+/* One random change to each of the three collections, and a search. */
 static void change(realm_list_t* l, realm_set_t* s, realm_dictionary_t* d, int k, int nullable) {
     const realm_value_t* values = pool[k][nullable];
     int many = pooled[k][nullable], *at = model.lists[k][nullable], *n = &model.count[k][nullable], pick = below(many), what = below(8);
@@ -459,7 +458,7 @@ static void change(realm_list_t* l, realm_set_t* s, realm_dictionary_t* d, int k
         if (model.dictionaries[k][nullable][i] >= 0 && (--at_pair, model.dictionaries[k][nullable][i] == sought)) wanted = (size_t)at_pair;
     CHECK(realm_dictionary_contains_value(d, values[sought], &index) && index == wanted);
 }
-/* What a list, a set and a dictionary of one type refuse. */
+/* The values that a list, a set and a dictionary of one type refuse. */
 static void refusals(realm_list_t* l, realm_set_t* s, realm_dictionary_t* d, int k, int nullable) {
     realm_value_t good = pool[k][nullable][pooled[k][nullable] - 1], v, wrong = kinds[k].type == RLM_PROPERTY_TYPE_STRING ? integer(1) : text("x");
     size_t n = list_size(l), index = 7;
@@ -476,7 +475,7 @@ static void refusals(realm_list_t* l, realm_set_t* s, realm_dictionary_t* d, int
         CHECK(realm_set_erase(s, wrong, &flag) && !flag);
         CHECK(realm_dictionary_contains_value(d, wrong, &index) && index == SIZE_MAX);
     }
-    /* Equal numbers of other types are not there: only Mixed values are compared across types. */
+    /* Equal numbers of other types are not found: only Mixed values are compared across types. */
     realm_results_t *rows[] = {realm_list_to_results(l), realm_set_to_results(s)};
     for (size_t i = 0; i < set_size(s) && i < 20; i++) {
         if (!CHECK(realm_set_get(s, i, &v)) || (v.type != RLM_TYPE_INT && v.type != RLM_TYPE_FLOAT && v.type != RLM_TYPE_DOUBLE)) continue;
@@ -523,7 +522,7 @@ static void histories(void) {
         memcpy(before, &model, sizeof model);
         CHECK(realm_begin_write(r));
         realm_object_t* o = O(realm_results_get_object(R(realm_object_find_all(r, class_key("All"))), 0));
-        for (int twice = 0; twice < 2; twice++) { /* the second time it only looks, after commit or rollback */
+        for (int twice = 0; twice < 2; twice++) { /* the second time it only reads, after commit or rollback */
             for (int k = 0; k < KINDS; k++)
                 for (int nullable = kinds[k].type == MIXED; nullable < 2; nullable++) {
                     realm_list_t* l = L(realm_get_list(o, column(k, 0, nullable)));
@@ -622,7 +621,7 @@ static void order(void) {
     CHECK(realm_begin_write(r));
     realm_object_t *o = numbered(1), *other = numbered(2);
     realm_set_t* s = set(o, "sm");
-    /* Each is one element with the row above it when `joins`. */
+    /* `joins`: the value is equal to the row above it, so that both are one element. */
     const struct { realm_value_t value; bool joins; } rows[] = {
         {null_value(), false}, {boolean(false), false}, {boolean(true), false}, {real(-1.5), false}, {single(-1.5f), true}, {integer(0), false}, {real(0), true}, {real(-0.0), true}, {decimal(0x3040000000000000u, 0), true},
         {integer(1), false}, {single(1), true}, {real(1), true}, {decimal(0x3040000000000000u, 1), true}, {decimal(0x303c000000000000u, 100), true}, {real(1.25), false}, {single(1.25f), true},
@@ -631,7 +630,7 @@ static void order(void) {
     bool flag = false;
     size_t at = 0, count = 0;
     for (int pass = 0; pass < 2; pass++) {
-        for (int i = 0; i < ROWS; i++) { /* in an order of their own, the first of each group before the rest */
+        for (int i = 0; i < ROWS; i++) { /* in a mixed order, the first of each group before the others */
             int row = i * 7 % ROWS;
             if (rows[row].joins == (pass == 1)) CHECK(realm_set_insert(s, rows[row].value, &at, &flag) && flag == (pass == 0));
         }
@@ -678,7 +677,7 @@ static bool parent_is(realm_object_t* embedded, const realm_object_t* wanted) {
     realm_release(parent);
     return good;
 }
-/* A child with a grandchild in each way. */
+/* A child with a grandchild in each kind of property. */
 static realm_object_t* furnish(realm_object_t* child) {
     realm_object_t* g[] = {set_in(child, "grand", 4), insert_in(child, "grands", 0, 6), insert_in(child, "grands", 0, 5), name_in(child, "grandd", "k", 7)};
     for (int i = 0; i < 4; i++) CHECK(parent_is(g[i], child));
@@ -696,7 +695,7 @@ static void embedded(void) {
     FAILS(MISMATCH, realm_set_embedded(o, key(o, "mx"))), FAILS(MISMATCH, realm_set_embedded(o, key(o, "li"))), FAILS(RLM_ERR_INVALID_PROPERTY, realm_set_embedded(o, 123456));
     if (thorough) FAILS(MISMATCH, realm_set_embedded(o, key(o, "embs")));
 
-    /* A single one: replaced, overwritten by null, deleted from outside. */
+    /* A single embedded object: replaced, overwritten by null, deleted directly. */
     realm_object_t* c = furnish(set_in(o, "emb", 3));
     CHECK(parent_is(c, o) && counts(1, 4) && shows(o, "emb", "<3" FAMILY));
     CHECK(realm_get_value(o, key(o, "emb"), &v) && same(v, link_to(c)));
@@ -746,7 +745,7 @@ static void embedded(void) {
     FAILS(BAD_ARGUMENT, realm_dictionary_insert_embedded(d, integer(1)));
     CHECK(shows(o, "embd", "{b:null,c:null,d:<4>}") && counts(3, 8));
 
-    /* Nobody else may link to an embedded object. */
+    /* Only its parent may link to an embedded object. */
     c = O(realm_dictionary_get_linked_object(d, text("d")));
     FAILS(ILLEGAL, put(p, "emb", link_to(c))), FAILS(ILLEGAL, put(p, "mx", link_to(c)));
     if (thorough) {
@@ -772,7 +771,7 @@ static void embedded(void) {
     o = node(1), c = O(realm_get_linked_object(o, key(o, "emb")));
     CHECK(shows(o, "emb", "<10" FAMILY) && shows(c, "to", "null") && parent_is(c, o));
     CHECK(realm_begin_write(r) && realm_object_delete(o) && counts(0, 0) && realm_commit(r));
-    /* Where ordinary objects are linked to. */
+    /* In properties that link to ordinary objects. */
     CHECK(realm_begin_write(r));
     o = numbered(1), p = create("Every");
     set_in(o, "link", 2), set_in(o, "link", 3), name_in(o, "da", "k", 4), name_in(o, "da", "k", 5);
@@ -785,7 +784,7 @@ static void embedded(void) {
 
 /* ---- Links in collections --------------------------------------------------------------------------- */
 
-/* Node 1 refers to Node 2 in every way, to Node 3 beside it. */
+/* Node 1 links to Node 2 in every kind of property, and to Node 3 beside it. */
 static void refer(void) {
     realm_object_t *o = numbered(1), *t = numbered(2), *u = numbered(3), *p = numbered(4), *q = numbered(5);
     realm_value_t two = link_to(t), three = link_to(u);
@@ -821,7 +820,7 @@ static void links(void) {
     CHECK(refers() && realm_commit(r));
     reopen();
     CHECK(refers());
-    /* The target goes, first in a write that is taken back. */
+    /* The target is deleted, first in a write that is rolled back. */
     for (int round = 0; round < 2; round++) {
         CHECK(realm_begin_write(r));
         realm_object_t *o = node(1), *t = node(2);
@@ -837,12 +836,12 @@ static void links(void) {
     reopen();
     realm_object_t* o = node(1);
     CHECK(shows(o, "la", "[@3]") && shows(o, "lm", "[@3]") && shows(node(4), "mx", "[[@3],1]") && shows(node(5), "mx", "{a:null,x:{b:null,l:[@3]}}"));
-    /* The source goes: no backlinks stay. */
+    /* The source is deleted: no backlinks remain. */
     CHECK(realm_begin_write(r) && realm_object_delete(o) && realm_object_delete(node(4)) && realm_object_delete(node(5)));
     for (int i = 0; i < 8; i++) CHECK(linked(node(3), "Node", origins[i], 0));
     CHECK(realm_object_delete(node(3)));
 
-    /* Backlinks follow every way of taking a link out. */
+    /* Every way of removing a link also removes its backlink. */
     refer();
     o = node(1);
     realm_object_t *t = node(2), *u = node(3);
@@ -863,7 +862,7 @@ static void links(void) {
     o = node(1);
     CHECK(shows(o, "la", "[]") && shows(o, "sa", "()") && shows(o, "da", "{b:null}") && shows(o, "lm", "[]") && shows(o, "sm", "(9)") && shows(o, "dm", "{}") && shows(node(5), "mx", "{}"));
 
-    /* What a link may not be. */
+    /* Links that are refused. */
     CHECK(realm_begin_write(r));
     o = node(1), t = node(2);
     realm_object_t *keyed = O(realm_object_create_with_primary_key(r, class_key("Keyed"), text("k"))), *gone = numbered(9);
@@ -889,13 +888,13 @@ static void links(void) {
     CHECK(shows(o, "la", "[@2]") && linked(t, "Node", "la", 1) && shows(o, "sa", "()") && shows(o, "da", "{b:null}") && linked(keyed, "Node", "dm", 1));
     CHECK(realm_object_delete(keyed) && shows(o, "lm", "[]") && shows(o, "sm", "(9)") && shows(o, "dm", "{k:null}"));
 
-    /* Removing with the targets; objects that contain themselves; linked objects. */
+    /* Removal of elements with their targets; objects that contain themselves; linked objects. */
     CHECK(realm_equals(O(realm_list_get_linked_object(la, 0)), t) && realm_set_insert(sa, link_to(t), NULL, NULL) && put(o, "link", link_to(t)));
     u = numbered(6);
     CHECK(realm_list_insert(la, 1, link_to(u)) && realm_list_insert(la, 2, link_to(t)) && shows(o, "la", "[@2,@6,@2]"));
     CHECK(realm_list_remove_all(la) && shows(o, "la", "[]") && shows(o, "sa", "()") && shows(o, "link", "null") && !realm_object_is_valid(t) && !realm_object_is_valid(u));
     t = numbered(7);
-    CHECK(push_link(o, t) && realm_list_remove_all(lm) && realm_set_remove_all(sm) && realm_object_is_valid(t)); /* of Mixed: the targets stay */
+    CHECK(push_link(o, t) && realm_list_remove_all(lm) && realm_set_remove_all(sm) && realm_object_is_valid(t)); /* lists and sets of Mixed: the targets stay */
     CHECK(realm_set_insert(sa, link_to(t), NULL, NULL) && realm_list_insert(la, 0, link_to(t)) && realm_set_remove_all(sa) && !realm_object_is_valid(t) && shows(o, "la", "[]"));
     realm_value_t self = link_to(o);
     CHECK(put(o, "link", self) && put(o, "mx", self) && realm_list_insert(la, 0, self) && realm_set_insert(sa, self, NULL, NULL) && realm_dictionary_insert(da, text("me"), self, NULL, NULL) && realm_list_insert(lm, 0, self) && realm_dictionary_insert(dm, text("me"), self, NULL, NULL));
@@ -929,7 +928,7 @@ static void nested(void) {
     FAILS(MISMATCH, put(o, "n", of_type(RLM_TYPE_LIST))), FAILS(INVALIDATED, realm_list_size(L(realm_get_list(o, mx)), &index));
     CHECK(!realm_list_is_valid(L(realm_get_list(o, mx))) && !realm_dictionary_is_valid(D(realm_get_dictionary(o, mx))));
 
-    /* In the property itself: what is there is kept, or goes. */
+    /* In the property itself: a collection of the same kind is kept, another value is replaced. */
     realm_list_t* l = L(realm_set_list(o, mx));
     CHECK(realm_list_is_valid(l) && shows(o, "mx", "[]") && realm_get_value(o, mx, &v) && v.type == RLM_TYPE_LIST);
     CHECK(push(l, integer(1)) && push(l, text("x")) && shows(o, "mx", "[1,\"x\"]"));
@@ -944,7 +943,7 @@ static void nested(void) {
     CHECK(!realm_dictionary_is_valid(d) && realm_list_is_valid(l) && shows(o, "mx", "[]"));
     FAILS(INVALIDATED, realm_dictionary_size(d, &index)), FAILS(INVALIDATED, pair(d, "a", integer(1)));
 
-    /* In a list: handles stay with their collection while others come and go. */
+    /* In a list: handles stay with their collection while others are inserted and removed. */
     realm_list_t* inner = L(realm_list_insert_list(l, 0));
     realm_dictionary_t* below_it = D(realm_list_insert_dictionary(l, 1));
     CHECK(push(inner, integer(1)) && pair(below_it, "k", text("v")) && shows(o, "mx", "[[1],{k:\"v\"}]"));
@@ -1002,7 +1001,7 @@ static void nested(void) {
     o = node(1);
     CHECK(shows(o, "mx", "{m:{q:1},n:3,z:9}") && shows(o, "lm", "[{k:2},[1],3]") && shows(o, "dm", "{d:{k:2},l:[@2]}") && linked(node(2), "Node", "dm", 1));
 
-    /* Taken back: handles of the write are gone, those from before are right again. */
+    /* Rolled back: handles of the write are invalid, handles from before it are valid again. */
     if (thorough) {
         d = dict(o, "mx"), l = L(realm_list_get_list(list(o, "lm"), 1));
         CHECK(realm_begin_write(r));
@@ -1156,7 +1155,7 @@ static void results(void) {
     CHECK(realm_dictionary_get_keys(di, &count, &keys) && count == 0 && realm_dictionary_get_keys(da, &count, &object_keys) && count == 0);
     rows[7] = R(keys), rows[8] = R(object_keys);
     for (int i = 0; i < 9; i++) CHECK(rows[i] && rows_are(rows[i], ""));
-    /* They follow, inside the write and after it. */
+    /* The results follow the collections, inside the write and after it. */
     for (int i = 0; i < 5; i++) CHECK(realm_list_insert(li, 0, integer(i)) && realm_set_insert(si, integer(i * 7 % 5), NULL, NULL));
     CHECK(realm_list_insert(la, 0, link_to(p)) && realm_list_insert(la, 1, link_to(o)) && realm_list_insert(la, 2, link_to(p)) && realm_set_insert(sa, link_to(p), NULL, NULL) && realm_set_insert(sa, link_to(o), NULL, NULL));
     CHECK(pair(di, "b", integer(2)) && pair(di, "a", null_value()) && pair(di, "", integer(0)) && pair(da, "y", link_to(o)) && pair(da, "x", link_to(p)));
@@ -1201,7 +1200,7 @@ static void results(void) {
     CHECK(realm_refresh(other, &moved) && moved && realm_list_resolve_in(fresh, other, &none) && none && list_is(L(none), "[1]"));
     CHECK(set_is(s, "(1,2,3,4)") && dict_is(d, "{:0,b:2}") && list_is(l, "[3,\"in\"]"));
 
-    /* The owner goes: collections and what came from them with it, elsewhere after a refresh. */
+    /* The owner is deleted: its collections and their results become invalid, in another instance after a refresh. */
     CHECK(realm_begin_write(r) && realm_object_delete(o) && realm_commit(r));
     CHECK(!realm_list_is_valid(la) && !realm_set_is_valid(si) && !realm_dictionary_is_valid(di) && !realm_list_is_valid(inner));
     CHECK(realm_set_is_valid(s) && realm_refresh(other, NULL) && !realm_set_is_valid(s) && !realm_dictionary_is_valid(d) && !realm_list_is_valid(l));
@@ -1224,7 +1223,7 @@ static void results(void) {
 
 /* ---- Outside a write, after a rollback, without the owner --------------------------------------------- */
 
-/* Every function that writes to a collection; all must fail alike. */
+/* Calls every function that writes to a collection; all must fail with the same error. */
 static void refuse(int number, realm_object_t* o, realm_list_t* l, realm_list_t* m, realm_set_t* s, realm_dictionary_t* d, realm_dictionary_t* e) {
     size_t at;
     bool flag;
@@ -1276,7 +1275,7 @@ static void transactions(void) {
             CHECK(list_is(l, "[0,1,2]") && list_is(m, "[0,1,2]") && list_is(twin, "[0,1,2]") && set_is(s, "(0,1,2)") && dict_is(d, "{a:1}") && dict_is(e, "{a:1}"));
         } else CHECK(list_is(l, "[1,2,9]") && list_is(m, "[]") && set_is(s, "(1,2,9)") && dict_is(d, "{b:2}") && dict_is(e, "{}"));
     }
-    /* Out-arguments that may be NULL; clearing what is empty. */
+    /* Output arguments that may be NULL; clearing empty collections. */
     CHECK(realm_begin_write(r) && realm_list_clear(m) && realm_list_remove_all(m) && realm_dictionary_clear(e) && realm_set_erase(s, integer(77), NULL) && realm_dictionary_erase(d, text("?"), NULL));
     CHECK(realm_dictionary_insert(d, text("c"), integer(3), NULL, NULL) && realm_set_insert(s, integer(1), NULL, NULL) && realm_list_find(l, &nine, NULL, NULL) && realm_commit(r));
     CHECK(realm_close(r));

@@ -1,10 +1,11 @@
 /*
- * Columns out of the database: Arrow streams and arrays, and pages of rows. Goal: what comes out is what realm_get_value() and the
- * collections say, of one version, whatever is released, closed or written meanwhile, and whatever is asked for.
+ * Columns of values: Arrow streams and arrays, and pages of rows. Goal: the values are those that realm_get_value() and
+ * the collection functions read, of one version, whatever is released, closed or written meanwhile, and for every valid
+ * argument.
  *
  *     columns_test [FIXTURES [ROUNDS [SEED]]]
  *
- * ROUNDS: random databases that are compared value by value (8).
+ * ROUNDS: number of random databases that are compared value by value (8).
  */
 
 #include <crealm.h>
@@ -35,7 +36,8 @@ static const int types[] = {RLM_PROPERTY_TYPE_INT, RLM_PROPERTY_TYPE_BOOL, RLM_P
                             RLM_PROPERTY_TYPE_FLOAT, RLM_PROPERTY_TYPE_DOUBLE, RLM_PROPERTY_TYPE_DECIMAL128, RLM_PROPERTY_TYPE_OBJECT_ID,
                             RLM_PROPERTY_TYPE_UUID, RLM_PROPERTY_TYPE_OBJECT, RLM_PROPERTY_TYPE_MIXED};
 enum { TYPES = sizeof types / sizeof *types, FORMS = 5, COLUMNS = TYPES * FORMS };
-/* Column f * TYPES + t: type t as value, optional value, list, set, dictionary. Links and Mixed are optional always, sets of embedded objects none. */
+/* Column f * TYPES + t: type t as value, optional value, list, set, dictionary. Links and Mixed are always optional;
+   sets of embedded objects do not exist. */
 static char names[COLUMNS][8];
 static realm_class_key_t thing, part;
 static realm_property_key_t keys[COLUMNS], part_key, parts_key, size_key, title_key;
@@ -91,7 +93,7 @@ static void look_up(realm_t* realm) {
 
 /* ---- Random values ------------------------------------------------------------------------------- */
 
-/* Texts of all lengths that a leaf stores differently, and bytes. */
+/* Texts and bytes of all lengths that leaves store in different ways. */
 static char letters[300];
 static realm_value_t random_value(int type, realm_class_key_t target_class, size_t objects, const realm_object_key_t* objects_keys) {
     realm_value_t v;
@@ -126,7 +128,7 @@ static realm_value_t random_value(int type, realm_class_key_t target_class, size
         for (int i = 0; i < 16; i++) v.uuid.bytes[i] = (uint8_t)random_word();
         return v;
     case RLM_PROPERTY_TYPE_OBJECT: return link_by_keys(target_class, objects_keys[below(objects)]);
-    /* Of Mixed values only those whose JSON is told apart easily here. */
+    /* Of Mixed values only those whose JSON this test can compare easily. */
     default: return below(2) ? integer((int64_t)below(1000)) : below(2) ? null_value() : boolean(below(2));
     }
 }
@@ -169,7 +171,7 @@ static void fill(realm_t* realm, size_t count) {
         realm_release(l), realm_release(o);
     }
     CHECK(good);
-    /* Holes, so that keys and places differ. */
+    /* Deletes some objects, so that keys and positions differ. */
     for (size_t i = 0; i < count; i++) {
         if (below(7) != 0) continue;
         realm_object_t* o = realm_get_object(realm, thing, made[i]);
@@ -186,7 +188,7 @@ static bool bit(const void* bits, int64_t i) { return ((const uint8_t*)bits)[i >
 static bool is_null(const struct ArrowArray* a, int64_t i) { return a->null_count != 0 && a->buffers[0] && !bit(a->buffers[0], i); }
 static int32_t offset(const struct ArrowArray* a, int64_t i) { return ((const int32_t*)a->buffers[1])[i]; }
 
-/* Whether element i of an array is the value, as Realm's types go. */
+/* Whether element i of an array is the value, compared by Realm's types. */
 static bool is_value(const struct ArrowSchema* type, const struct ArrowArray* a, int64_t i, realm_value_t v) {
     if (is_null(a, i)) return v.type == RLM_TYPE_NULL;
     const char* f = type->format;
@@ -211,7 +213,7 @@ static bool is_value(const struct ArrowSchema* type, const struct ArrowArray* a,
     default: return false;
     }
 }
-/* A structure with the text, so that it is told from a text that is the value. */
+/* A structure with the text, which distinguishes JSON from a string value. */
 static bool is_json(const struct ArrowSchema* s, const struct ArrowArray* a, int64_t i, realm_value_t v) {
     if (is_null(a, i)) return v.type == RLM_TYPE_NULL;
     if (strcmp(s->format, "+s") || s->n_children != 1 || strcmp(s->children[0]->name, "json") || strcmp(s->children[0]->format, "u")) return false;
@@ -226,7 +228,7 @@ static bool is_json(const struct ArrowSchema* s, const struct ArrowArray* a, int
 static bool is_element(int type, const struct ArrowSchema* s, const struct ArrowArray* a, int64_t i, realm_value_t v) {
     return type == RLM_PROPERTY_TYPE_MIXED ? is_json(s, a, i, v) : is_value(s, a, i, v);
 }
-/* Whether a whole row of all columns is what the object's functions say. */
+/* Whether a row of all columns is equal to the values that the object's functions read. */
 static bool is_row(realm_t* realm, const struct ArrowSchema* s, const struct ArrowArray* a, int64_t row, realm_object_key_t key) {
     realm_object_t* o = realm_get_object(realm, thing, key);
     bool good = o && a->n_children == COLUMNS + 2 && s->n_children == COLUMNS + 2;
@@ -283,7 +285,7 @@ static bool is_row(realm_t* realm, const struct ArrowSchema* s, const struct Arr
     realm_release(o);
     return good;
 }
-/* Compares all that a stream hands out with the rows of results; the number of arrays. */
+/* Compares everything that a stream returns with the rows of results. Returns the number of arrays. */
 static size_t compare(realm_t* realm, realm_results_t* rows, struct ArrowArrayStream* stream, size_t most) {
     struct ArrowSchema s;
     struct ArrowArray a;
@@ -384,14 +386,14 @@ static void paths(void) {
     FAILS(RLM_ERR_INVALID_ARGUMENT, crealm_class_export_arrow(realm, thing, unknown, SIZE_MAX, 0, &stream));
     FAILS(RLM_ERR_INVALID_ARGUMENT, crealm_class_export_arrow(realm, thing, NULL, 0, 0, NULL));
     FAILS(RLM_ERR_NO_SUCH_TABLE, crealm_class_export_arrow(realm, 0x7FFFFFFE, NULL, 0, 0, &stream));
-    /* No column at all: rows that hold nothing. */
+    /* No columns: rows without values. */
     if (CHECK(crealm_class_export_arrow(realm, thing, none, 0, 0, &stream))) {
         size_t n = 0;
         CHECK(realm_get_num_objects(realm, thing, &n));
         CHECK(stream.get_next(&stream, &a) == 0 && a.n_children == 0 && (size_t)a.length == n);
         a.release(&a), stream.release(&stream);
     }
-    /* A link on the way thirty times over. */
+    /* A path over thirty links. */
     char deep[300] = "";
     for (int i = 0; i < 30; i++) strcat(deep, link), strcat(deep, ".");
     strcat(deep, "c0");
@@ -403,7 +405,8 @@ static void paths(void) {
 
 /* ---- Releasing ------------------------------------------------------------------------------------ */
 
-/* Every order in which a stream, its schema, an array and a child that was moved out of it may be released, and each twice. */
+/* Every order in which a stream, its schema, an array and a child that was moved out of the array may be released, each
+   of them twice. */
 static void releases(void) {
     section = "releases";
     realm_t* realm = open_file("releases", true);
@@ -430,7 +433,7 @@ static void releases(void) {
                 CHECK(!child.release && !part_of_schema.release);
             }
     }
-    /* A function that was kept: releasing what was released does nothing. */
+    /* A saved release function: releasing a second time does nothing. */
     struct ArrowArrayStream stream;
     struct ArrowArray a;
     struct ArrowSchema s;
@@ -500,7 +503,7 @@ static void versions(void) {
     }
     CHECK(realm_commit(realm));
 
-    /* Streams of results that were found differently, consumed elsewhere while this thread writes and closes. */
+    /* Streams of different kinds of results, consumed on other threads while this thread writes and closes. */
     enum { STREAMS = 6 };
     static struct task tasks[STREAMS];
     pthread_t threads[STREAMS];
@@ -523,7 +526,7 @@ static void versions(void) {
         }
         CHECK(realm_commit(realm));
     }
-    /* A snapshot of rows that were deleted since: nulls. Its columns may be null for that. */
+    /* A snapshot of rows that were deleted later: nulls. Therefore its columns are nullable. */
     int64_t rows = 0;
     struct ArrowSchema s;
     if (CHECK(crealm_results_export_arrow(fixed, column, 1, 0, &stream)) && CHECK(stream.get_schema(&stream, &s) == 0)) {
@@ -566,7 +569,8 @@ static void versions(void) {
     last.stream.release(&last.stream);
 }
 
-/* A child process gets an error of the parent's stream, and may release it: the parent's goes on. */
+/* In a child process the parent's stream fails with an error and may be released; the parent's own stream still
+   works. */
 static void forked(void) {
     section = "forked";
     realm_t* realm = open_file("forked", true);
@@ -658,7 +662,7 @@ static void pages(void) {
     realm_release(realm);
 }
 
-/* ---- What cannot be a column ------------------------------------------------------------------------ */
+/* ---- Properties and values that cannot be columns --------------------------------------------------- */
 
 static void too_far(int column, realm_value_t v, int number, const char* told, int error) {
     realm_t* realm = open_file("too_far", true);

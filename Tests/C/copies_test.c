@@ -1,12 +1,13 @@
 /*
- * Copies and size. Goal: compaction, copies, changes of key and merging leave exactly the data that was there, in the form that was asked
- * for; handles go on; nobody else is disturbed; every refusal has its number. Method: one file with every shape of data, made anew for each
- * case in each form (plain, with a key, with a passphrase, in Realm's form), and read back as text.
+ * Compaction, copies, changes of key and merging. Goal: they keep exactly the data of the source, in the requested
+ * form; handles stay valid; other users of the file are not disturbed; every refusal has its error number. Method: one
+ * file with every kind of data, made again for each case in each form (plain, with a key, with a passphrase, in Realm's
+ * form), and read back as text.
  *
  *     copies_test
  *
- * With COPIES_TEST_REFERENCE set to anything, what only this library has is left out. Compiles as C11 and as C++17. Exit status 1 when a
- * check failed.
+ * With COPIES_TEST_REFERENCE set, the test skips the features that only this library has. Compiles as C11 and as C++17.
+ * Exit status 1 when a check failed.
  */
 
 #include <crealm.h>
@@ -206,7 +207,7 @@ static realm_object_t* person(realm_t* realm, int64_t id) {
     bool found = false;
     return realm_object_find_with_primary_key(realm, class_key(realm, "Person"), number(id), &found);
 }
-/* A person with something in every property. Every other one has links. */
+/* A person with a value in every property. Every second person has links. */
 static bool add_person(realm_t* realm, int64_t id, const char* name) {
     bool good = true;
     realm_object_t* o = realm_object_get_or_create_with_primary_key(realm, class_key(realm, "Person"), number(id), NULL);
@@ -370,7 +371,7 @@ static const char* contents(realm_t* realm) {
 static bool write_person(realm_t* realm, int64_t id, const char* name) {
     return realm_begin_write(realm) && add_person(realm, id, name) && realm_commit(realm);
 }
-/* Persons 1 … n, and a lot of free space. */
+/* Persons 1 … n, and much free space. */
 static realm_t* make_file(const char* path, form f, int n) {
     bool gone;
     realm_delete_files(path, &gone);
@@ -398,7 +399,7 @@ static bool sound(realm_t* realm) {
     realm_free(report);
     return good;
 }
-/* What a file holds when it is opened afresh. */
+/* The contents of a file after a new open. */
 static const char* contents_of(const char* path, form f) {
     realm_t* realm = open_dynamic(path, f);
     const char* all = contents(realm);
@@ -477,7 +478,7 @@ static void compaction(form f) {
     realm_get_version_id(realm, &found, &version_after);
     CHECK(version_after.version == version.version);
 
-    /* Handles go on. */
+    /* Handles stay valid. */
     realm_value_t v;
     size_t n = 0;
     if (!ours) {
@@ -493,7 +494,7 @@ static void compaction(form f) {
     CHECK(realm_compact(realm, NULL) && realm_compact(realm, &done) && done);
     char* after = copy_text(contents(realm));
 
-    /* Somebody else uses it. */
+    /* Another instance uses the file. */
     realm_t* second = open_typed(path, f);
     if (ours) CHECK(second && realm_compact(realm, &done) && !done);
     TEXT(contents(second), after);
@@ -508,7 +509,7 @@ static void compaction(form f) {
         CHECK(realm_compact(realm, &done) && done);
     }
 
-    /* So do those who keep a version of it. */
+    /* Pins of a version also prevent it. */
     if (ours) {
         realm_config_t* other_key = config_for(path, f == PLAIN ? KEY : PLAIN);
         for (int who = 0; who < 4; who++) {
@@ -575,13 +576,13 @@ static void compaction_elsewhere(void) {
     CHECK(write_person(realm, 77, "late"));
     close_realm(realm);
     CHECK(strstr(contents_of(real, PLAIN), "77 late"));
-    /* Never committed, and dynamic. */
+    /* A file without commits, opened without a schema. */
     realm = open_dynamic(in_folder("empty.realm"), PLAIN);
     CHECK(realm_compact(realm, &done) && done);
     CHECK(realm_refresh(realm, NULL));
     close_realm(realm);
     TEXT(contents_of(in_folder("empty.realm"), PLAIN), "no class");
-    /* In a folder that takes no new file. */
+    /* In a folder in which no file can be created. */
     if (getuid() != 0) {
         realm = make_file(real, PLAIN, 5);
         chmod(folder, 0500);
@@ -593,7 +594,8 @@ static void compaction_elsewhere(void) {
     }
 }
 
-/* A file that reaches over the end of a section (64 MB), where pages of CRealm's form do not end; and nodes larger than any buffer. */
+/* A file that is longer than a section (64 MB), whose end is not a page boundary of CRealm's form; and nodes larger
+   than any buffer. */
 static void large(void) {
     snprintf(label, sizeof label, "large files");
     const char* path = in_folder("large.realm");
@@ -719,7 +721,7 @@ static void copying(form from, form to) {
     TEXT(contents_of(copy, to), before);
     form wrong = to == OTHER_KEY ? KEY : OTHER_KEY;
     FAILS(INVALID, (target = (realm_config_t*)open_dynamic(copy, wrong)) != NULL);
-    /* The copy goes on as any file does. */
+    /* The copy can be used like any file. */
     realm_t* other = open_typed(copy, to);
     CHECK(other && write_person(other, 900, "only here"));
     CHECK(sound(other) && strstr(contents(other), "900 only here"));
@@ -752,7 +754,7 @@ static void copy_rules(void) {
     CHECK(realm_convert_with_path(realm, in_folder("key_copy.realm"), key, false) && !is_plain(in_folder("key_copy.realm")));
     TEXT(contents_of(in_folder("key_copy.realm"), KEY), before);
 
-    /* The snapshot that the realm looks at, with what a running write has changed. */
+    /* The snapshot that the realm reads, with the changes of an open write transaction. */
     realm_t* other = open_typed(path, PLAIN);
     CHECK(other && realm_begin_read(realm) && write_person(other, 600, "newer"));
     if (ours) {
@@ -804,7 +806,7 @@ static realm_config_t* nested_config(const char* at, bool isEmbedded, uint64_t v
                                       property("any", RLM_PROPERTY_TYPE_MIXED, RLM_COLLECTION_TYPE_NONE, "", RLM_PROPERTY_NULLABLE)};
     realm_property_info_t owners[] = {property("a", RLM_PROPERTY_TYPE_OBJECT, RLM_COLLECTION_TYPE_NONE, "Thing", RLM_PROPERTY_NULLABLE),
                                       property("b", RLM_PROPERTY_TYPE_OBJECT, RLM_COLLECTION_TYPE_NONE, "Thing", RLM_PROPERTY_NULLABLE)};
-    bool isMerged = version == 0; /* merging wants a primary key, embedded objects have none */
+    bool isMerged = version == 0; /* merging needs a primary key, which embedded objects do not have */
     realm_class_info_t classes[] = {class_info("Thing", isMerged ? "id" : "", isMerged ? 4 : 3, 0, isEmbedded ? RLM_CLASS_EMBEDDED : RLM_CLASS_NORMAL),
                                     class_info("Owner", "", 2, 0, RLM_CLASS_NORMAL)};
     const realm_property_info_t* lists[] = {isMerged ? things : things + 1, owners};
@@ -904,12 +906,12 @@ static void merging(form f) {
     char* whole = copy_text(contents(realm));
     realm_config_t* target = config_for(b, f);
 
-    /* Nothing there: a copy. */
+    /* The target does not exist: it becomes a copy. */
     realm_delete_files(b, NULL);
     CHECK(realm_convert_with_config(realm, target, true));
     TEXT(contents_of(b, f), whole);
 
-    /* Some objects are there, with other values, and one that only it has. */
+    /* The target has some of the objects, with other values, and one object of its own. */
     realm_delete_files(b, NULL);
     realm_t* other = open_typed(b, f);
     CHECK(realm_begin_write(other) && add_person(other, 6, "another six") && add_person(other, 40, "forty"));
@@ -943,7 +945,7 @@ static void merging(form f) {
     CHECK(n == 14);
     close_realm(other);
 
-    /* A file without any class gets them. */
+    /* A target without classes gets them. */
     realm_delete_files(b, NULL);
     close_realm(open_dynamic(b, f));
     CHECK(realm_convert_with_config(realm, target, true));
@@ -1011,7 +1013,7 @@ static bool change_key(realm_t* realm, form to) {
     realm_release(config);
     return good;
 }
-/* A plain file is not what is meant: nothing is opened, made or decrypted. */
+/* A page cipher without a key must not lead to a plain file: nothing is opened, made or decrypted. */
 static void a_cipher_without_a_key(realm_t* realm, const char* path) {
     char missing[512];
     snprintf(missing, sizeof missing, "%s.cipher", path);
@@ -1024,7 +1026,7 @@ static void a_cipher_without_a_key(realm_t* realm, const char* path) {
         FAILS(COMBINATION, realm_convert_with_config(realm, config, true));
         FAILS(COMBINATION, crealm_change_key(realm, config));
         FAILS(COMBINATION, crealm_salvage(config, config, &report));
-        /* A key that was taken back is none. */
+        /* A key that was removed counts as no key. */
         CHECK(realm_config_set_encryption_key(config, key_bytes(0), 64));
         CHECK(realm_config_set_encryption_key(config, NULL, 0));
         FAILS(COMBINATION, realm_open(config) != NULL);
@@ -1176,7 +1178,7 @@ static void in_memory(void) {
     TEXT(contents(realm), "");
     close_realm(realm);
     if (ours) {
-        /* A database that is there stays. */
+        /* A file that already exists is not replaced. */
         realm = open_typed(memory_path, PLAIN);
         CHECK(realm && write_person(realm, 1, "kept"));
         close_realm(realm);

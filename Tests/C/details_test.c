@@ -1,6 +1,6 @@
 /*
- * Details of the C API that programs may rely on, because its reference implementation has them: which check comes first, what is
- * set when a call fails, and what is no error.
+ * Details of the C API that programs may rely on, because its reference implementation behaves like that: the order of
+ * checks, the outputs after a failure, and cases that are no error.
  *
  *     details_test [FIXTURES]
  */
@@ -75,14 +75,14 @@ static realm_object_t* make(void) {
     return o;
 }
 
-/* ---- Which check comes first ------------------------------------------------------------------------ */
+/* ---- Order of checks -------------------------------------------------------------------------------- */
 
 static void creating_outside_a_write(void) {
     section = "creating outside a write";
     CHECK(realm_begin_write(realm));
     realm_object_t* there = realm_object_create_with_primary_key(realm, keyed_class, integer(7));
     CHECK(there && realm_commit(realm));
-    /* What the arguments say comes first, whether the class could take them at all and whether the object is there. */
+    /* The arguments are checked first: whether they fit the class, and whether the object exists. */
     FAILS(RLM_ERR_MISSING_PRIMARY_KEY, realm_object_create(realm, keyed_class));
     FAILS(RLM_ERR_ILLEGAL_OPERATION, realm_object_create(realm, embedded_class));
     FAILS(RLM_ERR_NO_SUCH_TABLE, realm_object_create(realm, 12345));
@@ -95,7 +95,7 @@ static void creating_outside_a_write(void) {
     FAILS(RLM_ERR_PROPERTY_TYPE_MISMATCH, realm_object_get_or_create_with_primary_key(realm, keyed_class, text("7"), &created));
     realm_object_t* again = realm_object_get_or_create_with_primary_key(realm, keyed_class, integer(7), &created);
     CHECK(again && !created && realm_equals(again, there));
-    /* Only then that nothing can be made here. */
+    /* Only then the missing write transaction is an error. */
     FAILS(RLM_ERR_WRONG_TRANSACTION_STATE, realm_object_create(realm, main_class));
     FAILS(RLM_ERR_WRONG_TRANSACTION_STATE, realm_object_create_with_primary_key(realm, keyed_class, integer(8)));
     FAILS(RLM_ERR_WRONG_TRANSACTION_STATE, realm_object_get_or_create_with_primary_key(realm, keyed_class, integer(8), &created));
@@ -116,7 +116,7 @@ static void collections_as_links(realm_object_t* o) {
     realm_release(linking);
 }
 
-/* ---- What may be left out --------------------------------------------------------------------------- */
+/* ---- Optional arguments ----------------------------------------------------------------------------- */
 
 static void values_nobody_wants(realm_object_t* o) {
     section = "values nobody wants";
@@ -130,7 +130,7 @@ static void values_nobody_wants(realm_object_t* o) {
     FAILS(RLM_ERR_INVALID_ARGUMENT, realm_get_values(o, 2, NULL, NULL));
 }
 
-/* ---- What is set when a call fails ------------------------------------------------------------------- */
+/* ---- Outputs of failed calls ------------------------------------------------------------------------- */
 
 static void failed_searches(realm_object_t* o, realm_object_t* gone) {
     section = "failed searches";
@@ -154,9 +154,9 @@ static void failed_searches(realm_object_t* o, realm_object_t* gone) {
     realm_release(keyed);
 }
 
-/* ---- What was deleted or rolled back ------------------------------------------------------------------ */
+/* ---- Deleted and rolled back objects ------------------------------------------------------------------ */
 
-/* Handles of an object that is gone lead nowhere in another realm, which is no error. */
+/* Handles of a deleted object resolve to NULL in another realm, which is no error. */
 static void nowhere(realm_t* other, realm_object_t* o, realm_list_t* l, realm_set_t* s, realm_dictionary_t* d, realm_list_t* nested) {
     realm_object_t* to_object = o;
     realm_list_t* to_list = l;
@@ -174,7 +174,7 @@ static bool is_reading(realm_t* r) {
     CHECK(realm_get_version_id(r, &reading, &version));
     return reading;
 }
-/* Who is asked where a handle leads begins to read, also where it leads nowhere. */
+/* Resolving a handle begins a read transaction in the target realm, also when the result is NULL. */
 static void asked(void) {
     section = "asked";
     CHECK(realm_begin_write(realm));
@@ -199,7 +199,7 @@ static void asked(void) {
     }
     realm_release(o), realm_release(l), realm_release(s), realm_release(d);
 }
-/* Nothing is set, summed or deleted where nothing is left: which of that is an error. */
+/* Setting, summing and deleting after the rows are gone: some calls fail, some do nothing. */
 static void nothing_left(void) {
     section = "nothing left";
     CHECK(realm_begin_write(realm));
@@ -225,7 +225,7 @@ static void nothing_left(void) {
     FAILS(RLM_ERR_INVALIDATED_OBJECT, realm_set_values(o, 0, NULL, NULL, false));
     realm_release(o), realm_release(target), realm_release(links), realm_release(targets), realm_release(kept);
 }
-/* Results of a nested collection are not those of another kind of collection that takes its place. */
+/* Results of a nested collection do not become results of another kind of collection that replaces it. */
 static void replaced_collections(void) {
     section = "replaced collections";
     CHECK(realm_begin_write(realm));
@@ -303,19 +303,19 @@ static void queries(void) {
     CHECK(realm_set_value(a, key("to"), link_by_keys(main_class, to_b.target), false));
     realm_list_t* links = realm_get_list(a, key("links"));
     CHECK(links && realm_list_insert(links, 0, link_by_keys(main_class, to_b.target)) && realm_commit(realm));
-    /* The class of a link that is an argument is not looked at: the property says which class it is. */
+    /* The class of a link argument is ignored: the property determines the class. */
     realm_value_t values[] = {link_by_keys(main_class, to_b.target), link_by_keys(keyed_class, to_b.target), link_by_keys(RLM_INVALID_CLASS_KEY, to_b.target)};
     for (int i = 0; i < 3; i++) {
         realm_query_arg_t one = {1, false, &values[i]}, list = {1, true, &values[i]};
         CHECK(matches("to == $0", 1, &one) == 1);
-        /* In a list it is. */
+        /* In a list argument the class is checked. */
         if (i == 1) FAILS(RLM_ERR_INVALID_QUERY_ARG, realm_query_parse(realm, main_class, "to IN $0", 1, &list));
         else CHECK(matches("to IN $0", 1, &list) == 1);
         CHECK(matches("ANY links == $0", 1, &one) == 1);
         CHECK(matches("$0 IN links", 1, &one) == 1);
         CHECK(matches("@links.Main.to == $0", 1, &one) == 0);
     }
-    /* An empty dictionary has no least value, which no order compares. */
+    /* An empty dictionary has no minimum, so no ordered comparison is true. */
     CHECK(matches("map.@min > NULL", 0, NULL) == 0);
     CHECK(matches("map.@max <= NULL", 0, NULL) != SIZE_MAX);
     CHECK(matches("mixed_map.@min > NULL", 0, NULL) == 0);
@@ -342,7 +342,7 @@ static void null_keys(void) {
     FAILS(RLM_ERR_INVALID_DICTIONARY_KEY, realm_dictionary_insert_dictionary(mixed, null_text));
     FAILS(RLM_ERR_INVALID_DICTIONARY_KEY, realm_dictionary_insert_embedded(parts, null_text));
     FAILS(RLM_ERR_INVALID_ARGUMENT, realm_dictionary_insert(map, of_type(RLM_TYPE_NULL), integer(1), NULL, NULL));
-    /* To look for it is no error: it is not there. */
+    /* A search for it is no error: it is not found. */
     CHECK(realm_dictionary_find(map, null_text, NULL, &flag) && !flag);
     CHECK(realm_dictionary_contains_key(map, null_text, &flag) && !flag);
     CHECK(realm_dictionary_size(map, &n) && n == 0 && realm_dictionary_size(mixed, &n) && n == 0);
@@ -397,7 +397,7 @@ static realm_t* open_in_place(const char* file) {
     realm_release(c);
     return r;
 }
-/* What is read in place shows primary keys as it would after the upgrade: with an index. */
+/* A file of an old format that is read without an upgrade shows primary keys as after the upgrade: with an index. */
 static void keys_of_older_formats(const char* fixtures) {
     section = "keys of older formats";
     static const char* const files[] = {"f10-swift-all-types", "f11-swift-converter-dogs", "f20-swift-embedded", "f22-kotlin-entities", "f22-js-self-links",
@@ -461,7 +461,7 @@ static void first_refresh(void) {
     CHECK(realm_commit(realm));
     CHECK(realm_refresh(without, &moved) && moved);
     realm_release(without);
-    /* Somebody wrote between opening and refreshing. */
+    /* Another instance committed between opening and refreshing. */
     without = open_file(false);
     CHECK(realm_begin_write(realm));
     realm_release(make());

@@ -1,6 +1,6 @@
 /*
- * endings_test.c - what is left when something ends: a realm that is closed, a commit that fails on a disk that tears writes, a change that is
- * refused, an open that fails. Goal: nothing is kept, nothing else is lost.
+ * endings_test.c - the state after an end: a realm that is closed, a commit that fails on a disk that tears writes, a
+ * change that is refused, an open that fails. Goal: all resources are released, and nothing else is lost.
  *
  *     endings_test
  *
@@ -72,7 +72,7 @@ static bool add(realm_t* realm) {
 
 /* ---- Closed realms ----------------------------------------------------------------------------------- */
 
-/* Maps of the lock file in this process; -1 where the system does not tell. */
+/* The number of maps of the lock file in this process; -1 where the operating system does not report it. */
 static int lock_maps(void) {
     FILE* maps = fopen("/proc/self/maps", "r");
     if (!maps) return -1;
@@ -86,14 +86,14 @@ static void* cycle(void* rounds) {
     for (int i = 0; i < *(int*)rounds; i++) {
         realm_t* realm = open_it();
         CHECK(realm && add(realm));
-        /* Time for the listener to post a turn, which nobody runs. */
+        /* Time for the listener to post work to the scheduler, which never runs. */
         usleep(1000);
         realm_close(realm);
         realm_release(realm);
     }
     return NULL;
 }
-/* Nobody runs the scheduler: what was posted there keeps nothing of a realm that is closed. */
+/* The scheduler never runs: work posted to it must not keep a closed realm alive. */
 static void check_closed_realms_are_let_go(void) {
     int rounds = 100, one = 1;
     start("closed");
@@ -113,7 +113,7 @@ static void check_closed_realms_are_let_go(void) {
 
 /* ---- A commit that fails where writes are torn ---------------------------------------------------------- */
 
-/* With two flushes one byte is all that a disk must write whole: the flip of the select bit. */
+/* With two flushes the disk needs to write only one byte atomically: the one with the select bit. */
 static int selected, is_gone;
 static ssize_t torn_pwrite(int fd, const void* bytes, size_t size, off_t at) {
     if (is_gone == 2) return errno = EIO, -1;
@@ -143,7 +143,7 @@ static void check_a_torn_take_back_loses_nothing(void) {
         crealm_config_set_durability(config, CREALM_DURABILITY_TWO_FLUSHES);
         realm_t* realm = open_with(config);
         for (int i = 0; i < 10; i++) did = add(realm) && did;
-        /* Compacted files have one slot that no commit wrote. */
+        /* A compacted file has one header slot that no commit has written. */
         bool compacted = false;
         did = realm_compact(realm, &compacted) && compacted && did;
         selected = 1;
@@ -156,7 +156,7 @@ static void check_a_torn_take_back_loses_nothing(void) {
     CHECK(n == 10 || n == 11);
     realm_release(realm);
 }
-/* A header whose select bit is that of the next commit, and whose slot is not. */
+/* A header with the select bit of the next commit but without its slot. */
 static void check_a_compacted_file_has_no_empty_slot(void) {
     start("slots");
     realm_t* realm = open_it();
@@ -226,7 +226,8 @@ static void check_a_failed_open_leaves_no_lock_file(void) {
 
 /* ---- Numbers of different types ----------------------------------------------------------------------------- */
 
-/* f, d, D: the float, the double and the decimal 0.1. What DISTINCT leaves holds no value twice; SORT orders by what the numbers are exactly. */
+/* f, d, D: the float, the double and the decimal 0.1. DISTINCT leaves no value twice; SORT orders numbers by their
+   exact values. */
 static void check_numbers_are_ordered(const char* kinds) {
     start(kinds);
     realm_t* realm = open_it();

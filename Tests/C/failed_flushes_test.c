@@ -1,7 +1,8 @@
 /*
- * Flushes that fail, one or two in a row, and then a loss of power. Goal: the file opens, holds what the last commit that returned wrote,
- * and nothing of a commit that failed; only a commit in progress, or one of unknown outcome, may be there or not. That must be so for each set of
- * unflushed sectors that reach the disk when a flush fails, whether the cache keeps or drops the others, and for each later moment of the loss.
+ * One or two flushes in a row fail, and then power is lost. Goal: the file opens, has the changes of the last commit
+ * that returned, and nothing of a commit that failed; only a commit in progress, or one of unknown outcome, may be in
+ * the file or not. That must hold for each set of unflushed sectors that reach the disk when a flush fails, whether the
+ * cache keeps or drops the others, and for each later moment of the power loss.
  * Method: a disk in memory behind the calls to the system; after each call that follows the failed flush, some of the states that
  * the disk may be left in are kept, and judged when the program has ended.
  *
@@ -34,7 +35,7 @@ static bool twice;
 typedef struct {
     size_t sector;
     unsigned char bytes[SECTOR];
-} write_t; /* one sector as the cache has it, not on the disk yet */
+} write_t; /* one sector in the cache that is not on the disk yet */
 
 static unsigned char* disk;
 static size_t disk_size, file_size;
@@ -44,13 +45,14 @@ static ino_t inode;
 
 static struct {
     int flushes;     /* so far */
-    int first, last; /* those that fail, counted from 1 */
-    int part;        /* which of the pending sectors reach the disk then */
+    int first, last; /* the first and last flush that fail, counted from 1 */
+    int part;        /* which of the pending sectors reach the disk when a flush fails */
     bool drops;      /* the cache drops the others */
     bool has_failed;
 } fault;
 
-/* What a program may expect of the file: the last commit that returned, and those that may be there or not. */
+/* The content that a program may expect of the file: the last commit that returned, and commits that may be in it or
+   not. */
 typedef struct {
     int64_t returned, maybe[COMMITS + 1];
     int maybe_count;
@@ -72,7 +74,7 @@ static bool is_ours(int fd) {
     struct stat s;
     return fstat(fd, &s) == 0 && s.st_ino == inode;
 }
-/* Whether pending sector i is among a part of them. */
+/* Whether pending sector i belongs to a part of the sectors. */
 static bool in_part(size_t i, int part) {
     switch (part) {
     case 0: return false;
@@ -150,7 +152,7 @@ static int disk_flush(int fd) {
     if (fails && fault.drops)
         for (size_t i = 0; i < pending_count; i++)
             if (pwrite(fd, disk + pending[i].sector * SECTOR, SECTOR, (off_t)(pending[i].sector * SECTOR)) != SECTOR) give_up();
-    /* What a failed flush did not write counts as written: no later one writes it. */
+    /* Sectors that a failed flush did not write count as written: no later flush writes them. */
     pending_count = 0;
     disk_size = file_size;
     if (fails) {
@@ -264,7 +266,7 @@ static void store(const char* name, const unsigned char* bytes, size_t size) {
     if (fd < 0 || write(fd, bytes, size) != (ssize_t)size) give_up();
     close(fd);
 }
-/* One case: a program that makes three commits, with one flush that fails; then every state that was kept. */
+/* One case: a program that makes three commits, with one flush that fails; then checks every recorded state. */
 static void run(const unsigned char* base, size_t size) {
     store(path, base, size);
     struct stat s;
@@ -308,7 +310,7 @@ static void run(const unsigned char* base, size_t size) {
     passed += fault.has_failed;
 }
 
-/* ---- A flush that fails while another process goes on ------------------------------------------------- */
+/* ---- A flush that fails while another process continues ------------------------------------------------- */
 
 static int header_writes, flushes_without_header;
 static bool header_is_confirmed;
@@ -326,8 +328,9 @@ static int failing_flush(int fd) {
     return -1;
 }
 /*
- * Another process closes the file, and its last flush fails: the system may take the header of this process for flushed since then. So this
- * process writes it again before its next commit is flushed, whether the other one has written before it or after it.
+ * Another process closes the file, and its last flush fails: after that the operating system may count this process's
+ * header as flushed. So this process must write the header again before it flushes its next commit, whether the other
+ * process wrote before or after it.
  */
 static void closing_elsewhere(bool is_last) {
     unlink(path);

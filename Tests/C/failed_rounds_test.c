@@ -1,7 +1,7 @@
 /*
- * Flushes that fail inside a round of asynchronous writes, which keeps the write lock from one block to the next. Goal: when the outcome of a
- * block's commit is unknown, the next block begins on a file that was put right, or does not begin; what it saw when it began is what a file has
- * whose writer is killed before it commits again.
+ * Flushes that fail inside a round of asynchronous writes, which keeps the write lock from one block to the next. Goal:
+ * when the outcome of a block's commit is unknown, the next block begins on a repaired file, or does not begin; the
+ * data that it sees at its beginning is the data of the file if the writer is killed before its next commit.
  * Method: a child process runs two blocks; flushes of the first one's commit fail; at some later flush the child ends. The parent opens the file.
  *
  * Compiles as C11 and as C++17. Exit status 1 when a check failed.
@@ -24,7 +24,7 @@ static char folder[] = "/tmp/failed_rounds_test.XXXXXX";
 static char path[120];
 static int form; /* plain with one flush and with two, then the encrypted forms */
 
-/* What the child did, as far as it came. */
+/* The child's progress. */
 typedef struct {
     int first, second;    /* errors of the commits; -1: not called, or not returned */
     int seen;             /* by the second block, when it began; 0: it did not begin */
@@ -172,7 +172,7 @@ static void run(void) {
     if (r) {
         char* faults = NULL;
         int there = content(r);
-        /* Commits of plain files that may be flushed together are seen, and not promised, before they are. */
+        /* In plain files, commits that may be flushed together are visible before the flush, but not yet safe. */
         bool is_group = form < 2 && !plan.waits && report->first == 0;
         if (!CHECK(crealm_verify(r, &faults))) printf("%s\n", faults ? faults : "");
         CHECK(report->first != -1);
@@ -193,7 +193,7 @@ int main(void) {
     if (!mkdtemp(folder)) return 1;
     realm_set_log_level(RLM_LOG_LEVEL_OFF);
     report = (report_t*)mmap(NULL, sizeof *report, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    /* Nothing waits for the disk: what counts is what is written. */
+    /* Flushes do nothing here: only the written data is checked. */
     crealm_system_calls_t calls;
     memset(&calls, 0, sizeof calls);
     calls.fdatasync = flush;

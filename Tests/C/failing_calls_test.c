@@ -1,6 +1,7 @@
 /*
- * failing_calls_test.c - the disk cannot be read for a while, or the system has no memory for a map: the call that met it says so, with the
- * system's own words, and the next one works. For every operation, every call that can fail, and failures in a row.
+ * failing_calls_test.c - for a while the disk cannot be read, or the operating system has no memory for a map: the call
+ * that meets the failure reports it, with the system's error text, and the next call works. The test covers every
+ * operation, every system call that can fail, and several failures in a row.
  *
  *     FAILING_EVERY=1 failing_calls_test: every single call (the first 9 of each operation and one in 13 of the others without it).
  */
@@ -77,7 +78,7 @@ static void close_realm(realm_t* realm) {
     if (realm) realm_close(realm);
     realm_release(realm);
 }
-/* Everything that the realm shows as one number, and what its first object holds; false: an error. */
+/* All data of the realm as one number, and the value of its first object; false: an error. */
 static bool read_all(realm_t* realm, uint64_t* sum, int64_t* first) {
     bool found, good = true;
     realm_class_info_t info;
@@ -156,7 +157,7 @@ static bool changed_elsewhere(int64_t value) {
 
 static uint64_t good_sum;
 static int64_t now, next;
-static realm_t* mine; /* open before the operation, where it wants one */
+static realm_t* mine; /* opened before the operation, if it needs one */
 
 static bool shows(realm_t* realm, int64_t value) {
     uint64_t sum = 0;
@@ -192,7 +193,8 @@ static bool writes(void) {
     now = next;
     return true;
 }
-/* Much comes and goes in one transaction, so that its log, its nodes and a copy of a large value need memory. */
+/* Inserts and deletes much data in one transaction, so that its log, its nodes and a copy of a large value need
+   memory. */
 static bool writes_much(void) {
     static char words[1 << 20];
     memset(words, 'w', sizeof words);
@@ -211,7 +213,7 @@ static bool writes_much(void) {
         if (i == 0) kept = object;
         else realm_release(object);
     }
-    /* A value that lies where it is stored. */
+    /* A value that points into the file. */
     realm_value_t own;
     if (good) good = realm_get_value(kept, text_key, &own) && realm_set_value(kept, text_key, own, false) && realm_get_value(kept, text_key, &own);
     if (good) result(own.string.size == sizeof words && !memcmp(own.string.data, words, sizeof words), __LINE__, "a large value is right");
@@ -253,11 +255,12 @@ static const struct operation {
 static bool is_expected(const struct operation* o, enum kind kind, int code, const char* message) {
     if (kind == ADVISE) return false;
     if (kind != READ) return code == RLM_ERR_OUT_OF_MEMORY || code == RLM_ERR_ADDRESS_SPACE_EXHAUSTED;
-    /* When even what a failed commit left cannot be read, nobody knows how it ended: the next transaction settles it. */
+    /* When even the file that a failed commit left cannot be read, the outcome is unknown until the next transaction
+       decides it. */
     bool has_number = code == RLM_ERR_FILE_OPERATION_FAILED || ((o->run == writes || o->run == writes_much) && (unsigned)code == CREALM_ERR_COMMIT_OUTCOME_UNKNOWN);
     return has_number && strstr(message, strerror(EIO));
 }
-/* One operation with calls failing from the `first` on; whether any did. */
+/* Runs one operation with calls that fail from the `first` on. Returns whether any failed. */
 static bool one_case(const struct operation* o, enum kind kind, long first, long count) {
     char what[160];
     snprintf(what, sizeof what, "%s file, %s, %s %ld of %ld in a row", form, o->name, kind_names[kind], first, count);
@@ -296,7 +299,8 @@ static bool one_case(const struct operation* o, enum kind kind, long first, long
     return was_met;
 }
 
-/* The flush at the close fails, and power is lost: the header (the root records of an encrypted file) never reaches the disk. The commit is there. */
+/* The flush at the close fails, and power is lost: the header (the root records of an encrypted file) never reaches the
+   disk. The file still has the commit. */
 static void close_without_flush(void) {
     section = "close without a flush";
     bool is_plain = !strcmp(form, "plain");
@@ -346,7 +350,7 @@ int main(void) {
         realm_t* realm = open_mode(false);
         if (!CHECK(realm && read_all(realm, &good_sum, &now))) give_up();
         close_realm(realm);
-        /* Realm's form flushes twice at every commit: nothing is left to do at the close. */
+        /* Realm's form flushes twice at every commit, so the close has nothing to flush. */
         if (strcmp(form, "realm")) close_without_flush();
         for (size_t i = 0; i < sizeof operations / sizeof *operations; i++) {
             for (int kind = READ; kind <= ADVISE; kind++) {

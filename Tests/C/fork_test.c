@@ -1,8 +1,9 @@
 /*
- * fork_test.c - a process forks while its other threads are inside the library, again and again. A child is refused what its parent had open,
- * opens the file anew, reads and writes it from several threads, and ends; nobody hangs, nobody dies, and every object is there afterwards.
+ * fork_test.c - a process forks while its other threads are inside the library, again and again. In a child, calls on
+ * the parent's handles are refused. The child opens the file again, reads and writes it from several threads, and ends.
+ * No process may hang or crash, and all objects must be in the file afterwards.
  *
- * FORKS=500 fork_test: so many children for each form of file (60 without it).
+ * FORKS=500 fork_test: that many children for each form of file (default 60).
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -77,7 +78,7 @@ static bool refuses(struct inherited* mine) {
 }
 static void* use_once(void* config) { return (void*)(intptr_t)use_file((realm_config_t*)config); }
 static int child(struct inherited* mine) {
-    /* A child that waits for what nobody gives back is found by this alone. */
+    /* Ends a child that waits for a lock which no thread will release. */
     alarm(PATIENCE);
     if (!refuses(mine)) return 10;
     int status = use_file(mine->config);
@@ -92,7 +93,7 @@ static int child(struct inherited* mine) {
         pthread_join(threads[i], &theirs);
         if (!status && theirs) status = 20 + (int)(intptr_t)theirs;
     }
-    /* Giving back what the parent has takes nothing from it. */
+    /* Releasing the parent's handles does not affect the parent. */
     realm_release(mine->object);
     realm_release(mine->results);
     realm_release(mine->realm);
@@ -139,7 +140,8 @@ static void forks(int number) {
     realm_release(mine.results);
     close_realm(mine.realm);
     realm_release(mine.config);
-    /* Alone again: no descriptor of a child, and no lock of a thread that it never had, is left. */
+    /* All children have ended: none of their descriptors, and no lock of a thread that a child did not have, may
+       remain. */
     realm_t* realm = open_realm();
     CHECK(realm && count(realm) == added);
     close_realm(realm);

@@ -1,11 +1,11 @@
 /*
- * Frozen realms, and references that carry handles to other threads. Goal: what is frozen never changes and is read by any number of threads
- * at once, through the same handles, while writers commit and while somebody closes it; a reference finds what it names on another thread,
- * at the version that the rules say.
+ * Frozen realms, and references that carry handles to other threads. Goal: a frozen realm never changes, and any number
+ * of threads can read it at the same time, through the same handles, while writers commit and while another thread
+ * closes it; a reference finds its target on another thread, at the version that the rules say.
  *
  *     frozen_test [FIXTURES [ROUNDS]]
  *
- * ROUNDS: passes of each reading thread over what is frozen (60).
+ * ROUNDS: passes of each reading thread over the frozen data (60).
  */
 
 #include <crealm.h>
@@ -161,7 +161,7 @@ static realm_results_t* find_all(const realm_t* r, const char* s) {
     return found;
 }
 
-/* Thing 0 has everything; the others have numbers. */
+/* Thing 0 has a value in every property; the others have only numbers. */
 static void fill(realm_t* r, int objects) {
     CHECK(realm_begin_write(r));
     char s[40];
@@ -220,7 +220,7 @@ static void stays(void) {
     realm_query_t* q = query(f, "n < 3");
     CHECK(realm_is_frozen(o) && realm_is_frozen(ints) && realm_is_frozen(nested) && realm_is_frozen(set) && realm_is_frozen(map));
     CHECK(realm_is_frozen(all) && realm_is_frozen(some) && realm_is_frozen(values) && !realm_is_frozen(q));
-    /* The live one goes on: everything changes. */
+    /* The live realm changes everything. */
     CHECK(realm_begin_write(r));
     for (int64_t i = 1; i < 10; i++) {
         realm_object_t* gone = object(r, i);
@@ -281,7 +281,7 @@ static void stays(void) {
     realm_object_t* newer = object(h, 0);
     CHECK(number(newer) == 119 && number(o) == 0);
     bool did = true;
-    /* Somebody reads an older version: the file cannot be rewritten. */
+    /* An older version is in use: the file cannot be rewritten. */
     CHECK(realm_compact(r, &did) && !did);
     CHECK(realm_close(r) && realm_is_closed(r) && !realm_is_closed(f));
     CHECK(number(o) == 0 && count(some) == 6 && number(newer) == 119);
@@ -312,7 +312,7 @@ static void instances(void) {
     FAILS(RLM_ERR_CLOSED_REALM, realm_begin_read(c));
     realm_t* e = realm_freeze(d);
     CHECK(e && realm_equals(d, e) && !realm_is_closed(e));
-    /* A live one is found in the cache, not the frozen one. */
+    /* The cache returns the live realm, not the frozen one. */
     realm_t* live = open_as("cached", true);
     CHECK(live && realm_equals(live, r) && !realm_is_frozen(live));
     const void* handles[] = {live, e, d, c, b, a, r};
@@ -333,7 +333,7 @@ static void in_a_write(void) {
     CHECK(realm_object_resolve_in(added, f, &none) && none == NULL && last_error() == 0);
     CHECK(realm_commit(r));
     for (int i = 0; i < 10; i++) set_number(r, 1, i);
-    /* Used for the first time after the commit: the version was kept all the same. */
+    /* First used after the commit: the version was kept nevertheless. */
     realm_t* late = NULL;
     CHECK(realm_begin_write(r) && realm_set_value(o, p_n, integer(60), false) && (late = realm_freeze(r)) && realm_commit(r));
     for (int i = 0; i < 10; i++) set_number(r, 1, i);
@@ -372,7 +372,7 @@ static void resolving(void) {
     CHECK(realm_object_resolve_in(fresh, f, &none) && none == NULL && last_error() == 0);
     realm_list_t *fresh_list = realm_get_list(fresh, p_ints), *no_list = ints;
     CHECK(realm_list_resolve_in(fresh_list, f, &no_list) && no_list == NULL && last_error() == 0);
-    /* Back: by key, at the version that the live realm shows. */
+    /* Back into the live realm: by key, at the version that the live realm reads. */
     realm_object_t *back = NULL, *frozen_doomed = object(f, 7);
     CHECK(realm_object_resolve_in(fo, r, &back) && back && !realm_is_frozen(back) && number(back) == 4 && realm_equals(back, o));
     CHECK(frozen_doomed && number(frozen_doomed) == 7 && realm_object_resolve_in(frozen_doomed, r, &none) && none == NULL && last_error() == 0);
@@ -423,7 +423,7 @@ static void limits(void) {
     realm_release(other), realm_release(property), realm_release(same), realm_release(f), realm_release(r);
 
     section = "no version is lost between two slots";
-    /* A frozen realm keeps the place of the live one, which takes another. */
+    /* A frozen realm keeps the slot of the live realm, which takes another one. */
     r = filled("slots", 6);
     f = realm_freeze(r);
     set_number(r, 1, 1);
@@ -561,7 +561,7 @@ static void many_threads(void) {
     }
     CHECK(atomic_load(&wrong) == 0 && atomic_load(&done) == READERS * (long)rounds);
     CHECK(commits > 0);
-    /* Threads that come once, one after the other and many together: more than the first room for them. */
+    /* Threads that read once, one after the other and many together: more than the initial capacity. */
     rounds = 1;
     for (int round = 0; round < 3; round++) {
         pthread_t brief[40];
@@ -606,7 +606,7 @@ static void closing(void) {
         CHECK(atomic_load(&refused) == READERS && atomic_load(&wrong) == 0);
         set_number(r, 1, round);
         set_number(r, 1, round);
-        /* The last one out let go of the version. */
+        /* The last thread released the version. */
         CHECK(versions(r) == 2);
         unshare();
     }
@@ -654,23 +654,23 @@ static void references(void) {
     realm_dictionary_t* their_map = realm_dictionary_from_thread_safe_reference(fresh, to_map);
     size_t n = 0;
     CHECK(list && list_size(list) == 0 && their_set && realm_set_size(their_set, &n) && n == 5 && their_map && realm_dictionary_size(their_map, &n) && n == 5);
-    /* As often as one likes. */
+    /* A reference to an object can be resolved several times. */
     realm_object_t* twice = realm_object_from_thread_safe_reference(fresh, to_o);
     CHECK(twice && realm_equals(there, twice));
     realm_release(twice), realm_release(their_map), realm_release(their_set), realm_release(list), realm_release(there);
 
     section = "the version that counts";
-    /* Behind: it moves. */
+    /* A realm at an older version moves. */
     set_number(r, 0, 30);
     realm_thread_safe_reference_t* newer = realm_create_thread_safe_reference(o);
     CHECK(version(fresh) < version(r));
     there = realm_object_from_thread_safe_reference(fresh, newer);
     CHECK(there && version(fresh) == version(r) && number(there) == 30);
-    /* Ahead: it stays. */
+    /* A realm at a newer version stays. */
     set_number(fresh, 0, 31);
     realm_object_t* ahead = realm_object_from_thread_safe_reference(fresh, newer);
     CHECK(ahead && number(ahead) == 31 && number(o) == 30);
-    /* In no transaction: the version of the reference, which its realm still reads. */
+    /* A realm in no transaction begins at the version of the reference, which the reference's realm still reads. */
     realm_t* idle = open_file("references");
     realm_object_t* there_too = realm_object_from_thread_safe_reference(idle, newer);
     CHECK(there_too && version(idle) == version(r) && number(there_too) == 30);
@@ -751,7 +751,7 @@ static void references(void) {
     for (size_t i = 0; i < sizeof handles / sizeof *handles; i++) realm_release((void*)handles[i]);
 }
 
-/* A realm goes over to another thread, and back. */
+/* A realm is moved to another thread, and back. */
 static struct {
     realm_thread_safe_reference_t *there, *back;
     realm_object_t* object;
@@ -768,7 +768,7 @@ static void* take_over(void* arg) {
     expect(o && number(o) == 1 && number(transit.object) == 1);
     for (int i = 0; i < 50; i++) expect(realm_begin_write(r) && realm_set_value(o, p_n, integer(i), false) && realm_commit(r));
     transit.back = realm_create_thread_safe_reference(r);
-    /* Until it is taken over it is still this thread's. */
+    /* Until another thread resolves the reference, the realm still belongs to this thread. */
     expect(number(transit.object) == 49);
     realm_release(o), realm_release(r);
     return NULL;

@@ -1,6 +1,6 @@
 /*
- * What crealm_get_space and crealm_query_explain tell. Goal: the parts of a file add up to its size, each thing counts for its class and property, and
- * a plan names the index that is used and the number of objects that are tested.
+ * Tests crealm_get_space and crealm_query_explain. Goal: the parts of a file add up to its size, all bytes count for
+ * the right class and property, and a plan has the index that the query uses and the number of objects that it tests.
  */
 
 #include <crealm.h>
@@ -43,7 +43,7 @@ static realm_t* open_realm(void) {
     friend_ = key_of(r, "friend");
     return r;
 }
-/* Bytes of a part; -1: there is none. Checks that all add up. */
+/* Bytes of a part; -1: no such part. Checks that all parts add up. */
 static int64_t bytes_of(realm_t* r, crealm_space_kind_e kind, const char* class_name, const char* property_name) {
     crealm_space_t* parts = NULL;
     size_t count = 0;
@@ -66,7 +66,7 @@ static int64_t bytes_of(realm_t* r, crealm_space_kind_e kind, const char* class_
 }
 static void space(realm_t* r) {
     section = "space";
-    /* Values of a byte or two: a leaf of 256 has its header of 8. */
+    /* Values take one or two bytes; each leaf of 256 has a header of 8. */
     int64_t numbers = bytes_of(r, CREALM_SPACE_VALUES, "Thing", "number");
     CHECK(numbers >= OBJECTS && numbers < OBJECTS * 3);
     /* Texts of 40 bytes. */
@@ -80,7 +80,7 @@ static void space(realm_t* r) {
     CHECK(bytes_of(r, CREALM_SPACE_SCHEMA, NULL, NULL) > 0);
     CHECK(bytes_of(r, CREALM_SPACE_HISTORY, NULL, NULL) > 0);
     CHECK(bytes_of(r, CREALM_SPACE_MANAGEMENT, NULL, NULL) > 0);
-    /* What is deleted becomes free, and compaction takes it away. */
+    /* Deleted data becomes free space, and compaction removes it. */
     int64_t before = bytes_of(r, CREALM_SPACE_FREE, NULL, NULL);
     CHECK(realm_begin_write(r));
     realm_results_t* all = realm_object_find_all(r, thing);

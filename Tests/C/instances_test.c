@@ -15,7 +15,7 @@
 
 static char folder[] = "/tmp/instances-XXXXXX";
 
-/* Class A with two properties, id (key) and n, or with m, too; and with a class B, where there are more. */
+/* Class A with two properties, id (key) and n; with 3 properties also m; with more, also a class B. */
 static realm_config_t* config_of(const char* name, int properties, uint64_t version, bool cached) {
     char path[100];
     snprintf(path, sizeof path, "%s/%s.realm", folder, name);
@@ -161,7 +161,7 @@ static void deleting_files(void) {
 
 int main(void) {
     if (!mkdtemp(folder)) return 1;
-    deleting_files(); /* forks: before this process has a realm of its own thread open */
+    deleting_files(); /* forks, so it runs before this process has a realm open */
     cached();
     other_version();
     the_same_key_again();

@@ -1,6 +1,7 @@
 /*
- * Long calls. Goal: waiting for other users of a file ends when the time is over, a query, check, copy or compaction ends when the program wants it,
- * nothing is left half done, and the next call finds everything as it was.
+ * Long calls. Goal: waiting for other users of a file ends at the time limit; a query, check, copy or compaction ends
+ * when the program interrupts it; no operation stays half done, and the next call finds the state before the
+ * interrupted one.
  */
 
 #ifndef _GNU_SOURCE
@@ -25,12 +26,12 @@ static char path[100], copy_path[100];
 static realm_class_key_t thing;
 static realm_property_key_t number, words;
 
-/* What the progress function is told, and what it answers. */
+/* The arguments and results of the progress function. */
 typedef struct {
     ATOMIC(int) calls[4];
-    ATOMIC(int) ends_at; /* the activity that it ends; -1: none */
+    ATOMIC(int) ends_at; /* the activity that it interrupts; -1: none */
     ATOMIC(int) freed;
-    ATOMIC(bool) is_wrong; /* more done than there is to do */
+    ATOMIC(bool) is_wrong; /* it was called with done > total */
     bool (*inside)(void);
     bool was_inside;
 } progress_t;
@@ -100,7 +101,7 @@ static int files(void) {
     return n;
 }
 
-/* A process that holds something of the file until its pipe is written to. */
+/* A process that holds a lock of the file until the test writes to its pipe. */
 typedef struct {
     pid_t pid;
     int go;
@@ -197,9 +198,9 @@ static void waiting_for_a_writer(void) {
         int before = threads();
         FAILS(CREALM_ERR_TIMED_OUT, realm_begin_write(r));
         CHECK(!realm_is_writable(r));
-        /* Who does not wait leaves nobody in the kernel's queue. */
+        /* A call that does not wait starts no thread that waits in the kernel's queue. */
         if (times[i] == 0) CHECK(threads() == before);
-        /* Nothing of it stays: reading goes on, and so does the next attempt. */
+        /* The failed call has no effect: reading works, and so does the next attempt. */
         size_t n = 0;
         CHECK(realm_get_num_objects(r, thing, &n) && n == OBJECTS);
         FAILS(CREALM_ERR_TIMED_OUT, realm_begin_write(r));
@@ -218,10 +219,10 @@ static void waiting_for_a_writer(void) {
     FAILS(CREALM_ERR_INTERRUPTED, realm_begin_write(r));
     stop_interrupting(t);
     let_go(h);
-    /* A thread of the library may still have a place in the queue. */
+    /* A thread of the library may still be in the queue. */
     CHECK(realm_begin_write(r) && realm_commit(r));
     realm_release(r);
-    /* Within the process the answer is the same. */
+    /* The result is the same within one process. */
     realm_t* writer = opened(new_config());
     CHECK(realm_begin_write(writer));
     realm_config_t* c = new_config();
@@ -326,7 +327,7 @@ static bool inside_call(void) {
     refused = refused && !realm_get_num_objects(watched, thing, &n) && last_error() == RLM_ERR_ILLEGAL_OPERATION;
     refused = refused && !realm_refresh(watched, NULL) && last_error() == RLM_ERR_ILLEGAL_OPERATION;
     refused = refused && !crealm_verify(watched, NULL) && last_error() == RLM_ERR_ILLEGAL_OPERATION;
-    /* Neither is a file opened here: the call may stand at its gate. */
+    /* No file can be opened here either: the call may hold the lock for opening. */
     refused = refused && opened(new_config()) == NULL && last_error() == RLM_ERR_ILLEGAL_OPERATION;
     CHECK(refused);
     return true;
@@ -335,7 +336,7 @@ static bool closes(void) {
     CHECK(realm_close(watched));
     return true;
 }
-/* The function closes the realm of the call: that ends, and the realm with it; nothing of it stays. */
+/* The progress function closes the realm of the call: the call ends, the realm is closed, and no resource remains. */
 static void closed_inside(void) {
     section = "closed inside";
     for (int call = 0; call < 5; call++) {
@@ -355,7 +356,7 @@ static void closed_inside(void) {
         }
         CHECK(progress.was_inside && realm_is_closed(r) && !realm_is_writable(r));
         if (call == 0) let_go(h);
-        /* The lock is free, and the file as it was, while the closed realm is still held. */
+        /* The lock is free and the file unchanged while the test still has a handle of the closed realm. */
         realm_t* other = opened(new_config());
         CHECK(other && realm_begin_write(other) && realm_commit(other) && crealm_verify(other, NULL));
         realm_release(other);
@@ -415,7 +416,7 @@ static void copies(void) {
     CHECK(realm_begin_write(r) && realm_commit(r));
     realm_release(r);
 }
-/* Interrupting does not harm what only writes, and any thread may do it while another closes. */
+/* Interrupting does not affect calls that only write, and any thread may interrupt while another closes the realm. */
 static void writes_go_on(void) {
     section = "writes go on";
     realm_t* r = opened(new_config());
@@ -436,7 +437,7 @@ static void writes_go_on(void) {
     FAILS(RLM_ERR_INVALID_ARGUMENT, crealm_interrupt(NULL));
 }
 
-/* Links of one row that lead to millions of objects: the call ends between them, not behind them. */
+/* One row whose links reach millions of objects: the call ends among them, not after them. */
 static void a_row_that_leads_far(void) {
     section = "a row that leads far";
     enum { NODES = 20 };
@@ -470,7 +471,7 @@ static void a_row_that_leads_far(void) {
     }
     CHECK(realm_commit(r));
     for (int i = 0; i < NODES; i++) realm_release(nodes[i]);
-    /* The last row alone is asked for what lies behind its links. */
+    /* Only the last row's links are followed. */
     realm_query_t* q = realm_query_parse(r, node.key, "tag == 19 AND ANY next.next.next.next.next.tag == -1", 0, NULL);
     if (!CHECK(q)) give_up();
     progress.ends_at = CREALM_ACTIVITY_QUERYING;
@@ -483,7 +484,7 @@ static void a_row_that_leads_far(void) {
     realm_release(r);
 }
 
-/* Of one row, too, so many values may be compared that the call is to end on the way. */
+/* One row may have so many values to compare that the call must be able to end among them. */
 static void a_row_of_many_values(void) {
     section = "a row of many values";
     enum { VALUES = 20000, CONSTANTS = 4000 };
@@ -519,7 +520,8 @@ static void a_row_of_many_values(void) {
     realm_release(r);
 }
 
-/* Texts that make a search look at each place again and again: it is linear all the same, and what is not can be ended. */
+/* Texts that could make a search visit each place many times: the search is linear nevertheless, and a search that is
+   not can be interrupted. */
 static void hostile_texts(void) {
     section = "hostile texts";
     enum { SIZE = 500000, PATTERN = 20000 };
@@ -560,7 +562,7 @@ static void hostile_texts(void) {
         CHECK(q && realm_query_count(q, &n) && n == 0);
         realm_release(q);
     }
-    /* A star before a run of 20,000 places in which any character is allowed: some thousand million comparisons. */
+    /* A star before a run of 20,000 places that match any character: about a thousand million comparisons. */
     for (int i = 1; i < PATTERN; i++) like[i] = i % 2 ? 'a' : '?';
     like[PATTERN - 1] = 'b';
     values[0] = text_of(like, PATTERN);

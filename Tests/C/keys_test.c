@@ -1,8 +1,9 @@
 /*
- * keys_test.c - changes of key. Goal: whatever ends a change of key, and however many of them one after the other, some key that counts opens
- * the file, and after the next session that writes only one does; nobody opens a file with a key that it has no longer, nor without one, nor one
- * that is not encrypted with one, whatever other programs do to the file while it is being opened. Method: children that end themselves at a
- * flush, or stop where the lock file is opened until another child has changed the file.
+ * keys_test.c - changes of key. Goal: at whatever moment a change of key is cut short, and however often, the old or
+ * the new key opens the file, and after the next session that writes only one of them does. A file never opens with a
+ * key that was replaced, nor without a key; a plain file never opens with one; and that holds whatever other programs
+ * do to the file during the open. Method: child processes that end themselves at a flush, or stop at the open of the
+ * lock file until another child has changed the file.
  *
  *     keys_test
  *
@@ -99,7 +100,7 @@ static void remove_files(void) {
 
 /* ---- Children ------------------------------------------------------------------------------------- */
 
-/* What a child finds; it lives in memory that all share. */
+/* The results of a child, in memory that all processes share. */
 static volatile int* notes;
 static int status_of(pid_t child) {
     int status = 0;
@@ -138,7 +139,7 @@ static int write_one(form_t form, int key) {
     close_realm(realm);
     return good ? WROTE : OPENED;
 }
-/* The keys that open the file, a bit each. */
+/* The keys that open the file, as bits. */
 static int openers(form_t form) {
     int found = 0;
     for (int key = 0; key < KEYS; key++)
@@ -146,7 +147,7 @@ static int openers(form_t form) {
     return found;
 }
 
-/* ---- Changes that end halfway ---------------------------------------------------------------------- */
+/* ---- Interrupted changes --------------------------------------------------------------------------- */
 
 static int dying_flush, next_key, flushes;
 static int flush_and_die(int fd) {
@@ -184,7 +185,8 @@ static void test_interrupted_changes(void) {
                 CHECK(end == DIED || end == WROTE);
                 deaths += end == DIED;
                 open = openers(SEALED);
-                /* The key that was in use until then, or the new one; the third is no longer anybody's when the file was opened for writing. */
+                /* The key that was in use, or the new one; the third key no longer opens the file after it was opened
+                   for writing. */
                 CHECK(open != 0 && !(open & ~(1 << user | 1 << 2)));
                 if (end == WROTE) CHECK(open == 1 << 2);
                 for (int key = 0; key < KEYS; key++) {
@@ -195,7 +197,7 @@ static void test_interrupted_changes(void) {
                 }
             }
     dying_flush = 0;
-    /* Two flushes bring the copies together, two write the new block. */
+    /* Two flushes make the copies of the block equal, two write the new block. */
     CHECK(deaths >= 4);
 }
 
@@ -220,7 +222,8 @@ static int overtaken(form_t form, int key) {
     waits = true;
     return write_one(form, key);
 }
-/* Runs `body` in one child while another one that opens the file stands before the lock file; what became of the latter. */
+/* Runs `body` in one child while another child, which opens the file, stops before the lock file. Returns the result of
+   the latter. */
 static int overtake(form_t form, int key, int (*body)(form_t, int), form_t other_form, int other_key) {
     if (pipe(at_lock) || pipe(go_on)) give_up();
     fflush(stdout);
@@ -276,7 +279,7 @@ static void test_overtaken_opens(void) {
                 }
 }
 
-/* ---- Sessions that go on ---------------------------------------------------------------------------- */
+/* ---- Sessions that continue ------------------------------------------------------------------------- */
 
 static int failing_flush;
 static int fail_flushes(int fd) {
@@ -286,7 +289,8 @@ static int fail_flushes(int fd) {
     }
     return fdatasync(fd);
 }
-/* A change of key of unknown outcome; then another program opens the file with either key, and the session goes on. */
+/* A change of key of unknown outcome; then another program opens the file with either key, and the session
+   continues. */
 static void test_unknown_outcome(void) {
     section = "a change of key of unknown outcome";
     crealm_system_calls_t calls;
@@ -297,7 +301,8 @@ static void test_unknown_outcome(void) {
         realm_t* realm = open_with(SEALED, 0);
         if (!CHECK(realm && add(realm))) return;
         crealm_set_system_calls(&calls);
-        /* Bringing the copies together takes two; the third is that of the new block, and so is its way back refused. */
+        /* Two flushes make the copies equal; the third, of the new block, fails, and so does every attempt to undo
+           it. */
         failing_flush = 3, flushes = 0;
         FAILS(CREALM_ERR_COMMIT_OUTCOME_UNKNOWN, change_to(realm, SEALED, 1));
         failing_flush = 0;
@@ -320,7 +325,7 @@ static void test_unknown_outcome(void) {
     }
 }
 
-/* A file that was moved away or removed, or whose lock file was: its key is not changed. */
+/* A file that was moved or removed, or whose lock file was: the change of key is refused. */
 static int change_without_name(form_t form, int how) {
     char other[160], lock[160];
     snprintf(other, sizeof other, "%s.away", path);

@@ -1,7 +1,7 @@
 /*
  * Fixes the binary interface that the public headers promise: sizes and offsets of all structs, the
- * numbers behind all enums and keys, for 64-bit Linux and macOS. A wrong one does not compile, so
- * the program has next to nothing to do. Compiles as C11 and as C++17.
+ * numbers behind all enums and keys, for 64-bit Linux and macOS. A wrong number is a compile error, so the program
+ * itself checks very little. Compiles as C11 and as C++17.
  */
 
 #include <crealm.h>

@@ -1,6 +1,7 @@
 /*
- * Limits. Goal: what one program has too much of is refused to that program, with an error that says what it is, and to nobody else: versions that
- * it pins, files that it opens, locks that its file system does not have, arrays that it released, elements that a leaf cannot have.
+ * Limits. Goal: a program that exceeds a limit gets an error that names it, and other programs are not affected:
+ * versions that it pins, files that it opens, locks that its file system does not support, arrays that it released,
+ * elements that a leaf cannot have.
  */
 
 #ifndef _GNU_SOURCE
@@ -60,7 +61,7 @@ static bool add_thing(realm_t* r, int64_t value) {
     realm_release(o);
     return realm_commit(r) && good;
 }
-/* Runs `body` in a child; whether all went well there. */
+/* Runs `body` in a child process. Returns whether all its checks passed. */
 static bool in_child(void (*body)(void)) {
     fflush(stdout);
     pid_t child = fork();
@@ -94,7 +95,7 @@ static void others_go_on(void) {
     CHECK(crealm_versions(r, NULL, 0, &n) && n > 100);
     realm_release(r);
 }
-/* A program that keeps versions is refused more of them, and its own transactions and those of others go on. */
+/* A program that keeps many versions cannot keep more, but its own transactions and those of others continue. */
 static void pinner(void) {
     section = "a pinner";
     unlink(path);
@@ -108,7 +109,7 @@ static void pinner(void) {
     }
     CHECK(count > 500 && count < TRIES);
     FAILS(RLM_ERR_LIMIT_EXCEEDED, realm_freeze(r));
-    /* What is kept already costs nothing more. */
+    /* Freezing a version that is already kept takes no further slot. */
     realm_t* again = realm_freeze(kept[0]);
     CHECK(again);
     realm_release(again);
@@ -128,7 +129,8 @@ static void pinner(void) {
     realm_release(frozen);
     realm_release(r);
 }
-/* Three programs that pin what they get, one after the other: each gets less, and whoever comes then gets what it needs. */
+/* Three programs that pin as many versions as they can, one after the other: each gets fewer, and every later program
+   still gets the pins that it needs. */
 static int pipes[2];
 static void takes_all(void) {
     realm_t* r = open_at(path);
@@ -211,7 +213,7 @@ static void open_many(int files) {
         if (!all[i]) break;
         CHECK(add_thing(all[i], i) && add_thing(all[i], i) && realm_get_num_objects(all[i], thing, &n) && n == (i % 100 == 0 ? 3u : 2u));
     }
-    /* What the system gives a process: 65530 maps by default. */
+    /* The operating system's limit for a process: 65530 maps by default. */
     int maps = 0;
     FILE* f = fopen("/proc/self/maps", "r");
     for (int c; f && (c = getc(f)) != EOF;) maps += c == '\n';
@@ -251,7 +253,7 @@ static void many_files(void) {
     snprintf(command, sizeof command, "rm -rf '%s/many'", folder);
     CHECK(system(command) == 0);
 }
-/* Too few descriptors: an error that says so, and what is open goes on. */
+/* Too few descriptors: the error says so, and open realms continue to work. */
 static void few_descriptors(void) {
     section = "few descriptors";
     struct rlimit limit;
@@ -326,9 +328,9 @@ static void no_locks(void) {
     crealm_set_system_calls(NULL);
 }
 
-/* ---- Leaves that claim too much --------------------------------------------------------------------- */
+/* ---- Leaves with false counts ----------------------------------------------------------------------- */
 
-/* A list of zeros takes no bits for each: its leaf says only how many there are. */
+/* In a list of zeros the elements take no bits: its leaf has only their number. */
 static void empty_leaf(void) {
     section = "a leaf that claims 16.7 million elements";
     name_file("leaf.realm");

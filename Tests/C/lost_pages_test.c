@@ -1,8 +1,10 @@
 /*
- * Files that lose pages while they are open. Goal: whatever is cut off, whenever, and whatever the program does then, it gets an error that
- * names the file: no signal, nothing wrong that looks right, nothing committed; and when the file is good again it can be opened again.
- * Method: each case in a process of its own, so that a signal counts as a failure: files of many pages, plain and encrypted, and
- * their lock files are cut to many sizes beside readers, writers, live results and queries. And lock files into which somebody writes anything.
+ * Files that lose pages while they are open. Goal: whatever part is cut off, at any time, and whatever the program does
+ * then, it gets an error that names the file: no signal, no wrong value, no commit; and when the file is intact again
+ * it can be opened again.
+ * Method: each case in its own process, so that a signal counts as a failure: files of many pages, plain and encrypted,
+ * and their lock files are cut to many sizes beside readers, writers, live results and queries. Another case writes
+ * random bytes into lock files.
  *
  *     lost_pages_test
  *
@@ -30,7 +32,7 @@ static const char* secret;
 
 /* ---- Processes and files ------------------------------------------------------------------------ */
 
-/* Runs one case in a child and adds up what it found. */
+/* Runs one case in a child process and adds its counts. */
 static void in_child(const char* name, void (*run)(int), int argument) {
     fflush(stdout);
     int both[2];
@@ -39,7 +41,7 @@ static void in_child(const char* name, void (*run)(int), int argument) {
     if (child == 0) {
         passed = failed = 0;
         section = name;
-        alarm(1800); /* who is not done by then hangs */
+        alarm(1800); /* a case that takes longer hangs */
         run(argument);
         int counts[2] = {passed, failed};
         ssize_t n = write(both[1], counts, sizeof counts);
@@ -70,7 +72,8 @@ static off_t size_of(const char* name) {
     struct stat s;
     return stat(name, &s) == 0 ? s.st_size : -1;
 }
-/* An error that names the file or its lock file. Encrypted files are read with pread(): theirs may be of other kinds. */
+/* Whether the error names the file or its lock file. Encrypted files are read with pread(), so their errors may have
+   other numbers. */
 static bool is_lost(void) {
     realm_error_t e;
     memset(&e, 0, sizeof e);
@@ -153,7 +156,7 @@ static bool fill(realm_t* realm) {
     realm_release(last);
     return realm_commit(realm);
 }
-/* A number for all that the file holds; 0 after an error. */
+/* A number over all data in the file; 0 after an error. */
 static uint64_t digest(realm_t* realm) {
     realm_results_t* all = realm_object_find_all(realm, items);
     size_t n = 0;
@@ -176,7 +179,7 @@ static uint64_t digest(realm_t* realm) {
     return sum;
 }
 
-/* ---- What programs do ----------------------------------------------------------------------------- */
+/* ---- Operations of programs ----------------------------------------------------------------------- */
 
 struct uses {
     realm_t* realm;
@@ -219,7 +222,8 @@ static bool read_list(struct uses* u) {
         if (!realm_list_get(u->list, i, &v) || v.integer != (int64_t)i) return false;
     return true;
 }
-/* Operation `which`: true when it was done and right, false when it failed. Something wrong counts as a failure of the test. */
+/* Runs operation `which`. Returns true when its result was right, false when it failed. A wrong result counts as a
+   failure of the test. */
 static bool operate(struct uses* u, int which) {
     size_t n = 0;
     realm_value_t v, w;
@@ -298,7 +302,7 @@ static void restore(struct uses* u) {
     if (CHECK(begin_uses(&again))) CHECK(again.digest == u->digest);
     end_uses(&again);
 }
-/* The file is cut; then one operation after the other, beginning with `first`. */
+/* Cuts the file, then runs all operations, beginning with `first`. */
 static void cut_and_operate(int argument) {
     int first = argument % OPERATIONS, where = argument / OPERATIONS;
     struct uses u;
@@ -315,7 +319,8 @@ static void cut_and_operate(int argument) {
         /* Outside a write transaction nothing can be deleted: that is another error. */
         if (which == 16 && !failed_before && !is_lost()) continue;
         if (!done) result(is_lost(), __LINE__, "the call fails as it must");
-        /* Once pages are known to be lost, everything fails. Encrypted files are read page by page: what is there may be read. */
+        /* Once pages are known to be lost, all calls fail. Encrypted files are read page by page: the remaining pages
+           may still be read. */
         if (failed_before && !secret) result(!done, __LINE__, "a later call fails");
         if (!done) failed_before = true;
     }
@@ -347,7 +352,7 @@ static void cut_and_commit(int where) {
     close(fd);
     restore(&u);
 }
-/* The lock file is cut: what is open for reading may still be read; nothing is committed. */
+/* Cuts the lock file: open readers may still read; nothing is committed. */
 static void cut_lock(int argument) {
     struct uses u;
     CHECK(copy_file(good, path));
@@ -424,7 +429,7 @@ static void scribble(int fd) {
         if (pwrite(fd, &word, sizeof word, places[dice(4)]) != sizeof word) give_up();
     }
 }
-/* One of the things that look at the lock file; a false answer comes with an error. */
+/* One of the operations that read the lock file; when it returns false, an error must be set. */
 static void use_lock(struct uses* u) {
     bool did, done = true;
     uint64_t versions;
@@ -469,13 +474,13 @@ static void scribbled(int seed) {
     int status = 0;
     waitpid(beside, &status, 0);
     CHECK(status == 0);
-    /* Whoever comes alone begins a new lock file; the database file was never at risk. */
+    /* A process that opens the file alone begins a new lock file; the database file was never at risk. */
     realm_t* realm = open_realm();
     if (CHECK(realm)) CHECK(crealm_verify(realm, NULL));
     realm_release(realm);
 }
 
-/* ---- The host's own handlers ------------------------------------------------------------------------ */
+/* ---- Handlers of the host program ------------------------------------------------------------------- */
 
 static volatile sig_atomic_t host_calls;
 static void* host_address;
@@ -495,7 +500,7 @@ static void host_simple(int signal) {
     host_calls++;
     mmap(repair_at, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 }
-/* A map of the host's own whose file is cut, or memory that nobody may touch. */
+/* A map of the host program whose file is cut, or memory without access rights. */
 static char* host_fault(bool bus) {
     if (!bus) return (char*)mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     char other[160];
@@ -541,7 +546,8 @@ static int status_of(void (*run)(int), int argument) {
     waitpid(child, &status, 0);
     return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 }
-/* Without a handler of the host: the signal ends the program as if nobody were there. 0 fault, 1 sent, 2 sent and ignored. */
+/* Without a handler of the host program the signal ends it as if the library were absent. 0 fault, 1 sent, 2 sent and
+   ignored. */
 static void ends_by(int how) {
     struct uses u;
     if (how == 2) signal(SIGBUS, SIG_IGN);
@@ -594,7 +600,7 @@ int main(void) {
         snprintf(good, sizeof good, "%s.good", path);
         snprintf(lock_path, sizeof lock_path, "%s.lock", path);
         in_child("a new file", create, 0);
-        /* Each operation is the first after the cut, at one size after the other. */
+        /* Each operation is the first after the cut, for each size. */
         for (int first = 0; first < OPERATIONS; first += secret ? 5 : 1) in_child("cut, then use", cut_and_operate, first % 5 * OPERATIONS + first);
         for (int where = 0; where < 5; where++) in_child("cut, then read all", cut_and_operate, where * OPERATIONS);
         for (int where = 0; where < 4; where++) in_child("cut, then commit", cut_and_commit, where);

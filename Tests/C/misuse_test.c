@@ -6,8 +6,8 @@
  *
  *     misuse_test [FIXTURES]
  *
- * FIXTURES is the folder that holds ops/ and sdk/ with files of other writers; with it collections that
- * have elements are covered too. Compiles as C11 and as C++17. Exit status 1 when a check failed.
+ * FIXTURES is the folder with ops/ and sdk/, files of other writers; with it the test also covers collections that have
+ * elements. Compiles as C11 and as C++17. Exit status 1 when a check failed.
  */
 
 #include <crealm.h>
@@ -165,7 +165,7 @@ enum { ONE = RLM_COLLECTION_TYPE_NONE, LIST = RLM_COLLECTION_TYPE_LIST, SET = RL
 enum { PLAIN = 0, NULLABLE = RLM_PROPERTY_NULLABLE, PRIMARY = RLM_PROPERTY_PRIMARY_KEY,
        INDEXED = RLM_PROPERTY_INDEXED, FULL_TEXT = RLM_PROPERTY_FULLTEXT_INDEXED };
 
-/* A schema put together class by class: add_class(), then add() for each of its properties. */
+/* A schema that is built class by class: add_class(), then add() for each of its properties. */
 struct draft {
     realm_class_info_t classes[8];
     realm_property_info_t properties[8][64];
@@ -232,7 +232,7 @@ static realm_config_t* config_for(const char* path, realm_schema_t* schema, uint
     realm_config_set_automatic_change_notifications(c, false);
     return c;
 }
-/* Opens and gives the schema and the config back. */
+/* Opens a realm and releases the schema and the config. */
 static realm_t* open_with(const char* path, realm_schema_t* schema, uint64_t version, int mode) {
     realm_config_t* c = config_for(path, schema, version, mode);
     realm_t* r = realm_open(c);
@@ -366,7 +366,7 @@ static void release_things(struct things* t) {
     realm_release(t->int_set), realm_release(t->mixed_set), realm_release(t->link_set), realm_release(t->int_map);
     realm_release(t->mixed_map), realm_release(t->link_map), realm_release(t->embedded_map);
 }
-/* Objects and collections of `realm`, one of each; the deleted ones come from an object that is gone. */
+/* Objects and collections of `realm`, one of each kind; the deleted ones belonged to a deleted object. */
 static void build(void) {
     plain_class = class_named("Plain");
     plain_i = key("i"), plain_link = key("link"), plain_m = key("m"), plain_emb = key("emb");
@@ -453,7 +453,7 @@ static void batch_misuse(int64_t id) {
     WORKS(create_batch(realm, pk_int, &batch));
     WORKS(realm_rollback(realm));
 }
-/* Whether the library works as if nothing had happened. */
+/* Whether the library still works normally. */
 static void still_works(const char* after) {
     static int64_t n;
     section = after;
@@ -486,7 +486,7 @@ static void still_works(const char* after) {
     FAILS(RLM_ERR_INVALID_ARGUMENT, crealm_find_faults(realm, 10, &faults, NULL, &total));
 }
 
-/* Runs a piece of code that might crash in a child; the child's exit status is its verdict. */
+/* Runs code that might crash in a child process; the child's exit status is the result. */
 static bool survives(void (*body)(void)) {
     fflush(stdout);
     pid_t pid = fork();
@@ -857,7 +857,7 @@ static void wrong_query_handles(void) {
     REFUSED(K_RESULTS, realm_results_t, realm_results_sum(h, i, &v, &flag));
     REFUSED(K_RESULTS, realm_results_t, realm_results_average(h, i, &v, &flag));
 }
-/* Wrong arguments of queries and results; what is optional is left out. */
+/* Wrong arguments of queries and results; optional arguments are NULL. */
 static void wrong_query_arguments(void) {
     realm_value_t v = integer(1), bad = text("\xff");
     realm_query_arg_t missing = {1, false, NULL}, list_without = {3, true, NULL}, endless = {SIZE_MAX, true, &v}, no_text = {1, false, &bad};
@@ -911,7 +911,7 @@ static bool says_no(const crealm_progress_t* told) {
     (void)told;
     return false;
 }
-/* What CRealm adds, and what concerns the whole library or file. */
+/* CRealm's additions, and functions for the whole library or file. */
 static void wrong_additions(void) {
     realm_binary_t no_key = {NULL, 0}, short_key = {(const uint8_t*)"short", 5};
     CHECK(crealm_abi_version() == CREALM_ABI_VERSION && realm_get_library_version() && *realm_get_library_version());
@@ -989,7 +989,7 @@ static void wrong_additions(void) {
     FAILS(RLM_ERR_WRONG_TRANSACTION_STATE, crealm_change_key(realm, config));
     WORKS(realm_rollback(realm));
     WORKS(realm_compact(realm, NULL));
-    /* A realm was opened with the guard, and with the system's own calls, which stay. */
+    /* A realm was opened with the guard and with the C library's calls, which stay. */
     WORKS(crealm_set_fault_guard(true));
     FAILS(RLM_ERR_ILLEGAL_OPERATION, crealm_set_fault_guard(false));
     crealm_set_system_calls(NULL);
@@ -1392,7 +1392,7 @@ static void wrong_types(void) {
     CHECK(v.integer == INT64_MIN);
     WORKS(realm_rollback(realm));
 
-    /* Find functions: lists refuse what they cannot hold, sets and dictionaries do not find it. */
+    /* Find functions: lists refuse values that they cannot hold, sets and dictionaries do not find them. */
     size_t at;
     bool found;
     v = text("one");
@@ -1504,7 +1504,7 @@ static void bad_texts(void) {
         add(alias(b, property("x", INT, ONE, "", 0)));
         FAILS(RLM_ERR_INVALID_ARGUMENT, finish());
     }
-    /* A refused path leaves none: the config must not open what was set before. */
+    /* A refused path leaves the config without a path: it must not open the file that was set before. */
     CHECK(!strcmp(realm_config_get_path(config), ""));
     FAILS(RLM_ERR_INVALID_ARGUMENT, realm_open(config));
     realm_config_set_path(config, old_path);
@@ -1641,7 +1641,7 @@ static void new_readings_fail(int number, struct things* t, realm_t* other) {
     FAILS(number, realm_dictionary_get_keys(t->int_map, &n, &r));
     CHECK(!r);
     if (!realm_is_closed(realm) && !realm_object_is_valid(t->owner)) {
-        /* What is gone leads nowhere, which is no error. */
+        /* A deleted object or collection resolves to NULL, which is no error. */
         WORKS(realm_list_resolve_in(t->ints, other, &l));
         WORKS(realm_set_resolve_in(t->int_set, other, &e));
         WORKS(realm_dictionary_resolve_in(t->int_map, other, &d));
@@ -1689,7 +1689,7 @@ static void outside_transactions(void) {
     WORKS(realm_commit(realm));
     FAILS(RLM_ERR_WRONG_TRANSACTION_STATE, realm_commit(realm));
 }
-/* A handle to an object that is gone, and collections of it. */
+/* A handle to a deleted object, and its collections. */
 static void deleted_things(void) {
     realm_value_t v = integer(1);
     realm_property_key_t i = key("i");
@@ -1743,7 +1743,7 @@ static void deleted_things(void) {
         new_readings_fail(RLM_ERR_INVALIDATED_OBJECT, &gone, realm);
         if (writing) WORKS(realm_rollback(realm));
     }
-    /* Deleted in a transaction that is rolled back: gone, then back. */
+    /* Deleted in a transaction that is rolled back: invalid, then valid again. */
     WORKS(realm_begin_write(realm));
     WORKS(realm_object_delete(target));
     CHECK(!realm_object_is_valid(target));
@@ -1801,7 +1801,7 @@ static void deleted_things(void) {
         if (is_closed) FAILS(RLM_ERR_CLOSED_REALM, call);          \
         else WORKS(call);                                          \
     } while (0)
-/* Queries, what is made from results, and what concerns the whole file, where nothing of it may work. */
+/* Queries, functions that make something from results, and functions for the whole file: none of them may work here. */
 static void queries_fail(int realm_error, int object_error, int results_error) {
     realm_value_t v = integer(1);
     size_t n = 1;
@@ -1840,8 +1840,8 @@ static void queries_fail(int realm_error, int object_error, int results_error) {
     FAILS(results_error, realm_results_sum(results, i, &v, &flag));
     FAILS(results_error, realm_results_average(results, i, &v, &flag));
 }
-/* Everything on `realm`, which is closed or may not be used on this thread. The numbers: what realm
- * functions, functions that create objects, object functions and results functions have to say. */
+/* Everything on `realm`, which is closed or may not be used on this thread. The numbers are the expected errors of
+ * realm functions, functions that create objects, object functions and results functions. */
 static void unusable(int realm_error, int object_error, int results_error) {
     realm_value_t v = integer(1);
     realm_property_key_t i = plain_i, l = plain_link, m = plain_m, emb = plain_emb;
@@ -1944,7 +1944,7 @@ static void unusable(int realm_error, int object_error, int results_error) {
     FAILS(results_error, realm_results_get(backlinks, 0, &v));
     FAILS(results_error, realm_results_get_object(backlinks, 0));
     queries_fail(realm_error, object_error, results_error);
-    /* What goes on working: look-ups, cloning, comparing. */
+    /* Look-ups, cloning and comparing still work. */
     realm_class_info_t c;
     WORKS(realm_find_class(realm, "Plain", &flag, &c));
     CHECK(flag && c.key == plain_class);
@@ -2178,7 +2178,7 @@ static void embedded_and_links(void) {
     FAILS(RLM_ERR_PROPERTY_TYPE_MISMATCH, realm_set_value(object, key("i"), link_to(target_class, target_key), false));
     FAILS(RLM_ERR_NO_SUCH_TABLE, realm_set_value(object, key("m"), link_to(0x12345, 0), false));
     realm_value_t v;
-    WORKS(realm_get_value(object, key("link"), &v)); /* none of the refused values got through */
+    WORKS(realm_get_value(object, key("link"), &v)); /* none of the refused values was written */
     CHECK(v.type == RLM_TYPE_LINK && v.link.target == target_key && v.link.target_table == target_class);
     WORKS(realm_rollback(realm));
 }
@@ -2358,7 +2358,7 @@ static void schema_rules(void) {
     INVALID_IN_MODE("embedded class that nothing leads to", 2, "A");
     VALID_SCHEMA("the same without the bit");
 
-    /* All problems are told at once. */
+    /* All problems are reported at once. */
     start();
     add_class("A", "nothing", 0), add(property("p", MIXED, ONE, "", 0)), add(property("q", FLOAT, ONE, "", INDEXED));
     realm_schema_t* s = finish();
@@ -2368,7 +2368,7 @@ static void schema_rules(void) {
     CHECK(realm_get_last_error(&error) && strstr(error.message, "A.p") && strstr(error.message, "A.q") && strstr(error.message, "nothing"));
     realm_release(s);
 }
-/* What only the step that makes tables refuses: names and a few kinds of index. */
+/* Names and a few kinds of index, which only the creation of tables refuses. */
 static int creation_error(void) {
     realm_schema_t* s = finish();
     const char* path = path_of("creation.realm");
@@ -2546,7 +2546,7 @@ static void opening(void) {
         OPENS(RLM_ERR_UNSUPPORTED_FILE_FORMAT_VERSION, broken, NULL, 0, AUTOMATIC);
     }
     patch_format(path_of("opening.realm"), broken, 23);
-    OPENS(0, broken, NULL, 0, IMMUTABLE); /* an older format is read as it is */
+    OPENS(0, broken, NULL, 0, IMMUTABLE); /* an older format is read without an upgrade */
     c = config_for(broken, NULL, 0, AUTOMATIC);
     realm_config_set_disable_format_upgrade(c, true);
     FAILS(RLM_ERR_FILE_FORMAT_UPGRADE_REQUIRED, realm_open(c));
@@ -2608,7 +2608,7 @@ static void opening(void) {
     CHECK(r && init_calls == 1);
     CHECK(realm_get_persisted_schema_version(c) == 3);
 
-    /* The same path in another way. */
+    /* The same path with another config. */
     FAILS(RLM_ERR_DELETE_OPENED_REALM, realm_delete_files(path_of("initialized.realm"), NULL));
     OPENS(RLM_ERR_MISMATCHED_CONFIG, path_of("initialized.realm"), NULL, 0, IMMUTABLE);
     OPENS(RLM_ERR_MISMATCHED_CONFIG, path_of("initialized.realm"), NULL, 0, MANUAL);
@@ -2668,7 +2668,7 @@ static void opening(void) {
 
 /* ---- Changing collections ------------------------------------------------------------------------- */
 
-/* An object as text, to compare before and after. Of the last eight calls. */
+/* An object as text, to compare before and after. The texts of the last eight calls stay valid. */
 static const char* shown(realm_object_t* o) {
     static char* texts[8];
     static int next;
@@ -2698,7 +2698,7 @@ static size_t count_of_class(realm_class_key_t c) {
     WORKS(realm_get_num_objects(realm, c, &n));
     return n;
 }
-/* A few elements in each collection of the stage; inside a write transaction that is rolled back. */
+/* Puts a few elements into each collection of the stage, inside a write transaction that is rolled back. */
 static void fill_stage(void) {
     realm_value_t link = link_to(target_class, realm_object_get_key(target));
     for (int k = 0; k < 3; k++) {
@@ -2729,7 +2729,7 @@ static void wrong_indexes(void) {
         size_t embedded_before = count_of_class(embedded_class), n = filled ? 3 : 0;
         realm_value_t link = link_to(target_class, realm_object_get_key(target));
         for (size_t k = 0; k < sizeof far / sizeof *far + 1; k++) {
-            size_t i = k < sizeof far / sizeof *far ? far[k] : n; /* n: good to insert at, but there is no element */
+            size_t i = k < sizeof far / sizeof *far ? far[k] : n; /* n: valid for an insertion, but no element has it */
             if (i != n) {
                 FAILS(RLM_ERR_INDEX_OUT_OF_BOUNDS, realm_list_insert(live.ints, i, integer(1)));
                 FAILS(RLM_ERR_INDEX_OUT_OF_BOUNDS, realm_list_insert(live.texts, i, text("text")));
@@ -2761,7 +2761,7 @@ static void wrong_indexes(void) {
     }
 }
 
-/* A value that every collection must refuse with this error, or, where 0, that this collection takes. */
+/* A value that each collection must refuse with the given error, or accept if the error is 0. */
 static void value_refused(realm_value_t v, int ints, int texts, int mixeds, int links, int int_set, int mixed_set, int link_set) {
     const char* before = shown(object);
     size_t at;
@@ -2847,7 +2847,7 @@ static void wrong_values(void) {
     WORKS(realm_list_insert(live.texts, 0, bytes_as_text(big, most - 1)));
     WORKS(realm_dictionary_insert(live.mixed_map, text("k"), binary((const uint8_t*)big, most), NULL, NULL));
     free(big);
-    /* What a set could not hold is not in it. */
+    /* A value that a set cannot hold is not found in it. */
     realm_value_t absent[] = {null_value(), text("text"), of_type(RLM_TYPE_LIST), link_to(target_class, target_key), link_to(0x12345, 0), moment(1, -1)};
     for (size_t k = 0; k < 6; k++) {
         flag = true;
@@ -2858,7 +2858,7 @@ static void wrong_values(void) {
     }
     FAILS(ARGUMENT, realm_set_erase(live.int_set, of_type(99), &flag));
     FAILS(ARGUMENT, realm_set_erase(live.mixed_set, text("\xff"), &flag));
-    /* The functions for nested collections and embedded objects, where there are none. */
+    /* The functions for nested collections and embedded objects, on collections without them. */
     FAILS(ILLEGAL, realm_list_insert_list(live.ints, 0));
     FAILS(ILLEGAL, realm_list_insert_dictionary(live.links, 0));
     FAILS(ILLEGAL, realm_list_set_list(live.texts, 0));
@@ -2905,7 +2905,7 @@ static void wrong_dictionary_keys(void) {
     realm_value_t bad[] = {null_value(), integer(1), of_type(RLM_TYPE_BINARY), of_type(RLM_TYPE_LIST), link_to(target_class, 0), bytes_as_text(NULL, 3),
                            text("\xff"), bytes_as_text("k", SIZE_MAX), bytes_as_text("k", SIZE_MAX / 2 + 1), of_type(14), of_type(-1)};
     for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
-        /* A null string is a string, but no key. */
+        /* A null string is a string, but not a valid key. */
         int number = k == 5 ? RLM_ERR_INVALID_DICTIONARY_KEY : RLM_ERR_INVALID_ARGUMENT;
         FAILS(number, realm_dictionary_insert(live.int_map, bad[k], v, &at, &flag));
         FAILS(number, realm_dictionary_insert_embedded(live.embedded_map, bad[k]));
@@ -2917,7 +2917,7 @@ static void wrong_dictionary_keys(void) {
     }
     UNCHANGED(before);
     CHECK(count_of_class(embedded_class) == embedded_before && count_of_class(target_class) == targets_before);
-    /* Keys that look odd and are fine. */
+    /* Unusual keys that are valid. */
     static const char* const fine[] = {"", " ", "a$", "/", "\xe6\x97\xa5", "\x01"};
     for (size_t k = 0; k < 6; k++) WORKS(realm_dictionary_insert(live.int_map, text(fine[k]), v, &at, &flag));
     WORKS(realm_dictionary_insert(live.int_map, bytes_as_text("a\0b", 3), v, &at, &flag));
@@ -2927,7 +2927,7 @@ static void wrong_dictionary_keys(void) {
     FAILS(RLM_ERR_WRONG_TRANSACTION_STATE, realm_dictionary_erase(live.int_map, text("absent"), &flag));
 }
 
-/* A nested list and what hangs on it, by now without a place. */
+/* A nested list that was removed, and handles that came from it. */
 static void nowhere(realm_list_t* l, realm_dictionary_t* d) {
     size_t n;
     bool flag;
@@ -3002,7 +3002,7 @@ static void nested_handles(void) {
                 WORKS(realm_list_set(outer, 0, link));
                 break;
             }
-            case 10: /* still the same: other elements come, go and move, or it is written over by its own kind */
+            case 10: /* still the same: other elements are inserted, removed and moved, or the collection is overwritten by one of its kind */
                 all_gone = false;
                 for (int k = 0; k < 300; k++) WORKS(realm_list_insert(outer, 0, integer(k)));
                 WORKS(realm_list_move(outer, 300, 17));
@@ -3013,7 +3013,7 @@ static void nested_handles(void) {
             case 11: /* emptied from inside, through another handle */
                 WORKS(realm_list_clear(inner));
                 break;
-            case 12: { /* the place is filled again: not the same collection */
+            case 12: { /* another collection is in the place */
                 WORKS(realm_list_erase(outer, 0));
                 realm_list_t* again = realm_list_insert_list(outer, 0);
                 CHECK(again != NULL);
@@ -3030,7 +3030,7 @@ static void nested_handles(void) {
             CHECK(n == 2);
         } else {
             if (way == 11) CHECK(realm_list_is_valid(inner));
-            else nowhere(way == 3 ? NULL : inner, NULL); /* after 3 a list is there again, which may or may not count as the same */
+            else nowhere(way == 3 ? NULL : inner, NULL); /* after 3 the place has a list again, which may or may not count as the same */
             if (way != 3) {
                 nowhere(deepest, deep);
                 WORKS(realm_results_is_valid(rows, &valid));
@@ -3136,7 +3136,7 @@ static void one_list_many_handles(void) {
                     }
                     default:
                         if (dice(30) == 0) { good = dice(2) ? realm_list_clear(h) : realm_list_remove_all(h); count = 0; }
-                        /* beyond the end, as seen by whatever handle: never an element */
+                        /* beyond the end, seen from any handle: never an element */
                         else good = !realm_list_insert(h, count + 1 + dice(3), integer(v)) && last_error() == RLM_ERR_INDEX_OUT_OF_BOUNDS;
                 }
                 if (!good) bad_calls++;
@@ -3167,7 +3167,7 @@ static void one_list_many_handles(void) {
         WORKS(realm_commit(realm));
         for (int k = 0; k < 5; k++) realm_release(l[k]);
     }
-    /* Resolving between the two, in both directions and with a list that only one of them has. */
+    /* Resolving between the two realms, in both directions and with a list that only one of them has. */
     realm_list_t *here = realm_get_list(object, key("l_m")), *there = NULL;
     WORKS(realm_list_resolve_in(here, second, &there));
     CHECK(there != NULL);
@@ -3200,7 +3200,7 @@ static void one_list_many_handles(void) {
     WORKS(realm_object_delete(rival));
     WORKS(realm_commit(second));
     CHECK(size_of_list(young_list) == 10);
-    WORKS(realm_begin_write(realm)); /* moves on */
+    WORKS(realm_begin_write(realm)); /* moves to the newest version */
     FAILS(RLM_ERR_INVALIDATED_OBJECT, realm_list_insert(young_list, 10, integer(1)));
     FAILS(RLM_ERR_INVALIDATED_OBJECT, realm_list_clear(young_list));
     CHECK(!realm_list_is_valid(young_list) && !realm_object_is_valid(young));
@@ -3229,7 +3229,7 @@ static bool is_word(realm_value_t v, int n) {
     if (v.type == RLM_TYPE_BINARY) return v.binary.size == size && !memcmp(v.binary.data, w, size);
     return v.type == RLM_TYPE_STRING && v.string.size == size && !memcmp(v.string.data, w, size);
 }
-/* Texts and bytes read from a collection go straight back into it while it grows. */
+/* Texts and bytes read from a collection are written back into it while it grows. */
 static void views_as_arguments(void) {
     enum { WORDS = 36, TIMES = 25 };
     realm_value_t v, k;
@@ -3244,7 +3244,7 @@ static void views_as_arguments(void) {
             const char* w = word_of(i);
             WORKS(realm_list_insert(l, (size_t)i, form == 2 ? binary((const uint8_t*)w, strlen(w)) : text(w)));
         }
-        if (form == 1) { /* start from the file */
+        if (form == 1) { /* the views point into the file */
             WORKS(realm_commit(realm));
             WORKS(realm_begin_write(realm));
         }
@@ -3261,14 +3261,14 @@ static void views_as_arguments(void) {
             for (int j = 0; j < WORDS; j++) if (is_word(v, j)) seen[j]++;
         }
         for (int j = 0; j < WORDS; j++) CHECK(seen[j] == TIMES);
-        /* set: a neighbour's view, and the element's own */
+        /* set: the view of a neighbour, and of the element itself */
         for (int i = 0; i < WORDS * TIMES; i++) {
             if (!realm_list_get(l, (size_t)i, &v) || !realm_list_set(l, (size_t)i, v)) wrong++;
             if (!realm_list_get(l, (size_t)(i % WORDS), &v) || !realm_list_set(l, (size_t)i, v)) wrong++;
         }
         for (int i = 0; i < WORDS * TIMES; i++) if (!realm_list_get(l, (size_t)i, &v) || !is_word(v, i % WORDS)) wrong++;
         CHECK(wrong == 0);
-        /* from the list into a set, properties and an object's key of its own realm, and back */
+        /* from the list into a set, properties and a primary key of the same realm, and back */
         for (int i = 0; i < WORDS; i++) {
             if (!realm_list_get(l, (size_t)i, &v) || !realm_set_insert(t.mixed_set, v, &at, &flag) || !flag) wrong++;
             if (!realm_set_find(t.mixed_set, v, &at, &flag) || !flag) wrong++;
@@ -3288,7 +3288,7 @@ static void views_as_arguments(void) {
         realm_release(o);
         release_things(&t);
     }
-    /* Dictionaries: keys and values both views, also of each other. */
+    /* Dictionaries: keys and values are both views, also of each other. */
     WORKS(realm_begin_write(realm));
     realm_object_t* o = realm_object_create(realm, plain_class);
     struct things t = things_of(o);
@@ -3303,7 +3303,7 @@ static void views_as_arguments(void) {
     for (int i = 0; i < WORDS; i++) {
         if (!realm_dictionary_find(t.mixed_map, text(word_of(i)), &v, &flag) || !flag || !is_word(v, i)) wrong++;
     }
-    /* A new key from a value while keys shift: values that are no keys yet. */
+    /* A value becomes a new key while keys shift; only values that are no keys yet. */
     for (int i = 0; i < WORDS; i++) {
         char name[40];
         snprintf(name, sizeof name, "%c%d", i % 2 ? 'A' : 'z', i);
@@ -3365,7 +3365,7 @@ static void bad_json(void) {
     deep[200] = 0;
     WORKS(realm_set_json(object, key("m"), deep));
     free(deep);
-    /* At the deepest list nothing fits any more. */
+    /* The deepest list accepts no further collection. */
     realm_list_t* l = realm_get_list(object, key("m"));
     for (int k = 1; k < 100; k++) {
         realm_list_t* next = realm_list_get_list(l, 0);
@@ -3386,7 +3386,7 @@ static void bad_json(void) {
     WORKS(crealm_verify(realm, NULL));
     WORKS(realm_rollback(realm));
 }
-/* Embedded objects that are replaced, and what is left of the handles to them. */
+/* Embedded objects that are replaced, and the old handles to them. */
 static void replaced_embedded(void) {
     WORKS(realm_begin_write(realm));
     size_t at_start = count_of_class(embedded_class);
@@ -3407,7 +3407,7 @@ static void replaced_embedded(void) {
     WORKS(realm_list_remove_all(live.embeddeds));
     WORKS(realm_set_value(object, key("emb"), null_value(), false));
     CHECK(!realm_object_is_valid(b) && count_of_class(embedded_class) == at_start);
-    /* remove_all deletes the targets, each once, though the list has them twice. */
+    /* remove_all deletes each target once, although the list has it twice. */
     size_t targets = count_of_class(target_class);
     realm_object_t* extra = realm_object_create(realm, target_class);
     realm_value_t link = link_to(target_class, realm_object_get_key(extra));
@@ -3422,7 +3422,7 @@ static void replaced_embedded(void) {
     realm_release(a), realm_release(b), realm_release(c), realm_release(d), realm_release(e), realm_release(f), realm_release(extra);
 }
 
-/* ---- Changing realms that cannot be changed -------------------------------------------------------- */
+/* ---- Writes to realms without write access --------------------------------------------------------- */
 
 static void fixed_realms(void) {
     WORKS(realm_begin_write(realm));
@@ -3457,7 +3457,7 @@ static void fixed_realms(void) {
         CHECK(!realm_update_schema_advanced(r, s, 7, NULL, NULL, NULL, NULL, false) || k == 1);
         realm_release(s);
         CHECK(!strcmp(before, shown(o)));
-        /* Reading works in every way. */
+        /* All reading functions work. */
         realm_results_t* rows = realm_list_to_results(t.links);
         size_t n = 0;
         WORKS(realm_results_count(rows, &n));
@@ -3474,7 +3474,7 @@ static void fixed_realms(void) {
 
 /* ---- Schema changes and their callbacks --------------------------------------------------------------- */
 
-/* What a migration or initialization function does wrong. */
+/* Mistakes of a migration or initialization function. */
 enum deed { NOTHING, COMMITS, ROLLS_BACK, BEGINS, CLOSES_NEW, CLOSES_OLD, OPENS_AGAIN, OPENS_OTHER, UPDATES, DELETES_FILE, KEEPS_HANDLES, WRITES_OLD, REFUSES, REFRESHES, DEEDS };
 struct task {
     enum deed deed;
@@ -3502,7 +3502,7 @@ static bool do_wrong(struct task* t, realm_t* old_realm, realm_t* new_realm) {
         case OPENS_AGAIN: {
             realm_t* r = open_with(path_of("deeds.realm"), NULL, 0, RLM_SCHEMA_MODE_AUTOMATIC);
             size_t n = 77;
-            if (r) { /* what it sees is the state before */
+            if (r) { /* the old realm shows the state before */
                 if (old_realm) CHECK(realm_get_num_objects(r, class_in(r, "A"), &n) && n == 3);
                 WORKS(realm_close(r));
             }
@@ -3559,7 +3559,7 @@ static bool wrong_migration(realm_userdata_t userdata, realm_t* old_realm, realm
     struct task* t = (struct task*)userdata;
     bool flag;
     WORKS(realm_schema_validate(s, 0));
-    if (t->deed == NOTHING) { /* what renaming and removing refuse, from inside */
+    if (t->deed == NOTHING) { /* renaming and removing that is refused inside a migration */
         realm_schema_t* target = (realm_schema_t*)s;
         FAILS(RLM_ERR_NO_SUCH_TABLE, realm_schema_rename_property(new_realm, target, "Nobody", "n", "m"));
         FAILS(RLM_ERR_INVALID_PROPERTY, realm_schema_rename_property(new_realm, target, "A", "nothing", "m"));
@@ -3640,7 +3640,7 @@ static void wrong_callbacks(void) {
             CHECK(task.calls == 1);
             realm_clear_last_error();
             realm_release(s);
-            if (task.kept) { /* lives on in the realm, or went with it */
+            if (task.kept) { /* still used by the realm, or released with it */
                 realm_value_t v;
                 if (how != 1 && !r) CHECK(!realm_object_is_valid(task.kept));
                 else CHECK(realm_object_is_valid(task.kept) && realm_get_value_by_property_index(task.kept, 0, &v));
@@ -3658,7 +3658,7 @@ static void wrong_callbacks(void) {
                 WORKS(realm_close(r));
             }
             realm_release(r);
-            /* The file has either state in full. */
+            /* The file has one of the two states completely. */
             r = open_with(path, NULL, 0, RLM_SCHEMA_MODE_AUTOMATIC);
             CHECK(r != NULL);
             if (how < 2) {
@@ -3676,7 +3676,7 @@ static void wrong_callbacks(void) {
             realm_release(r);
         }
 }
-/* Schema-changed and realm-changed callbacks that close or release what they run in. */
+/* Schema-changed and realm-changed callbacks that close or release the realm that calls them. */
 struct watcher {
     realm_t* realm;
     realm_callback_token_t** token;
@@ -3698,7 +3698,7 @@ static void watch_realm(realm_userdata_t userdata) { watch_schema(userdata, NULL
 static void wrong_schema_changes(void) {
     const char* path = path_of("deeds.realm");
     bool flag;
-    /* From outside of a migration. */
+    /* Outside of a migration. */
     make_deed_file();
     realm_t* r = open_with(path, deed_schema(false), 1, RLM_SCHEMA_MODE_AUTOMATIC);
     CHECK(r != NULL);
@@ -3726,7 +3726,7 @@ static void wrong_schema_changes(void) {
     WORKS(realm_close(r));
     realm_release(r);
 
-    /* Callbacks that end things. */
+    /* Callbacks that close or release. */
     for (int closes = 0; closes < 2; closes++)
         for (int releases = 0; releases < 2; releases++)
             for (int how = 0; how < 3; how++) {

@@ -1,6 +1,6 @@
 /*
  * names_test.c - one file under several names, files that are replaced or removed while open, processes that fork,
- * folders that change: one inode has one writer, and what cannot be made safe is refused. Nothing here is about values.
+ * folders that change: one inode has one writer at a time, and cases that cannot be made safe are refused.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -24,7 +24,7 @@ static const char* in_folder(const char* name) {
     return path;
 }
 static realm_t* open_realm(const char* path) { return open_mode(path, RLM_SCHEMA_MODE_AUTOMATIC); }
-/* The number of objects that a reader opened afresh sees; negative for the error. */
+/* The number of objects after a new open; negative: the error. */
 static long fresh_count(const char* path) {
     realm_t* realm = open_mode(path, RLM_SCHEMA_MODE_READ_ONLY);
     long n = realm ? count(realm) : -last_error();
@@ -40,7 +40,7 @@ static int in_child(int (*body)(void*), void* data) {
     waitpid(child, &status, 0);
     return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
 }
-/* 0 when the path opens and takes a commit; else the last two digits of the error. */
+/* 0 when the path opens and a commit succeeds; else the last two digits of the error. */
 static int child_adds(void* data) {
     const char* path = (const char*)data;
     realm_t* realm = open_realm(path);
@@ -64,7 +64,7 @@ static void several_names(void) {
     CHECK(in_child(child_adds, chain) == 0);
     CHECK(realm_refresh(realm, NULL) && count(realm) == 3);
     CHECK(access(in_folder("other/soft.realm.lock"), F_OK) != 0);
-    /* A hard link has a lock file of its own: refused while the file is open under the other name. */
+    /* A hard link has its own lock file: refused while the file is open under the other name. */
     CHECK(in_child(child_adds, hard) == RLM_ERR_INCOMPATIBLE_SESSION % 100);
     CHECK(add(realm, 0) && count(realm) == 4);
     /* In one process it is the same open file. */
@@ -82,7 +82,7 @@ static void several_names(void) {
     close_realm(realm);
     CHECK(fresh_count(chain) == 7);
 }
-/* Writers in several processes over a file and its symbolic link, at once: every commit is there. */
+/* Writers in several processes, through a file and its symbolic link at the same time: no commit is lost. */
 static int child_adds_many(const char* path) {
     realm_t* realm = open_realm(path);
     for (int i = 0; i < 100; i++) {
@@ -119,7 +119,7 @@ static void lock_file_removed(void) {
     realm_t* realm = open_realm(file);
     CHECK(add(realm, 0));
     CHECK(unlink(in_folder("removed.realm.lock")) == 0);
-    /* Others are kept out, and so is the one inside: realm-core could have made a lock file of its own. */
+    /* Other processes are refused, and so is this one: realm-core could have made another lock file. */
     CHECK(in_child(child_adds, (void*)file) == RLM_ERR_INCOMPATIBLE_SESSION % 100);
     FAILS(RLM_ERR_INCOMPATIBLE_SESSION, realm_begin_write(realm));
     CHECK(count(realm) == 1);
@@ -146,7 +146,7 @@ static void file_replaced(void) {
         realm = open_realm(file);
         CHECK(add(realm, 0) && add(realm, 0) && add(realm, 0));
         CHECK(copy_over(backup, file, in_place));
-        /* What the handle shows may be gone; it is neither crash nor corruption, and nothing is written. */
+        /* The handle's data may be gone; the calls neither crash nor report corruption, and nothing is written. */
         FAILS(RLM_ERR_FILE_OPERATION_FAILED, realm_begin_write(realm));
         if (!in_place) {
             CHECK(count(realm) == before + 4);
@@ -218,7 +218,7 @@ static void names_that_are_no_text(void) {
     realm_release(config);
     bool did = true;
     FAILS(RLM_ERR_INVALID_ARGUMENT, realm_delete_files(inside, &did));
-    /* A good name that leads to such a folder. */
+    /* A valid name that leads to such a folder. */
     CHECK(symlink(odd, in_folder("way")) == 0);
     FAILS(RLM_ERR_INVALID_ARGUMENT, open_realm(in_folder("way/file.realm")));
     FAILS(RLM_ERR_INVALID_ARGUMENT, realm_delete_files(in_folder("way/file.realm"), &did));
@@ -260,7 +260,7 @@ static void lock_file_is_held(void) {
     bool names_it = realm_get_last_error(&error) && strstr(error.message, "flock");
     CHECK(names_it);
     close(fd);
-    /* Only those who may write the database may get hold of it. */
+    /* Only users who may write the database may lock it. */
     struct stat info;
     CHECK(stat(in_folder("held.realm.lock"), &info) == 0 && (info.st_mode & 077) == 0);
 }
@@ -302,7 +302,8 @@ static void forks(void) {
     CHECK(realm_get_num_versions(realm, &versions) && versions <= 2);
     close_realm(realm);
 
-    /* A writer dies inside its write transaction; a child of it that does nothing lives on. Nobody waits for that. */
+    /* A writer dies inside its write transaction; a child of it, which does nothing, lives on. Other processes must not
+       wait for the child. */
     int pid[2];
     CHECK(pipe(pid) == 0);
     fflush(stdout);
@@ -342,7 +343,7 @@ static void never_finished(void) {
     CHECK(realm && add(realm, 0));
     close_realm(realm);
     CHECK(fresh_count(path) == 1);
-    /* More than a page of zeros may have been something. */
+    /* A file of more than one page of zeros may have been a database. */
     const char* longer = in_folder("longer.realm");
     out = fopen(longer, "w");
     for (int i = 0; i < 65536; i++) fputc(0, out);
@@ -372,7 +373,7 @@ static void readers_without_rights(void) {
     realm_t* realm = open_realm(path);
     CHECK(add(realm, 0) && add(realm, 0));
     CHECK(chmod(path, 0644) == 0 && chmod(folder, 0755) == 0);
-    /* Beside a writer, and when nobody has it open. */
+    /* Beside a writer, and when no other process has it open. */
     CHECK(in_child(child_reads_as_other, (void*)path) == 0);
     close_realm(realm);
     CHECK(in_child(child_reads_as_other, (void*)path) == 0);
@@ -380,7 +381,7 @@ static void readers_without_rights(void) {
     CHECK(in_child(child_reads_as_other, (void*)path) == 0);
 }
 
-/* Somebody who does something with a file. */
+/* A user who performs a task on a file. */
 typedef enum { ADDS, READS, COMPACTS, CHANGES_KEY } task_e;
 typedef struct {
     uid_t user;
@@ -413,7 +414,8 @@ static int child_acts(void* data) {
     close_realm(realm);
     return good ? 0 : 98;
 }
-/* 0, or the last two digits of the error; 100 more when it says whose lock file is in the way. */
+/* 0, or the last two digits of the error; plus 100 when the message names the owner of the lock file that is in the
+   way. */
 static int acts(uid_t user, gid_t group, gid_t other_group, task_e task, const char* path, bool dies) {
     someone who = {user, group, other_group, task, path, dies};
     return in_child(child_acts, &who);
@@ -425,7 +427,7 @@ static bool belongs(const char* path, uid_t user, gid_t group, mode_t mode) {
     return good;
 }
 static bool is_missing(const char* path) { return access(path, F_OK) != 0; }
-/* A file of user 1000 in a folder of its own. */
+/* A file of user 1000 in its own folder. */
 static void make_users_file(const char* file, const char* lock, gid_t group, mode_t mode) {
     CHECK(acts(1000, 1000, 0, ADDS, file, false) == 0);
     CHECK(chown(file, 1000, group) == 0 && chmod(file, mode) == 0 && unlink(lock) == 0);
@@ -440,29 +442,30 @@ static void several_users(void) {
     mode_t mask = umask(022);
     CHECK(chmod(folder, 0755) == 0 && mkdir(shared, 0755) == 0 && chown(shared, 1000, 1000) == 0);
 
-    /* What root leaves belongs to the owner: also after a crash, or when root only reads. */
+    /* A lock file that root creates belongs to the file's owner: also after a crash, or when root only reads. */
     make_users_file(file, lock, 1000, 0644);
     CHECK(acts(0, 0, 0, ADDS, file, false) == 0 && belongs(lock, 1000, 1000, 0600));
     CHECK(acts(1000, 1000, 0, ADDS, file, false) == 0);
     CHECK(unlink(lock) == 0 && acts(0, 0, 0, READS, file, true) == 0 && belongs(lock, 1000, 1000, 0600));
     CHECK(acts(1000, 1000, 0, ADDS, file, false) == 0);
-    /* What was made wrong before is set right by who may. */
+    /* A process with the rights corrects a lock file that has the wrong owner. */
     CHECK(chown(lock, 0, 0) == 0 && acts(1000, 1000, 0, ADDS, file, false) == 100 + RLM_ERR_FILE_PERMISSION_DENIED % 100);
     CHECK(acts(0, 0, 0, ADDS, file, false) == 0 && acts(1000, 1000, 0, ADDS, file, false) == 0);
-    /* What somebody opened further by hand stays. */
+    /* Wider permissions that were set by hand stay. */
     CHECK(chmod(lock, 0666) == 0 && acts(1000, 1000, 0, ADDS, file, false) == 0 && belongs(lock, 1000, 1000, 0666));
     CHECK(acts(65534, 65534, 0, READS, file, false) == 0);
 
-    /* Who may only read makes no lock file, though the folder would take it. */
+    /* A user who may only read creates no lock file, even if the folder permits it. */
     CHECK(chmod(shared, 01777) == 0 && unlink(lock) == 0);
     CHECK(acts(65534, 65534, 0, READS, file, true) == RLM_ERR_FILE_PERMISSION_DENIED % 100 && is_missing(lock));
     CHECK(acts(1000, 1000, 0, ADDS, file, false) == 0);
-    /* The owner may, whatever the file permits. */
+    /* The owner may, whatever the mode of the file. */
     CHECK(unlink(lock) == 0 && chmod(file, 0444) == 0 && acts(1000, 1000, 0, READS, file, true) == 0 && belongs(lock, 1000, 1000, 0600));
     CHECK(acts(1000, 1000, 0, READS, file, false) == 0);
     CHECK(unlink(file) == 0 && unlink(lock) == 0);
 
-    /* A member of the group that may write: the lock file is for the group, and goes when its maker leaves, for the owner may be no member. */
+    /* A member of a group that may write: the lock file is for the group, and is removed when its creator closes it,
+       because the owner may not be a member. */
     CHECK(chmod(shared, 0777) == 0);
     make_users_file(file, lock, 2000, 0664);
     CHECK(acts(1001, 1001, 2000, ADDS, file, false) == 0 && is_missing(lock));
@@ -471,15 +474,15 @@ static void several_users(void) {
     CHECK(acts(1002, 1002, 2000, ADDS, file, false) == 0);
     CHECK(acts(1000, 1000, 2000, ADDS, file, false) == 0);
     CHECK(acts(1000, 1000, 0, ADDS, file, false) == 100 + RLM_ERR_FILE_PERMISSION_DENIED % 100);
-    /* The owner of the file, who is not of its group, opens the lock file to no group. */
+    /* The owner, who is not in the file's group, gives no group access to the lock file. */
     CHECK(unlink(lock) == 0 && acts(1000, 1000, 0, ADDS, file, false) == 0 && belongs(lock, 1000, 1000, 0600));
     CHECK(unlink(lock) == 0 && acts(1000, 1000, 2000, ADDS, file, false) == 0 && belongs(lock, 1000, 2000, 0660));
 
-    /* A file that is written anew keeps its owner, its group and its mode. */
+    /* A rewritten file keeps its owner, group and mode. */
     CHECK(chmod(file, 0640) == 0);
     CHECK(acts(0, 0, 0, COMPACTS, file, false) == 0 && belongs(file, 1000, 2000, 0640));
     CHECK(chmod(file, 0664) == 0 && acts(1001, 1001, 2000, COMPACTS, file, false) == 0 && belongs(file, 1001, 2000, 0664));
-    /* What cannot keep its group lets in no other group in its place. */
+    /* A file that cannot keep its group gives no other group access. */
     CHECK(chown(file, 1000, 2000) == 0 && acts(1000, 1000, 0, COMPACTS, file, false) == 0 && belongs(file, 1000, 1000, 0644));
     CHECK(acts(0, 0, 0, CHANGES_KEY, file, false) == 0 && belongs(file, 1000, 1000, 0644));
     umask(mask);

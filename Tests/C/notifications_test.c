@@ -3,9 +3,10 @@
  *
  *     notifications_test
  *
- * Most rows stand in a table: what is there before, what is observed, what another Realm of the file does, and what one refresh tells of it.
- * Rows of one commit are tried with an own commit, too. The language of the table is that of ../Notifications/actions.h.
- * Rows that other libraries answer otherwise, against the documentation, say so.
+ * Most rows are in a table: the data before, the observed object or collection, the actions of another Realm of the
+ * file, and the changes that one refresh reports. Rows of one commit are also tested with a commit of the observing
+ * Realm. ../Notifications/actions.h describes the language of the table. Rows in which other libraries differ, against
+ * the documentation, are marked.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -287,7 +288,7 @@ static bool refresh(realm_t* r) {
     CHECK(realm_refresh(r, &did));
     return did;
 }
-/* What a refresh tells; the same, with the first call. */
+/* Checks the changes that a refresh reports; also as the first call. */
 static void hears(const char* name, observer_t* o, const char* expected) {
     bool good = !strcmp(heard(o), expected);
     if (!CHECK(good)) printf("    %s: %s instead of %s\n", name, heard(o), expected);
@@ -322,7 +323,7 @@ static void table(void) {
 /* ---- Rows of several steps -------------------------------------------------------------------------------- */
 
 static realm_t *r, *other;
-/* Opens both, fills the file, observes. */
+/* Opens both Realms, fills the file, and adds the observer. */
 static void start(const char* name, const char* before) {
     section = name;
     open_both(&r, &other);
@@ -330,7 +331,7 @@ static void start(const char* name, const char* before) {
     refresh(r);
 }
 static void end(void) { close_realm(r), close_realm(other); }
-/* What a commit by the other tells. */
+/* Checks the changes that a commit of the other Realm reports. */
 static void tells(observer_t* o, const char* actions, const char* expected) {
     CHECK(act(other, actions));
     refresh(r);
@@ -365,7 +366,8 @@ static void several_callbacks(void) {
     b.handle = NULL, forget(&b), forget(&a);
     end();
 }
-/* Callbacks with and without key paths on one handle: all are told what each of them sees (live-objects 6.10). */
+/* Callbacks with and without key paths on one handle: all get the changes that any of them watches (live-objects
+   6.10). */
 static const struct {
     const char *name, *before, *observed, *paths, *actions, *expected;
 } mixed_rows[] = {
@@ -407,7 +409,7 @@ static void mixed_callbacks(void) {
                 end();
             }
 
-    /* The view of a callback ends with it. */
+    /* A callback's key paths no longer count after it ends. */
     observer_t a, b;
     start("one of two", "objects 0 3; 0.link=@1");
     CHECK(observe(r, &a, "object 0"));
@@ -427,7 +429,7 @@ static void mixed_callbacks(void) {
     b.handle = NULL, forget(&b), forget(&a);
     end();
 }
-/* A callback without a function: it is there, and its userdata is freed with its token (or with the handle). */
+/* A NULL callback: the registration succeeds, and its userdata is freed with the token (or with the handle). */
 static void no_function(void) {
     static const char kinds[] = "olsdr";
     static const char* const observed[] = {"object 0", "0.li", "0.si", "0.di", "results TRUEPREDICATE"};
@@ -705,7 +707,7 @@ static void inside(void) {
 
 /* ---- Turns ---------------------------------------------------------------------------------------------- */
 
-/* What is on its way comes. */
+/* Waits for pending notifications. */
 static void settle(void) {
     while (turn(100)) {}
 }
@@ -720,7 +722,7 @@ static void start_with_turns(const char* name, const char* before) {
     refresh(r);
     settle();
 }
-/* Turns until something was heard `calls` times. */
+/* Runs the scheduler until the observer was called `calls` times. */
 static void await(observer_t* o, int calls) {
     while (o->calls < calls && turn(PATIENCE)) {}
 }
@@ -859,10 +861,10 @@ static void with_turns(void) {
 /* ---- Observers that write ------------------------------------------------------------------------------- */
 
 typedef struct {
-    int left;      /* so many writes to come */
+    int left;      /* the number of writes to come */
     int each;      /* in one call */
     int inside, deepest, writable, refused;
-    bool is_direct; /* in a transaction that has begun it changes something, and ends nothing */
+    bool is_direct; /* in an open transaction it changes something but does not end the transaction */
 } writer_t;
 static void write_back(observer_t* o) {
     writer_t* w = (writer_t*)o->more;
@@ -881,7 +883,7 @@ static void write_back(observer_t* o) {
 static void roll_back(observer_t* o) {
     if (realm_is_writable(o->realm)) CHECK(realm_rollback(o->realm));
 }
-/* Whether so many calls told of one insertion each. */
+/* Whether that many calls reported one insertion each. */
 static bool hears_insertions(observer_t* o, int calls) {
     const char* at = o->calls ? text_of(&o->heard) : "";
     int found = 0;
@@ -923,7 +925,7 @@ static void write_later(observer_t* o) {
     unsigned id;
     if (w->left-- > 0) CHECK(realm_async_begin_write(o->realm, insert_later, o->realm, NULL, false, &id));
 }
-/* What is due is told: in turns, or by refreshing. */
+/* Delivers due notifications: by turns of the scheduler, or by refreshing. */
 static void tell_all(bool in_turns) {
     if (in_turns) return settle();
     uint64_t before;
@@ -1042,7 +1044,7 @@ static void after_close(void) {
     realm_release(rows), forget(&o), forget(&p);
     realm_release(r), close_realm(other);
 }
-/* A child that acts on a file, started before anything here has threads. */
+/* A child process that changes a file, started before this process has threads. */
 static void child(const char* path, int commands, int answers) {
     char line[200];
     realm_t* own = NULL;

@@ -1,5 +1,6 @@
 /*
- * numbers.h - for tests that are not about values: files with one class `A` that has an integer `n`, and what opens, counts and adds its objects.
+ * numbers.h - for tests that need no particular values: files with one class `A` that has an integer `n`, and functions
+ * to open such a file, count objects and add them.
  */
 #ifndef NUMBERS_H
 #define NUMBERS_H
@@ -7,7 +8,7 @@
 #include "checks.h"
 #include "values.h"
 
-/* How to open a file, with the schema of such files; the caller releases it. */
+/* A config with the schema of such files; the caller releases it. */
 HELPER realm_config_t* config_of_numbers(const char* path) {
     const realm_property_info_t n = property("n", RLM_PROPERTY_TYPE_INT, RLM_COLLECTION_TYPE_NONE, "", 0);
     const realm_property_info_t* properties = &n;
@@ -20,7 +21,7 @@ HELPER realm_config_t* config_of_numbers(const char* path) {
     realm_release(schema);
     return config;
 }
-/* In the automatic mode with that schema, in any other with what the file has. */
+/* Opens in the automatic mode with that schema, in any other mode with the schema of the file. */
 HELPER realm_t* open_mode(const char* path, realm_schema_mode_e mode) {
     realm_config_t* config = config_of_numbers(path);
     if (mode != RLM_SCHEMA_MODE_AUTOMATIC) {
@@ -37,7 +38,7 @@ HELPER void close_realm(realm_t* realm) {
     if (realm) realm_close(realm);
     realm_release(realm);
 }
-/* The number of objects; -1 when it cannot be asked. */
+/* The number of objects; -1 after an error. */
 HELPER long count(realm_t* realm) {
     realm_class_info_t a;
     bool found;

@@ -1,6 +1,7 @@
 /*
- * Who holds the write lock. Goal: it is the scheduler, never a thread: whoever has the same scheduler is refused at once, because it would wait for
- * itself; everybody else waits, on whichever thread either of them is, also after a Realm was handed over while it writes.
+ * The owner of the write lock. Goal: a scheduler owns it, never a thread. A second write transaction on the same
+ * scheduler is refused at once, because it would wait for itself; all others wait, whatever the threads, also after a
+ * Realm was moved to another thread while it writes.
  */
 
 #ifndef _GNU_SOURCE
@@ -20,9 +21,9 @@
 static char folder[] = "/tmp/owners-XXXXXX";
 static char path[100];
 
-/* Something that does one thing at a time, now on one thread and now on another. */
+/* A place of execution that does one thing at a time, on changing threads. */
 typedef struct {
-    int group; /* those of one group are the same place, with schedulers of their own */
+    int group; /* places of one group are the same place, with different schedulers */
 } place_t;
 static __thread int here;
 static bool on_thread(realm_userdata_t p) { return ((place_t*)p)->group == here; }
@@ -50,7 +51,7 @@ typedef struct {
     realm_t* realm;
     int group;
     bool (*call)(realm_t*);
-    int error; /* 0: it went well */
+    int error; /* 0: success */
 } visit_t;
 static void* run(void* p) {
     visit_t* v = (visit_t*)p;
@@ -83,7 +84,7 @@ static void places_that_move(void) {
     realm_t* other = opened(&b, 0);
     here = 0;
     if (!CHECK(first && second && third && other)) return;
-    /* On each of two threads, and on one that ended: the other place waits, the same place is refused. */
+    /* On each of two threads, and on one that has ended: the other place waits, the same place is refused. */
     for (int round = 0; round < 2; round++) {
         CHECK((round ? elsewhere : at)(1, first, realm_begin_write) == 0);
         CHECK(at(2, other, realm_begin_write) == CREALM_ERR_TIMED_OUT);
@@ -100,7 +101,7 @@ static void places_that_move(void) {
     realm_release(first), realm_release(second), realm_release(third), realm_release(other);
 }
 
-/* A Realm goes to another place in the middle of its write transaction, and takes the lock along. */
+/* A Realm is moved to another place in the middle of its write transaction, and keeps the lock. */
 static realm_thread_safe_reference_t* reference;
 static ATOMIC(int) step;
 static void* take_over(void* p) {
@@ -124,7 +125,7 @@ static void handed_over(void) {
     if (!CHECK(writer && left_behind) || !CHECK(realm_begin_write(writer))) return;
     FAILS(RLM_ERR_WRONG_TRANSACTION_STATE, realm_begin_write(left_behind));
     reference = realm_create_thread_safe_reference(writer);
-    /* Between places of C functions, on one thread. */
+    /* Between two places made of C functions, on one thread. */
     place_t a = {1}, b = {2};
     here = 1;
     realm_t* at_a = opened(&a, 0);

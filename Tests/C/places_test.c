@@ -1,7 +1,8 @@
 /*
- * places_test.c - what process and system give a file: descriptors, room, names, numbers. Goal: the library keeps off the standard descriptors;
- * growth that fails leaves a file that opens; limits are errors, not signals; names may be as long as the system has them; what a process that died
- * left beside a file goes; a file has one object in a process, and a realm in memory can be opened whoever closes it.
+ * places_test.c - resources of process and operating system: descriptors, disk space, names, numbers. Goal: the library
+ * never uses the standard descriptors; after growth fails the file still opens; exceeded limits are errors, not
+ * signals; names may be as long as the system allows; files that a dead process left beside a database are removed; a
+ * file has one shared object in a process, and a realm in memory can be opened while other instances close it.
  *
  *     places_test
  *
@@ -78,7 +79,7 @@ static long count(realm_t* realm) {
     if (!realm || !realm_find_class(realm, "A", &found, &cls) || !found || !realm_get_num_objects(realm, cls.key, &n)) return -1;
     return (long)n;
 }
-/* One more object, with a text of `size` bytes. The error stays. */
+/* Adds an object with a text of `size` bytes. Keeps the error for the caller. */
 static bool add(realm_t* realm, size_t size) {
     realm_class_info_t cls;
     realm_property_info_t property;
@@ -165,7 +166,7 @@ static bool is_ours(int fd) {
     struct stat info;
     return is_full && !fstat(fd, &info) && info.st_ino == full_inode;
 }
-/* A disk that takes an odd number of bytes more, and then none. */
+/* A disk that accepts an odd number of further bytes, and then none. */
 static ssize_t write_a_part(int fd, const void* from, size_t n, off_t at) {
     struct stat info;
     if (!is_ours(fd) || fstat(fd, &info) || at + (off_t)n <= info.st_size) return pwrite(fd, from, n, at);
@@ -206,7 +207,7 @@ static void test_growth(void) {
                     CHECK(size_of(path) % 8 == 0);
                 }
                 close_realm(realm);
-                /* Others see what it left. */
+                /* Another process sees the file that it left. */
                 pid_t child = split();
                 if (!child) {
                     realm_config_t* config = configure(path, form);
@@ -243,7 +244,7 @@ static void test_limit(void) {
                 if (add(realm, 1 << (19 + i)) || last_error() != RLM_ERR_OUT_OF_DISK_SPACE) _exit(3);
             }
             if (!add(realm, 10) || count(realm) != 2) _exit(4);
-            /* Less than the files have: neither lock file nor realm can be made. */
+            /* Less than the size of the files: neither lock file nor realm can be created. */
             limit.rlim_cur = 1000;
             if (setrlimit(RLIMIT_FSIZE, &limit)) _exit(5);
             char other[180];
@@ -302,7 +303,7 @@ static void test_long_names(void) {
 }
 
 static int copying[2], copied[2];
-/* A copy gets its name: one process dies here, the other waits. */
+/* The moment when a copy gets its name: one process dies here, the other waits. */
 static bool dies;
 static int link_never(const char* from, const char* to) {
     if (dies) _exit(77);
@@ -359,7 +360,7 @@ static void test_abandoned_copies(void) {
         char c;
         bool came = read(copying[0], &c, 1) == 1;
         CHECK(came);
-        /* The third has removed what the first two left; its own is there. */
+        /* The third process has removed the files that the first two left; its own file exists. */
         CHECK(unfinished_copies("target") == 3 + 1);
         if (compacts) {
             form = PLAIN;
@@ -375,11 +376,11 @@ static void test_abandoned_copies(void) {
         CHECK(unfinished_copies("target") == 3 + 1);
         bool told = write(copied[1], &c, 1) == 1;
         CHECK(told);
-        /* What it was to make is there already. */
+        /* The file that it was about to create already exists. */
         CHECK(status_of(waiting) == 1);
         CHECK(unfinished_copies("target") == 3);
         for (int i = 0; i < 2; i++) close(copying[i]), close(copied[i]);
-        /* The next round finds the file there, and makes it with a compaction. */
+        /* The next round finds the file, and creates it by a compaction. */
         if (!compacts) {
             remove_files(target);
             form = PLAIN;
@@ -399,7 +400,7 @@ static uint64_t word_at(const unsigned char* p) {
 static void put_word(unsigned char* p, uint64_t v) {
     for (int i = 0; i < 8; i++) p[i] = (unsigned char)(v >> 8 * i);
 }
-/* Gives the newest snapshot of the plain file another number, by a new top array behind the end. */
+/* Gives the newest snapshot of the plain file another version number, by a new top array at the end. */
 static bool set_version(uint64_t version) {
     static unsigned char bytes[1 << 20];
     int fd = open(path, O_RDWR);
@@ -452,7 +453,7 @@ static void test_last_version(void) {
     remove_files(copy);
 }
 
-/* ---- Who has the file open ------------------------------------------------------------------------ */
+/* ---- Processes that have the file open ------------------------------------------------------------ */
 
 static int removing[2];
 static int remove_slowly(const char* name) {

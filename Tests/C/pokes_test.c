@@ -33,7 +33,7 @@ static char path[100], lock_path[110];
 static int form;
 static long poked_word;
 
-/* What the processes of a run share. */
+/* Shared by the processes of a run. */
 static struct shared {
     ATOMIC(int64_t) acknowledged; /* the highest number whose commit returned */
     ATOMIC(int64_t) commits, reads, errors, pokes;
@@ -142,7 +142,7 @@ static void complain(const char* what, int64_t found, int64_t wanted) {
     fflush(stdout);
     _exit(1);
 }
-/* An error that says what it is. */
+/* Checks that an error has a text. */
 static void allow_error(const char* where) {
     int number = last_error();
     if (number == 0) complain(where, 0, 0);
@@ -154,7 +154,7 @@ static void allow_error(const char* where) {
     usleep(500);
 }
 static void acknowledge(int64_t number) {
-    /* Others may be between their commit and this. */
+    /* Other writers may be between their commit and this line. */
     int64_t known = shared->acknowledged;
     while (known < number && !atomic_compare_exchange_weak(&shared->acknowledged, &known, number)) {}
 }
@@ -259,7 +259,7 @@ static int poke(void) {
     return 0;
 }
 
-/* Whether a child ended well; one that does not end is killed. */
+/* Whether a child succeeded; a child that does not end is killed. */
 static bool ended_well(pid_t child, const char* what) {
     int64_t limit = milliseconds() + PATIENCE_SECONDS * 1000;
     int status = 0;
@@ -310,7 +310,7 @@ static void run_once(void) {
     result(good, __LINE__, "a run");
 }
 
-/* ---- Root records that are not neighbours ---------------------------------------------------------- */
+/* ---- Root records with distant sequence numbers ----------------------------------------------------- */
 
 enum { BLOCK = 4096, RECORD = 512 };
 static void copy_record(const char* from, const char* to, int slot) {
@@ -334,7 +334,8 @@ static int64_t number_in_file(void) {
     realm_release(r);
     return number;
 }
-/* What a writer that took the file for one that nobody has open once left: an old record in the place of one of the two. */
+/* The state that a writer once left when it believed that no other process had the file open: an old record in the
+   place of one of the two. */
 static void distant_records(void) {
     char old[120], both[120];
     snprintf(old, sizeof old, "%s/old.realm", folder), snprintf(both, sizeof both, "%s/both.realm", folder);
@@ -352,7 +353,7 @@ static void distant_records(void) {
             snprintf(command, sizeof command, "cp %s %s", both, path);
             if (!CHECK(system(command) == 0)) give_up();
             copy_record(old, path, slot);
-            /* The newest record is still there, or the announcement behind the place where it was. */
+            /* The newest record still exists, or the announcement that follows its place. */
             CHECK(number_in_file() == 22);
             CHECK(number_in_file() == 22);
             commit_some(3);
@@ -362,7 +363,7 @@ static void distant_records(void) {
     unlink(old), unlink(both);
 }
 
-/* The beginning of the lock file, and one word of each kind behind it. */
+/* The beginning of the lock file, and one word of each kind after it. */
 static long word_of(uint64_t i) {
     static const long first[] = {0, 8, 16, 24, 32, 40, 48, 56};
     switch (i % 16) {

@@ -1,15 +1,13 @@
 /*
- * Queries of the C API. Goal: every query text finds the rows it should, or fails with the right
- * number. Method: tables of texts, arguments and answers over one small file that is made anew for
- * each run. Whatever finds rows is asked again in other ways: counted, for its first row, and parsed
- * once more from its normal form.
+ * Queries of the C API. Goal: every query text finds the right rows, or fails with the right error number. Method:
+ * tables of texts, arguments and answers over one small file that is created for each run. Each query that finds rows
+ * is also counted, asked for its first row, and parsed again from its normal form.
  *
  *     query_test [-v]
  *
- * -v prints every query with its answer and its normal form or error text. With
- * QUERY_TEST_SKIP_CRASHES set to anything, the checks are left out that not every library with this
- * interface survives or agrees with: those marked `if (thorough)`, and the rows of the tables whose
- * answer starts with "!". Compiles as C11 and as C++17. Exit status 1 when a check failed.
+ * -v prints every query with its answer and its normal form or error text. With QUERY_TEST_SKIP_CRASHES set, the test
+ * skips the checks in which another library with this interface may crash or differ: those marked `if (thorough)`, and
+ * the rows of the tables whose answer starts with "!". Compiles as C11 and as C++17. Exit status 1 when a check failed.
  */
 
 #include <realm.h>
@@ -32,7 +30,7 @@
 static bool thorough, verbose;
 
 
-/* ---- Handles that are given back at the end of a section ---------------------------------------- */
+/* ---- Handles that are released at the end of a section ------------------------------------------ */
 
 static void* held[1000];
 static size_t holding;
@@ -53,7 +51,7 @@ static realm_value_t decimal(bool negative, uint64_t digits, int exponent) {
     v.decimal128.w[0] = digits, v.decimal128.w[1] = (uint64_t)(6176 + exponent) << 49 | (uint64_t)negative << 63;
     return v;
 }
-static realm_value_t object_id(int number) { /* its last digits say the number */
+static realm_value_t object_id(int number) { /* its last digits are the number */
     realm_value_t v = of_type(RLM_TYPE_OBJECT_ID);
     v.object_id.bytes[11] = (uint8_t)number;
     return v;
@@ -172,7 +170,7 @@ static void address(realm_object_t* embedded, const char* city, int zip) {
     put(embedded, "zip", integer(zip));
 }
 
-/* Six people and three dogs. Person 2 has as little as possible. */
+/* Six people and three dogs. Person 2 has null or empty values where possible. */
 static void fill(void) {
     static const struct { const char* name; double kg; const char* bio; } dogs[] = {
         {"Rex", 30.5, "The quick brown fox, jumps"}, {"Ida", 4.0, "Quick Søren über café"}, {"Old", 0.0, ""}};
@@ -242,7 +240,7 @@ static void fill(void) {
 static realm_value_t values[20];
 static realm_query_arg_t arguments[10];
 static size_t value_count, argument_count;
-static char copies[1000]; /* of the texts among the arguments */
+static char copies[1000]; /* copies of the texts among the arguments */
 static size_t copied;
 static const char* inner_text(const char** at, char end) { /* up to the end character, copied */
     const char* start = copies + copied;
@@ -266,7 +264,7 @@ static realm_value_t one_value(const char** at) {
     if (starts(at, "oid(")) return object_id(atoi(inner_text(at, ')')));
     if (starts(at, "uuid(")) return uuid(atoi(inner_text(at, ')')));
     if (starts(at, "at(")) return moment(atoi(inner_text(at, ')')), 0);
-    if (starts(at, "dec(")) { /* one digit behind the point */
+    if (starts(at, "dec(")) { /* one digit after the point */
         double d = atof(inner_text(at, ')'));
         return decimal(d < 0, (uint64_t)(fabs(d) * 10 + 0.5), -1);
     }
@@ -311,7 +309,7 @@ static void answer_error(const char* when) {
     else if (!error.message || !*error.message) snprintf(answer, sizeof answer, "E%d without a message", (int)error.error);
     else snprintf(answer, sizeof answer, "E%d%s", (int)error.error, when);
 }
-/* The keys of the rows, or E and the number of the error, followed by when it came. */
+/* The keys of the rows, or E and the number of the error, followed by the call that failed. */
 static bool answer_rows(realm_results_t* rows) {
     size_t n = 0;
     *answer = 0;
@@ -359,10 +357,10 @@ static bool described(realm_query_t* q, const char* wanted) {
 
 /* ---- Tables ------------------------------------------------------------------------------------- */
 
-/* A query on Person, or on Dog when "@Dog " stands in front; the arguments; and the answer: primary keys
- * in the order of the rows, or E and the number of the error, followed by "run" or "get" when it only
- * comes when the rows are counted or read. "!" in front: only when thorough; "~": the normal form only
- * when thorough; "?": any answer will do. */
+/* A query on Person, or on Dog if it begins with "@Dog "; the arguments; and the answer: primary keys in the order of
+ * the rows, or E and the number of the error, followed by "run" or "get" if only counting or reading the rows fails. An
+ * answer that begins with "!" is checked only when thorough; "~": the normal form only when thorough; "?": any answer
+ * is accepted. */
 struct row { const char *query, *arguments, *wanted; };
 
 static void check_row(const struct row* row) {
@@ -406,7 +404,7 @@ static void check_row(const struct row* row) {
         if (!CHECK(realm_results_get(rows, 0, &v) && v.type == RLM_TYPE_LINK && first.type == RLM_TYPE_LINK && v.link.target == first.link.target && v.link.target_table == first.link.target_table))
             printf("  %s\n", row->query);
     }
-    /* Once more from the normal form. */
+    /* Again, parsed from the normal form. */
     const char* description = realm_query_get_description(q);
     if (!CHECK(description != NULL) || doubtful) {
         give_back(mark);
@@ -743,7 +741,7 @@ static const struct row orders[] = {
     {"age > 15 LIMIT(3) SORT(name DESC) LIMIT(2)", "", "3 2"}, {"TRUEPREDICATE DISTINCT(ok) SORT(id DESC) DISTINCT(age)", "", "2 1"},
 };
 
-/* Where lists, types and orders meet at their ends. */
+/* Edge cases of lists, types and orderings. */
 static const struct row corners[] = {
     {"id == 4 DISTINCT(best.age) SORT(li ASC)", "", "E3013 run"}, {"id == 4 DISTINCT(best.age) DISTINCT(li)", "", "E3013 run"}, {"id == 4 LIMIT(0) DISTINCT(li)", "", ""},
     {"bin CONTAINS[c] null", "", "1 3 4 5 6"}, {"bin BEGINSWITH[c] null", "", "1 2 3 4 5 6"}, {"best IN {O0, 5}", "", "E1009"}, {"best == {O0, 'x'}", "", "E1009"},
@@ -985,15 +983,15 @@ static void forms(void) {
     section = "normal forms";
     for (size_t i = 0; i < sizeof normal_forms / sizeof *normal_forms; i++) check_form(normal_forms[i].query, normal_forms[i].arguments, normal_forms[i].form);
     for (size_t i = 0; i < sizeof unchanged / sizeof *unchanged; i++) check_form(unchanged[i], "", unchanged[i]);
-    /* Of several elements the order is open. */
+    /* The order of several elements is not defined. */
     realm_query_t* q = parse("id IN {4, 2, 3}");
     const char* form = realm_query_get_description(q);
     CHECK(form && strlen(form) == strlen("id IN {4, 2, 3}") && !strncmp(form, "id IN {", 7) && strchr(form, '2') && strchr(form, '3') && strchr(form, '4'));
-    /* A view that stays until the next call. */
+    /* A view that is valid until the next call. */
     realm_query_t* other = parse("age == 30");
     const char* first = realm_query_get_description(other);
     CHECK(described(parse("id == 1"), "id == 1") && !strcmp(first, "age == 30") && described(other, "age == 30") && described(other, "age == 30"));
-    if (thorough) { /* texts and doubles of the kinds that do not parse again everywhere */
+    if (thorough) { /* texts and doubles whose normal form other libraries cannot parse */
         static const char* const texts[] = {"ds[\"it's\"] == 'x'", "g < 3.0", "g == 1e10", "g == -0.0", "f IN {1.5, 2.0}", "pals IN {O1, O2}", "pals == {O1, O2}", "NONE pals.dec IN {obj(\"Person\", 999), O12}", "dog.bio TEXT 'fox'", "dec == 0.0", "dec == -0.0",
                                             "TRUEPREDICATE SORT(två\\ ord DESC)", "g < 3.0", "g <= 0.0", "ANY pals == palset", "pals == palset", "m == 5.0 OR m == 'five'", "g IN {}", "m == $0", "dm == $0", "best == $0"};
         for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
@@ -1013,7 +1011,7 @@ static void forms(void) {
     give_back(0);
 }
 
-/* What only other values show; they are taken back. Sums go by object key, not by list. */
+/* Cases that need other values, which are rolled back. Sums add in the order of object keys, not of the list. */
 static void other_values(void) {
     static const struct row words_and_sums[] = {
         {"@Dog bio TEXT '?'", "", "~Old"}, {"@Dog bio TEXT '×'", "", "~Old"}, {"@Dog bio TEXT '-日本'", "", "~Rex Ida"}, {"@Dog bio TEXT '*'", "", "~"}, {"@Dog bio TEXT 'quick ?'", "", "~"},
@@ -1083,13 +1081,13 @@ static void handles(void) {
     FAILS(RLM_ERR_NO_SUCH_TABLE, realm_query_parse(r, 0x70000, "TRUEPREDICATE", 0, NULL));
     FAILS(RLM_ERR_NO_SUCH_TABLE, realm_query_parse(r, RLM_INVALID_CLASS_KEY, "TRUEPREDICATE", 0, NULL));
 
-    /* Sorting by what cannot be sorted comes out at the first look. */
+    /* Sorting by a list fails at the first read. */
     realm_results_t* unsortable = R(realm_query_find_all(parse("TRUEPREDICATE SORT(li ASC)")));
     FAILS(RLM_ERR_INVALID_SORT_DESCRIPTOR, realm_results_get(unsortable, 0, &v));
     FAILS(RLM_ERR_INVALID_SORT_DESCRIPTOR, realm_query_find_first(parse("TRUEPREDICATE SORT(li ASC)"), &v, &found));
     FAILS(RLM_ERR_INVALID_SORT_DESCRIPTOR, realm_query_count(parse("TRUEPREDICATE DISTINCT(pals.id)"), &n));
 
-    /* Embedded objects have a class to ask, too. */
+    /* The class of embedded objects can be queried, too. */
     q = Q(realm_query_parse(r, addr_class, "city == 'Rome' SORT(zip DESC)", 0, NULL));
     CHECK(finds(q, "3 2"));
     CHECK(finds(Q(realm_query_parse(r, addr_class, "@links.Person.home.age == 30 AND @links.@count == 1", 0, NULL)), "1"));
@@ -1103,7 +1101,7 @@ static void collections_of_objects(void) {
     realm_list_t* all = list(p6, "pals"); /* 1 2 3 4 */
     realm_query_t* q = Q(realm_query_parse_for_list(all, "age >= 30", 0, NULL));
     CHECK(finds(q, "1 3 4") && realm_query_count(q, &n) && n == 3);
-    CHECK(finds(Q(realm_query_parse_for_list(list(p3, "pals"), "TRUEPREDICATE", 0, NULL)), "1 1")); /* as often as it is in there */
+    CHECK(finds(Q(realm_query_parse_for_list(list(p3, "pals"), "TRUEPREDICATE", 0, NULL)), "1 1")); /* as often as it is in the list */
     CHECK(finds(Q(realm_query_parse_for_list(list(p3, "pals"), "TRUEPREDICATE DISTINCT(id)", 0, NULL)), "1"));
     CHECK(finds(Q(realm_query_parse_for_list(list(p1, "pals"), "TRUEPREDICATE SORT(age DESC)", 0, NULL)), "3 2"));
     if (thorough) CHECK(finds(Q(realm_query_parse_for_list(all, "TRUEPREDICATE SORT(age DESC) LIMIT(2)", 0, NULL)), "3 1"));
@@ -1120,7 +1118,7 @@ static void collections_of_objects(void) {
     CHECK(finds(q, "2 3") && realm_query_count(q, &n) && n == 2 && finds(Q(realm_query_parse_for_set(set(p1, "palset"), "age > 20 SORT(id DESC)", 0, NULL)), "3"));
     CHECK(finds(Q(realm_query_parse_for_set(set(p5, "palset"), "TRUEPREDICATE", 0, NULL)), ""));
 
-    /* Of results the condition counts, the ordering does not. */
+    /* A query on results uses their condition but not their ordering. */
     realm_results_t* rows = R(realm_query_find_all(parse("age >= 30 SORT(id DESC) LIMIT(2)")));
     q = Q(realm_query_parse_for_results(rows, "ok == true", 0, NULL));
     CHECK(rows_are(rows, "5 4") && finds(q, "1 3 5") && rows_are(rows, "5 4"));
@@ -1152,7 +1150,7 @@ static void collections_of_objects(void) {
     give_back(0);
 }
 
-/* Queries run when they are asked, on the snapshot of that moment. */
+/* Queries run when their results are read, on the snapshot of that moment. */
 static void changes(void) {
     section = "changes";
     size_t n = SIZE_MAX;
@@ -1171,7 +1169,7 @@ static void changes(void) {
     CHECK(realm_rollback(r) && finds(q, "1 4 3 5") && finds(in_list, "2 3") && finds(parse("id == 7"), ""));
     if (thorough) CHECK(rows_are(rows, "1 4 3 5"));
 
-    /* What other instances do shows after a refresh. */
+    /* Changes by other instances are visible after a refresh. */
     realm_t *other = open_realm(), *mine = r;
     if (realm_is_writable(r)) realm_rollback(r); /* after a failure: the other would wait for ever */
     CHECK(realm_begin_write(other));
@@ -1194,7 +1192,7 @@ static void changes(void) {
     } else if (thorough)
         result(false, __LINE__, "realm_query_delete_all is missing");
 
-    /* The list goes away, the realm is closed. */
+    /* The list is deleted, the realm is closed. */
     CHECK(realm_begin_write(r) && realm_object_delete(person(1)) && finds(in_list, "") && realm_rollback(r) && finds(in_list, "2 3"));
     give_back(0);
 }
@@ -1222,7 +1220,7 @@ static double processor_seconds(void) {
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
-/* Seconds to parse, describe and release what was built. */
+/* Seconds to parse, describe and release the text that was built. */
 static double seconds_taken(void) {
     double start = processor_seconds();
     realm_query_t* q = realm_query_parse(r, person_class, built, 0, NULL);
@@ -1255,14 +1253,14 @@ static void sizes(void) {
         build("id ", 1), build("+ 1 ", 100000), build("== 100003", 1), CHECK(found_or_refused("3", true));
         build("1 + (", 100000), build("id", 1), build(")", 100000), build("== 100003", 1), CHECK(found_or_refused("3", true));
         build("best.", 100000), build("id == 1", 1), CHECK(found_or_refused("1", true));
-        /* Subqueries do not start the count of levels anew. */
+        /* The levels of subqueries count together with those around them. */
         for (int i = 0; i < 30; i++) {
             char open[80];
             sprintf(open, "SUBQUERY(pals, $x%d, ", i);
             build("NOT ", 1500), build(open, 1);
         }
         build("id == 1", 1), build(").@count > 0", 30), CHECK(found_or_refused("", true));
-        /* A path through lists in a circle: one object by one way, then by 2^n ways. */
+        /* A path through lists that form a cycle: one object over one path, then over 2^n paths. */
         size_t mark = holding, n = 0;
         CHECK(realm_begin_write(r));
         realm_object_t* loop = (realm_object_t*)hold(realm_object_create_with_primary_key(r, person_class, integer(77)));
@@ -1274,7 +1272,8 @@ static void sizes(void) {
         build("id == 77 AND ", 1), build("pals.", 60), build("id == 1", 1), FAILS(RLM_ERR_LIMIT_EXCEEDED, realm_query_count(parse(built), &n)), built_size = 0;
         CHECK(realm_rollback(r));
         give_back(mark);
-        /* Work grows with the text, not with its square: 16 times the text is 16 or 256 times the work, which no other load on the machine blurs. */
+        /* Work grows with the text, not with its square: 16 times the text means 16 or 256 times the work, a difference
+           that other load on the machine cannot hide. */
         static const struct { const char *head, *open, *middle, *close; size_t times; } shapes[] = {
             {"", "((id == 1) AND ", "id == 1", ")", 110}, {"", "(id == 1 AND (id == 2 OR ", "id == 1", "))", 55}, {"id == 1", " SORT(id ASC)", "", "", 1000},
             {"NOT (id == 1", " OR age == 2", "", "", 60}, {"id", " + age * 2", "", "", 60}};
@@ -1296,10 +1295,10 @@ static void sizes(void) {
     give_back(0);
 }
 
-/* What does not fail like the rows of the tables. */
+/* Failures that the tables cannot express. */
 static void misuse(void) {
     section = "misuse";
-    if (thorough) { /* values that no text can say */
+    if (thorough) { /* values that no query text can express */
         realm_value_t odd[] = {of_type(RLM_TYPE_LIST), of_type(RLM_TYPE_DICTIONARY), moment(5, -1), moment(-5, 1), moment(0, 1000000000)};
         for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
             realm_query_arg_t one = {1, false, &odd[i]}, several = {1, true, &odd[i]};

@@ -1,13 +1,14 @@
 /*
- * Calls that are refused. Goal: every function of the C API that changes something leaves the transaction as it was when
- * it fails, whatever the reason. Method: two files that are equal byte for byte; in one the call is made and refused, then
- * in both the same number is written and committed. The files must be equal again: no page was copied, freed or filled by
- * the refused call, and no counter moved. The last part holds the calls made here against the list of functions.
+ * Calls that are refused. Goal: every function of the C API that changes something leaves the transaction unchanged
+ * when it fails, whatever the reason. Method: two files that are equal byte for byte; in one the call is made and
+ * refused, then in both the same number is written and committed. The files must be equal again: no page was copied,
+ * freed or filled by the refused call, and no counter changed. The last part compares the calls made here with the list
+ * of functions.
  *
  *     refused_test
  *
- * With CREALM_CHECKERS set to the folder of the independent checkers they see the last state, too. Compiles as C11 and
- * as C++17. Exit status 1 when a check failed.
+ * With CREALM_CHECKERS set to the folder of the independent checkers, these check the last state, too. Compiles as C11
+ * and as C++17. Exit status 1 when a check failed.
  */
 
 #include <crealm.h>
@@ -40,7 +41,7 @@ static realm_value_t link_of(realm_class_key_t t, int64_t k) {
 }
 
 enum { HUGE_SIZE = 0x1000000, TOO_DEEP = 120 };
-static char* huge; /* more than a string or binary may hold */
+static char* huge; /* longer than a string or binary may be */
 static char* huge_json; /* [1,"hhh…"] */
 static char deep_json[2 * TOO_DEEP + 1];
 static bool make_texts(void) {
@@ -92,7 +93,7 @@ static realm_schema_t* schema(bool with_more) {
     return realm_schema_new(classes, 5, properties);
 }
 
-static char folder[] = "/dev/shm/refused-XXXXXX"; /* thousands of commits: in memory where there is such a place */
+static char folder[] = "/dev/shm/refused-XXXXXX"; /* thousands of commits: in memory if such a folder exists */
 static bool make_folder(void) {
     if (mkdtemp(folder)) return true;
     strcpy(folder, "/tmp/refused-XXXXXX");
@@ -139,8 +140,8 @@ static bool same_files(void) {
     return same;
 }
 
-static realm_t* r;     /* where calls are refused */
-static realm_t* plain; /* where they are not made */
+static realm_t* r;     /* the realm in which calls are refused */
+static realm_t* plain; /* the realm in which they are not made */
 static realm_class_key_t class_key(const char* name) {
     bool found = false;
     realm_class_info_t info;
@@ -351,7 +352,7 @@ static void of_dead_collections(const whole_t* w) {
     of_a_dead_dictionary(w->dict_parts, here), of_a_dead_dictionary(w->in_dict, integer(1));
 }
 
-/* All of it is checked before the first object is made: the fault is in the last row. */
+/* All rows are checked before the first object is made: the fault is in the last row. */
 static void batches(void) {
     const int64_t fresh[] = {900, 901, 902}, taken[] = {900, 901, 1}, twice[] = {900, 901, 900}, numbers[] = {1, 2, 3};
     const int64_t links[] = {1, 901, 77};
@@ -516,7 +517,7 @@ static void of_values(void) {
     REFUSED(BAD_KEY, realm_dictionary_erase(kept.dict_nums, text("$a"), NULL));
 }
 
-/* An object whose making was rolled back is gone for good: its handles do not name a later one with its key. */
+/* An object whose creation was rolled back stays invalid: its handles do not name a later object with the same key. */
 static void of_a_later_object_with_the_key(void) {
     section = "a key that is used again";
     size_t n = 0;
@@ -551,7 +552,7 @@ static void of_a_later_object_with_the_key(void) {
     CHECK(realm_rollback(r));
 }
 
-/* A collection below a hundred others takes no further one. */
+/* A collection at level 100 accepts no nested collection. */
 static void of_depth(void) {
     section = "nesting";
     enum { DEEPEST = 99 };

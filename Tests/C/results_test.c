@@ -1,15 +1,14 @@
 /*
- * Results of the C API. Goal: results show the rows they should, in the right order, at every moment
- * of a transaction; filter, sort, distinct and limit compose; searching, summing and deleting act on
- * the rows that are shown; and results whose source is gone say so. Method: a table of compositions
- * over one set of objects, a table of sums for each type, and scenarios that compare rows as text.
+ * Results of the C API. Goal: results show the right rows, in the right order, at every moment of a transaction;
+ * filter, sort, distinct and limit can be combined; searching, summing and deleting act on the rows that are shown; and
+ * results whose source was deleted fail. Method: a table of compositions over one set of objects, a table of sums for
+ * each type, and scenarios that compare rows as text.
  *
  *     results_test
  *
- * With RESULTS_TEST_SKIP_CRASHES (or QUERY_TEST_SKIP_CRASHES) set to anything, the checks are left out
- * that not every library with this interface survives or agrees with: those marked `if (thorough)`,
- * and the rows of tables whose answer starts with "!". Compiles as C11 and as C++17. Exit status 1
- * when a check failed.
+ * With RESULTS_TEST_SKIP_CRASHES (or QUERY_TEST_SKIP_CRASHES) set, the test skips the checks in which another library
+ * with this interface may crash or differ: those marked `if (thorough)`, and the rows of tables whose answer starts
+ * with "!". Compiles as C11 and as C++17. Exit status 1 when a check failed.
  */
 
 #include <crealm.h>
@@ -35,7 +34,7 @@ enum {
     STALE = RLM_ERR_STALE_ACCESSOR, SYNTAX = RLM_ERR_INVALID_QUERY_STRING, BAD_QUERY = RLM_ERR_INVALID_QUERY, BAD_PROPERTY = RLM_ERR_INVALID_PROPERTY, BAD_SORT = RLM_ERR_INVALID_SORT_DESCRIPTOR
 };
 
-/* ---- Handles that are given back at the end of a section ---------------------------------------- */
+/* ---- Handles that are released at the end of a section ------------------------------------------ */
 
 static void* held[4000];
 static size_t holding;
@@ -81,7 +80,7 @@ static realm_value_t uuid(int number) { realm_value_t v = of_type(RLM_TYPE_UUID)
 #define DECIMAL RLM_PROPERTY_TYPE_DECIMAL128
 #define OBJECT RLM_PROPERTY_TYPE_OBJECT
 
-/* Class Item has a property of each type: single ones with one letter, lists with l in front, and so on. */
+/* Class Item has a property of each type: single values have one letter, lists an l before it, and so on. */
 static realm_schema_t* schema(void) {
     realm_property_info_t item[] = {
         property("id", INT, NONE, "", RLM_PROPERTY_PRIMARY_KEY), property("n", INT, NONE, "", 0), property("i", INT, NONE, "", NULLABLE), property("b", BOOL, NONE, "", NULLABLE),
@@ -271,14 +270,14 @@ static void live(void) {
     numbers(5, 5, 3, 8, 3, 1);
     realm_results_t *rows = query("n >= 3"), *all = all_items(), *sorted = query("n >= 3 SORT(n ASC)");
     CHECK(rows_are(rows, "0 1 2 3") && rows_are(all, "0 1 2 3 4") && rows_are(sorted, "1 3 0 2"));
-    /* Inside the transaction every look sees the changes so far. */
+    /* Inside the transaction every read sees the changes so far. */
     put(item(0), "n", integer(0));
     CHECK(rows_are(rows, "1 2 3") && rows_are(sorted, "1 3 2"));
     create(5, 4);
     CHECK(rows_are(rows, "1 2 3 5") && rows_are(sorted, "1 3 5 2") && rows_are(all, "0 1 2 3 4 5"));
     CHECK(realm_object_delete(item(1)) && rows_are(rows, "2 3 5") && rows_are(sorted, "3 5 2") && rows_are(all, "0 2 3 4 5"));
     CHECK(realm_commit(r) && rows_are(rows, "2 3 5") && rows_are(sorted, "3 5 2"));
-    /* Results made before there is anything. */
+    /* Results made before the objects exist. */
     realm_results_t* later = query("n == 100 OR s == 'x'");
     CHECK(rows_are(later, "") && realm_begin_write(r) && rows_are(later, "") && put(item(4), "n", integer(100)) && rows_are(later, "4") && put(item(3), "s", text("x")) && rows_are(later, "3 4") && realm_commit(r) &&
           rows_are(later, "3 4"));
@@ -288,7 +287,7 @@ static void live(void) {
     for (int id = 10; id < 13; id++) create(id, 77);
     if (thorough) CHECK(rows_are(looked, "10 11 12"));
     CHECK(realm_rollback(r) && rows_are(not_looked, "") && rows_are(all, "0 2 3 4 5") && rows_are(looked, ""));
-    /* A loop by index over rows that leave skips rows, a loop over a snapshot does not. */
+    /* A loop by index over rows that disappear skips rows, a loop over a snapshot does not. */
     CHECK(realm_begin_write(r) && realm_results_delete_all(all));
     for (int id = 0; id < 20; id++) create(id, id < 4 ? 9 : 0);
     rows = query("n >= 3");
@@ -307,7 +306,7 @@ static void live(void) {
     sorted = R(realm_results_sort(query("link != NULL"), "link.n DESC"));
     CHECK(rows_are(rows, "") && put(item(7), "n", integer(7)) && rows_are(rows, "0") && put(item(8), "n", integer(9)) && rows_are(rows, "0 1") && rows_are(sorted, "1 0"));
     CHECK(put(item(8), "n", integer(3)) && rows_are(rows, "0") && rows_are(sorted, "0 1") && realm_object_delete(item(7)) && rows_are(rows, "") && rows_are(sorted, "1") && realm_commit(r));
-    /* What others commit shows after a refresh. */
+    /* Commits of others are visible after a refresh. */
     rows = query("n == 55");
     realm_t *mine = r, *other = open_another();
     CHECK(rows_are(rows, ""));
@@ -327,18 +326,18 @@ static const struct { int n; const char *s; int i; /* 99: null */ int link; } co
     {5, "b", 1, 9}, {3, "a", 99, -1}, {8, NULL, 2, 8}, {3, "B", 1, -1}, {1, "", 99, 8}, {9, "é", 3, 1}, {7, "a", 2, -1}, {7, "ab", 1, 0}, {2, NULL, 99, 1}, {6, "z", 3, 9}};
 
 /* Steps, each on the results of the step before: "q text" starts with a query, "f text" filters, "s text"
- * sorts, "d text" makes distinct, "l 3" limits. The answer is the ids, or E and the number of the error
- * that the last step gives, or the first look. */
+ * sorts, "d text" makes distinct, "l 3" limits. The answer is the ids, or E and the number of the error of the last
+ * step or of the first read. */
 static const struct { const char *steps[6], *wanted; } compositions[] = {
     {{NULL}, "0 1 2 3 4 5 6 7 8 9"}, {{"q n > 5"}, "2 5 6 7 9"}, {{"f n > 5"}, "2 5 6 7 9"}, {{"f n > 5", "f n < 8"}, "6 7 9"}, {{"q n > 5", "f s != null"}, "5 6 7 9"},
-    /* sort: stable, the last one leads, ties in the order there was */
+    /* sort: stable; the last sort comes first, equal rows keep their order */
     {{"s n ASC"}, "4 8 1 3 0 9 6 7 2 5"}, {{"s n DESC"}, "5 2 6 7 9 0 1 3 8 4"}, {{"s id DESC"}, "9 8 7 6 5 4 3 2 1 0"}, {{"s id DESC", "s n ASC"}, "4 8 3 1 0 9 7 6 2 5"},
     {{"s n ASC", "s id DESC"}, "9 8 7 6 5 4 3 2 1 0"}, {{"s n ASC, id DESC"}, "4 8 3 1 0 9 7 6 2 5"}, {{"s n ascending, id DESCENDING"}, "4 8 3 1 0 9 7 6 2 5"}, {{"s n DESC, id DESC"}, "5 2 7 6 9 0 3 1 8 4"},
     {{"s number ASC"}, "E1009"}, {{"d number"}, "E1009"}, {{"q TRUEPREDICATE SORT(number ASC)"}, "4 8 1 3 0 9 6 7 2 5"}, {{"q n > 5", "s n ASC"}, "9 6 7 2 5"}, {{"s n ASC", "f n > 5"}, "9 6 7 2 5"}, {{"q n > 5 SORT(n DESC)"}, "5 2 6 7 9"}, {{"q n > 5 SORT(n DESC)", "s n ASC"}, "9 6 7 2 5"},
     {{"q n > 5 SORT(id DESC)", "s n ASC"}, "9 7 6 2 5"},
     /* null first, then bytes */
     {{"s s ASC"}, "2 8 4 3 1 6 7 0 9 5"}, {{"s s DESC"}, "5 9 0 7 1 6 3 4 2 8"}, {{"s i ASC"}, "1 4 8 0 3 7 2 6 5 9"}, {{"s i DESC"}, "5 9 2 6 0 3 7 1 4 8"}, {{"s i ASC, n DESC"}, "1 8 4 7 0 3 2 6 5 9"},
-    /* through links: a null link comes last, and first downwards */
+    /* through links: rows with a null link come last, and first in descending order */
     {{"s link.n ASC"}, "2 4 5 8 7 0 9 1 3 6"}, {{"s link.n DESC"}, "1 3 6 0 9 7 5 8 2 4"}, {{"s link.link.n ASC"}, "2 4 0 7 9 1 3 5 6 8"}, {{"s link ASC"}, "1 3 6 7 5 8 2 4 0 9"},
     {{"q link.n != null", "s link.s ASC, n ASC"}, "4 2 8 5 7 0 9"},
     /* distinct: the first of equals */
@@ -392,14 +391,14 @@ static void composition(void) {
             if (!rows) {
                 length = 0;
                 add("E%d", last_error());
-            } else if (!strcmp(wanted, "E3013")) { /* some count without looking at the order */
+            } else if (!strcmp(wanted, "E3013")) { /* some libraries count without a check of the ordering */
                 realm_value_t v;
                 length = 0;
                 if (!realm_results_get(rows, 0, &v)) add("E%d", last_error());
             } else
                 show(rows);
             if (result(!strcmp(shown, wanted), __LINE__, what) && rows && *wanted != 'E') {
-                /* The same rows once more, through their query. */
+                /* The same rows again, through their query. */
                 if (thorough) {
                     realm_query_t* q = Q(realm_results_get_query(rows));
                     CHECK(q != NULL && rows_are(R(realm_query_find_all(q)), wanted) && count(rows) == count(R(realm_query_find_all(q))));
@@ -413,13 +412,13 @@ static void composition(void) {
             give_back(mark);
             if (writing) realm_rollback(r);
         }
-    /* The old results are as they were, the steps are live. */
+    /* The old results are unchanged, the results of each step are live. */
     realm_results_t *base = query("n > 5"), *top = R(realm_results_limit(R(realm_results_sort(base, "n DESC")), 2)), *different = R(realm_results_distinct(all_items(), "n"));
     CHECK(rows_are(top, "5 2") && rows_are(base, "2 5 6 7 9") && rows_are(different, "0 1 2 4 5 6 8 9") && realm_begin_write(r));
     CHECK(put(item(6), "n", integer(20)) && rows_are(top, "6 5") && rows_are(base, "2 5 6 7 9") && rows_are(different, "0 1 2 4 5 6 7 8 9"));
     CHECK(put(item(4), "n", integer(30)) && rows_are(top, "4 6") && rows_are(base, "2 4 5 6 7 9") && realm_object_delete(item(6)) && rows_are(top, "4 5"));
     CHECK(realm_rollback(r));
-    /* A filter leaves its query usable and looks at its condition only. */
+    /* A filter leaves its query usable and uses its condition only. */
     realm_query_t* q = parse("n > 5 SORT(n DESC) LIMIT(1)");
     realm_results_t* filtered = R(realm_results_filter(R(realm_results_sort(all_items(), "id DESC")), q));
     CHECK(rows_are(filtered, "9 7 6 5 2"));
@@ -490,7 +489,7 @@ static void rows_and_positions(void) {
     CHECK(position_of(rows, item(2)) == 0 && position_of(rows, item(3)) == 3 && position_of(rows, item(4)) == ABSENT && position_of(three, item(3)) == ABSENT && position_of(all, item(4)) == 4);
     CHECK(position(none, link_to(item(2))) == ABSENT && position_of(none, item(2)) == ABSENT && position(all, link_to(item(3))) == 3);
     CHECK(realm_results_find(rows, &v, &at, NULL) && at == 2 && realm_results_find(rows, &v, NULL, NULL) && realm_results_find_object(rows, item(1), &at, NULL) && at == 2 && realm_results_find_object(rows, item(1), NULL, NULL));
-    if (thorough) { /* *out_found counts by itself, and values that cannot be there are just absent */
+    if (thorough) { /* *out_found counts by itself, and values that no row can have are not found */
         CHECK(realm_results_find(rows, &v, NULL, &found) && found);
         found = false;
         CHECK(realm_results_find_object(rows, item(1), NULL, &found) && found);
@@ -510,7 +509,7 @@ static void rows_and_positions(void) {
     /* Clones and identity. */
     realm_results_t* twin = R((realm_results_t*)realm_clone(rows));
     CHECK(rows_are(twin, "2 0 1 3") && realm_equals(rows, rows) && !realm_equals(rows, twin) && !realm_is_frozen(rows));
-    /* A deleted object is not to be found. */
+    /* A deleted object is an error. */
     realm_object_t* gone = item(2);
     CHECK(realm_begin_write(r) && realm_object_delete(gone));
     FAILS(STALE, realm_results_find_object(rows, gone, &at, &found));
@@ -597,12 +596,12 @@ static void collections(void) {
     rows = R(realm_list_to_results(list(o, "parts")));
     CHECK(rows_are(rows, "<30> <20> <10>") && rows_are(R(realm_results_sort(rows, "n ASC")), "<10> <20> <30>") && rows_are(R(realm_results_limit(rows, 1)), "<30>"));
     CHECK(rows_are(R(realm_results_filter(rows, Q(realm_query_parse(r, part_class, "n < 25", 0, NULL)))), "<20> <10>"));
-    /* Deleting an object makes a null of it in a dictionary. */
+    /* A deleted object becomes null in a dictionary. */
     rows = R(realm_dictionary_to_results(dict(o, "da")));
     CHECK(realm_begin_write(r) && realm_object_delete(item(6)));
     CHECK(rows_are(rows, "null 5 5") && rows_are(R(realm_results_filter(rows, parse("n > 0"))), "5 5"));
     CHECK(realm_rollback(r) && rows_are(rows, "6 5 5"));
-    /* Backlinks: in the order they came; one that goes leaves its place to the last. */
+    /* Backlinks: in the order in which they were added; the last one takes the place of a removed one. */
     CHECK(realm_begin_write(r));
     for (int i = 1; i <= 5; i++) put(item(i), "link", link_to(o));
     rows = R(realm_get_backlinks(o, item_class, property_key("link")));
@@ -649,12 +648,12 @@ static void values(void) {
     CHECK(realm_begin_write(r) && push(inner, text("deep")) && realm_list_erase(l, 0) && rows_are(rows, "2 4 null 9") && realm_set_erase(set(o, "si"), null_value(), NULL) && rows_are(members, "-5 5"));
     CHECK(pair(dict(o, "di"), "aa", integer(3)) && rows_are(entries, "2 3 1 null") && rows_are(keys, "\"a\" \"aa\" \"b\" \"c\"") && realm_list_insert(m, 0, boolean(true)) && rows_are(mixed, "true 1 \"x\" null 1 [] {}"));
     CHECK(realm_rollback(r) && rows_are(rows, "4 2 4 null 9") && rows_are(members, "null -5 5") && rows_are(entries, "2 1 null") && rows_are(keys, "\"a\" \"b\" \"c\""));
-    /* They keep their order, and are not filtered. */
+    /* Values keep their order and cannot be filtered. */
     if (thorough) {
         FAILS(ILLEGAL, realm_results_sort(rows, "self ASC")), FAILS(ILLEGAL, realm_results_sort(rows, "n ASC")), FAILS(ILLEGAL, realm_results_distinct(rows, "n")), FAILS(ILLEGAL, realm_results_filter(rows, parse("n > 1")));
         FAILS(ILLEGAL, realm_results_sort(keys, "n ASC")), FAILS(ILLEGAL, realm_results_filter(mixed, parse("n > 1"))), FAILS(ILLEGAL, realm_results_distinct(entries, "n"));
         CHECK(rows_are(R(realm_results_limit(rows, 2)), "4 2") && rows_are(R(realm_results_limit(rows, 0)), "") && rows_are(R(realm_results_limit(rows, 9)), "4 2 4 null 9") && rows_are(R(realm_results_limit(keys, 1)), "\"a\""));
-        /* Collections in a snapshot: where they were, wherever they go. */
+        /* Collections in a snapshot keep their positions, even if they move. */
         realm_results_t *fixed = R(realm_results_snapshot(mixed)), *of_names = R(realm_results_snapshot(named));
         CHECK(rows_are(fixed, "1 \"x\" null 1 [] {}") && realm_list_is_valid(L(realm_results_get_list(fixed, 4))) && realm_dictionary_is_valid(D(realm_results_get_dictionary(fixed, 5))));
         CHECK(realm_list_get(L(realm_results_get_list(of_names, 1)), 0, &v) && v.integer == 7);
@@ -690,10 +689,10 @@ static void snapshots(void) {
     CHECK(gone != NULL && !realm_object_is_valid(gone) && realm_results_get(fixed, 3, NULL));
     FAILS(OUT_OF_BOUNDS, realm_results_get(fixed, 4, &v));
     CHECK(position_of(fixed, item(1)) == 2 && position_of(fixed, item(4)) == ABSENT && valid(fixed));
-    /* What is made from a snapshot is live. */
+    /* Results made from a snapshot are live. */
     realm_results_t *sorted = R(realm_results_sort(fixed, "id ASC")), *filtered = R(realm_results_filter(fixed, parse("id > 1"))), *few = R(realm_results_limit(fixed, 2));
     CHECK(rows_are(sorted, "1 4 5") && rows_are(filtered, "4 5") && rows_are(few, "4 5") && put(item(1), "n", integer(0)) && rows_are(sorted, "4 5") && rows_are(filtered, "4 5"));
-    /* Deleting the rows of a snapshot deletes what is left of them. */
+    /* Deleting the rows of a snapshot deletes the objects that still exist. */
     CHECK(realm_commit(r) && rows_are(fixed, "2 null 1 null") && realm_begin_write(r) && realm_results_delete_all(fixed) && rows_are(all_items(), "4 5") && count(fixed) == 4 && rows_are(fixed, "null null null null") && realm_commit(r));
     CHECK(rows_are(R(realm_results_snapshot(query("n > 1000"))), ""));
     end_section();
@@ -701,7 +700,7 @@ static void snapshots(void) {
 
 /* ---- Sums ------------------------------------------------------------------------------------------ */
 
-static void sum_up(realm_results_t* rows, realm_property_key_t key, const char* wanted) { /* min max sum average, with "-" behind what was not found */
+static void sum_up(realm_results_t* rows, realm_property_key_t key, const char* wanted) { /* min max sum average, with "-" after each that was not found */
     realm_value_t v[4];
     bool found[4];
     realm_clear_last_error();
@@ -756,15 +755,15 @@ static void sums(void) {
     CHECK(realm_results_min(all, m, &v, &found) && found && value_is(v, "true") && realm_results_max(all, m, &v, &found) && found && value_is(v, "\"x\"") && realm_results_sum(all, m, &v, &found) && found && value_is(v, "55E-1"));
     CHECK(realm_results_average(all, m, &v, &found) && found && value_is(v, "275E-2"));
     sum_up(nulls, m, "null- null- 0E null-"), sum_up(none, m, "null- null- 0E- null-"), sum_up(query("id == 2"), m, "\"x\" \"x\" 0E null-");
-    /* Over the rows that are shown. */
+    /* Over the rows of the results. */
     sum_up(top, n, "7 8 15 7.5d"), sum_up(R(realm_results_limit(all, 2)), n, "3 5 8 4d"), sum_up(R(realm_results_distinct(all, "n")), n, "1 8 24 4.8d"), sum_up(query("n > 4"), n, "5 8 20 6.66667d");
     sum_up(R(realm_results_limit(all, 0)), n, "null- null- 0- null-"), sum_up(R(realm_results_sort(some, "n ASC")), i, "-7 10 7 2.33333d"), sum_up(R(realm_results_snapshot(top)), n, "7 8 15 7.5d");
     CHECK(realm_begin_write(r) && put(item(0), "n", integer(100)));
     sum_up(top, n, "8 100 108 54d"), sum_up(all, n, "1 100 122 20.3333d");
     CHECK(realm_rollback(r));
-    /* Sums of integers wrap around. */
+    /* A sum of integers that does not fit is an exact decimal: 2^63, whose lower word is INT64_MIN. */
     CHECK(realm_begin_write(r) && put(item(0), "i", integer(INT64_MAX)) && put(item(4), "i", integer(1)) && realm_results_sum(query("id == 0 OR id == 4"), i, &v, &found) && v.integer == INT64_MIN && realm_rollback(r));
-    /* NaN is passed over, infinities count. */
+    /* NaN is skipped, infinities count. */
     CHECK(realm_begin_write(r) && put(item(4), "g", real(NAN)));
     sum_up(all, property_key("g"), "-1.5d 2d 1d 0.333333d");
     CHECK(put(item(0), "g", real(INFINITY)));
@@ -811,7 +810,7 @@ static void deleting(void) {
     size_t n = 0;
     FAILS(STATE, realm_results_delete_all(rows)), FAILS(STATE, realm_results_delete_all(two)), FAILS(STATE, realm_results_delete_all(of_list)), FAILS(STATE, realm_results_delete_all(of_values)), FAILS(STATE, realm_results_delete_all(all_items()));
     CHECK(rows_are(rows, "2 5 0 1 3"));
-    /* A limited view: only those. */
+    /* Limited results: only their rows. */
     realm_begin_write(r);
     CHECK(realm_results_delete_all(two) && rows_are(all_items(), "0 1 3 4 10") && (!thorough || rows_are(two, "0 1")) && rows_are(rows, "0 1 3"));
     CHECK(realm_rollback(r));
@@ -822,7 +821,7 @@ static void deleting(void) {
     CHECK(realm_results_delete_all(query("n >= 3")) && rows_are(all_items(), "4 10") && rows_are(of_list, ""));
     CHECK(realm_rollback(r));
     CHECK(realm_begin_write(r) && realm_results_delete_all(query("n > 100")) && count(all_items()) == 7 && realm_results_delete_all(all_items()) && count(all_items()) == 0 && realm_rollback(r) && count(all_items()) == 7);
-    /* Of a list, a set, backlinks: the objects. */
+    /* Results of a list, a set, backlinks: the objects are deleted. */
     for (int twice = 0; twice < 1 + thorough; twice++) { /* an object once, then two times in the list */
         realm_begin_write(r);
         if (!twice) realm_list_erase(list(o, "la"), 2);
@@ -841,7 +840,7 @@ static void deleting(void) {
     CHECK(realm_results_delete_all(R(realm_get_backlinks(item(thorough ? 3 : 1), item_class, property_key("la")))) && rows_are(all_items(), "0 1 2 3 4 5"));
     CHECK(realm_rollback(r));
     CHECK(realm_begin_write(r) && realm_results_delete_all(R(realm_list_to_results(list(o, "parts")))) && realm_list_size(list(o, "parts"), &n) && n == 0 && realm_get_num_objects(r, part_class, &n) && n == 0 && realm_rollback(r));
-    /* Of a dictionary and of values: the collection becomes empty, what it links to stays. */
+    /* Results of a dictionary and of values: the collection becomes empty, the objects it links to stay. */
     CHECK(realm_begin_write(r) && realm_results_delete_all(R(realm_dictionary_to_results(dict(o, "da")))) && count(all_items()) == 7 && realm_dictionary_size(dict(o, "da"), &n) && n == 0 && realm_rollback(r));
     realm_begin_write(r);
     CHECK(realm_results_delete_all(of_values) && realm_list_size(list(o, "li"), &n) && n == 0 && rows_are(of_values, ""));
@@ -855,7 +854,7 @@ static void deleting(void) {
     end_section();
 }
 
-/* ---- What is gone ------------------------------------------------------------------------------------ */
+/* ---- Deleted objects and collections ----------------------------------------------------------------- */
 
 static void gone(void) {
     begin_section("gone");
@@ -902,7 +901,7 @@ static void gone(void) {
         CHECK(rows_are(query("n > 0"), "0 1") && rows_are(fixed, "0 1"));
         if (thorough) CHECK(rows_are(rows, "0 1"));
     }
-    /* A nested list whose place holds something else. */
+    /* A nested list whose place has another value now. */
     CHECK(realm_begin_write(r));
     realm_object_t* q = create(7, 1);
     CHECK(realm_set_json(q, property_key("m"), "[1, 2]"));

@@ -1,24 +1,23 @@
 /*
  * Schemas, schema modes and migration. Goal: for every kind of difference between the schema of a
  * config and that of the file, in every schema mode and with an equal, a higher and a lower version,
- * the open succeeds or fails as documented, and the file holds afterwards what it should; a failed
- * open changes nothing. Method: tables. A text describes a schema together with the data, and both
- * make a file and say what is expected in it:
+ * the open succeeds or fails as documented, and the file then has the documented content; a failed open changes
+ * nothing. Method: tables. A text describes a schema and data; such texts are used to make files and as the expected
+ * content of files:
  *
  *     A(n:int,s:str?,to:>K?,e:>E?)[7,'seven',@K0,@E0;8,-,-,-] E!(v:int)[3] K(id:int*)[1;2]
  *
  * Class, ! embedded, ~ asymmetric, @name for the name of a primary key that no property is flagged
  * as; per property name, =alias, type with > target, < linking class, . origin, then [] list, % set,
  * {} dictionary, ? nullable, * primary key, ^ indexed, $ full-text, + stored although computed. Data:
- * objects with their values in order; @K0 is the first object of K. What a file holds is read through
- * an instance without a schema of its own and begins with the version ("v1 " or "v- ").
+ * objects with their values in order; @K0 is the first object of K. The content of a file is read through an instance
+ * opened without a schema; its text begins with the version ("v1 " or "v- ").
  *
  *     schema_test [-v]
  *
- * -v prints the text of every expected error. With SCHEMA_TEST_SKIP_CRASHES in the environment the
- * few checks are left out that not every implementation of the API survives or passes: the rows with
- * a leading "!" in the name or schema among them. Compiles as C11 and as C++17. Exit status 1 when a
- * check failed.
+ * -v prints the text of every expected error. With SCHEMA_TEST_SKIP_CRASHES set, the test skips the few checks in which
+ * another implementation of the API may crash or differ, such as the rows with a leading "!" in the name or schema.
+ * Compiles as C11 and as C++17. Exit status 1 when a check failed.
  */
 
 #include <realm.h>
@@ -60,7 +59,7 @@ static bool same_number(long long got, long long wanted, int line, const char* w
     return result(got == wanted, line, text);
 }
 #define CHECK(condition) result((condition), __LINE__, #condition)
-/* Steps on the way count only when they fail. */
+/* Intermediate steps are counted only when they fail. */
 static bool must(bool good, int line, const char* what) { return good || result(false, line, what); }
 #define MUST(condition) must((condition), __LINE__, #condition)
 #define TEXT(got, wanted) same_text(got, wanted, __LINE__)
@@ -107,7 +106,7 @@ static const char* swap(const char* text, const char* from, const char* to) {
     put(out, "%.*s%s%s", (int)(place - text), text, to, place + strlen(from));
     return out;
 }
-/* Behind the data that begins at `text`, if there are any. */
+/* The position after the data that begins at `text`, if there are any. */
 static const char* behind_data(const char* text) {
     if (*text != '[') return text;
     for (int depth = 0; *text; text++) {
@@ -116,7 +115,7 @@ static const char* behind_data(const char* text) {
     }
     return text;
 }
-/* Only the schema of a text, if asked without the computed properties. */
+/* Only the schema of a text; without the computed properties if `computed` is false. */
 static const char* schema_part(const char* text, bool computed) {
     char* out = fresh();
     while (*text) {
@@ -264,7 +263,7 @@ static void put_property(char* out, const realm_t* r, realm_object_t* o, const r
     }
     put(out, "]");
 }
-/* What a realm shows, as a text: schema and, if asked for, data. */
+/* The content of a realm as a text: schema and, optionally, data. */
 static const char* shown(const realm_t* r, bool data) {
     char* out = fresh();
     realm_class_key_t keys[20];
@@ -288,7 +287,7 @@ static const char* shown(const realm_t* r, bool data) {
             put(out, "%s%s%s", p[i].link_target, *p[i].link_origin_property_name ? "." : "", p[i].link_origin_property_name);
             put(out, "%s", p[i].collection_type == RLM_COLLECTION_TYPE_LIST ? "[]" : p[i].collection_type == RLM_COLLECTION_TYPE_SET ? "%" : p[i].collection_type ? "{}" : "");
             put(out, "%s", p[i].flags & RLM_PROPERTY_NULLABLE ? "?" : "");
-            /* A primary key of a file always reads back as indexed too. */
+            /* A primary key read from a file always has the indexed flag. */
             put(out, "%s", p[i].flags & RLM_PROPERTY_PRIMARY_KEY ? "*" : p[i].flags & RLM_PROPERTY_INDEXED ? "^" : "");
             put(out, "%s", p[i].flags & RLM_PROPERTY_FULLTEXT_INDEXED ? "$" : "");
         }
@@ -368,7 +367,7 @@ static bool opens(settings s, int error) {
     close_realm(r);
     return good;
 }
-/* What the file holds, as a text. */
+/* The content of the file, as a text. */
 static const char* contents(void) {
     realm_t* r = open_with(how(NULL, AUTO, NO_VERSION));
     char* out = fresh();
@@ -417,7 +416,7 @@ static realm_value_t parse_value(const char** text) {
     }
     return v;
 }
-/* The embedded object that the text at `text` names, made by one of the two functions. */
+/* Makes the embedded object that `text` names, with one of the two functions. */
 static void make_embedded(const char** text, realm_object_t* owner, realm_property_key_t key, realm_list_t* list, size_t index) {
     size_t n = strcspn(++*text, "0123456789");
     realm_object_t* child = list ? realm_list_insert_embedded(list, index) : realm_set_embedded(owner, key);
@@ -498,8 +497,8 @@ static const char base[] = "A(n:int,s:str?,r:str$,to:>K?,e:>E?,l:>C?)[7,'seven',
                            "K(id:int*,w:str^)[1,'one';2,'two']";
 /* A change replaces `from` by `to` in the schema; applied to the file it replaces data_from by
  * data_to in schema and data (NULL: as in the schema). Cells: automatic = >, immutable =, read-only,
- * soft reset =, hard reset =, additive = and other versions, manual = >. An error number; h: the file
- * stays as it is; v: but for the version; a: applied; r: a new, empty file. The rest follows. */
+ * soft reset =, hard reset =, additive = and other versions, manual = >. Values of cells: an error number; h: the file
+ * is unchanged; v: unchanged except for the version; a: the change is applied; r: a new, empty file. */
 #define REFUSED "2019 2019 r r 2019 2019 2017 2017"
 static const struct change { const char *name, *cells, *from, *to, *data_from, *data_to; } changes[] = {
     {"same schema", "h v h h h h h v h v", NULL, NULL, NULL, NULL},
@@ -602,7 +601,7 @@ static void every_cell(void) {
                     write_file(file, size);
                     cell(&changes[c], mode, version, function);
                 }
-    /* An open that has nothing to do, or is refused, writes nothing at all. */
+    /* An open that changes nothing, or is refused, does not write to the file. */
     for (int mode = 0; mode < MODES; mode++)
         for (int other = 0; other < 2; other++) {
             at("nothing written, %s, %s", mode_names[mode], other ? "refused" : "same");
@@ -613,7 +612,7 @@ static void every_cell(void) {
             CHECK(now_size == size && !memcmp(now, file, size));
             free(now);
         }
-    /* The primary key of a file reads back as indexed. */
+    /* A primary key read from a file has the indexed flag. */
     at("index of the primary key");
     write_file(file, size);
     realm_t* r = open_with(how(NULL, AUTO, NO_VERSION));
@@ -668,7 +667,7 @@ static void new_files(void) {
             TEXT(contents(), mode == READ_ONLY ? "v3 " : wanted);
             if (!function) continue;
             opens(s, 0), NUMBER(calls, 1);
-            version = 4, s.version = 4; /* not run for a migration, but for the new file of a reset */
+            version = 4, s.version = 4; /* not called for a migration, but for the new file of a reset */
             opens(s, 0), NUMBER(calls, mode == SOFT || mode == HARD ? 2 : 1);
             s.version = 5, version = 5, s.schema = "B(x:int,y:int)";
             opens(s, mode == MANUAL ? 2017 : 0), NUMBER(calls, mode == SOFT || mode == HARD ? 3 : 1);
@@ -684,7 +683,7 @@ static void new_files(void) {
     opens(s, 1000000);
     CHECK(user_error == &version);
     TEXT(contents(), "v- ");
-    good_start = true, calls = 0; /* the file is still one without a version */
+    good_start = true, calls = 0; /* the file still has no version */
     opens(s, 0), NUMBER(calls, 1);
     TEXT(contents(), "v1 B(x:int)[9] E!(v:int)");
     at("migration function on a new file");
@@ -756,7 +755,7 @@ static void subsets(void) {
 /* ---- Validation ----------------------------------------------------------------------------------- */
 
 static void validation(void) {
-    /* Schema; validation bits; number of problems; what the text of the error names. */
+    /* Schema; validation bits; number of problems; a text that the error message must have. */
     static const struct { const char* schema; unsigned bits; int problems; const char* named; } table[] = {
         {"A(n:int)", 0, 0, NULL},
         {"A(n:int) A(n:int)", 0, 1, "'A'"},
@@ -819,7 +818,7 @@ static void validation(void) {
         {"A(n:int) E!(v:int)", 2, 1, "'E'"},
         {"A(n:int) E!(f:>F?) F!(v:int)", 2, 2, "'F'"},
         {"A(e:>E[]) E!(f:>F?) F!(v:int)", 2, 0, NULL},
-        {"A(n:int,n:int) E!(e:>E?)", 2, 1, "'n'"}, /* cycles and reach: only when all else is well */
+        {"A(n:int,n:int) E!(e:>E?)", 2, 1, "'n'"}, /* cycles and reachability are checked only if everything else is valid */
         {"(:int)", 0, 0, NULL},
         {"A()", 0, 0, NULL},
         {"A(n:int$,s:str^$)", 0, 0, NULL},
@@ -847,11 +846,11 @@ static void validation(void) {
     TEXT(contents(), "v1 Z(n:int)[1]");
 }
 
-/* Names, and what validation does not look at. */
+/* Names, and faults that validation does not check. */
 static void creation(void) {
     static const struct { int error, class_length, property_length; const char *schema, *after; } table[] = {
         {0, 57, 1, NULL, NULL}, {3010, 58, 1, NULL, NULL}, {0, 1, 63, NULL, NULL}, {3010, 1, 64, NULL, NULL}, {0, 57, 63, NULL, NULL},
-        {3010, 1, 0, NULL, NULL}, {0, 0, 1, NULL, ""}, /* a class without a name is hidden from those without a schema */
+        {3010, 1, 0, NULL, NULL}, {0, 0, 1, NULL, ""}, /* a class without a name is hidden from a realm opened without a schema */
         {0, 0, 0, "A()", NULL}, {0, 0, 0, "A(n:int,k:str*)", "A(k:str*,n:int)"}, /* the key comes first in a new file */
         {2007, 0, 0, "A(n:int$)", NULL}, {0, 0, 0, "A(s:str$)", NULL}, {0, 0, 0, "A(s:str[]$)", NULL}, {0, 0, 0, "A(s:str^$)", "A(s:str^)"},
         {0, 0, 0, "A(s:str*$)", "A(s:str*)"}, {3010, 0, 0, "A@k(k:int)", NULL},
@@ -877,15 +876,14 @@ static void creation(void) {
     realm_property_info_t p;
     CHECK(r && realm_get_property(r, class_named(r, "A").key, property_named(r, "A", "k"), &p) && p.flags == RLM_PROPERTY_PRIMARY_KEY);
     close_realm(r);
-    TEXT(contents(), "v1 A(k:int^)"); /* as if it were indexed */
+    TEXT(contents(), "v1 A(k:int^)"); /* shown as indexed */
 }
 
 /* ---- Migrations ------------------------------------------------------------------------------------- */
 
-/* From version 1 to 2. Steps of the function, parted by ";": idle; false; commit; rollback; rename
- * CLASS OLD NEW ERROR; remove CLASS ERROR DELETED; number CLASS PROPERTY
- * FIRST [STEP] (values from FIRST on);
- * create CLASS; delete CLASS (its first object). */
+/* From version 1 to 2. Steps of the function, separated by ";": idle; false; commit; rollback; rename CLASS OLD NEW
+ * ERROR; remove CLASS ERROR DELETED; number CLASS PROPERTY FIRST [STEP] (values from FIRST on); create CLASS; delete
+ * CLASS (its first object). */
 static const struct migration { const char *name, *before, *target, *steps; int backlinks, error; const char* after; } migrations[] = {
     {"int to string", "A(n:int,s:str?)[7,'str']", "A(n:str,s:str?)", NULL, 0, 0, "A(s:str?,n:str)['str','']"},
     {"nullable to required", "A(n:int,s:str?)[7,'str']", "A(n:int,s:str)", NULL, 0, 0, "A(n:int,s:str)[7,'']"},
@@ -930,7 +928,7 @@ static const struct migration { const char *name, *before, *target, *steps; int 
     {"to embedded, loses its key", "A(l:>T?)[@T0] T(y:int*)[1]", "A(l:>T?) T!(y:int)", NULL, 0, 0, "A(l:>T?)[@T0] T!(y:int)[1]"},
     {"to top-level", "A(l:>E?)[@E0;-] E!(y:int)[1]", "A(l:>E?) E(y:int)", NULL, 0, 0, "A(l:>E?)[@E0;-] E(y:int)[1]"},
     {"to top-level with a new key", "A(l:>E?)[@E0;-] E!(y:int)[1]", "A(l:>E?) E(y:int*)", NULL, 0, 0, "A(l:>E?)[@E0;-] E(y:int*)[1]"},
-    {"!link to list of embedded", "A(l:>E?)[@E0] E!(y:int)[1]", "A(l:>E[]) E!(y:int)", NULL, 0, 0, "A(l:>E[])[[]] E!(y:int)"}, /* the children go too */
+    {"!link to list of embedded", "A(l:>E?)[@E0] E!(y:int)[1]", "A(l:>E[]) E!(y:int)", NULL, 0, 0, "A(l:>E[])[[]] E!(y:int)"}, /* the children are deleted, too */
     {"empty link to list of embedded", "A(l:>E?)[-] E!(y:int)", "A(l:>E[]) E!(y:int)", NULL, 0, 0, "A(l:>E[])[[]] E!(y:int)"},
 
     {"rename", "A(n:int,s:str)[7,'str']", "A(num:int,s:str)", "rename A n num 0", 0, 0, "A(num:int,s:str)[7,'str']"},
@@ -956,7 +954,7 @@ static const struct migration { const char *name, *before, *target, *steps; int 
     {"remove a class with links to it", "A(n:int,l:>B?)[7,@B0] B(x:int)[5]", "A(n:int)", "remove B 2003 0", 0, 0, "A(n:int)[7] B(x:int)[5]"},
     {"remove an unknown class", "A(n:int)[7]", "A(n:int)", "remove Z 0 0", 0, 0, "A(n:int)[7]"},
 };
-/* The same in manual mode: the function alone makes the changes. */
+/* The same in manual mode: only the function makes the changes. */
 static const struct migration manual[] = {
     {"nothing to do", "A(n:int)[7]", "A(n:int)", NULL, 0, 0, "A(n:int)[7]"},
     {"no function", "A(n:int)[7]", "A(num:int)", NULL, 0, 2017, NULL},
@@ -1022,7 +1020,7 @@ static void migrate(const struct migration* m, int mode) {
     if (m->error) opens(how(m->before, AUTO, 1), 0);
 }
 
-/* What the function sees. */
+/* The state that the function sees. */
 static const char seen_before[] = "A(n:int,s:str,o:int?)[7,'str',-] B(x:int)[5] K(id:int*)[1;2]";
 static const char seen_target[] = "A(m:str,s:str,o:int?) C(y:int) K(id:int)";
 static bool look(realm_userdata_t u, realm_t* old_realm, realm_t* r, const realm_schema_t* s) {
@@ -1041,7 +1039,7 @@ static bool look(realm_userdata_t u, realm_t* old_realm, realm_t* r, const realm
     CHECK(realm_refresh(r, &moved) && !moved);
     CHECK(realm_refresh(old_realm, NULL));
     TEXT(shown(old_realm, true), seen_before);
-    /* Carry a value over under another type; a class of the file that the schema lacks is hidden. */
+    /* Convert a value to another type; a class of the file that the schema lacks is hidden. */
     bool found = true;
     CHECK(realm_find_property(r, class_named(r, "A").key, "n", &found, NULL) && !found);
     CHECK(realm_find_class(r, "B", &found, NULL) && !found);
@@ -1094,7 +1092,7 @@ static void updates(void) {
     }
 }
 
-/* The modes decide what an update does, as they do for opening; its version is 0. */
+/* An update does the same as an open in each mode; its version is 0. */
 static void updates_by_mode(void) {
     static const struct { int mode; const char* file; int version; const char* target; int error; const char* after; } table[] = {
         {SOFT, "A(n:int)[7]", 0, "A(n:int) B(x:int)", 0, "A(n:int)[7] B(x:int)"},
@@ -1134,7 +1132,7 @@ static void names_are_bytes(void) {
     close_realm(r);
 }
 
-/* Computed properties have no column: all have the same key, and it finds the first. */
+/* Computed properties have no column: all have the same key, which finds the first. */
 static void keys_of_computed_properties(void) {
     at("keys of computed properties");
     make_file("A(to:>B?) B(x:int,first:<A.to[],second:<A.to[])", 1);
@@ -1195,7 +1193,7 @@ static void others(void) {
         {"A(n:int)", 2, 2019, 0, 2018},
         {"A(n:str,s:str?)", 2, 2019, 0, 2018},
         {"A(n:int^,s:str?)", 1, 0, 0, 0},
-        {"A(n:int,s:str?)", 2, 0, 0, -2018}, /* a check that may be left out */
+        {"A(n:int,s:str?)", 2, 0, 0, -2018}, /* a check that may be skipped */
         {"A(n:int?,s:str?)", 2, 0, 0, -2018},
     };
     for (size_t k = 0; k < sizeof table / sizeof *table; k++) {
@@ -1225,7 +1223,7 @@ static void others(void) {
         NUMBER(realm_changes, !table[k].error);
         NUMBER(realm_get_schema_version(r), table[k].schema_changes ? table[k].version : 1);
         TEXT(shown(r, false), "A(n:int,s:str?)");
-        if (!strstr(table[k].target, "int?")) TEXT(shown(r, true), "A(n:int,s:str?)[7,'str']"); /* else its key of n is out of date */
+        if (!strstr(table[k].target, "int?")) TEXT(shown(r, true), "A(n:int,s:str?)[7,'str']"); /* otherwise its key of n is out of date */
         if (table[k].reopened >= 0 || !skip_crashes) opens(how("A(n:int,s:str?)", AUTO, 1), abs(table[k].reopened));
         if (table[k].error) CHECK(!realm_begin_write(r)), NUMBER(last_error(), table[k].error);
         if (k == 0) {

@@ -1,12 +1,13 @@
 /*
- * What is secret. Goal: the core dump of a program that writes to an encrypted file holds neither its key nor what it wrote, except in memory of
- * the program's own; a key that was refused never leaves a plain file behind. Method: a child opens a file, writes texts that it read from
- * a pipe and has wiped from its own memory, and ends itself at several moments; the dump that the system leaves is searched.
+ * Secrets in memory. Goal: the core dump of a program that writes to an encrypted file has neither the key nor the
+ * written data, except in the program's own memory; a refused key never leads to a plain file. Method: a child opens a
+ * file, writes texts that it read from a pipe and then wiped from its own memory, and aborts at several moments; the
+ * test searches the dump that the operating system leaves.
  *
  *     secrets_test
  *
- * Where the system gives dumps to another program, only the second half is tested, and it says so. Compiles as C11 and as C++17. Exit status
- * 1 when a check failed.
+ * If the system passes dumps to another program, the test prints that and checks only the second half. Compiles as C11
+ * and as C++17. Exit status 1 when a check failed.
  */
 
 #ifndef _GNU_SOURCE
@@ -25,7 +26,7 @@
 #include "checks.h"
 
 enum { LENGTH = 28, TEXTS = 7, LARGE = 3 << 20 };
-/* When the child ends. */
+/* The moment when the child aborts. */
 enum moment { WRITING, COMMITTED, REOPENED, COPIED, ROLLED_BACK, MOMENTS };
 
 static char folder[] = "/tmp/secrets_test.XXXXXX";
@@ -36,7 +37,7 @@ struct secrets {
     uint8_t key[64];
     char texts[TEXTS][LENGTH];
 };
-/* In a way that no compiler leaves out. */
+/* In a way that no compiler optimises away. */
 static void wipe(void* at, size_t count) {
     volatile uint8_t* p = (volatile uint8_t*)at;
     while (count--) *p++ = 0;
@@ -99,7 +100,7 @@ static realm_property_key_t key_of(realm_t* realm, realm_class_key_t table, cons
     bool found = false;
     return realm_find_property(realm, table, name, &found, &p) && found ? p.key : RLM_INVALID_PROPERTY_KEY;
 }
-/* Everything is written twice: the second time over what is in memory already. */
+/* Everything is written twice: the second time over data that is already in memory. */
 static bool fill(realm_t* realm, struct secrets* s) {
     realm_class_info_t info;
     bool found = false, done = realm_find_class(realm, "Item", &found, &info) && found && realm_begin_write(realm);
@@ -116,7 +117,7 @@ static bool fill(realm_t* realm, struct secrets* s) {
         for (int i = 0; i < 40; i++) done = done && realm_list_insert(list, 0, text(s->texts[4], LENGTH));
         realm_dictionary_t* map = realm_get_dictionary(o, key_of(realm, items, "map"));
         done = done && realm_dictionary_insert(map, text(s->texts[5], LENGTH), text(s->texts[5], LENGTH), NULL, NULL);
-        /* A value that lies in the transaction's own memory is set somewhere else. */
+        /* A value in the transaction's memory is written to another place. */
         realm_value_t v;
         done = done && realm_get_value(o, key_of(realm, items, "name"), &v) && realm_set_value(o, key_of(realm, items, "any"), v, false);
         realm_release(list);
@@ -147,7 +148,8 @@ static bool read_all(realm_t* realm) {
     realm_release(all);
     return done;
 }
-/* Registers keep what they moved last, and the stack keeps registers: both are used for other things, as in any program that goes on. */
+/* Registers keep the last data they moved, and the stack keeps registers: this function overwrites both, as any program
+   does that continues. */
 static void use_registers(void) {
     static char from[1 << 14], to[1 << 14];
     /* Each size is moved in its own way. */
@@ -158,7 +160,7 @@ static void use_stack(void) {
     char stack[1 << 18];
     wipe(stack, sizeof stack);
 }
-/* Ends with a core dump; any other end is a failure of the test. */
+/* Aborts with a core dump; any other end is a failure of the test. */
 static void live(int form, int when, int input) {
     static struct secrets s;
     if (read(input, &s, sizeof s) != (ssize_t)sizeof s) _exit(11);
@@ -189,7 +191,7 @@ static void live(int form, int when, int input) {
 /* ---- Dumps ---------------------------------------------------------------------------------------- */
 
 static bool holds(const uint8_t* dump, size_t size, const void* what, size_t count) { return memmem(dump, size, what, count) != NULL; }
-/* The dump in the present folder, removed; NULL when there is none. */
+/* Reads and removes the dump in the current folder; NULL when there is none. */
 static uint8_t* take_dump(size_t* size) {
     DIR* all = opendir(".");
     struct dirent* entry;
@@ -218,7 +220,7 @@ static bool dumps(int form, int when) {
     int both[2];
     if (pipe(both) != 0) give_up();
     fflush(stdout);
-    /* The child has never seen the secrets before it reads them. */
+    /* The child does not have the secrets before it reads them from the pipe. */
     pid_t child = fork();
     if (child == 0) live(form, when, both[0]);
     CHECK(make_secrets(&s) && write(both[1], &s, sizeof s) == (ssize_t)sizeof s);
@@ -256,7 +258,7 @@ static void refused_keys(void) {
         if (how == 3) FAILS(number, crealm_config_set_passphrase(config, "words", 5, 33, 0));
         FAILS(number, realm_open(config));
         CHECK(access(path, F_OK) != 0);
-        /* Nor does it take the key away from another file. */
+        /* It does not affect the key of another file either. */
         realm_config_t* other = configure("other.realm", key, 0);
         realm_t* realm = realm_open(other);
         if (CHECK(realm)) {
@@ -266,7 +268,7 @@ static void refused_keys(void) {
         }
         realm_release(realm);
         realm_release(other);
-        /* What is set afterwards counts. */
+        /* A later setting replaces the refused one. */
         CHECK(realm_config_set_encryption_key(config, how == 3 ? NULL : key, how == 3 ? 0 : 64));
         realm = realm_open(config);
         CHECK(realm);

@@ -1,8 +1,9 @@
 /*
- * Writes of a commit that are cut short. Goal: wherever a write ends too early, and whatever follows - the process ends, further calls fail,
- * power is lost while the commit is taken back, or all goes well again - the file opens, holds what the last commit that returned wrote, or in
- * addition one whose outcome is unknown, and can be written.
- * Method: a child process commits; the Nth write of the commit stops after so many bytes. The parent opens the file, counts, and writes.
+ * Writes of a commit that are cut short. Goal: wherever a write ends too early, and whatever follows - the process
+ * ends, further calls fail, power is lost while the commit is undone, or all later calls succeed - the file opens, has
+ * the data of the last commit that returned, possibly also of one whose outcome is unknown, and can be written.
+ * Method: a child process commits; the Nth write of the commit stops after a given number of bytes. The parent opens
+ *         the file, counts, and writes.
  *
  *     short_writes_test [FIXTURES [all]]      all: every length
  *
@@ -20,7 +21,7 @@
 #include "values.h"
 
 enum { FORMS = 4, OBJECTS = 10, WRITES = 14, SECTOR = 512 };
-/* What follows the short write. */
+/* The events after the short write. */
 typedef enum { END, FAIL_AND_END, FAIL_AND_CLOSE, FAIL_ONCE, FAIL_ONCE_AND_GO_ON, LOSE_POWER, STORIES } story_t;
 static const char* const story_names[] = {"the process ends", "all fails, then it ends", "all fails, then it closes", "one call fails, then it ends",
                                           "one call fails, then it goes on", "one call fails, then power is lost in the write after it"};
@@ -49,7 +50,7 @@ static ssize_t write_some(int fd, const void* bytes_, size_t size, off_t at) {
         if (fault.story == END) _exit(0);
         if (done > 0) return done;
     } else if (fault.phase == AFTER && fault.story == LOSE_POWER && size > SECTOR) {
-        /* All but the first sector of it reached the disk. */
+        /* All of it except the first sector reached the disk. */
         ssize_t done = pwrite(fd, p + SECTOR, size - SECTOR, at + SECTOR);
         _exit(done < 0 ? 3 : 0);
     }
@@ -85,7 +86,7 @@ static bool add(realm_t* r, realm_class_key_t thing) {
     realm_release(realm_object_create(r, thing));
     return realm_commit(r);
 }
-/* The child's answers. */
+/* The child's exit codes. */
 enum { REFUSED = 10, COMMITTED, UNKNOWN, NO_SUCH_WRITE, WENT_ON = 20 };
 static void child(void) {
     realm_class_key_t thing = 0;
@@ -109,7 +110,7 @@ static void child(void) {
     fflush(stdout);
     _exit(failed ? 1 : answer);
 }
-/* Whether there is such a write. */
+/* Runs one case. Returns whether the commit has such a write. */
 static bool run(void) {
     static char name[200];
     snprintf(name, sizeof name, "form %d: write %d ends after %d bytes; %s", fault.form, fault.write, fault.length, story_names[fault.story]);
@@ -150,7 +151,7 @@ int main(int argc, char** argv) {
     if (!mkdtemp(folder)) return 1;
     snprintf(path, sizeof path, "%s/f.realm", folder);
     realm_set_log_level(RLM_LOG_LEVEL_OFF);
-    /* Nothing waits for the disk: what counts is what is written. */
+    /* Flushes do nothing here: only the written data is checked. */
     crealm_system_calls_t calls;
     memset(&calls, 0, sizeof calls);
     calls.pwrite = write_some;

@@ -1,14 +1,16 @@
 /*
  * Snapshot opens. Goal: beside a writer that commits, grows and compacts without pause each open shows exactly one committed version or fails
- * with CREALM_ERR_FILE_KEEPS_CHANGING, and nothing in the file's folder is written, locked or made.
+ * with CREALM_ERR_FILE_KEEPS_CHANGING, and nothing in the file's folder is written, locked or created.
  *
  *     snapshot_test [FIXTURES [OPENS [LIBRARY]]]
  *
- * OPENS:   opens beside each writer (60), a third of them beside those of encrypted files.
- * LIBRARY: a shared library with Realm's C API, for instance realm-core's, that writes instead of this one. Needs an absolute path.
+ * OPENS:   opens beside each writer (60); a third of that number beside writers of encrypted files.
+ * LIBRARY: a shared library with Realm's C API, for instance realm-core's, which the writer uses instead of this one.
+ *          An absolute path.
  *
- * Every commit of the writer changes every object of a class, moves amounts between others and adds or removes some, so that what a snapshot
- * shows can be recognised as one version: all numbers equal the version's, the amounts sum up to nothing, the count is what the version says.
+ * Every commit of the writer changes every object of a class, moves amounts between other objects and adds or removes
+ * some, so that the test can check that a snapshot is exactly one version: all numbers equal that of the version, the
+ * amounts add up to zero, and the count is the one of the version.
  */
 
 #ifndef _GNU_SOURCE
@@ -34,14 +36,14 @@
 
 enum { ITEMS = 150, MOST = 700, LONGEST = 3000 };
 
-/* In memory where that is possible: there the writer waits for no disk. */
+/* In memory if possible, so that the writer does not wait for a disk. */
 static char folder[] = "/dev/shm/snapshot-XXXXXX";
 static char path[100];
 
 /* ---- Any library ---------------------------------------------------------------------------------- */
 
 static void* library;
-/* The library's own function: the writer may be another library than the one this program is linked with. */
+/* The function of the loaded library: the writer may use another library than the one this program is linked with. */
 #define F(name) ((__typeof__(&name))symbol(#name))
 static void* symbol(const char* name) {
     void* found = dlsym(library, name);
@@ -97,7 +99,7 @@ static realm_t* open_to_write(enum form form) {
 
 /* ---- The writer ----------------------------------------------------------------------------------- */
 
-/* What writer and reader tell each other. */
+/* Data shared by writer and reader. */
 struct shared {
     ATOMIC(int64_t) begun;     /* the newest version whose transaction began */
     ATOMIC(int64_t) committed; /* the newest version whose commit returned */
@@ -136,7 +138,7 @@ static uint64_t mixed_up(uint64_t z) {
     z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
     return z ^ (z >> 31);
 }
-/* A text that tells what it was made from, of a length that does, too. */
+/* A text whose content and length depend on n. */
 static size_t text_for(uint64_t n, char* to) {
     size_t length = 20 + mixed_up(n) % (n % 5 == 0 ? LONGEST - 20 : 100);
     int head = snprintf(to, LONGEST, "%llu:", (unsigned long long)n);
@@ -161,7 +163,7 @@ static realm_object_t* at(realm_t* r, realm_class_key_t c, size_t i) {
     F(realm_release)(all);
     return o;
 }
-/* Adds or removes fillers: the file grows, and gets holes. */
+/* Adds or removes filler objects, so that the file grows and gets free space. */
 static bool change_fillers(realm_t* r, const struct classes* k, int64_t n, int64_t* count) {
     static char words[LONGEST];
     bool good = true;
@@ -184,7 +186,7 @@ static bool change_fillers(realm_t* r, const struct classes* k, int64_t n, int64
     }
     return good;
 }
-/* One commit; a small one changes the numbers alone, so that each takes as much space as the one before. */
+/* One commit; a small commit changes only the numbers, so that each takes as much space as the one before. */
 static bool commit_as(realm_t* r, const struct classes* k, bool is_small) {
     static char words[LONGEST];
     realm_object_t* state = at(r, k->state, 0);
@@ -212,7 +214,7 @@ static bool commit_as(realm_t* r, const struct classes* k, bool is_small) {
     return good;
 }
 static bool commit(realm_t* r, const struct classes* k) { return commit_as(r, k, false); }
-/* Commits, grows, compacts and opens anew until it is stopped, or left alone. */
+/* Commits, grows, compacts and reopens the file until it is stopped or its parent ends. */
 static int write_on(enum form form, pid_t parent) {
     while (!shared->stop && getppid() == parent) {
         realm_t* r = open_to_write(form);
@@ -259,7 +261,7 @@ static realm_t* open_snapshot(enum form form) {
     realm_release(c);
     return r;
 }
-/* The version that a snapshot shows: 0 for the empty one, −1 for a mixture, of which it prints what does not go together. */
+/* The version that a snapshot shows: 0 for an empty file, −1 for a mixture, whose contradiction it prints. */
 static int64_t shown(realm_t* r) {
     struct classes k = classes_of(r);
     if (k.item == RLM_INVALID_CLASS_KEY) return 0;
@@ -298,7 +300,7 @@ static int64_t shown(realm_t* r) {
     return -1;
 }
 
-/* Opens beside a writer; counts what they showed. */
+/* Opens snapshots beside a writer and counts the versions they show. */
 static void beside(enum form form, int opens, const char* other) {
     shared->begun = shared->committed = shared->compacted = 0;
     shared->stop = 0;
@@ -323,7 +325,7 @@ static void beside(enum form form, int opens, const char* other) {
         int64_t most = shared->begun, n = shown(r);
         mixed += n < 0;
         good += n >= 0;
-        /* The newest version of a moment during the call. */
+        /* It must be the newest version at some moment during the call. */
         old += n >= 0 && (n < least || n > most || n < last);
         versions += n > last;
         if (n > last) last = n;
@@ -352,11 +354,11 @@ static realm_t* writer_here;
 static struct classes keys_here;
 static struct {
     int copies, commits;      /* calls that copied from the file; commits that were made inside them */
-    int budget;               /* copies that are disturbed */
+    int budget;               /* number of copies to disturb */
     bool until_header_is_back;
-    bool same_header;         /* the header was the same behind the commits */
-    bool no_memory, no_range; /* calls that the system refuses */
-    int nameless;             /* files made without a name, outside of memory */
+    bool same_header;         /* the header was the same after the commits */
+    bool no_memory, no_range; /* system calls that fail */
+    int nameless;             /* unnamed files made, outside of memory */
 } copying;
 
 static void read_header(uint8_t to[24]) {
@@ -422,7 +424,7 @@ static void test_commits_inside(enum form form) {
     CHECK(r && shown(r) == shared->committed && copying.copies == 1);
     realm_release(r);
 
-    /* One commit, or some that lead back to the very same header: the copy is made again. */
+    /* One commit, or several that lead back to the same header: the copy is made again. */
     for (int back = 0; back < 2; back++) {
         hook();
         copying.budget = 3;
@@ -441,7 +443,7 @@ static void test_commits_inside(enum form form) {
     FAILS(CREALM_ERR_FILE_KEEPS_CHANGING, open_snapshot(form));
     CHECK(copying.commits == 100);
 
-    /* A snapshot stays what it is while the file moves on, and goes with its last handle. */
+    /* A snapshot does not change while the file is written, and is released with its last handle. */
     hook();
     r = open_snapshot(form);
     int64_t then = shared->committed;
@@ -472,12 +474,12 @@ static void test_commits_inside(enum form form) {
     realm_release(writer_here);
 }
 
-/* ---- What a snapshot must not show ---------------------------------------------------------------- */
+/* ---- Contents that a snapshot must not show ------------------------------------------------------- */
 
 static int64_t seen_at_flush;
 static int flushes;
 static int look_at_flush(int fd) {
-    /* The record of the commit and all of its nodes are in the file; whether it succeeds is decided now. */
+    /* The record of the commit and all of its nodes are in the file; now it is decided whether the commit succeeds. */
     if (flushes++ == 0) {
         realm_t* r = open_snapshot(PLAIN);
         seen_at_flush = r ? shown(r) : -2;
@@ -506,7 +508,7 @@ static ssize_t die_at_header(int fd, const void* buffer, size_t count, off_t off
     if (offset == 0 && count == 24) _exit(7);
     return pwrite(fd, buffer, count, offset);
 }
-/* A writer that dies behind its flush has committed: the record leads to it. */
+/* A writer that dies after its flush has committed: the record leads to the version. */
 static void test_after_the_flush(void) {
     section = "a writer that died behind its flush";
     unlink(path);
@@ -544,7 +546,7 @@ static int no_flock(int fd, int operation) {
     return flock(fd, operation);
 }
 static int no_record_lock(int fd, int command, struct flock* lock) {
-    if (command != 36 && command != 92) traces++; /* not the question who has it */
+    if (command != 36 && command != 92) traces++; /* except the query for the owner of a lock */
     return fcntl(fd, command, lock);
 }
 static bool is_named(int fd) {
@@ -614,7 +616,7 @@ static void test_no_trace(enum form form) {
         CHECK(is_untouched(before[0], status_of(folder)) && is_untouched(before[1], status_of(path)) && is_untouched(before[2], status_of(lock)));
         if (live) realm_release(r);
     }
-    /* Even where there is no way to make anything. */
+    /* Also in a folder in which no file can be created. */
     if (geteuid() != 0) {
         CHECK(chmod(folder, 0500) == 0);
         realm_t* s = open_snapshot(form);
@@ -670,7 +672,7 @@ int main(int argc, char** argv) {
     void* memory = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) give_up();
     shared = (struct shared*)memory;
-    /* The writers are made before this process has used the library. */
+    /* The writers are started before this process has used the library. */
     section = "beside a writer";
     for (int form = PLAIN; form < FORMS; form++)
         if (!other || form != SEALED) beside((enum form)form, form == PLAIN ? opens : (opens + 2) / 3, other);

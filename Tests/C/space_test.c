@@ -1,6 +1,7 @@
 /*
- * The size of a file in use. Goal: many small commits leave a file that is hardly larger than after the first one, also beside pinned versions
- * of this process and of others, and every pinned version still shows what it showed. Bytes are counted, no time.
+ * The size of a file in use. Goal: after many small commits a file is hardly larger than after the first one, also
+ * beside pinned versions of this process and of others, and every pinned version keeps its content. The test measures
+ * bytes, not time.
  */
 
 #ifndef _GNU_SOURCE
@@ -56,7 +57,7 @@ static long long file_size(void) {
     return stat(path, &info) == 0 ? (long long)info.st_size : -1;
 }
 
-/* A number over all values that a Realm shows. */
+/* A hash of all values that a Realm shows. */
 static uint64_t digest(realm_t* realm) {
     uint64_t hash = 1469598103934665603ULL;
     realm_results_t* all = realm_object_find_all(realm, thing);
@@ -131,7 +132,7 @@ static bool change(realm_t* realm, int what) {
     return realm_commit(realm) && good;
 }
 
-/* Small commits of each kind leave the file as it is. */
+/* Small commits of each kind do not make the file grow. */
 static void steady(void) {
     const char* kinds[] = {"numbers", "texts", "lists", "deletions and insertions"};
     for (int what = 0; what < 4; what++) {
@@ -153,7 +154,7 @@ static void steady(void) {
     }
 }
 
-/* A process that reads one version, says so, and compares it until the writer is done. */
+/* A process that reads one version, reports that, and compares the version with itself until the writer ends. */
 static void follow(int says, int hears) {
     realm_t* realm = open_realm();
     uint64_t first = digest(realm);
@@ -165,7 +166,8 @@ static void follow(int says, int hears) {
     _exit(same ? 0 : 1);
 }
 
-/* Pinned versions, here and in another process, cost what later commits replaced, and show what they showed. */
+/* Pinned versions, in this process and in another, take the space of the data that later commits replaced, and do not
+   change. */
 static void pinned(void) {
     section = "pinned";
     state = 4711;
@@ -189,7 +191,7 @@ static void pinned(void) {
     for (int i = 0; good && i < COMMITS; i++) {
         if (i % (COMMITS / MOST_PINS) == 0) {
             int pin = i / (COMMITS / MOST_PINS);
-            // Two stay at a time.
+            // Two pins exist at a time.
             if (pin >= 2) {
                 CHECK(digest(frozen[pin - 2]) == digests[pin - 2]);
                 realm_release(frozen[pin - 2]);

@@ -1,8 +1,9 @@
 /*
- * Small stacks. Goal: every call works on a thread with the least stack that the header names (CREALM_MIN_STACK_SIZE): queries and JSON as deep as
- * they may be, long chains of classes, copies, checks and migrations. How much of its stack each call used is printed with -v.
+ * Small stacks. Goal: every call works on a thread with the minimum stack of the header (CREALM_MIN_STACK_SIZE):
+ * queries and JSON of the maximum depth, long chains of classes, copies, checks and migrations. With -v the test prints
+ * how much stack each call used.
  *
- * Debug builds take several times as much, and are given it.
+ * Debug builds need several times as much, and get larger stacks here.
  */
 
 #ifndef _GNU_SOURCE
@@ -49,7 +50,7 @@ static realm_t* opened(void) {
     return r;
 }
 
-/* ---- What is called --------------------------------------------------------------------------- */
+/* ---- Calls ------------------------------------------------------------------------------------ */
 
 static char* repeated(const char* front, int times, const char* middle, const char* back) {
     size_t a = strlen(front), b = strlen(middle), c = strlen(back);
@@ -82,7 +83,7 @@ static void runs(const char* text, bool may_be_refused) {
     }
     realm_release(r);
 }
-/* As many levels as a small stack has no room for: the call fails there, and works where there is room. */
+/* More levels than fit onto a small stack: the call fails there, and works on a larger stack. */
 static void runs_where_there_is_room(const char* text) {
     realm_t* r = opened();
     if (!CHECK(r)) return;
@@ -134,7 +135,7 @@ static void subqueries(int levels, bool may_be_refused) {
     runs(text, may_be_refused);
 }
 static void deep_subqueries(void) {
-    /* Each is two levels of the query. */
+    /* Each subquery is two levels of the query. */
     subqueries(11, false);
     subqueries(32, true);
 }
@@ -201,7 +202,7 @@ static void checks_and_copies(void) {
     CHECK(realm_compact(r, &did));
     realm_release(r);
 }
-/* 20,000 embedded classes, each in the one before it. */
+/* 20,000 embedded classes, each contained in the one before it. */
 static void a_chain_of_classes(void) {
     enum { CLASSES = 20000 };
     realm_class_info_t* classes = (realm_class_info_t*)calloc(CLASSES, sizeof *classes);
@@ -219,7 +220,7 @@ static void a_chain_of_classes(void) {
     realm_schema_t* s = realm_schema_new(classes, CLASSES, lists);
     CHECK(s && realm_schema_validate(s, RLM_SCHEMA_VALIDATION_REJECT_EMBEDDED_ORPHANS));
     realm_release(s);
-    /* The last one leads back to the second: a cycle of nearly all. */
+    /* The last one links back to the second: a cycle of almost all classes. */
     properties[CLASSES - 1] = property("next", RLM_PROPERTY_TYPE_OBJECT, RLM_COLLECTION_TYPE_NONE, names[1], RLM_PROPERTY_NULLABLE);
     s = realm_schema_new(classes, CLASSES, lists);
     if (CHECK(s)) FAILS(RLM_ERR_SCHEMA_VALIDATION_FAILED, realm_schema_validate(s, 0));
@@ -230,7 +231,7 @@ static void a_chain_of_classes(void) {
     free(names);
 }
 
-/* ---- On a thread of its own ------------------------------------------------------------------- */
+/* ---- On a separate thread --------------------------------------------------------------------- */
 
 typedef struct {
     const char* name;
@@ -250,7 +251,7 @@ static void run_on_a_thread(const call_t* call) {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     uint8_t* stack = (uint8_t*)mmap(NULL, stack_size + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (!CHECK(stack != MAP_FAILED)) give_up();
-    /* What lies below belongs to nobody. */
+    /* The page below the stack is inaccessible. */
     CHECK(mprotect(stack, page, PROT_NONE) == 0);
     stack += page;
     memset(stack, 0xA5, stack_size);

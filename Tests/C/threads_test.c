@@ -1,7 +1,8 @@
 /*
  * Handles on the wrong thread. Goal: every function of the C API that is confined to a thread refuses to work on another one, with
- * RLM_ERR_WRONG_THREAD, while the right thread works with the same handles; what any thread may do works on all of them at once; and a
- * realm that another thread closes, or lets go of, ends its owner's work with an error, at a moment of its own choosing.
+ * RLM_ERR_WRONG_THREAD, while the right thread works with the same handles; functions that any thread may call work on
+ * all threads at the same time; and when another thread closes or releases a realm at any moment, its owner's work ends
+ * with an error.
  *
  *     threads_test [FIXTURES [CALLS [ROUNDS]]]
  *
@@ -20,7 +21,7 @@
 enum { THREADS = 16 };
 
 
-/* ---- What each thread has ----------------------------------------------------------------------- */
+/* ---- Data of each thread ------------------------------------------------------------------------ */
 
 struct things {
     realm_t* realm;
@@ -66,7 +67,7 @@ static realm_config_t* config_named(const char* name) {
     realm_config_set_path(c, path);
     realm_config_set_schema(c, schema);
     realm_config_set_schema_version(c, 1);
-    /* The file holds a map alone: what is tested here needs no disk. */
+    /* In memory: these tests need no disk. */
     realm_config_set_in_memory(c, true);
     return c;
 }
@@ -90,7 +91,7 @@ static void look_up_keys(realm_t* r) {
     mixed_list_key = key_of(r, "mixed_list"), set_key = key_of(r, "set"), map_key = key_of(r, "map");
     mixed_map_key = key_of(r, "mixed_map"), part_key = key_of(r, "part");
 }
-/* A realm of the calling thread, with an object and what leads from it. */
+/* A realm of the calling thread, with an object and handles that come from it. */
 static bool make_things(struct things* t, const char* name) {
     memset(t, 0, sizeof *t);
     if (!(t->realm = open_named(name)) || !realm_begin_write(t->realm)) return false;
@@ -304,12 +305,12 @@ static bool call_confined(unsigned which, const struct things* t, const char** w
 }
 enum { CALLS = __COUNTER__ - FIRST - 1 };
 
-/* Which answer false without an error. */
+/* Calls that return false without an error. */
 static bool is_quiet(const char* what) {
     return strstr(what, "list_is_valid") || strstr(what, "set_is_valid") || strstr(what, "dictionary_is_valid");
 }
 
-/* What any thread may do with the handles of another one. */
+/* Calls that any thread may make with the handles of another one. */
 static bool call_anywhere(unsigned which, const struct things* t) {
     static const char* const names[] = {"Thing", "Part"};
     realm_class_info_t class_info;
@@ -354,7 +355,7 @@ static uint64_t next_random(uint64_t* state) {
     *state = *state * 6364136223846793005u + 1442695040888963407u;
     return *state >> 33;
 }
-/* The right thread works with its handles meanwhile. */
+/* The right thread uses its handles meanwhile. */
 static bool works(const struct things* t) {
     realm_value_t v;
     size_t n;
@@ -390,7 +391,7 @@ static void* misuser(void* argument) {
     if (complaint) fprintf(stderr, "thread %u: %s (error %d)\n", me, complaint, last_error());
     __atomic_add_fetch(&wrong_calls, done, __ATOMIC_RELAXED);
     pthread_barrier_wait(&barrier);
-    /* The last references go on another thread than the realm's. */
+    /* The last references are released on another thread than the realm's. */
     release_things(&all[(me + 1) % THREADS]);
     pthread_barrier_wait(&barrier);
     return (void*)complaint;
@@ -413,7 +414,7 @@ static void* closer(void* argument) {
     }
     return NULL;
 }
-/* Works until the realm is closed; the error that ended it. */
+/* Works until the realm is closed. Returns the error that ended the work. */
 static int work_until_closed(const struct things* t, unsigned round) {
     for (unsigned i = 0;; i++) {
         realm_value_t v;
@@ -450,7 +451,7 @@ static void closed_by_others(void) {
         CHECK(number_of_error == RLM_ERR_CLOSED_REALM || number_of_error == RLM_ERR_INVALIDATED_OBJECT || number_of_error == RLM_ERR_STALE_ACCESSOR);
         pthread_barrier_wait(&closing.barrier);
         CHECK(realm_is_closed(closing.things.realm) && !realm_object_is_valid(closing.things.object) && !realm_is_writable(closing.things.realm));
-        /* Nothing of it is held any more: another one can write at once. */
+        /* No lock remains: another realm can write at once. */
         realm_t* next = open_named(name);
         CHECK(next && realm_begin_write(next) && realm_rollback(next));
         realm_release(next);

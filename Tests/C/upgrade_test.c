@@ -1,6 +1,7 @@
 /*
- * upgrade_test.c - a file of an older format is read in place by one program while another one opens it for writing, which upgrades it. The reader
- * keeps what it sees, and is told to open the file again when it asks for more: never that the file is corrupt, and never a wrong value.
+ * upgrade_test.c - one program reads a file of an older format without an upgrade while another one opens it for
+ * writing, which upgrades it. The reader keeps its snapshot; when it wants a newer one, the error tells it to open the
+ * file again. It must never get a corruption error or a wrong value.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -32,7 +33,7 @@ static long sum(realm_t* realm) {
     realm_release(all);
     return sum;
 }
-/* A file of an older format: of what such a class needs, only the number in the header differs. */
+/* Makes a file of an older format: for a class like this only the format number in the header differs. */
 static void make_old(uint8_t format) {
     snprintf(path, sizeof path, "%s/format-%d.realm", folder, format);
     unlink(path);
@@ -83,16 +84,16 @@ static void read_beside(uint8_t format, bool (*other)(void)) {
     realm_t *reading = open_mode(path, RLM_SCHEMA_MODE_READ_ONLY), *idle = open_mode(path, RLM_SCHEMA_MODE_READ_ONLY);
     if (!CHECK(reading && idle && sum(reading) == SUM)) give_up();
     CHECK(in_child(other));
-    /* Who has a snapshot keeps it. */
+    /* A realm that has a snapshot keeps it. */
     CHECK(sum(reading) == SUM && count(reading) == OBJECTS);
     TOLD(realm_refresh(reading, &did));
     CHECK(sum(reading) == SUM);
     TOLD(realm_refresh(reading, &did));
-    /* Who has none gets none. */
+    /* A realm without a snapshot cannot begin one. */
     TOLD(realm_begin_read(idle));
     TOLD(realm_refresh(idle, &did));
     TOLD(realm_object_find_all(idle, 0));
-    /* Opening again is enough, while the others are still open too. */
+    /* Opening again works, even while the others are still open. */
     realm_t* again = open_mode(path, RLM_SCHEMA_MODE_READ_ONLY);
     CHECK(again && count(again) == (other == upgrades ? OBJECTS : OBJECTS + 5) && sum(again) == SUM + (other == upgrades ? 0 : 5000));
     CHECK(realm_refresh(again, NULL));
@@ -107,7 +108,7 @@ static void read_beside(uint8_t format, bool (*other)(void)) {
     close_realm(again);
 }
 
-/* Programs that open the file for writing at the same moment: one of them upgrades it, all of them have it. */
+/* Programs that open the file for writing at the same moment: one of them upgrades it, and all opens succeed. */
 static void upgraded_by_many(int round) {
     section = "many upgrade";
     make_old((uint8_t)(20 + round % 4));

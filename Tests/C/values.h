@@ -1,5 +1,5 @@
 /*
- * values.h - what the C tests build in a line: values, and descriptions of properties and classes.
+ * values.h - short functions of the C tests that make values, and descriptions of properties and classes.
  */
 #ifndef VALUES_H
 #define VALUES_H
@@ -12,7 +12,7 @@
 
 /* ---- Values ----------------------------------------------------------------------------------- */
 
-/* Numbers that name no type are for tests, too. */
+/* A type number may also be one that names no type. */
 HELPER realm_value_t of_type(int type) {
     realm_value_t v;
     memset(&v, 0, sizeof v);
@@ -84,7 +84,7 @@ HELPER realm_class_info_t class_info(const char* name, const char* primary_key, 
     c.key = RLM_INVALID_CLASS_KEY, c.flags = flags;
     return c;
 }
-/* A configuration for one class, version 1: an instance of its own, which moves in calls only. */
+/* A config for one class, version 1: not cached, and without automatic refresh. */
 HELPER realm_config_t* config_of_class(const char* path, realm_class_info_t info, const realm_property_info_t* stored) {
     realm_schema_t* schema = realm_schema_new(&info, 1, &stored);
     realm_config_t* c = realm_config_new();

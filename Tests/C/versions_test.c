@@ -1,6 +1,6 @@
 /*
- * Versions in use. Goal: crealm_versions lists each pin of every thread and process, whose it is, since when and what it costs, and nothing of
- * processes that died; a commit that makes the file grow for the sake of a pin warns of it once.
+ * Versions in use. Goal: crealm_versions lists each pin of every thread and process, with its owner, its time and its
+ * cost, and no pins of dead processes; a commit that makes the file grow because of a pin logs one warning about it.
  */
 
 #ifndef _GNU_SOURCE
@@ -50,7 +50,7 @@ static realm_t* open_snapshot(void) {
     crealm_config_set_snapshot(c, true);
     return opened(c);
 }
-/* Gives every object another text, so that much is freed. */
+/* Gives every object another text, so that much space is freed. */
 static void change_all(realm_t* r) {
     static int round;
     round++;
@@ -95,7 +95,7 @@ static uint64_t file_size(void) {
     return stat(path, &s) == 0 ? (uint64_t)s.st_size : 0;
 }
 
-/* ---- What is listed ----------------------------------------------------------------------------- */
+/* ---- Listed pins -------------------------------------------------------------------------------- */
 
 static void test_list(void) {
     section = "a list";
@@ -109,7 +109,7 @@ static void test_list(void) {
     long long after = now();
     CHECK(list(writer, v) == 2 && v[0].version == old && v[1].version == old && v[0].held_bytes == 0 && v[1].held_bytes == 0);
 
-    /* A reader costs what it shows and later commits replaced, once, however many they are. */
+    /* A reader costs the data of its version that later commits replaced, once, however many commits follow. */
     change_all(writer);
     change_all(writer);
     uint64_t size = file_size();
@@ -127,13 +127,13 @@ static void test_list(void) {
     size_t n = list(writer, v);
     CHECK(n == 3 && v[0].version == old && v[1].version == version_of(frozen) && v[0].held_bytes > v[1].held_bytes && v[1].held_bytes > 0);
 
-    /* Room for fewer, for none, and nobody who wants to know. */
+    /* An array that is too small, no array, and no pointer for the count. */
     crealm_pinned_version_t two[2];
     memset(two, 0x55, sizeof two);
     CHECK(crealm_versions(writer, two, 1, &n) && n == 3 && two[0].version == old && two[1].version == 0x5555555555555555u);
     CHECK(crealm_versions(writer, NULL, 0, &n) && n == 3 && crealm_versions(writer, two, 2, NULL) && two[1].version == version_of(frozen));
 
-    /* The same from outside; nothing where nobody takes part. */
+    /* The same list from a snapshot open; an empty list for an immutable realm. */
     realm_t* snapshot = open_snapshot();
     CHECK(list(snapshot, v) == 3 && v[0].version == old && v[0].process_id == (uint64_t)getpid() && v[0].held_bytes > v[1].held_bytes);
     realm_release(frozen);
@@ -152,7 +152,7 @@ static void test_list(void) {
     realm_release(fixed);
 }
 
-/* ---- Whose it is -------------------------------------------------------------------------------- */
+/* ---- Owners of pins ------------------------------------------------------------------------------ */
 
 static int to_other[2], from_other[2];
 static void* reads_elsewhere(void* tells) {
@@ -189,7 +189,7 @@ static void test_others(void) {
         CHECK(list(writer, v) == 2 && v[0].version == facts[2] && v[0].process_id == facts[0] && v[0].thread_id == facts[1] && v[0].held_bytes > 0);
         CHECK(v[0].thread_id != this_thread() && (v[0].process_id == (uint64_t)getpid()) == !process && v[1].process_id == (uint64_t)getpid());
         if (process) {
-            /* Whoever dies holds nothing. */
+            /* A process that died has no pins. */
             CHECK(kill(child, SIGKILL) == 0 && waitpid(child, NULL, 0) == child);
         } else {
             CHECK(write(to_other[1], "g", 1) == 1 && read(from_other[0], facts, sizeof facts) == sizeof facts);
@@ -214,7 +214,7 @@ static void log_line(realm_userdata_t u, const char* category, realm_log_level_e
 static realm_t* kept[400];
 static int kept_count;
 
-/* Commits beside a reader and ever more frozen versions, until the file has grown a few times. */
+/* Commits beside a reader and more and more frozen versions, until the file has grown several times. */
 static void grow(realm_t* writer) {
     uint64_t size = file_size();
     int grown = 0;
@@ -233,7 +233,7 @@ static void test_warning(void) {
     unlink(path);
     realm_t *writer = open_realm(), *reader = open_realm();
     crealm_set_pin_warning(1);
-    for (int i = 0; i < 20; i++) change_all(writer); /* The reader looks at no version. */
+    for (int i = 0; i < 20; i++) change_all(writer); /* The reader has no version pinned. */
     CHECK(warnings == 0);
 
     for (int round = 0; round < 2; round++) {
@@ -253,7 +253,7 @@ static void test_warning(void) {
         grow(writer);
         CHECK(warnings == 1 && strstr(last_warning, name) && strstr(last_warning, path));
         grow(writer);
-        CHECK(warnings == 1); /* Once for each pin. */
+        CHECK(warnings == 1); /* One warning for each pin. */
         while (kept_count > 0) realm_release(kept[--kept_count]);
     }
     realm_release(reader);

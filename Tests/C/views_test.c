@@ -1,7 +1,7 @@
 /*
- * Views as arguments. A text that was read is a view into the file or into the memory of the write transaction. Goal: passed on as it came to a
- * function that writes, into the same column, list, set or dictionary, it arrives whole, whatever that writing moves; and what it was
- * read from stays as it was.
+ * Views as arguments. A text that was read is a view into the file or into the memory of the write transaction. Goal:
+ * when a view is passed directly to a function that writes into the same column, list, set or dictionary, the written
+ * text is right, whatever memory the write moves; and the source of the view does not change.
  */
 
 #include <crealm.h>
@@ -52,7 +52,7 @@ static void open_file(void) {
     }
 }
 
-/* Some element of a place of an object, or the key of one; false where there is none, or no text. */
+/* Reads some element of a place of an object, or its key; false if the place is empty or the element no text. */
 static bool read_some(realm_object_t* o, int place, realm_value_t* out) {
     size_t n = 0;
     bool good = false;
@@ -78,7 +78,7 @@ static bool read_some(realm_object_t* o, int place, realm_value_t* out) {
 static bool is_text(realm_value_t v, const char* bytes, size_t length) {
     return v.type == RLM_TYPE_STRING && v.string.size == length && memcmp(v.string.data, bytes, length) == 0;
 }
-/* Writes a value into a place of an object, in one of the ways that there are, and reads it from there. */
+/* Writes a value into a place of an object, in one of the possible ways, and reads it back. */
 static bool write_and_read(realm_object_t* o, int place, realm_value_t v, realm_value_t* out) {
     size_t n = 0, at = 0;
     bool flag = false, good = false;

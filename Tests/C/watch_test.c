@@ -1,12 +1,14 @@
 /*
- * watch_test.c - Realms hear of new versions: in turns of their scheduler, whoever committed, in this process or another one.
+ * watch_test.c - Realms are notified of new versions in turns of their scheduler, for commits of any instance in this
+ * process or another.
  *
- * The rows of docs/live-objects.md, section 11.5, that need no change sets of collections; then what no table holds: many commits of writers
- * that are killed at random never leave a listener asleep, pending work is bounded, closing ends everything.
+ * The rows of docs/live-objects.md, section 11.5, that need no change sets of collections; then properties that no
+ * table has: many commits of writers that are killed at random never leave a listener asleep, pending work is bounded,
+ * closing ends everything.
  *
  *     watch_test
  *
- * COMMITS=20000 watch_test: so many commits of killed writers (600 without it).
+ * COMMITS=20000 watch_test: that many commits of killed writers (default 600).
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -25,7 +27,7 @@
 #include "checks.h"
 #include "crealm.h"
 
-/* Longer than anything takes that is not stuck. */
+/* A time limit in milliseconds that only a stuck program exceeds. */
 enum { PATIENCE = 60000 };
 static char folder[] = "/tmp/watch-XXXXXX";
 
@@ -64,7 +66,7 @@ static realm_t* open_config(realm_config_t* c) {
     return r;
 }
 static realm_t* open_realm(const char* name) { return open_config(config_for(name, 1)); }
-/* It hears of nothing. */
+/* A realm without automatic notifications. */
 static realm_t* open_quiet(const char* name) {
     realm_config_t* c = config_for(name, 1);
     realm_config_set_automatic_change_notifications(c, false);
@@ -102,12 +104,12 @@ static bool turn(void) {
     bool did = false;
     return crealm_scheduler_run(scheduler, PATIENCE, &did) && did;
 }
-/* Whether no turn waits, nor comes within a moment. */
+/* Whether no turn is pending and none arrives within a short time. */
 static bool no_turn(void) {
     bool did = true;
     return crealm_scheduler_run(scheduler, 100, &did) && !did;
 }
-/* What is on its way comes first. */
+/* Waits for pending notifications. */
 static void settle(void) {
     bool did = true;
     while (did && crealm_scheduler_run(scheduler, 100, &did)) {}
@@ -506,7 +508,7 @@ static ATOMIC(int) rounds;
 static void* opens_and_closes(void* p) {
     realm_scheduler_t* mine = realm_scheduler_make_default();
     while (!stop) {
-        // Every other time somebody comes for the turns, so that the file has a listener.
+        // In every second round the scheduler runs, so that the file has a listener.
         if (rounds % 2 && !crealm_scheduler_run(mine, 0, NULL)) return (void*)3;
         realm_t* r = realm_open((realm_config_t*)p);
         if (!r) return (void*)1;
@@ -530,7 +532,7 @@ static void* gives_descriptor(void* mine) {
     int fd = -1;
     return crealm_scheduler_get_fd((realm_scheduler_t*)mine, &fd) && fd >= 0 ? mine : NULL;
 }
-/* On a thread whose scheduler nobody has run. */
+/* On a thread whose scheduler has never run. */
 static void* unattended(void* p) {
     (void)p;
     realm_scheduler_t* mine = realm_scheduler_make_default();
@@ -660,7 +662,8 @@ static void many_commits(long wanted) {
             while (add(writer)) shared->committed++;
             _exit(1);
         }
-        /* Turns while it writes, then after its death: what is there by then must be seen without any further commit. */
+        /* Turns while it writes, then after its death: the commits made by then must be seen without any further
+           commit. */
         long target = shared->committed + 1 + rand() % 40;
         for (int i = 0; i < 100000 && shared->committed < target; i++) {
             bool did = false;
@@ -679,7 +682,8 @@ static void many_commits(long wanted) {
             }
             turns++;
         }
-        /* One commit may be there that its writer did not live to count, and one more that the writer before it did not live to publish. */
+        /* The file may have one commit that its writer did not count before it died, and one more that the writer
+           before it did not publish. */
         long now = count(r);
         if (!CHECK(now >= shared->committed && now <= shared->committed + 2)) give_up();
         shared->committed = now;

@@ -30,7 +30,7 @@ static void create_objects(void) {
     }
     MUST(L.realm_commit(realm));
 }
-/* Some changes that keep the promises of the ledger, once State is brought up to date. */
+/* Makes random changes. Together with the update of State they keep the invariants of the ledger. */
 static void change(int64_t counter) {
     int64_t rows = int_of(state, rows_key), weight = int_of(state, weight_key);
     for (uint64_t n = 1 + below(6); n; n--) {

@@ -1,5 +1,5 @@
 /*
- * ledger.h - the data that the crash test writes, and what must be true in every snapshot of it.
+ * ledger.h - the data that the crash test writes, and the invariants that hold in every snapshot of it.
  *
  *   Account(id, balance, note)    ACCOUNTS of them; the balances always sum to ACCOUNTS * START
  *   Row(n, payload, owner)        as many as State.rows says; the payload follows from n; State.weight
@@ -102,7 +102,8 @@ static void set_encryption(realm_config_t* config) {
 /* ---- Schema ------------------------------------------------------------------------------------- */
 
 static realm_t* realm;
-/* Whether the open may be refused because another program has the file open under another name: then this program ends with status 4. */
+/* true: the open may be refused because another program has the file open under another name; then this program ends
+   with status 4. */
 static bool may_be_refused;
 static realm_class_key_t account_class, row_class, mark_class, state_class;
 static realm_property_key_t id_key, balance_key, note_key, n_key, payload_key, owner_key, counter_key, rows_key, weight_key;
@@ -175,7 +176,7 @@ static inline void close_ledger(void) {
     realm = NULL;
 }
 
-/* ---- What must hold ------------------------------------------------------------------------------- */
+/* ---- Invariants ----------------------------------------------------------------------------------- */
 
 /* Size and contents of a row's payload. Some are large: a commit then writes many pages. */
 static inline size_t payload_size(int64_t n) { return n % 97 == 0 ? 60000 : n % 7 == 0 ? (size_t)(n % 4000) : (size_t)(n % 50); }
@@ -192,7 +193,7 @@ static size_t count_of(realm_class_key_t table) {
     MUST(L.realm_get_num_objects(realm, table, &n));
     return n;
 }
-/* The counter of the snapshot; -1 while nothing was committed. `complete`: look at every row, too. */
+/* The counter of the snapshot; -1 before the first commit. `complete`: check every row, too. */
 static int64_t check_ledger(bool complete) {
     if (count_of(state_class) == 0) {
         MUST(count_of(account_class) == 0 && count_of(row_class) == 0 && count_of(mark_class) == 0);

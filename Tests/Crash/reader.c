@@ -3,10 +3,9 @@
  *
  *     reader LIBRARY FILE SEED
  *
- * Refreshes without pause, checks each snapshot and that the commit counter never goes back, holds
- * some snapshots for a while and checks that they stay as they are, and opens the file anew from time
- * to time. Ends on SIGTERM with a line of counts and the longest times in milliseconds:
- * "done SNAPSHOTS LAST-COUNTER MAX-REFRESH MAX-OPEN MAX-VERSIONS".
+ * Refreshes without pause, checks each snapshot and that the commit counter never goes back, holds some snapshots for a
+ * while and checks that they do not change, and reopens the file from time to time. Ends on SIGTERM with a line of
+ * counts and the longest times in milliseconds: "done SNAPSHOTS LAST-COUNTER MAX-REFRESH MAX-OPEN MAX-VERSIONS".
  */
 #define _GNU_SOURCE
 #include "ledger.h"

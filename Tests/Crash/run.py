@@ -6,11 +6,10 @@
 One writer commits to a ledger (ledger.h) and notes each commit that returned; readers check every
 snapshot they see. The writer is killed with SIGKILL at random moments, at least --kills times and for
 at least --seconds, and the next one checks, with the readers still running, that nothing noted is lost.
-Now and then a reader is killed, too. Every few kills, while no writer runs, the file is copied: the copy
-must pass realm_storage_check.py and realm_data_check.py of --tools (Tests/Tools) and a check through the library. No
-refresh may take longer than a second. With --cipher the file is encrypted; its copies are decrypted by
-../Encryption/reader.py first. With --keep the file is kept after a failure.
-Prints a line per failure and 'N passed, M failed'."""
+Sometimes a reader is killed, too. Every few kills, while no writer runs, the file is copied: the copy must pass
+realm_storage_check.py and realm_data_check.py of --tools (Tests/Tools) and a check through the library. No refresh may
+take longer than a second. With --cipher the file is encrypted; its copies are decrypted by ../Encryption/reader.py
+first. With --keep the file is kept after a failure. Prints a line per failure and 'N passed, M failed'."""
 import argparse
 import os
 import pathlib
@@ -23,7 +22,7 @@ import tempfile
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
-START_LIMIT = 1800  # seconds after which a writer is taken for one that never gets ready
+START_LIMIT = 1800  # seconds after which a writer that is not ready counts as stuck
 COPY_EVERY = 5  # kills
 
 arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -139,7 +138,7 @@ class Ledger:
 
 
 def wait_ready(process):
-    """Whether the process said it was ready in time."""
+    """Whether the process reported in time that it is ready."""
     limit = time.monotonic() + START_LIMIT
     while time.monotonic() < limit:
         if 'ready' in process.text():
@@ -151,7 +150,7 @@ def wait_ready(process):
 
 
 def stacks(process):
-    """Where a process hangs, when a debugger is there to tell."""
+    """Where a process hangs, if a debugger is installed."""
     if shutil.which('gdb') and process.running():
         run = subprocess.run(['gdb', '-p', str(process.child.pid), '-batch', '-ex', 'thread apply all bt 12'], capture_output=True, text=True)
         print('\n'.join(line for line in run.stdout.splitlines() if line.startswith('#')))

@@ -3,9 +3,10 @@
  *
  *     storm LIBRARY FOLDER KILLS SEED
  *
- * The ledger is made in FOLDER. Its names are its own, a symbolic link, a way through a linked folder, and a hard link, under which opening
- * may be refused while others have the file open. Each writer looks at the number of the last commit that returned, begins a transaction,
- * must find that commit, and commits the next number, which nobody else may have committed. Prints the counts and 'N passed, M failed'.
+ * The ledger is made in FOLDER. It has four names: its own, a symbolic link, a path through a linked folder, and a hard
+ * link, under which opening may be refused while other processes have the file open. Each writer reads the number of
+ * the last commit that returned, begins a transaction, must find that commit, and commits the next number, which no
+ * other writer may have committed. Prints the counts and 'N passed, M failed'.
  */
 #define _GNU_SOURCE
 #include "changes.h"
@@ -18,11 +19,11 @@
 #include <unistd.h>
 
 enum { WRITERS = 8, MOST = 1 << 22 };
-/* In memory shared by all. */
+/* In memory shared by all processes. */
 static struct {
     _Atomic int64_t promised;      /* the last commit that returned */
     _Atomic uint64_t commits;
-    _Atomic int32_t maker[MOST];   /* who was told that this commit is done */
+    _Atomic int32_t maker[MOST];   /* the process in which the call of this commit returned */
 } *shared;
 
 static const char* const names[] = {"ledger.realm", "symbolic.realm", "linked/ledger.realm", "hard.realm"};
@@ -73,7 +74,7 @@ int main(int argc, char** argv) {
     shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (shared == MAP_FAILED || chdir(folder) != 0) { perror(folder); return 2; }
 
-    /* The ledger is made by a process of its own: this one loads the library when all is over. */
+    /* Another process makes the ledger: this one loads the library only at the end. */
     pid_t maker = fork();
     if (maker == 0) {
         load_library(library);

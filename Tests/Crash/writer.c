@@ -4,9 +4,9 @@
  *     writer LIBRARY FILE JOURNAL SEED [check]
  *
  * First it checks that the file holds every commit that the journal names. The journal gets the number
- * of a commit after realm_commit() returned, or when it was found in the file, so the file may be one
- * commit ahead, never behind.
- * Then it prints "ready COUNTER". SIGTERM ends it after the running commit; "check" before the first.
+ * of a commit after realm_commit() returned, or when it was found in the file, so the file may be one commit ahead of
+ * the journal, never behind it. Then it prints "ready COUNTER". SIGTERM ends it after the running commit; with "check"
+ * it ends before the first commit.
  */
 #define _GNU_SOURCE
 #include "changes.h"
@@ -20,7 +20,7 @@ static void on_term(int signal) { (void)signal; stopping = 1; }
 
 static int journal;
 static int64_t promised;
-/* From now on the file must not be without this commit. */
+/* Records a commit that the file must have from now on. */
 static void promise(int64_t counter) {
     if (counter <= promised) return;
     if (write(journal, &counter, 8) != 8) { perror("journal"); exit(2); }
@@ -55,11 +55,11 @@ int main(int argc, char** argv) {
     for (bool first = true; !stopping; first = false) {
         MUST(L.realm_begin_write(realm));
         int64_t found = int_of(state, counter_key);
-        /* A commit that was cut off after it reached the disk may come to light only now. */
+        /* A commit whose writer died after it reached the disk may become visible only now. */
         if (first && found == counter + 1) counter = found;
         if (found != counter) broken("commit %" PRId64 " found at the start of commit %" PRId64, found, counter + 1);
         promise(counter);
-        if (below(10) == 0) { /* a transaction that is taken back leaves no trace */
+        if (below(10) == 0) { /* a transaction that is rolled back leaves no trace */
             change(counter + 1);
             MUST(L.realm_rollback(realm));
             continue;

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Files of every encrypted form against the independent reader (reader.py).
+"""Compares files of every encrypted form with the independent reader (reader.py).
 
     compare.py LIBRARY [--tools DIR] [--seeds 1-3] [--big]
 
-The plain file that the reader makes must pass the checkers of --tools (Tests/Tools) and hold the same data, read through the library, as
-the encrypted one; a damaged copy must be refused by the reader as well."""
+The plain file that the reader makes must pass the checkers of --tools (Tests/Tools) and have the same data, read
+through the library, as the encrypted one; the reader must refuse a damaged copy, too."""
 import argparse
 import pathlib
 import subprocess
@@ -92,7 +92,7 @@ def main():
 
 
 def grown(probe, folder, form):
-    """A file that outgrows what its root record can name, and goes on."""
+    """A file that grows beyond the capacity of its root record, and continues to work."""
     file, plain = folder / f'g-{form}.realm', folder / 'gp.realm'
     how, secret, _ = FORMS[form]
     for first in range(0, 320, 40):

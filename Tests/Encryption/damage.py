@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Damaged, mixed-up and forged encrypted files.
+"""Tests damaged, mixed-up and forged encrypted files.
 
     damage.py LIBRARY [--step N] [--full]
 
-Flips every N-th byte of small files, and replaces, exchanges, moves and cuts their blocks. Whatever is done to a file, the
-library must refuse it with an error, or show exactly the data that were in it; it may not crash, hang, show other data or
-write to a file that it refuses. Prints which blocks gave which outcome, and the errors."""
+Flips every N-th byte of small files, and replaces, exchanges, moves and cuts their blocks. For each such file the
+library must fail with an error, or show exactly the original data; it must not crash, hang, show other data, or write
+to a file that it refuses. Prints the outcome for each kind of block, and the errors."""
 import argparse
 import collections
 import pathlib
@@ -50,7 +50,7 @@ def judge(folder, cases):
 
 
 def sealed(raw, secret=KEY_BYTES):
-    """(file, what each block of a sealed file is). Pages without a node count as unused."""
+    """(file, kind of each block of a sealed file). Pages without a node count as unused."""
     file = reader.Sealed(raw, secret)
     image, _, _ = file.image()
     nodes = reader.used_pages(image, reader.DATA) - {0}
@@ -79,7 +79,7 @@ def flips(folder, label, raw, how, secret, digest, names, full):
             changed = bytearray(raw)
             changed[at] ^= bit
             unused = names[at // BLOCK] in ('no block in use', 'free page')
-            # What announces a root record stands in for it; an announcement of the past is not looked at.
+            # The announcement of a root record can replace it; an old announcement is not read.
             doubled = names[at // BLOCK].startswith('root record')
             cases.append(Case(f'{label}: byte {at} ({names[at // BLOCK]}) ^ {bit:#x}', changed, {digest}, how, secret,
                               must_fail=not unused and not doubled, may_fail=not unused))
@@ -92,7 +92,7 @@ def flips(folder, label, raw, how, secret, digest, names, full):
 
 
 def realm_names(raw, key):
-    """Of a byte in Realm's form: what it is."""
+    """The meaning of a byte in Realm's form."""
     file = reader.RealmForm(raw, key)
     image, unread, _ = file.image()
     used = reader.used_pages(image, BLOCK)
@@ -133,7 +133,7 @@ def realm_flips(folder, label, raw, digest):
             table[what, kind] += 1
             if status:
                 texts[status].add(message)
-            # The counter enters the cipher, not the HMAC: the first 16 bytes of a page change unseen.
+            # The counter is part of the cipher but not of the HMAC: the first 16 bytes of a page change undetected.
             allowed = {'counter': ('refused', 'same', 'other'), 'HMAC': ('refused', 'same'), 'page': ('refused',),
                        'page 0': ('refused', 'same')}
             check(case.name, kind in allowed.get(what, ('same',)), f'{kind}: {status} {message}')
@@ -142,9 +142,9 @@ def realm_flips(folder, label, raw, digest):
 
 
 def replaced(folder, label, raw, other, good, names, must_fail_used=True, by_roots=None):
-    """Each block of `raw` in turn replaced by what stands there in `other`.
+    """Replaces each block of `raw` in turn by the same block of `other`.
 
-    by_roots: what may be read where the block is a root record; None: the same as elsewhere.
+    by_roots: the data that may be read when the block is a root record; None: the same as for other blocks.
     """
     cases = []
     for n in range(min(len(raw), len(other)) // BLOCK):
@@ -161,7 +161,7 @@ def replaced(folder, label, raw, other, good, names, must_fail_used=True, by_roo
 
 
 def moved(folder, label, raw, good, names):
-    """Every pair of used blocks that come after one another exchanged, and each copied over the next."""
+    """Exchanges every pair of successive used blocks, and copies each over the next one."""
     used = [n for n, name in sorted(names.items()) if name not in ('no block in use', 'free page')]
     cases = []
     for a, b in zip(used, used[1:] + used[:1]):
@@ -186,7 +186,7 @@ def cuts(folder, label, raw, good, how=KEY, secret=KEY_BYTES):
 
 
 def secrets(folder, files):
-    """Right and wrong secrets for files of every form; the errors, each with a text of its own."""
+    """Right and wrong secrets for files of every form; each error must have a different text."""
     words = FORMS['passphrase'][1]
     attempts = {'none': (PLAIN, b''), 'the key': (KEY, KEY_BYTES), 'another key': (KEY, OTHER_KEY),
                 'AES half differs': (KEY, OTHER_KEY[:32] + KEY_BYTES[32:]), 'HMAC half differs': (KEY, KEY_BYTES[:32] + OTHER_KEY[32:]),
@@ -242,14 +242,14 @@ def main():
             states.append((file.read_bytes(), probe.read(file, KEY, KEY_BYTES)[1]))
         raw, digest = states[-1]
         _, names = sealed(raw)
-        # An old root record is no neighbour of the other one: that counts, the newest or the one before.
+        # An old root record does not fit the other one, so the other one is used: the newest, or the one before it.
         replaced(folder, 'sealed, older copy', raw, old, {digest}, names, by_roots={digest, states[-2][1]})
-        # The record of the commit before, in its own place, means the commit before: as after a crash.
+        # The record of the previous commit, in its original place, leads to the previous commit, as after a crash.
         replaced(folder, 'sealed, copy of last commit', raw, states[-2][0], {digest, states[-2][1]}, names, must_fail_used=False)
         replaced(folder, 'sealed, last but one', raw, states[-3][0], {digest, states[-2][1]}, names, must_fail_used=False)
         _, other, _ = make(probe, folder, 'xchacha', 9, 13, **small)
         replaced(folder, 'sealed, another file', raw, other, {digest}, names)
-        # With key block and root records of another file everything must be the other's.
+        # Key blocks and root records of another file must be refused: all blocks must come from one file.
         cases = [Case('sealed: key blocks of another file', other[:2 * BLOCK] + raw[2 * BLOCK:], {digest}, must_fail=True),
                  Case('sealed: root records of another file', raw[:2 * BLOCK] + other[2 * BLOCK:4 * BLOCK] + raw[4 * BLOCK:], {digest},
                       must_fail=True),
@@ -259,7 +259,7 @@ def main():
         judge(folder, cases)
         moved(folder, 'sealed, moved', raw, {digest}, names)
         cuts(folder, 'sealed', raw, {digest})
-        # Damage that is found while opening for writing leaves the file alone; so do first blocks that were wiped.
+        # When an open for writing finds damage it does not change the file; the same holds for wiped first blocks.
         wiped = dict(write=True, must_fail=True)
         cases = [Case(f'sealed, for writing: first {n} blocks zero', bytes(n * BLOCK) + raw[n * BLOCK:], {digest}, **wiped)
                  for n in (1, 2, 3, 4, 6, 9, len(raw) // BLOCK)]
@@ -287,7 +287,7 @@ def main():
                 if old[n * BLOCK:(n + 1) * BLOCK] != raw[n * BLOCK:(n + 1) * BLOCK] and (n + 1) * BLOCK <= len(old):
                     swapped = raw[:n * BLOCK] + old[n * BLOCK:(n + 1) * BLOCK] + raw[(n + 1) * BLOCK:]
                     cases.append(Case(f"Realm's form: block {n} of an older copy", swapped, {digest, None}))
-        # A page may still authenticate by the older half of its entry: then old data are expected, and allowed.
+        # A page may still authenticate with the older half of its entry: then old data is expected and allowed.
         crashes = sum(1 for r in outcomes(folder, cases) if r is None)
         check("Realm's form: older copies do not crash", crashes == 0)
 

@@ -3,9 +3,9 @@
  *
  *     cc -shared -fPIC -Iinclude probe.c -ldl -o probe.so;  ctypes.CDLL('probe.so')
  *
- * probe_read digests everything that a file holds: two files with the same digest hold the same data. probe_write makes
- * random commits over a small schema; the same seed gives the same data, whatever the form of the file. Any thread may call; a realm
- * stays in its own.
+ * probe_read computes a digest of all data in a file: two files with the same digest have the same data. probe_write
+ * makes random commits over a small schema; the same seed gives the same data, whatever the form of the file. Any
+ * thread may call these functions; a realm stays on its thread.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -20,10 +20,10 @@
 static void* library;
 #define F(name) ((__typeof__(&name))dlsym(library, #name))
 
-/* How a secret is meant. */
+/* The kind of a secret. */
 enum { PLAIN, KEY, PASSPHRASE };
 
-/* Of the last call. */
+/* The error message of the last call. */
 static __thread char message[1000];
 static __thread int failure;
 static int fail(const char* where) {
@@ -160,9 +160,8 @@ static int read_all(realm_t* realm) {
     return 0;
 }
 
-/* 0 or the number of the error; and the digest of all data, 0 when they could not be read. `verify` also checks every invariant of
- * the snapshot, after that.
- * Objects of a failed read are not released: the process soon ends. */
+/* Returns 0 or the number of the error, and the digest of all data, 0 if the data could not be read. `verify`: then
+ * also checks every invariant of the snapshot. Objects of a failed read are not released: the process soon ends. */
 int probe_read(const char* path, int how, const void* secret, size_t size, int read_write, int verify, uint64_t* out) {
     message[0] = 0;
     realm_config_t* config = config_of(path, how, secret, size);
@@ -303,7 +302,7 @@ int probe_version(realm_t* realm, uint64_t* out) {
     realm_version_id_t version;
     realm_class_info_t info;
     size_t n;
-    /* There is a version only once something was read. */
+    /* A realm has a version only after it has read something. */
     TRY(F(realm_find_class)(realm, "Thing", &found, &info) && found && F(realm_get_num_objects)(realm, info.key, &n));
     TRY(F(realm_get_version_id)(realm, &found, &version));
     *out = found ? version.version : 0;
@@ -358,8 +357,9 @@ static double now(void) {
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
-/* Follows a file that others write, up to version `last`: a realm that moves on all the time and one that stays behind for a while.
- * Notes each version with its digest; returns how many, or minus the number of an error, or -1 when a snapshot changed. */
+/* Follows a file that other processes write, up to version `last`, with a realm that always moves on and one that stays
+ * behind for a while. Notes each version with its digest; returns how many, or minus the number of an error, or -1 when
+ * a snapshot changed. */
 int probe_follow(const char* path, int how, const void* secret, size_t size, uint64_t seed, uint64_t last, double seconds,
                  uint64_t* versions, uint64_t* digests, int room) {
     probe_seed(seed);

@@ -1,4 +1,5 @@
-"""The library as the tests of encrypted files see it: probe.c in this process, and what a test counts."""
+"""Access to the library for the tests of encrypted files: probe.c, loaded into this process, and the counts of a
+test."""
 import ctypes
 import os
 import pathlib
@@ -13,7 +14,7 @@ PLAIN, KEY, PASSPHRASE = range(3)
 XCHACHA, GCM, REALM = range(3)
 KEY_BYTES = bytes((n * 7 + 3) % 256 for n in range(64))
 OTHER_KEY = bytes((n * 5 + 1) % 256 for n in range(64))
-# name: how the secret is meant, the secret, the cipher
+# name: kind of the secret, the secret, the cipher
 FORMS = {
     'xchacha': (KEY, KEY_BYTES, XCHACHA),
     'gcm': (KEY, KEY_BYTES, GCM),
@@ -100,7 +101,7 @@ CHUNK, PATIENCE = 400, 1800
 
 
 class Case:
-    """A file to be read: its bytes, how it is opened, and which digests are fine."""
+    """A file to be read: its bytes, how to open it, and the allowed digests."""
 
     def __init__(self, name, raw, good, how=KEY, secret=KEY_BYTES, write=False, must_fail=False, may_fail=True, commit=False, beside=False):
         self.name, self.raw, self.good, self.how, self.secret, self.write = name, raw, good, how, secret, write
@@ -146,11 +147,11 @@ def outcomes(library, folder, cases, check):
                 for case in part:
                     file = folder / 'case.realm'
                     file.write_bytes(case.raw)
-                    # With a reader that came first, nobody who opens for writing is alone.
+                    # Beside a reader that opened the file first, an open for writing is not the only user.
                     first = Beside(probe, file, case) if case.beside else None
                     result = probe.read(file, case.how, case.secret, write=case.write, verify=True)
                     if case.commit and result[0] == 0:
-                        # What opens must also take a commit.
+                        # A file that opens must also accept a commit.
                         again = probe.continue_file(file, case.how, case.secret)
                         again = again if again[0] else probe.read(file, case.how, case.secret, verify=True)
                         result = result if again[0] == 0 else again

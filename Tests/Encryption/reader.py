@@ -3,8 +3,9 @@
 
     reader.py FILE (--key KEYFILE | --passphrase TEXT) [--out PLAIN] [--used]
 
-Checks everything the document says and writes the data as a plain file. With --used, pages that do not authenticate are
-accepted where no node that the top array reaches lies in them: an interrupted commit leaves such pages. Needs `cryptography`."""
+Checks every rule of the document and writes the data as a plain file. With --used, a page that does not authenticate is
+accepted if no node that the top array reaches is in it: an interrupted commit leaves such pages. Needs
+`cryptography`."""
 import argparse
 import hashlib
 import hmac
@@ -88,7 +89,7 @@ def wrapping_key(kind, secret, salt, passes=0, memory=0):
 
 
 def make_key_block(secret_kind, secret, data_key, identity, salt, nonce, cipher=XCHACHA, generation=0, passes=0, memory=0):
-    """The 512 bytes of a key block. The reader needs it for nothing but known answers."""
+    """The 512 bytes of a key block. The reader needs it only for the tests with known answers."""
     head = struct.pack('<8sBBHI16s16sQQ24s', b'CRealmE1', cipher, secret_kind, 0, generation, identity, salt, passes, memory, nonce)
     wrapped = xchacha_seal(wrapping_key(secret_kind, secret, salt, passes, memory), nonce, data_key, head)
     block = head + wrapped
@@ -114,7 +115,7 @@ class KeyBlock:
 
 
 def subkeys(data_key):
-    """Of the kinds 0-4."""
+    """The keys of the kinds 0-4."""
     return [blake(32, data_key, salt=struct.pack('<Q8x', n), person=b'CRealm24' + bytes(8)) for n in (1, 2, 3, 4, 5)]
 
 
@@ -163,7 +164,7 @@ def page_block(p):
 
 
 class Sealed:
-    """A file of CRealm's form. `blocks` says of every block what it is: the names in which damage is reported."""
+    """A file of CRealm's form. `blocks` maps each block to its kind, for reports of damage."""
 
     def __init__(self, raw, secret):
         self.raw = raw
@@ -231,7 +232,8 @@ class Sealed:
         return sequence, header, pages, struct.unpack_from(f'<{STAMPS}Q', text, 48)
 
     def announced(self):
-        """The root record of a commit that is all there although its record is not in its place; None when there is none."""
+        """The root record of a commit that is complete although its record is not in its place; None if no such commit
+        exists."""
         slot, before = (self.sequence + 1) % 2, (self.sequence, self.header, self.pages, self.top)
         try:
             text = self.unseal(ANNOUNCEMENT, slot, self.block(2 + slot)[512:2560])
@@ -250,7 +252,7 @@ class Sealed:
             self.take(before)
 
     def stamps(self, kind, number, first, stamp):
-        """The stamps in a group or table, of its pair of blocks the one with `stamp`."""
+        """The stamps in a group or table, from the block of its pair that has `stamp`."""
         if stamp == 0:
             return (0,) * FAN, None
         name = {GROUP_KIND: 'group', TABLE_KIND: 'table'}[kind]
@@ -303,7 +305,7 @@ class Sealed:
         return self.header + data[24:], {p: why for p, why in unread.items()}, DATA
 
     def used_blocks(self):
-        """Blocks that reading the current version may look at: block -> what it is."""
+        """Blocks that a read of the current version may use: block -> its kind."""
         names = {0: 'key block 0', 1: 'key block 1', 2: 'root record 0', 3: 'root record 1'}
         for p in range(self.pages):
             _, table, group = self.table(p // FAN)
@@ -327,7 +329,7 @@ class RealmForm:
 
     @staticmethod
     def place(p):
-        """Of a page: its entry and its ciphertext in the file."""
+        """The positions of a page's entry and of its ciphertext in the file."""
         return p // 64 * 65 * BLOCK + p % 64 * 64, (p + p // 64 + 1) * BLOCK
 
     def decrypt(self, p, iv, text):
@@ -350,7 +352,7 @@ class RealmForm:
         if iv2 and mac == mac2:
             return self.decrypt(p, iv2, text)
         if p == 0:
-            # security.md §5: one of the two last pages holds what page 0 was to become.
+            # security.md §5: one of the two last pages has the new content of page 0.
             for n in range(self.pages - 1, max(0, self.pages - 3), -1):
                 try:
                     coming = self.page(n)
@@ -378,7 +380,7 @@ class RealmForm:
         return b''.join(parts), unread, BLOCK
 
 
-# What the database reaches
+# Nodes that the database reaches
 
 def nodes(image):
     """(ref, bytes) of every node that the live top array reaches. Format: storage §1.1, §2."""
@@ -417,14 +419,15 @@ def open_file(path, secret):
 
 
 def plain_image(path, secret, only_used=False):
-    """The data as a plain file. A page that a node lies in must be readable, and so must every other unless `only_used`."""
+    """The data as a plain file. A page with a node must be readable, and so must every other page unless
+    `only_used`."""
     file = open_file(path, secret)
     image, unread, page_size = file.image()
     if getattr(file, 'problems', None) and not only_used:
         raise Bad('; '.join(file.problems))
     used = used_pages(image, page_size)
     for p, why in unread.items():
-        # Page 0 holds no node in CRealm's form when the header is all that lies in it.
+        # In CRealm's form page 0 has no node if it has only the header.
         header_only = p == 0 and page_size == DATA and all(ref >= DATA for ref, _ in nodes(image))
         need(p not in used or header_only, f'{why}, but a node lies in it')
         need(only_used or why.endswith('never written'), why)

@@ -1,8 +1,8 @@
 /*
- * shim.c - preloaded: logs what a process does to one file.
+ * shim.c - a preloaded library that logs the changes of one file by a process.
  *
  * SHIM_FILE names the file and SHIM_LOG the log. A record is three numbers of 64 bits: kind (1 write, 2 truncate, 3 flush,
- * 4 mark), position, size; behind a write its bytes. shim_mark(n) puts a mark.
+ * 4 mark), position, size; after a write its bytes. shim_mark(n) logs a mark.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Several processes with several threads on one encrypted file, and what reading it costs in memory.
+"""Tests several processes with several threads on one encrypted file, and the memory that reading it takes.
 
     together.py LIBRARY [--versions N] [--size MB]
 
 Two processes write in turn, commit by commit; in these and in two more, threads follow, each with a snapshot that moves on and
-one that stays behind. What any of them sees at a version must be what a plain file holds at it when one process alone makes
-the same commits. Then the file grows past sections of 64 MiB under a reader's feet, and readers that move from version to
-version walk over it within bounds of memory."""
+one that stays behind. Each of them must see, at each version, the data that a plain file has at that version when one
+process alone makes the same commits. Then the file grows past sections of 64 MiB while a reader uses it, and readers
+that move from version to version read all of it with limited memory."""
 import argparse
 import ctypes
 import os
@@ -30,17 +30,17 @@ count = Count()
 check = count.check
 WRITERS, READERS, THREADS = 2, 2, 2
 shape = dict(operations=15, things=60, largest=3000)
-LIMIT = 240  # seconds after which anything is taken for something that never ends
+LIMIT = 240  # seconds after which a process counts as stuck
 
 
 class Child:
-    """A process that runs `body(probe)` and hands its result back."""
+    """A process that runs `body(probe)` and returns its result."""
 
     def __init__(self, folder, body):
         back, out = os.pipe()
         self.pid = os.fork()
         if self.pid == 0:
-            # Nothing may leave this block but by `_exit`: an exception that ran on would remove the parent's folder.
+            # This block may end only by `_exit`: an exception that left it would remove the parent's folder.
             try:
                 signal.alarm(LIMIT)
                 with os.fdopen(out, 'wb') as pipe:
@@ -86,7 +86,7 @@ def followed(probe, file, form, number, last, sight):
 
 
 def process(file, form, me, last):
-    """Body of a process: its threads follow; a writer also commits whenever it is its turn."""
+    """Body of a process: its threads follow the file; a writer also commits whenever it is its turn."""
     def body(probe):
         sights, threads = [], []
         for n in range(THREADS):
@@ -136,7 +136,7 @@ def resident():
 
 
 def big(form, folder):
-    """A file that grows beyond sections of 64 MiB while a reader walks over it, and the memory that walking takes."""
+    """A file that grows beyond sections of 64 MiB while a reader reads all of it, and the memory that this takes."""
     file, how = folder / f'big-{form}.realm', FORMS[form][:2]
     objects, size, step = options.size * 2, 500_000, 20
     grown, ready = os.pipe(), os.pipe()
@@ -162,7 +162,7 @@ def big(form, folder):
         realm, first, most, round_ = None, 0, 0, 0
         start = resident()
         while os.read(grown[0], 1) == b'.':
-            # The file is one step larger than what this realm looks at.
+            # The file is one step larger than the version of this realm.
             if realm and probe.c.probe_read_some(realm, max(0, first - 2 * step), 2 * step):
                 return probe.message()
             realm = realm or probe.open(file, *how)
@@ -188,7 +188,7 @@ def big(form, folder):
     written, most = (child.result(f'{form}: big file') for child in children)
     megabytes = file.stat().st_size >> 20
     check(f'{form}: a big file is written', written == 'fine', str(written))
-    # 64 MB that nobody uses, a quarter more before they are looked for, and what one snapshot is read of.
+    # 64 MB of unused pages, a quarter more before unused pages are searched for, and the pages of one snapshot.
     if check(f'{form}: a big file is read', isinstance(most, int), str(most)):
         check(f'{form}: memory of a reader is bounded', most <= 120, f'{most} MB for a file of {megabytes} MB')
         print(f'  {form}: a reader of {megabytes} MB takes up to {most} MB')

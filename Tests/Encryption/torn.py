@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""What a loss of power may leave of a commit.
+"""Tests the states that a loss of power may leave of a commit.
 
     torn.py LIBRARY [--commits N] [--seed N]
 
 Records all writes, cuts and flushes of some commits (shim.c), then builds the file as it may be on the disk: everything before
 a write and each prefix of it in sectors of 512 bytes; any single sector of it; and of the writes between two flushes, each one
-missing, each one alone, and random subsets of their sectors. Each such file must open for writing, hold the data of the
-version before the commit or of the commit, and every now and then take another commit. Plain files and both encrypted forms.
+missing, each one alone, and random subsets of their sectors. Each such file must open for writing and have the data of
+the version before the commit or of the commit; some must also accept another commit. Plain files and both encrypted
+forms.
 
-Then the power fails twice: some of these files are opened and take a commit, all of which is recorded, and are torn again."""
+Then the power fails twice: some of these files are opened and get a commit, which is recorded, and are torn again."""
 import argparse
 import os
 import pathlib
@@ -36,7 +37,7 @@ small = dict(operations=8, things=6, largest=3000)
 
 
 def record(file, form, folder):
-    """In a process of its own, under the shim: commits, a mark and the digest after each."""
+    """Runs in a separate process, under the shim: commits, with a mark and the digest after each."""
     import ctypes
     probe = Probe(options.library.resolve(), folder)
     mark = ctypes.CDLL(None).shim_mark
@@ -57,7 +58,7 @@ def record(file, form, folder):
 
 
 def parse(log):
-    """(kind, position, size, data) of everything that happened, and the number of the commit it belongs to."""
+    """(kind, position, size, data) of all logged operations, and the number of the commit that each belongs to."""
     operations, at, commit = [], 0, 0
     while at < len(log):
         kind, position, size = struct.unpack_from('<QQQ', log, at)
@@ -85,7 +86,7 @@ def apply(image, operation):
 
 
 def sectors(operation):
-    """A write as writes to sectors."""
+    """Splits a write into writes of sectors."""
     _, position, _, data, commit = operation
     pieces, at = [], position
     while at < position + len(data):
@@ -96,13 +97,13 @@ def sectors(operation):
 
 
 def states(initial, operations, chance):
-    """(what, image, number of the commit under way) of each state that a crash may leave."""
+    """(description, image, number of the running commit) of each state that a crash may leave."""
     image, whole = bytearray(initial), []
     base, window = bytearray(initial), []
     for n, operation in enumerate(operations):
         kind, commit = operation[0], operation[4]
         if kind == 3:
-            # A window ends: each write of it missing, each alone, and subsets of sectors.
+            # The end of a window between flushes: each of its writes missing, each alone, and subsets of sectors.
             writes = [o for o in window if o[0] == 1]
             for k, one in enumerate(writes):
                 for alone in (False, True):
@@ -134,7 +135,7 @@ def states(initial, operations, chance):
                     for p in pieces[:k]:
                         apply(state, p)
                     yield f'write {n} up to sector {k} of {len(pieces)}', state, commit
-                # Nothing but this sector, and everything but it.
+                # Only this sector, and everything except it.
                 for others in (False, True):
                     state = bytearray(image)
                     for j, p in enumerate(pieces):
@@ -147,7 +148,7 @@ def states(initial, operations, chance):
 
 
 def recorded(label, file, form, folder, shim, commits, seed):
-    """Opens the file and commits, under the shim: what happened to it, and the digest after each step."""
+    """Opens the file and commits, under the shim. Returns the logged operations, and the digest after each step."""
     log = folder / 'log'
     log.unlink(missing_ok=True)
     environment = {**os.environ, 'LD_PRELOAD': str(shim), 'SHIM_FILE': str(file), 'SHIM_LOG': str(log)}
@@ -159,13 +160,14 @@ def recorded(label, file, form, folder, shim, commits, seed):
 
 
 def tears_twice(form, label, cases, folder, shim):
-    """Files as the first loss of power left them, each opened, written to, and torn once more."""
+    """Opens and writes the files that the first loss of power left, and tears them once more."""
     how, secret, _ = FORMS[form]
     probe = Probe(options.library.resolve(), folder)
     chance = random.Random(options.seed + 1)
     file = folder / 'twice.realm'
     again, seen = [], set()
-    # What selects a version lies at the beginning: of each beginning one; first those that whole writes make.
+    # The data that selects a version is at the beginning of a file: take one file for each different beginning, first
+    # those made by complete writes.
     firsts = list({case.raw[:4 * 4096]: case for case in cases}.values())
     chance.shuffle(firsts)
     firsts.sort(key=lambda case: not any(word in case.name for word in ('alone before', 'missing before')))
@@ -201,7 +203,7 @@ def check_form(form, folder, shim, new=False):
     empty = folder / f'empty {form}.realm'
     initial, before = b'', set()
     if new:
-        # A file that was never finished counts as none.
+        # A file whose creation never finished counts as missing.
         probe.c.probe_close(probe.create(empty, form))
         before = {probe.read(empty, how, secret)[1]}
     else:

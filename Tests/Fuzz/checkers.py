@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
-"""The library's check of files beside both independent checkers, on damaged files: each fault that one of these sees must be one for the library.
+"""Compares the library's check of files with both independent checkers, on damaged files: the library must find a fault
+in each file in which one of them finds one.
 
     checkers.py LIBRARY FIXTURES [COUNT [SEED]] [--keep DIR] [--only NAME]
 
 COUNT rounds (300) from seed SEED (1) on, split over all processors. A round copies a fixture, damages one to three places of the copy, and gives it
-to crealm_check(), Tests/Tools/realm_storage_check.py and Tests/Tools/realm_data_check.py. A round fails when a checker sees a fault and the
-library none, when the check ends in an error or the process in a crash, or when an undamaged file is called faulty that the checkers call sound.
-A checker has no say on a file that it
-complains of undamaged: it does not know all that there was before format 10. A file of no bytes is empty for the library, and no fault.
-Round i uses seed SEED + i: `checkers.py LIBRARY FIXTURES 1 N` repeats it alone. Damaged files of failed rounds go to DIR.
-Prints a line for each failure, how often who saw a fault, and 'N passed, M failed'."""
+to crealm_check(), Tests/Tools/realm_storage_check.py and Tests/Tools/realm_data_check.py. A round fails when a checker
+finds a fault and the library none, when the check fails or the process crashes, or when the library finds a fault in an
+undamaged file that the checkers call sound. A checker is ignored for a file in which it finds a fault even undamaged:
+the checkers do not know all details of formats before 10. For the library a file of 0 bytes is empty, which is no
+fault. Round i uses seed SEED + i: `checkers.py LIBRARY FIXTURES 1 N` repeats it alone. Damaged files of failed rounds
+go to DIR. Prints a line for each failure, how often each checker found a fault, and 'N passed, M failed'."""
 
 import argparse
 import collections
@@ -26,10 +27,10 @@ import traceback
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent / "Tools"), str(HERE.parent.parent / "bindings/python")]
-LARGEST = 600_000  # Bytes of a fixture: the checkers are slow.
-SECONDS = 30  # Of a round.
-CHUNK = 20  # Rounds of a process, so that a crash ends few.
-# Written by a test build of realm-core with at most four entries a node: nothing but that build reads them right.
+LARGEST = 600_000  # Maximum bytes of a fixture: the checkers are slow.
+SECONDS = 30  # Time limit of a round.
+CHUNK = 20  # Rounds per process, so that a crash ends only a few.
+# Written by a test build of realm-core with at most four entries a node: only that build reads them correctly.
 ODD = ("node4",)
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -81,7 +82,7 @@ def nodes(image):
 
 
 class Place:
-    """A node as it lies in the bytes."""
+    """A node in the bytes of an image."""
 
     def __init__(self, image, at):
         self.at, self.flags = at, image[at + 4]
@@ -97,7 +98,7 @@ class Place:
 
 
 def hurt(image, rng, known):
-    """Changes one thing of an image, mostly in a node of the newest version; says what."""
+    """Makes one change in an image, mostly in a node of the newest version. Returns its description."""
     known = [node for node in known if node.at + 8 + node.size <= len(image)]
     place = rng.choice(known) if known else None
     way = rng.randrange(14)
@@ -134,7 +135,7 @@ def hurt(image, rng, known):
 
 
 # ------------------------------------------------------------------------------------------------
-# Who sees what
+# Checkers and their findings
 # ------------------------------------------------------------------------------------------------
 
 
@@ -156,7 +157,7 @@ def data_sees(path):
 
 
 def complaint(check, kind):
-    """What a checker says, also where it stumbles; None where it finds nothing."""
+    """The finding of a checker, also if it crashes; None if it finds nothing."""
     try:
         with contextlib.redirect_stdout(io.StringIO()):
             check()
@@ -181,7 +182,7 @@ CHECKERS = {"storage": storage_sees, "data": data_sees}
 
 
 def knowing(images, folder):
-    """The checkers that find nothing in an undamaged file, by its name."""
+    """For each undamaged file, by name: the checkers that find nothing in it."""
     path = folder / "intact.realm"
     found = {}
     for name, image in images.items():
@@ -196,12 +197,13 @@ def knowing(images, folder):
 
 
 def harmless(what, image):
-    """An empty leaf of formats before 10 may lack the number that stands for null: the page on these formats knows such files."""
+    """An empty leaf of formats before 10 may lack the number that stands for null: the document on these formats
+    describes such files."""
     return "nullable int leaf without sentinel" in what and image[20 + (image[23] & 1)] < 10
 
 
 def run_round(seed, images, path, keep, able):
-    """Whether each of the three saw a fault, and what is wrong with that; None: nothing."""
+    """Whether each of the three found a fault, and what is wrong about that; None: nothing."""
     rng = random.Random(seed)
     name = rng.choice(sorted(images))
     image = bytearray(images[name])
@@ -215,7 +217,7 @@ def run_round(seed, images, path, keep, able):
         seen["library"] = library_sees(path)
         seen.update({who: CHECKERS[who](path) for who in able[name]})
     except Slow:
-        # The checkers follow what a count claims; the library does not.
+        # The checkers trust the count of a node; the library does not.
         wrong = None if "library" in seen else "the check does not end"
     except Exception as error:
         wrong = f"the check ends in {type(error).__name__}: {error}"
@@ -232,7 +234,7 @@ def run_round(seed, images, path, keep, able):
 
 
 def worker(seeds, images, able, keep, out):
-    """In a process of its own: a line for each round."""
+    """Runs in a separate process: a line for each round."""
 
     def stop(signal_number, frame):
         raise Slow

@@ -1,14 +1,13 @@
 /*
  * mutate.c - opens damaged files through the C API.
  *
- * Goal: whatever a file contains, each call ends with a result or an error: no crash, no endless
- * loop, no memory bomb. Method: each round copies a fixture, damages the copy in one to a few places
- * chosen from a seed, and gives it to a child process. The child opens one copy in immutable mode and
- * reads all there is; then it opens a second copy for writing (which upgrades older formats), changes
- * values, collections, nested collections and embedded objects in several transactions, migrates to
- * schemas derived from the one of the file, and opens the result again. When the damage was such that
- * the immutable copy verified as sound (a hit in free space, say), the file must also be sound after
- * the writes. A file that was not damaged must never be called so.
+ * Goal: whatever a file contains, each call ends with a result or an error: no crash, no endless loop, no excessive
+ * memory. Method: each round copies a fixture, damages the copy in one to a few places chosen from a seed, and gives it
+ * to a child process. The child opens one copy in immutable mode and reads all there is; then it opens a second copy
+ * for writing (which upgrades older formats), changes values, collections, nested collections and embedded objects in
+ * several transactions, migrates to schemas derived from the one of the file, and opens the result again. When the
+ * immutable copy verified as sound despite the damage (for example damage in free space), the file must also be sound
+ * after the writes. An undamaged file must always verify as sound.
  *
  *     mutate LIBRARY FIXTURES COUNT SEED [KEEP]
  *
@@ -112,7 +111,7 @@ static struct progress {
     const char* stage;
     const char* call;
     uint64_t calls, visited;
-    bool intact, sound; /* no damage was done; the immutable copy verified */
+    bool intact, sound; /* the file was not damaged; the immutable copy verified as sound */
     int frames;
     uintptr_t frame[24];
     uintptr_t fault;
@@ -128,7 +127,7 @@ static void problem(const char* format, ...) {
     _exit(9);
 }
 
-/* A fault leaves the places it came from, as offsets into the library, for the report. */
+/* Stores the stack of a fault, as offsets into the library, for the report. */
 static void on_fault(int signal, siginfo_t* info, void* context) {
     uintptr_t pc = 0;
 #if defined(__x86_64__)
@@ -149,7 +148,7 @@ static void on_fault(int signal, siginfo_t* info, void* context) {
     raise(signal);
 }
 
-/* After a call that failed: there must be an error, and it is taken away again. */
+/* After a failed call: an error must be set; clears it. */
 static void expect_error(void) {
     realm_error_t error = {RLM_ERR_NONE, 0, NULL, NULL, NULL};
     if (!L.realm_get_last_error(&error)) problem("failure without an error");
@@ -174,7 +173,7 @@ static void* got(void* result) {
     if (!result) expect_error();
     return result;
 }
-/* A pointer function that may. */
+/* A pointer function that may return NULL without an error. */
 #define MAYBE(name, ...) maybe(DO(name, __VA_ARGS__))
 static void* maybe(void* result) {
     if (!result && !no_error()) expect_error();
@@ -224,7 +223,7 @@ static bool fits(realm_property_type_e type, realm_value_type_e value) {
         default: return false;
     }
 }
-/* In a manual migration the schema says what is wanted, not what there is. */
+/* In a manual migration the schema is the target schema, not the one of the file. */
 static bool is_manual, schema_is_ahead;
 static void expect_fit(realm_property_type_e type, realm_value_t v) {
     if (!schema_is_ahead && !fits(type, v.type)) problem("a property of type %d gave a value of type %d", (int)type, (int)v.type);
@@ -342,7 +341,7 @@ static void read_set(realm_set_t* set, realm_property_type_e type) {
     }
 }
 
-/* A class of the open file, with what a traversal needs of it. */
+/* A class of the open file, with the data that a traversal needs. */
 struct class_data {
     realm_class_info_t info;
     realm_property_info_t* properties;
@@ -590,7 +589,7 @@ static struct class_data* class_named(const char* name) {
     for (size_t i = 0; i < class_count; i++) if (!strcmp(classes[i].info.name, name)) return &classes[i];
     return NULL;
 }
-/* What a property or its elements may hold. */
+/* The values that a property or its elements may have. */
 struct elements {
     realm_property_type_e type;
     bool nullable;
@@ -601,7 +600,7 @@ static struct elements elements_of(const realm_property_info_t* p) {
     if (p->type == RLM_PROPERTY_TYPE_OBJECT) e.target = class_named(p->link_target);
     return e;
 }
-/* Mostly one that fits. */
+/* A random value, mostly one that the property accepts. */
 static realm_value_t value_for(struct elements e) {
     const char* call = progress->call; /* what the value is for */
     realm_value_t v = random_value(below(24) ? e.type : RLM_PROPERTY_TYPE_MIXED, e.nullable || below(24) == 0);
@@ -635,7 +634,7 @@ static realm_value_t key_value(void) {
     else key.string.size = (size_t)snprintf(buffer, sizeof buffer, "k%" PRIu64, below(20));
     return key;
 }
-/* Mostly one below `count`. */
+/* A random index, mostly below `count`. */
 static size_t index_below(size_t count) {
     static const size_t odd[] = {SIZE_MAX, SIZE_MAX / 2, SIZE_MAX / 2 + 1, 1u << 31};
     uint64_t form = below(40);
@@ -909,7 +908,7 @@ static void write_things(void) {
 static struct { char type[100], old_name[100], new_name[100]; } renamed;
 static char dropped[100];
 
-/* A schema like the present one but for a few changes. */
+/* The current schema with a few changes. */
 static realm_schema_t* derive_schema(void) {
     static const realm_property_type_e types[] = {RLM_PROPERTY_TYPE_INT, RLM_PROPERTY_TYPE_BOOL, RLM_PROPERTY_TYPE_STRING, RLM_PROPERTY_TYPE_BINARY, RLM_PROPERTY_TYPE_MIXED, RLM_PROPERTY_TYPE_TIMESTAMP, RLM_PROPERTY_TYPE_FLOAT, RLM_PROPERTY_TYPE_DOUBLE, RLM_PROPERTY_TYPE_DECIMAL128, RLM_PROPERTY_TYPE_OBJECT, RLM_PROPERTY_TYPE_OBJECT_ID, RLM_PROPERTY_TYPE_UUID};
     static const realm_collection_type_e shapes[] = {RLM_COLLECTION_TYPE_NONE, RLM_COLLECTION_TYPE_LIST, RLM_COLLECTION_TYPE_SET, RLM_COLLECTION_TYPE_DICTIONARY};
@@ -995,7 +994,7 @@ static realm_schema_t* derive_schema(void) {
     free(infos);
     return schema;
 }
-/* Looks at a realm that a callback was given, and changes it. */
+/* Reads the realm that a callback received, and changes it. */
 static void within(realm_t* given, bool writing) {
     realm_t* outer = realm;
     struct class_data* outer_classes = classes;
@@ -1158,8 +1157,8 @@ struct fixture {
     char name[128];
     uint8_t *bytes, *key;
     size_t size;
-    uint32_t *nodes, *live; /* all places that look like a node, and those reachable from the top */
-    uint32_t* parents;      /* where in `live` the parent of each of those is */
+    uint32_t *nodes, *live; /* offsets that look like a node, and those of nodes reachable from the top */
+    uint32_t* parents;      /* index in `live` of the parent of each reachable node */
     size_t node_count, live_count;
 };
 static unsigned large_percent = 1;
@@ -1193,7 +1192,7 @@ static void set_element(uint8_t* node, size_t i, int64_t v) {
         default: break;
     }
 }
-/* Whether a whole node of integer elements lies at a place. */
+/* Whether a complete node of integer elements is at an offset. */
 static bool node_fits(const uint8_t* bytes, size_t size, size_t at) {
     if (at % 8 || size < 8 || at > size - 8) return false;
     const uint8_t* node = bytes + at;
@@ -1373,7 +1372,7 @@ static void damage(struct copy* c) {
             break;
         }
         case 7:
-        case 8: { /* a ref of one node put into another, or into the same: wrong kinds, shared nodes, cycles */
+        case 8: { /* a ref of one node copied into another, or into the same: wrong kinds, shared nodes, cycles */
             size_t to = some_ref_node(c), source = below(4) ? some_ref_node(c) : to;
             if (!to || !source) return;
             size_t i = below(count_of(b + to)), j = below(count_of(b + source));
@@ -1409,7 +1408,7 @@ static void damage(struct copy* c) {
             else { size_t n = count_of(b + at) + (below(2) ? 1 : (size_t)-1); b[at + 5] = (uint8_t)(n >> 16); b[at + 6] = (uint8_t)(n >> 8); b[at + 7] = (uint8_t)n; }
             tell(c, " header of node %zx", at);
             break;
-        case 13: { /* refs that lead back up, once or more often */
+        case 13: { /* refs that lead back to a parent, once or more often */
             if (!c->fixture->live_count) return;
             uint64_t number = below(c->fixture->live_count), up = number;
             at = c->fixture->live[number];
@@ -1490,7 +1489,8 @@ static void run_in_child(const char* label, const struct fixture* f, const uint8
             static const int signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGFPE, SIGABRT, SIGALRM, SIGPROF};
             for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) sigaction(signals[i], &action, NULL);
         }
-        /* So much work; a busy machine may take its time over it. Who waits for an hour waits for ever. */
+        /* The limit is processor time, as a busy machine may be slow. A process that waits for an hour counts as
+           stuck. */
         struct itimerval work = {.it_value = {.tv_sec = seconds}};
         setitimer(ITIMER_PROF, &work, NULL);
         alarm(3600);

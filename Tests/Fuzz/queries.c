@@ -1,10 +1,11 @@
 /*
- * queries.c - puts damaged query texts to the parser.
+ * queries.c - parses damaged query texts.
  *
  * Goal: whatever a text says, parsing it ends with a query or an error: no crash, no hang, no more than linear
  * time. Method: each round takes a query of a corpus, damages it in one to six places chosen from a seed (or joins
- * it with another), and parses it with its own or with random arguments. What is accepted is described, and the
- * description must be accepted too. A share is counted, and then the description must count as many rows.
+ * it with another), and parses it with its own or with random arguments. An accepted query is described, and its
+ * description must be accepted, too. For a share of the queries the rows are counted, and the description must find as
+ * many.
  *
  *     queries LIBRARY FILE CORPUS COUNT SEED [SHARE]
  *     queries LIBRARY FILE --growth [BYTES]
@@ -12,11 +13,11 @@
  * FILE has the schema of the operation driver and is not changed. A line of CORPUS is one of generate.py: class, TAB, text,
  * TAB, arguments. Round i uses seed SEED + i, so `queries ... 1 N` repeats it alone, and prints its text when
  * QUERIES_PRINT is set. One in SHARE (16) of the accepted queries is counted; 0: none. The rounds run in a child process;
- * after a crash, or a round of more than a minute of processor time, the next goes on behind it. Calls of more than
- * QUERIES_SLOW milliseconds of processor time (50) are told. Ends with 'N passed, M failed'.
+ * after a crash, or a round of more than a minute of processor time, another child continues with the next round. Calls
+ * that take more than QUERIES_SLOW milliseconds of processor time (50) are reported. Ends with 'N passed, M failed'.
  *
- * --growth parses, describes and counts texts of every awkward shape, of 2048 bytes and of up to BYTES (1048576), and compares how much more work
- * the longer one is: a comparison of powers, never of times, so that it holds on a busy machine.
+ * --growth parses, describes and counts texts of difficult shapes, of 2048 bytes and of up to BYTES (1048576), and
+ * checks the order of growth of the work, not the times, so that the result is valid on a busy machine.
  *
  * Build: cc -O1 -g -Wall -Wextra -Werror -Iinclude queries.c -ldl -o queries
  */
@@ -141,7 +142,7 @@ static const char* const brackets[][2] = {{"(", ")"}, {"NOT (", ")"}, {"!", ""},
 static char words_now[MOST + 1];
 static size_t length;
 
-/* Replaces `out` bytes at `at`, as long as there is room. */
+/* Replaces `out` bytes at `at`, if the result fits. */
 static void replace(size_t at, size_t out, const char* in, size_t n)
 {
     if (length - out + n > MOST) return;
@@ -183,7 +184,7 @@ static void repeat(size_t at, size_t n, size_t times)
 }
 static size_t many(void) { return one_in(200) ? 200 + below(4000) : one_in(10) ? 10 + below(100) : 1 + below(5); }
 
-/* Does one thing to the text; mild: one that often leaves a query. */
+/* Makes one change in the text; mild: a change that often leaves a valid query. */
 static void damage(bool mild)
 {
     size_t n, at = token(&n), other, m, times;
@@ -196,13 +197,13 @@ static void damage(bool mild)
     case 1: /* a bit */
         if (length && (words_now[other = below(length)] ^ 1 << (m = below(8)))) words_now[other] = (char)(words_now[other] ^ 1 << m);
         break;
-    case 2: /* a stretch goes */
+    case 2: /* a part is removed */
         at = below(length + 1), n = below(length - at > 20 ? 20 : length - at + 1);
         replace(at, n, "", 0);
         break;
     case 3: replace(at, n, "", 0); break;
     case 4: repeat(at, n, many()); break;
-    case 5: /* a stretch comes again */
+    case 5: /* a part is repeated */
         at = below(length + 1), n = below(length - at + 1);
         repeat(at, n, n > 100 ? 1 : many());
         break;
@@ -217,7 +218,7 @@ static void damage(bool mild)
     case 8: replace(at, n, "", 0), insert(at, PICK(words)); break;
     case 9: replace(at, n, "", 0), insert(at, PICK(limits)); break;
     case 10: insert(below(length + 1), PICK(bad_text)); break;
-    case 11: /* nesting, around all or within */
+    case 11: /* nesting, around the text or inside it */
         times = many(), n = below(mild ? 5 : sizeof brackets / sizeof *brackets);
         if (mild || one_in(2)) at = 0, other = length;
         else at = below(length + 1), other = at + below(length - at + 1);
@@ -295,7 +296,7 @@ static size_t make_arguments(void)
 
 /* ---- A round ---------------------------------------------------------------------------------- */
 
-static struct shared { /* with the child */
+static struct shared { /* memory shared with the child */
     uint64_t round, parsed, refused, counted, slow, failed, longest;
     char text[MOST + 1];
 }* shared;
@@ -388,7 +389,7 @@ static void one_round(uint64_t seed)
     F(realm_release)(query);
 }
 
-/* Ends the process when it has worked for so many seconds, however long it had to wait for its turn; or when it has waited for something for an hour. */
+/* Ends the process after this many seconds of processor time, or after an hour of waiting. */
 static void limit_work(unsigned seconds)
 {
     struct itimerval limit = {.it_value = {.tv_sec = seconds}};
@@ -420,7 +421,7 @@ static int rounds(const char* corpus_name, uint64_t count, uint64_t seed)
             return 2;
         }
         if (WIFEXITED(status) && WEXITSTATUS(status) == 0) break;
-        if (WIFEXITED(status) && WEXITSTATUS(status) == 2 && !shared->text[0]) return 2; /* not even opened */
+        if (WIFEXITED(status) && WEXITSTATUS(status) == 2 && !shared->text[0]) return 2; /* the file could not be opened */
         char what[60];
         if (WIFSIGNALED(status) && (WTERMSIG(status) == SIGPROF || WTERMSIG(status) == SIGALRM)) strcpy(what, "does not end");
         else snprintf(what, sizeof what, WIFSIGNALED(status) ? "ended by signal %d" : "ended with status %d", WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
@@ -436,7 +437,7 @@ static int rounds(const char* corpus_name, uint64_t count, uint64_t seed)
 
 /* ---- Growth ----------------------------------------------------------------------------------- */
 
-/* head, unit as often as it fits, middle, unit as often, tail; # stands for the number of the repetition. */
+/* head, then `open` as often as it fits, middle, `close` as often, tail; # is the number of the repetition. */
 static const struct shape { const char *head, *open, *middle, *close, *tail; } shapes[] = {
     {"", "(", "i == 1", ")", ""}, {"", "(", "i == 1", "", ""}, {"", ")", "", "", ""}, {"", "((i == 1) AND ", "i == 1", ")", ""}, {"", "(i == 1)", "", "", ""},
     {"", "NOT ", "i == 1", "", ""}, {"", "!", "i == 1", "", ""}, {"", "NOT (", "i == 1", ")", ""}, {"i == 1", " AND NOT i == #", "", "", ""},
@@ -506,7 +507,7 @@ static const char* measure(realm_class_key_t class, const realm_query_arg_t* arg
     return answer;
 }
 
-/* Lowers what each stage took to the least of `times` measurements of a text of `bytes`. */
+/* Lowers the time of each stage to the minimum of `times` measurements of a text of `bytes`. */
 static const char* least(size_t shape, size_t bytes, int times, realm_class_key_t class, const realm_query_arg_t* arguments, double out[3])
 {
     const char* answer = "";
@@ -519,8 +520,9 @@ static const char* least(size_t shape, size_t bytes, int times, realm_class_key_
     }
     return answer;
 }
-/* Whether work grew with more than the power 3/2 of the text: linear work has 1, what looks at all of the text for each part of it 2. Between texts
- * of which one is 32 times as long, other load on the machine would have to make the longer one alone take six times as long. */
+/* Whether the work grew with more than the power 3/2 of the length: linear work has power 1, work that reads the whole
+ * text for each part of it power 2. Between texts of which one is 32 times as long, other load on the machine would
+ * have to make the longer one alone take six times as long. */
 static bool grew(double less, double more, double factor) { return more / less * (more / less) > factor * factor * factor; }
 
 static int growth(size_t most)

@@ -4,10 +4,9 @@
 #   Tests/Fuzz/run.sh [--sanitize] FIXTURES [COUNT [SEED]]
 #
 # COUNT rounds (20000; with --sanitize 1000 unless given) from seed SEED (the time) on, split over all processors.
-# --sanitize uses a build with AddressSanitizer, in a scratch folder of its own. Damaged files
-# that made a round fail are kept in .build/fuzz/keep. KEEP_LIBRARY=PATH skips building and uses that
-# library. QUERIES=N parses N damaged queries (ten times COUNT) from seed SEED on, in one process; 0: none.
-# Exit status: 0 when every round passed.
+# --sanitize uses a build with AddressSanitizer, in a separate build folder. Damaged files that made a round fail are
+# kept in .build/fuzz/keep. KEEP_LIBRARY=PATH skips building and uses that library. QUERIES=N parses N damaged queries
+# (ten times COUNT) from seed SEED on, in one process; 0: none. Exit status: 0 when every round passed.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 cd "$root"
@@ -37,10 +36,10 @@ if [[ $sanitize ]]; then
     library=.build/asan/release/libCRealm.so
     [[ ${KEEP_LIBRARY-} ]] ||
         swift build --scratch-path .build/asan -c release --sanitize=address --product CRealm
-    # The library is linked without the runtime of the sanitizer: that of the toolchain is loaded first.
+    # The library is linked without the sanitizer's runtime: preload the one of the toolchain.
     preload=$(clang -print-file-name="libclang_rt.asan-$(uname -m).so")
     [[ -f $preload ]] || preload=$(clang -print-runtime-dir)/libclang_rt.asan.so
-    # Leaks are not looked for: a child ends without cleaning up.
+    # No search for leaks: a child ends without cleaning up.
     export ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1:${ASAN_OPTIONS-}
     export MUTATE_SECONDS=${MUTATE_SECONDS:-60} MUTATE_VALUES=${MUTATE_VALUES:-20000} MUTATE_LARGE=0
 else

@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
-"""Files in which a node is used in more than one place: each call on them ends, without a crash and with limited memory.
+"""Tests files in which a node is used in more than one place: each call on them must end, without a crash and with
+limited memory.
 
     shared.py LIBRARY [COUNT [SEED]] [--seconds 10] [--memory 2048] [--only OPERATION] [--keep DIR]
 
-COUNT files (100) from seed SEED (1) on. Each is a sound file, taken apart into its nodes, in which some nodes were given to several places:
-children of one inner node, blobs of texts, lists and dictionaries inside of each other, towers of inner nodes over one leaf that claim up to 10^18
-elements, free lists, the history, the slots of the top array; some claim to be as large as a hole behind their end. All OPERATIONS run on
-each, in a child process that may have 2 GB of memory (of address space, for every fourth file), each operation for 10 seconds of processor time.
-An operation may end with an error of the library or a MemoryError of Python's own. Anything else fails the file: `shared.py LIBRARY 1 SEED` repeats it.
+COUNT files (100) from seed SEED (1) on. Each is a sound file, split into its nodes, in which some nodes are put into
+several places: children of one inner node, blobs of texts, lists and dictionaries inside of each other, towers of inner
+nodes over one leaf that claim up to 10^18 elements, free lists, the history, the slots of the top array; some claim a
+size that includes a hole after their end. All OPERATIONS run on each, in a child process that may have 2 GB of memory
+(of address space, for every fourth file), each operation for 10 seconds of processor time. An operation may end with an
+error of the library or a MemoryError of Python. Anything else fails the file: `shared.py LIBRARY 1 SEED` repeats it.
 Prints a line for each failure, and 'N passed, M failed'."""
 
 import argparse
@@ -26,7 +28,7 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent.parent / "bindings/python"))
-ROWS = 60  # Looked at one by one.
+ROWS = 60  # Rows that are read one by one.
 INNER, REFS, CONTEXT = 0x80, 0x40, 0x20
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -127,7 +129,7 @@ def save(top, file_format=24, claimed=0):
 
 
 # ------------------------------------------------------------------------------------------------
-# What is done to them
+# Changes of the files
 # ------------------------------------------------------------------------------------------------
 
 
@@ -144,7 +146,7 @@ def reachable(top):
 
 
 def clusters(top):
-    """The slots that hold the roots of the rows: (table, slot)."""
+    """The slots with the cluster roots: (table, slot)."""
     tables = top.slots[1] if isinstance(top.slots[1], Node) else None
     return [(t, 2) for t in (tables.slots if tables else ()) if isinstance(t, Node) and t.slots and t.count > 2 and isinstance(t.slots[2], Node)]
 
@@ -154,7 +156,7 @@ def claim(rng, honest):
 
 
 def cluster_tower(rng, top, nodes):
-    """A table whose rows are one cluster again and again."""
+    """A table whose rows are one cluster, used many times."""
     places = clusters(top)
     if not places:
         return False
@@ -172,7 +174,7 @@ def cluster_tower(rng, top, nodes):
 
 
 def tree_tower(rng, top, nodes):
-    """A list, or another B+tree, of one leaf again and again."""
+    """A list, or another B+tree, made of one leaf, used many times."""
     owners = [(n, i) for n in nodes if n.slots for i in n.children()]
     if not owners:
         return False
@@ -212,7 +214,7 @@ def more_of_a_child(rng, top, nodes):
 
 
 def elsewhere(rng, top, nodes):
-    """A slot gets another node, mostly one that looks alike; also one above it."""
+    """Puts another node into a slot, mostly a similar one; sometimes an ancestor."""
     wide = [n for n in nodes if n.children()]
     if not wide:
         return False
@@ -225,7 +227,7 @@ def elsewhere(rng, top, nodes):
 
 
 def nested(rng, top, nodes):
-    """Nodes of the same form inside of each other, many times."""
+    """Nodes of the same form nested in each other, many times."""
     wide = [n for n in nodes if n.slots and len(n.children()) >= 2]
     if not wide:
         return False
@@ -236,13 +238,14 @@ def nested(rng, top, nodes):
 
 
 def big_blob(rng, top, nodes):
-    """One long text or binary in all places."""
+    """Puts one long text or binary into all places."""
     long = [n for n in nodes if n.slots and n.flags & CONTEXT and n.children() and any(c.flags >> 3 & 3 == 2 for c in (n.slots[i] for i in n.children()))]
     if not long:
         return False
     size = rng.choice([70_000, 1 << 20, 4 << 20, (1 << 24) - 16])
     blob = Node(0x17, size, bytes([rng.choice(b"aA{\"\x00\xc3")]) * (size - 1) + b"\0")
-    # A search reads all of it: 1 GB in each place would take longer than the limit on a slow machine without anything being wrong.
+    # A search reads all of it: with 1 GB in each place it would exceed the time limit on a slow machine although it
+    # works correctly.
     left = (1 << 30) // size
     for node in long if rng.random() < 0.5 else [rng.choice(long)]:
         for i in range(min(node.count, left)):
@@ -300,11 +303,11 @@ WAYS = [cluster_tower] * 5 + [tree_tower] * 5 + [same_children] * 3 + [more_of_a
 
 
 def make(rng, images):
-    """A file, what was done to it, and how far a hole is to reach behind its end."""
+    """A file, a description of its changes, and the size of the hole after its end."""
     name = rng.choice(sorted(images))
     top = load(images[name])
     for slot in (3, 4, 5):
-        # What is free in the sound file is not in this one.
+        # The free list of the sound file is wrong for this file.
         top.slots[slot] = Node(0, 0)
     done = [name]
     for _ in range(rng.choice([1, 1, 1, 2, 3])):
@@ -399,7 +402,7 @@ def base(folder, size):
 def allowed(error):
     import crealm
 
-    # Values that Python has no form for, such as a day in the year 300,000, are told by errors of its own.
+    # Values that Python cannot represent, such as a day in the year 300,000, raise Python's errors.
     return isinstance(error, (crealm.Error, MemoryError, OverflowError, ValueError, UnicodeDecodeError, LookupError))
 
 
@@ -457,7 +460,7 @@ CONDITIONS = [
 
 
 def sample(names):
-    """Some of the names, others for each file."""
+    """Some of the names, different for each file."""
     return choice.sample(names, min(4, len(names)))
 
 
@@ -696,7 +699,7 @@ OPERATIONS = {
 
 
 def child(seed, path, folder, options, note):
-    """Runs the operations; the number of the present one stands in `note`."""
+    """Runs the operations; the number of the current one is in `note`."""
     limit = options.memory << 20
     if seed % 4 == 0:
         used = int(pathlib.Path("/proc/self/statm").read_text().split()[0]) * mmap.PAGESIZE
@@ -712,7 +715,7 @@ def child(seed, path, folder, options, note):
             continue
         note[0] = i + 1
         if i >= list(OPERATIONS).index("observing"):
-            # These write.
+            # The following operations write.
             copy(pristine, path)
         signal.setitimer(signal.ITIMER_PROF, options.seconds)
         start = time.process_time()
@@ -735,7 +738,7 @@ def child(seed, path, folder, options, note):
 
 
 def copy(source, target):
-    """Holes stay holes."""
+    """Copies a file and keeps its holes."""
     with open(source, "rb") as read, open(target, "wb") as write:
         size, at = os.fstat(read.fileno()).st_size, 0
         while at < size:
@@ -783,7 +786,7 @@ def run(seed, images, options):
 def main():
     options = parser.parse_args()
     os.environ["CREALM_LIBRARY"] = os.path.abspath(options.library)
-    # The children are forked of a process that has the library open and no Realm.
+    # The children are forked from a process that has loaded the library and has no Realm open.
     with tempfile.TemporaryDirectory(prefix="shared-") as name:
         pid = os.fork()
         if pid == 0:

@@ -1,5 +1,5 @@
 /*
- * live.c - a writer or an observer of run.py, which says what they do.
+ * live.c - a writer or an observer of run.py, which describes them.
  *
  *     live writer FILE JOURNAL SEED
  *     live observer FILE REPORT
@@ -110,13 +110,13 @@ static void write_on(const char* journal_path, unsigned seed)
         must(realm_commit(realm), "commit");
         if (write(journal, &number, 8) != 8)
             broken("journal: %s", strerror(errno));
-        /* In bursts, and alone. */
+        /* Some commits in bursts, some alone. */
         if (rand_r(&seed) % 4)
             usleep((useconds_t)(rand_r(&seed) % 20000));
     }
 }
 
-/* What the observer knows: the list as the change sets make it; and what it reports. */
+/* The observer's state: the list, as built from the change sets, and its report. */
 static int64_t copy[2 * LONGEST];
 static size_t count;
 static struct {
@@ -127,7 +127,7 @@ static int report_file;
 static void note(int64_t number, int64_t written, int64_t arrived)
 {
     if (number != report.last + 1) {
-        /* Only what was taken off the list before anybody could be told may be missing. */
+        /* Only numbers that were removed from the list before a notification may be missing. */
         if (number <= report.last || copy[0] <= report.last + 1)
             broken("commit %" PRId64 " told after %" PRId64, number, report.last);
         report.missed += number - report.last - 1;

@@ -1,4 +1,4 @@
-"""A writer or an observer of run.py, which says what they do.
+"""A writer or an observer of run.py, which describes them.
 
     live.py writer FILE JOURNAL SEED
     live.py observer FILE REPORT
@@ -39,7 +39,7 @@ def write_on(board, journal_path, seed):
 
 
 class Observer:
-    """What it knows: the list as the change sets make it; and what it reports."""
+    """The observer's state: the list, as built from the change sets, and its report."""
 
     def __init__(self, board, report_path):
         self.numbers, self.times = board.numbers, board.times
@@ -69,7 +69,7 @@ class Observer:
         for position in change.insertions:
             number = self.copy[position]
             if number != self.last + 1:
-                # Only what was taken off the list before anybody could be told may be missing.
+                # Only numbers that were removed from the list before a notification may be missing.
                 if number <= self.last or self.copy[0] <= self.last + 1:
                     broken(f"commit {number} told after {self.last}")
                 self.missed += number - self.last - 1

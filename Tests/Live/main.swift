@@ -1,4 +1,4 @@
-// A writer or an observer of run.py, which says what they do.
+// A writer or an observer of run.py, which describes them.
 //
 //     live writer FILE JOURNAL SEED
 //     live observer FILE REPORT
@@ -57,7 +57,7 @@ struct Board {
     }
 }
 
-/// What it knows: the list as the change sets make it; and what it reports.
+/// The observer's state: the list, as built from the change sets, and its report.
 final class Observer {
     let board: Board
     let file: Int32
@@ -88,7 +88,7 @@ final class Observer {
         }
         for i in change.insertions {
             if copy[i] != last + 1 {
-                // Only what was taken off the list before anybody could be told may be missing.
+                // Only numbers that were removed from the list before a notification may be missing.
                 if copy[i] <= last || copy[0] <= last + 1 { broken("commit \(copy[i]) told after \(last)") }
                 missed += copy[i] - last - 1
             }

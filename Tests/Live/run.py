@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""Four writers and four observers, in C, Python and Swift, on one file; any of them is killed at any time, and started again.
+"""Four writers and four observers, in C, Python and Swift, on one file; each is killed at random times and started
+again.
 
     run.py BUILD [--seconds 6] [--seed N] [--keep DIR]          BUILD: the folder with the library, .build/release
 
-Each commit appends the next number to a list, with the time. (A writer shortens the list now and then.) An observer follows the list by
-its change sets: it gets every number once, in order, even if one change set has several commits. Now and then all writers are killed:
-then every observer must reach the last commit, although no further commit wakes it. No number may be written twice: that would show
-that a commit which returned was lost. Prints the counts and the longest time from before a commit to the callback, and 'N passed, M failed'."""
+Each commit appends the next number to a list, with the time. (A writer sometimes shortens the list.) An observer
+follows the list by its change sets: it gets every number once, in order, even if one change set has several commits.
+Sometimes all writers are killed: then every observer must reach the last commit, although no further commit wakes it.
+No number may be written twice: that would show that a commit which returned was lost. Prints the counts and the longest
+time from before a commit to the callback, and 'N passed, M failed'."""
 import argparse
 import os
 import pathlib
@@ -51,7 +53,7 @@ def check(name, good, why=""):
 
 
 class Program:
-    """A writer or an observer: its present process, which is started again after it was killed."""
+    """A writer or an observer: its current process, which is started again after it was killed."""
 
     def __init__(self, kind, language, command, folder, number):
         self.kind, self.language, self.command = kind, language, command
@@ -79,7 +81,7 @@ class Program:
         return self.report() if well else None
 
     def report(self):
-        """last number, commits, callbacks, longest time, commits that it could not be told of any more"""
+        """last number, commits, callbacks, longest time, commits that were removed before a notification"""
         try:
             return struct.unpack("5q", self.note.read_bytes())
         except (FileNotFoundError, struct.error):
@@ -108,7 +110,7 @@ def add(program, report):
 
 
 def be_quiet(programs):
-    """All writers are killed; every observer that lives comes to the last commit."""
+    """Kills all writers; every living observer must then reach the last commit."""
     for program in programs:
         if program.kind == "writer":
             program.kill()
@@ -143,7 +145,7 @@ def run(folder):
     for program in programs:
         program.start()
     end, kills, quiets = time.monotonic() + options.seconds, 0, 0
-    # Each lives for a while: a moment, or long enough to fall behind and catch up.
+    # Each lives for a random time: a moment, or long enough to fall behind and catch up.
     while time.monotonic() < end and not failed:
         time.sleep(chance.choice([0.02, 0.1, 0.3, 0.6]) * (1 if options.seconds < 60 else 3))
         program = chance.choice(programs)
@@ -171,7 +173,7 @@ def run(folder):
             given += own
     check("no commit is lost", len(given) == len(set(given)), f"{len(given) - len(set(given))} numbers were given twice")
     check("no commit is lost", max(given, default=0) <= last, f"commit {max(given, default=0)} returned; the file is at {last}")
-    # Who was killed after a commit and before it noted it.
+    # Some writers were killed after a commit and before they noted it.
     check("all were noted", last - len(given) <= kills + 4 * (quiets + 1), f"{last} commits, {len(given)} noted")
     with crealm.open(file) as db:
         check("the file is sound", db.verify() == [], str(db.verify()[:3]))

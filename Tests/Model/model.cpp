@@ -1,23 +1,23 @@
 // The model of the model test: Realm's C API over plain containers in memory.
 //
-// Goal: say in the most obvious way what a database must hold after a history of calls, so that a
-// library of bytes, trees and files can be held against it. Method: this file exports just those
-// functions of realm.h that the driver of the test (ops.c) calls; run.py lets the driver run the same
-// seeded history on the model and on the library, and compares what is left.
+// Goal: compute in the simplest way the content of a database after a history of calls, so that the library, with its
+// bytes, trees and files, can be compared with it. Method: this file exports only those functions of realm.h that the
+// driver of the test (ops.c) calls; run.py runs the driver with the same seeded history on the model and on the
+// library, and compares the results.
 //
 // * A database is a map from object keys to objects for each class; an object is a list of values; a
-//   list is a vector, a dictionary a map, a set a vector in ascending order. Nothing is shared, so a
-//   copy is a snapshot: beginning a write transaction takes one, rolling back brings it back.
+//   list is a vector, a dictionary a map, a set a vector in ascending order. Nothing is shared, so a copy is a
+//   snapshot: beginning a write transaction makes one, rolling back restores it.
 // * Deleting an object searches the whole database for links to it. No backlinks, no indexes.
 // * Databases live as long as the process, under their path. realm_close() writes the content to
 //   `<path>.json`, byte for byte what dump.c prints for a file with this content.
-// * Handles point straight into the containers. The driver keeps none beyond its transaction and does
-//   not change a collection while it uses one that is nested in it; that is all they are good for.
+// * Handles point straight into the containers. The driver keeps no handle beyond its transaction and does not change a
+//   collection while it uses one that is nested in it; the handles support no more.
 // * The driver makes no mistakes, so there are no error codes: a call that the model does not expect
 //   ends the process.
 //
-// Where the rules come from: logical §4.3 and §4.4 (object keys), §8 (collections, links, deletion), §12 (order);
-// realm.h for what each function does.
+// Sources of the rules: logical §4.3 and §4.4 (object keys), §8 (collections, links, deletion), §12 (order); realm.h
+// for what each function does.
 #include <realm.h>
 
 #include <algorithm>
@@ -41,8 +41,8 @@ void require(bool condition, const char* what) {
 // ------------------------------------------------------------------------------------------------
 // Values
 
-// Anything a property or an element can hold. Which member counts depends on the type:
-// bytes for strings and binaries, elements for lists and sets, pairs for dictionaries, else scalar.
+// Any value of a property or an element. The type determines the member that is used: bytes for strings and binaries,
+// elements for lists and sets, pairs for dictionaries, else scalar.
 struct Value {
     realm_value_type_e type = RLM_TYPE_NULL;
     realm_value_t scalar = {};
@@ -85,7 +85,7 @@ bool is_link_to(const Value& value, realm_class_key_t class_key, realm_object_ke
 // ------------------------------------------------------------------------------------------------
 // Numbers: those of all types are compared by value
 
-// A decimal number taken apart: (-1)^negative * coefficient * 10^exponent. The driver makes neither NaN nor infinity.
+// The parts of a decimal number: (-1)^negative * coefficient * 10^exponent. The driver makes neither NaN nor infinity.
 struct Decimal {
     bool negative = false;
     unsigned __int128 coefficient = 0; // below 10^34
@@ -217,7 +217,7 @@ int compare(const Value& a, const Value& b) {
 
 bool is_less(const Value& a, const Value& b) { return compare(a, b) < 0; }
 
-// Where a value is in a set, or would be.
+// The position of a value in a set, or the one where it would be inserted.
 std::vector<Value>::iterator place_in_set(Value& set, const Value& value) {
     return std::lower_bound(set.elements.begin(), set.elements.end(), value, is_less);
 }
@@ -243,13 +243,13 @@ struct Class {
     int flags = 0;
     std::vector<Property> properties;
     std::map<realm_object_key_t, Object> objects; // in the order of their keys
-    int64_t next_sequence = 0;                    // how many objects there ever were
+    int64_t next_sequence = 0;                    // number of objects ever created
 
     bool is_embedded() const { return flags & RLM_CLASS_EMBEDDED; }
 };
 
 using Schema = std::vector<Class>;  // classes without objects
-using Content = std::vector<Class>; // by name; the key of a class is its place here + 1
+using Content = std::vector<Class>; // by name; the key of a class is its index here + 1
 
 struct Database {
     std::string path;
@@ -276,7 +276,7 @@ bool holds_embedded(Database& database, const Property& property) {
            class_at(database, key_of(database, property.link_target)).is_embedded();
 }
 
-// What a new object holds in a property.
+// The value of a property in a new object.
 Value default_value(const Property& property) {
     switch (property.collection) {
         case RLM_COLLECTION_TYPE_LIST: case RLM_COLLECTION_TYPE_SET: return of_type(RLM_TYPE_LIST);
@@ -303,8 +303,8 @@ Value default_value(const Property& property) {
     }
 }
 
-// Classes with a primary key use the sequence itself; the others spread it, so that each run of 256
-// objects has 65536 keys for itself. No key is ever used again, except after a rollback.
+// Classes with a primary key use the sequence itself; the others spread it, so that each run of 256 objects has a
+// separate range of 65536 keys. No key is ever used again, except after a rollback.
 realm_object_key_t new_key(Class& c) {
     int64_t sequence = c.next_sequence++;
     return c.primary_key.empty() ? (sequence & 0xff) | (sequence & ~int64_t(0xff)) << 8 : sequence;
@@ -319,7 +319,7 @@ realm_object_key_t create(Class& c) {
 
 void delete_object(Database& database, realm_class_key_t class_key, realm_object_key_t key);
 
-// The embedded objects in a value of a property that holds such. They die with the value.
+// The embedded objects in a value of a property. They are deleted with the value.
 std::vector<realm_link_t> embedded_in(const Value& value) {
     std::vector<realm_link_t> found;
     if (value.type == RLM_TYPE_LINK) found.push_back(value.scalar.link);
@@ -338,7 +338,7 @@ bool may_link_to(const Property& property, const Class& c) {
     return property.type == RLM_PROPERTY_TYPE_OBJECT && property.link_target == c.name;
 }
 
-// Single values and values of dictionaries become null; elements of lists and sets go.
+// Single values and values of dictionaries become null; elements of lists and sets are removed.
 void remove_links(Value& value, realm_class_key_t class_key, realm_object_key_t object) {
     if (is_link_to(value, class_key, object)) {
         value = Value();
@@ -365,7 +365,7 @@ void delete_object(Database& database, realm_class_key_t class_key, realm_object
     delete_all(database, owned);
 }
 
-// Puts a value in a place of a property. Embedded objects that were there die.
+// Puts a value into a place of a property and deletes the embedded objects of the old value.
 void replace(Database& database, const Property& property, Value& place, Value value) {
     std::vector<realm_link_t> owned;
     if (holds_embedded(database, property)) owned = embedded_in(place);
@@ -373,7 +373,7 @@ void replace(Database& database, const Property& property, Value& place, Value v
     delete_all(database, owned);
 }
 
-// Puts an empty collection in a place for Mixed, unless one of this kind is there already.
+// Puts an empty collection into a Mixed place, unless it already has one of this kind.
 void become(Value& place, realm_value_type_e type) {
     if (place.type != type) place = of_type(type);
 }
@@ -516,7 +516,7 @@ struct Handle {
     virtual ~Handle() = default;
 };
 
-// A collection: the property it belongs to, at whatever depth, and the place where it is.
+// A collection: the property it belongs to, at any depth, and its place.
 struct Collection : Handle {
     Database* database;
     const Property* property;
@@ -529,7 +529,7 @@ struct Collection : Handle {
         return value->elements[index];
     }
 
-    // The value of a key, new or not.
+    // The value of a key, which is added if it is new.
     Value& at(const realm_value_t& key) {
         require(key.type == RLM_TYPE_STRING, "a dictionary key is a string");
         return value->pairs[std::string(key.string.data, key.string.size)];

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Holds a library with Realm's C API against a model of it that keeps everything in plain containers.
+"""Compares a library with Realm's C API with a model of it that keeps everything in plain containers.
 
     run.py LIBRARY [--seeds 1-300] [--txns 40] [--ops 40] [--nested] [--big] [--scalar]
            [--reopen 10] [--tools DIR] [--jobs 2] [--keep DIR]
@@ -7,9 +7,9 @@
 DIR (Tests/Tools) holds ops.c, dump.c, realm_storage_check.py and realm_data_check.py. For each seed the driver ops.c runs
 the same history of transactions on the model (model.cpp) and on the library. The library's dump of its file
 must then be, byte for byte, the text that the model wrote, and both checkers must find the file sound.
-A seed fails with a line for each finding; of two different contents, the first class, object and property
-that differ are named. With --keep the files of seeds that fail are kept.
-Prints 'N passed, M failed', counting seeds; exit status 1 on a failure."""
+A seed fails with a line for each finding; if the contents differ, the line names the first class, object and property
+that differ. With --keep the files of seeds that fail are kept. Prints 'N passed, M failed', counting seeds; exit status
+1 on a failure."""
 import argparse
 import concurrent.futures
 import json
@@ -23,7 +23,7 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 INCLUDE = HERE.parent.parent / 'include'
-TIME_LIMIT = 1800  # seconds after which a program is taken for one that never ends
+TIME_LIMIT = 1800  # seconds after which a program counts as stuck
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument('library', type=pathlib.Path)
@@ -72,7 +72,7 @@ def shortened(value):
 
 
 def first_difference(expected, found):
-    """Where the contents differ: the first class, object and property, and the first element in it."""
+    """Where the contents differ: the first class, object, property and element."""
     expected = json.loads(expected.decode(errors='replace'))
     try:
         found = json.loads(found.decode(errors='replace'))
@@ -116,7 +116,7 @@ def inner_difference(expected, found):
 
 
 def check_seed(programs, seed):
-    """What is wrong with a seed: a list of lines, empty if all is well."""
+    """The faults of a seed, as lines; an empty list if it passed."""
     wrong = []
     folder = pathlib.Path(tempfile.mkdtemp(prefix=f'seed-{seed}-', dir=programs))
     model_file, file, copy = folder / 'model.realm', folder / 'library.realm', folder / 'copy.realm'

@@ -1,17 +1,17 @@
 /*
  * monkey.cpp - random calls of the whole C API, seeded: valid, borderline and invalid arguments on live and dead handles, in
- * and out of transactions, on two realms of one file, with rollbacks, closes and opens. The same seed makes the same calls
- * with any library that answers them alike, so that two libraries can be held beside each other.
+ * and out of transactions, on two realms of one file, with rollbacks, closes and opens. The same seed makes the same
+ * calls with every library that gives the same results, so that two libraries can be compared.
  *
  *     monkey LIBRARY FOLDER FIRST LAST [--calls N] [--gentle] [--trace] [--keep] [--no-verify] [--skip 3,5,...]
  *
- * For each sequence one line on standard output: `seed digest calls faults`, where the digest is over all calls and what they
- * answered. With --trace every call comes before that, one line each: what was called, and what came back. crealm_verify runs
- * after the sequence on a fresh realm where the library has it; what it finds is printed and counted as a fault.
- * The line `? seed` precedes each sequence, so that the last one of a run that died is known.
- * With --gentle, calls that crash some other libraries with this interface are left out; a comment at each of them says so.
- * A call depends on earlier calls only by the handles that they left. So --skip can leave calls out, to find those that a fault needs.
- * The files stay with --keep; else each sequence removes its own.
+ * For each sequence one line on standard output: `seed digest calls faults`, where the digest is over all calls and
+ * their results. With --trace each call is printed before that, with its result, on one line. After the sequence
+ * crealm_verify runs on a new realm, if the library has it; its findings are printed and counted as faults. The line `?
+ * seed` precedes each sequence, so that the last sequence of a crashed run is known. With --gentle, calls that crash
+ * some other libraries with this interface are skipped; each is marked by a comment. A call depends on earlier calls
+ * only through the handles that they made. So --skip can skip calls, to find those that a fault needs. With --keep the
+ * files stay; otherwise each sequence removes its file.
  */
 #include <dlfcn.h>
 #include <cinttypes>
@@ -59,7 +59,7 @@ uint64_t next_word() { /* splitmix64 */
 size_t below(size_t n) { return n ? next_word() % n : 0; }
 bool chance(unsigned percent) { return below(100) < percent; }
 
-/* ---- What is told ------------------------------------------------------------------------------ */
+/* ---- Reports ----------------------------------------------------------------------------------- */
 
 bool tracing, gentle;
 std::unordered_set<int> skipped;
@@ -74,7 +74,7 @@ void say(const char* format, ...) {
     va_end(arguments);
     line += text;
 }
-/* Error numbers are shown, but do not count in the digest: which of several reasons comes first is another question. */
+/* Error numbers are printed but not part of the digest: libraries may check several causes in different order. */
 std::string numbers;
 void end_line() {
     for (unsigned char c : line) digest = (digest ^ c) * 0x100000001B3u;
@@ -82,7 +82,7 @@ void end_line() {
     line.clear(), numbers.clear();
 }
 
-/* The call that ends the process is told, too. */
+/* The call that crashes the process is printed, too. */
 void last_words(int signal_number) {
     static const char start[] = "! died in ";
     if (write(1, start, sizeof start - 1) < 0 || write(1, line.data(), line.size()) < 0 || write(1, "\n", 1) < 0) _exit(1);
@@ -109,7 +109,7 @@ realm_value_t text(const char* s) {
 const std::string long_text(3000, 'l');
 realm_value_t any_text() {
     if (chance(3)) return text(long_text.c_str());
-    if (chance(1)) { /* no bytes: not null, but empty */
+    if (chance(1)) { /* no bytes: empty, not null */
         realm_value_t v = of_type(RLM_TYPE_STRING);
         return v;
     }
@@ -240,16 +240,16 @@ realm_class_key_t classes[6];
 std::vector<realm_property_key_t> properties[6];
 
 constexpr size_t most_handles = 24;
-/* What rows of objects are: those within a limit, or all of a class. */
+/* The kind of rows of objects: within a limit, all of a class, or others. */
 enum Rows { some, limited, whole };
-/* What is known of a handle's realm, and of the elements of a collection: not every library answers that question. */
+/* Facts about a handle's realm, and about the elements of a collection, which not every library can report. */
 struct Facts { realm_property_type_e type; int flags; Rows rows = some; int realm = 0; };
 const Facts anything = {RLM_PROPERTY_TYPE_MIXED, RLM_PROPERTY_NULLABLE};
 const Facts of_objects = {RLM_PROPERTY_TYPE_OBJECT, 0};
 const Facts of_all_objects = {RLM_PROPERTY_TYPE_OBJECT, 0, whole}, of_first_objects = {RLM_PROPERTY_TYPE_OBJECT, 0, limited};
 std::unordered_map<const void*, Facts> known;
 int from; /* the realm that the last call was made on, or whose handle was picked */
-/* A new handle takes the place of another one when there are many. */
+/* Stores a new handle; it replaces another one when there are many. */
 template <class T> void hold(std::vector<T*>& all, T* handle, Facts facts = anything) {
     if (!handle) return;
     known[handle] = facts, known[handle].realm = from;
@@ -278,7 +278,7 @@ realm_value_t any_link() {
     if (!objects.empty() && chance(90)) {
         const realm_object_t* target = objects[below(objects.size())];
         v.link = F(realm_object_as_link)(target);
-        /* Elsewhere a link that is refused because its object is gone leaves backlinks that are wrong. */
+        /* In other libraries a link that is refused because its target was deleted leaves wrong backlinks. */
         bool embedded = v.link.target_table == classes[3] || v.link.target_table == classes[4];
         if (gentle && (embedded || !F(realm_object_is_valid)(target))) return of_type(RLM_TYPE_NULL);
     } else if (gentle) {
@@ -313,7 +313,7 @@ realm_t* open_realm() {
     F(realm_config_set_cached)(config, false);
     realm_t* realm = F(realm_open)(config);
     F(realm_release)(scheduler), F(realm_release)(schema), F(realm_release)(config);
-    /* Elsewhere looking up a property begins a read transaction. */
+    /* In other libraries looking up a property begins a read transaction. */
     if (gentle && realm) F(realm_begin_read)(realm);
     return realm;
 }
@@ -331,9 +331,9 @@ void read_keys(realm_t* realm) {
     }
 }
 
-/* ---- What other libraries do not survive ------------------------------------------------------------ */
+/* ---- Calls that crash other libraries --------------------------------------------------------------- */
 
-/* A Mixed property or element that holds no collection of the kind that is asked for. */
+/* Whether a Mixed property or element has a collection of the wanted kind. */
 bool holds(const realm_object_t* o, realm_property_key_t k, realm_value_type_e wanted) {
     realm_value_t v = of_type(RLM_TYPE_NULL);
     return (F(realm_get_value)(o, k, &v) && v.type == wanted) || (error_number(), false);
@@ -348,7 +348,8 @@ bool holds(const realm_dictionary_t* d, realm_value_t k, realm_value_type_e want
     return (F(realm_dictionary_find)(d, k, &v, &found) && found && v.type == wanted) || (error_number(), false);
 }
 
-/* Elsewhere a change that is refused outside of a write transaction frees what it would have replaced, and later commits write over it. */
+/* In other libraries a change that is refused outside of a write transaction frees the old value's space, and later
+   commits overwrite it. */
 bool refused(bool changes) {
     return gentle && changes && !F(realm_is_writable)(realms[from]) && (say("left out"), true);
 }
@@ -366,7 +367,7 @@ realm_class_key_t any_class() {
     say("%s ", i < 5 ? class_names[i] : "none");
     return key;
 }
-/* A property of the object's class, or of another, or of none. */
+/* A property of the object's class, of another class, or of no class. */
 realm_property_key_t any_property(const realm_object_t* o, realm_property_info_t* info = nullptr) {
     realm_class_key_t table = F(realm_object_get_table)(o);
     int c = 0;
@@ -449,7 +450,7 @@ const char* const json_texts[] = {"[]", "{}", "[1,2,[3]]", "{\"a\":[1,{\"b\":2}]
 
 realm_value_t any_name() {
     realm_value_t v = chance(96) ? text(names[chance(80) ? below(4) : below(8)]) : any_value();
-    /* Elsewhere a null key is stored, and finds and erases other entries. */
+    /* Other libraries store a null key, which then finds and erases other entries. */
     if (gentle && v.type == RLM_TYPE_STRING && !v.string.data) v = text("");
     say_value(v), say(" ");
     return v;
@@ -466,7 +467,7 @@ void transaction_call() {
     realm_t* r = realms[i];
     switch (below(10)) {
         case 0: case 1: case 2: case 3:
-            if (realms[1 - i] && F(realm_is_writable)(realms[1 - i])) { /* one thread cannot wait for itself */
+            if (realms[1 - i] && F(realm_is_writable)(realms[1 - i])) { /* a thread cannot wait for itself */
                 i = 1 - i, r = realms[i], say("other ");
                 if (chance(70)) { say("commit "), told(F(realm_commit)(r)); break; }
                 roll_back(r);
@@ -512,7 +513,7 @@ void object_call() {
         case 3: case 4: case 5: case 6: case 7: {
             realm_property_key_t k = single_property(o, &info);
             realm_value_t v = value_for({info.type, info.flags});
-            /* Elsewhere it may give two objects one primary key. */
+            /* In other libraries it may give two objects the same primary key. */
             if (gentle && (info.flags & RLM_PROPERTY_PRIMARY_KEY) && chance(90)) return say("left out");
             say("set_value "), say_value(v), say(" "), told(F(realm_set_value)(o, k, v, chance(10)));
             break;
@@ -789,7 +790,7 @@ void dictionary_call() {
         case 8: say("dictionary_insert_list "), hold(lists, made(F(realm_dictionary_insert_list)(d, k))); break;
         case 9: say("dictionary_insert_dictionary "), hold(dictionaries, made(F(realm_dictionary_insert_dictionary)(d, k))); break;
         case 10:
-            /* A refused key leaves an object behind elsewhere. */
+            /* In other libraries a refused key leaves an object behind. */
             if (gentle && (!F(realm_dictionary_is_valid)(d) || k.type != RLM_TYPE_STRING || !k.string.data || strpbrk(k.string.data, ".$"))) {
                 return say("left out");
             }
@@ -838,7 +839,7 @@ void results_call() {
     realm_results_t* r = pick(results);
     if (!r) return;
     Facts facts = known[r];
-    bool live_only = gentle && facts.type != OBJECT; /* of values: elsewhere a snapshot follows them, and a limit is forgotten */
+    bool live_only = gentle && facts.type != OBJECT; /* results of values: in other libraries a snapshot of them changes, and a limit is lost */
     size_t n = 0;
     switch (below(14)) {
         case 0: case 1: say("results_count "), told(F(realm_results_count)(r, &n)), say(" %zu", n); break;
@@ -853,13 +854,14 @@ void results_call() {
             if (!F(realm_results_count)(r, &n)) error_number();
             size_t i = any_index(n);
             realm_value_t v = of_type(RLM_TYPE_NULL);
-            /* Elsewhere a row that is null leads to an object handle without a class. */
+            /* In other libraries a null row gives an object handle without a class. */
             if (gentle && (F(realm_results_get)(r, i, &v) || (error_number(), false)) && v.type == RLM_TYPE_NULL) return say("left out");
             say("results_get_object %zu ", i), hold(objects, made(F(realm_results_get_object)(r, i)));
             break;
         }
         case 6:
-            /* Elsewhere a limit shows no other rows afterwards, and objects embedded in dictionaries stay when a whole class is cleared. */
+            /* In other libraries a limit shows no further rows afterwards, and objects embedded in dictionaries remain
+               when a whole class is cleared. */
             if (gentle && facts.rows != some) return say("left out");
             if (refused(true)) return;
             if (chance(30)) say("results_delete_all "), told(F(realm_results_delete_all)(r));

@@ -1,18 +1,17 @@
 #!/usr/bin/env python3
-"""Lets the monkey loose on a library with Realm's C API.
+"""Runs random calls (monkey.cpp) on a library with Realm's C API.
 
     run.py LIBRARY [--tools DIR] [--second LIBRARY] [--seeds 1-300] [--calls 200] [--check-every 1]
            [--jobs 2] [--keep DIR]
 
-monkey.cpp makes random calls, a sequence for each seed. A sequence fails when the program dies in it, when
-crealm_verify finds a fault at its end, or when one of the checkers of --tools (Tests/Tools: realm_storage_check.py and
-realm_data_check.py, which run on every --check-every'th file) does. With --second gentler sequences,
-which other libraries survive, run on another library, too, which must answer every call alike as long as it
-lives. What differs is sorted into kinds (call and both outcomes) and counted, up to the first call that one
-library does and the other refuses, or that gives another value. Kinds that known.txt names are no failure:
-each line there holds a regular expression over the kind, `same` when both are in the same state afterwards or
-`apart` when they are not, and why the two differ, with tabs between.
-With --keep the files of seeds that fail stay. Prints 'N passed, M failed', counting sequences."""
+monkey.cpp makes random calls, a sequence for each seed. A sequence fails when the program crashes, when crealm_verify
+finds a fault at its end, or when one of the checkers of --tools does (Tests/Tools: realm_storage_check.py and
+realm_data_check.py, which run on every --check-every'th file). With --second, gentler sequences, which other libraries
+survive, also run on another library, which must give the same result for every call until it crashes. Differences are
+sorted into kinds (call and both results) and counted, up to the first call that succeeds in one library and fails in
+the other, or that gives another value. Kinds listed in known.txt are no failure: each line there has a regular
+expression over the kind, `same` if both are in the same state afterwards or `apart` if they are not, and the reason,
+separated by tabs. With --keep the files of seeds that fail stay. Prints 'N passed, M failed', counting sequences."""
 import argparse
 import collections
 import concurrent.futures
@@ -27,7 +26,7 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 BATCH = 50  # sequences for each process
-TIME_LIMIT = 1800  # seconds after which a process is taken for one that never ends
+TIME_LIMIT = 1800  # seconds after which a process counts as stuck
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument('library', type=pathlib.Path)
@@ -55,11 +54,11 @@ known = [line.rstrip('\n').split('\t') for line in open(HERE / 'known.txt') if l
 
 
 def judge(path):
-    """What the checkers find in a file; None when it is sound."""
+    """The findings of the checkers in a file; None when it is sound."""
     try:
         storage.check(path.read_bytes())
         data.check(data.RealmFile(str(path)))
-    except Exception as fault:  # a checker that stumbles has found something
+    except Exception as fault:  # a checker that crashes has found a fault
         return f'{type(fault).__name__}: {fault}'
 
 
@@ -79,7 +78,7 @@ class Run:
             if line.startswith('? '):
                 self.current = int(line[2:])
             elif line.startswith('! died in') and '--no-verify' in more:
-                pass  # of the second library, which may
+                pass  # of the second library, which may crash
             elif line.startswith('! '):
                 self.faults[self.current].append(line[2:])
             elif '--trace' in more:
@@ -96,7 +95,7 @@ class Run:
 
 
 def kind(ours, theirs):
-    """What differs in two lines of a trace, without the numbers that tell one sequence from another."""
+    """The difference of two lines of a trace, without the numbers that are specific to a sequence."""
     def outcome(line):
         return re.sub(r'-?\d{5,}|#\d+', 'N', line.split('-> ', 1)[1]) if '-> ' in line else line
     call = re.sub(r'^\d+ ', '', ours.split('-> ')[0])
@@ -106,7 +105,8 @@ def kind(ours, theirs):
 
 
 def differences(monkey, folder, seed):
-    """Kinds of differences up to the first line after which the two no longer do the same; None as the last one when there is no such line."""
+    """Kinds of differences up to the first line after which the two no longer do the same; the last one is None if no
+    such line exists."""
     traces, kinds = [], []
     for i, library in enumerate((options.library, options.second)):
         place = folder / f'trace{i}'
@@ -122,7 +122,7 @@ def differences(monkey, folder, seed):
 
 
 def batch(monkey, first, last):
-    """Faults by seed, kinds of differences by seed, and the seeds in which the second library died."""
+    """Faults by seed, kinds of differences by seed, and the seeds in which the second library crashed."""
     faults, kinds, died = collections.defaultdict(list), {}, []
     with tempfile.TemporaryDirectory(dir='/dev/shm' if os.path.isdir('/dev/shm') else None) as name:
         folder = pathlib.Path(name)

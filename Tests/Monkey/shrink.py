@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Finds the calls of a sequence that matter: those without which the process does not die and crealm_verify finds no fault, or,
-with a second library, without which the two do not come apart in the same way.
+"""Finds the calls of a sequence that a fault needs: without them the process does not crash and crealm_verify finds no
+fault, or, with a second library, the two do not diverge in the same way.
 
     shrink.py MONKEY LIBRARY SEED [--second LIBRARY] [--calls 200] [--gentle]
 
-MONKEY is the built monkey.cpp. Calls are left out in ever smaller groups as long as the fault stays; what remains is printed."""
+MONKEY is the built monkey.cpp. Skips calls in smaller and smaller groups as long as the fault stays, and prints the
+remaining ones."""
 import argparse
 import os
 import re
@@ -23,7 +24,7 @@ os.environ.setdefault('SWIFT_BACKTRACE', 'enable=no')
 
 
 def trace(library, skipped):
-    """What a library prints, and whether there is a fault."""
+    """The output of a library, and whether a fault occurred."""
     with tempfile.TemporaryDirectory(dir='/dev/shm' if os.path.isdir('/dev/shm') else None) as folder:
         command = [options.monkey, library, folder, str(options.seed), str(options.seed), '--calls', str(options.calls), '--trace',
                    '--skip', ','.join(map(str, sorted(skipped)))] + ['--gentle'] * (options.gentle or bool(options.second))

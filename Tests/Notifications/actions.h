@@ -1,11 +1,11 @@
 /*
  * actions.h - a Realm with a property of every kind, changes to it as lines of text, and observers that write their change sets as text.
- * Nothing here depends on which library is behind realm.h.
+ * The code works with any library that implements realm.h.
  *
  * Statements, joined by ';', commits by '|':
  *
  *     new 5   del 5   objects 0 9   other        objects by id; several, with n = id; one of another class
- *     vary 0 9 3                                 gives objects by id other values of n, from the number and the id
+ *     vary 0 9 3                                 sets n of objects by id to values computed from the number and the id
  *     delete QUERY                               all objects that meet a query
  *     5.n=4   5.link=@7   5.s='x   5.mx=[]       values: a number, null, @ID, 'text, [] and {} for collections in a Mixed
  *     5.n add 2   5.n def 4                      realm_object_add_int; a value flagged as default
@@ -15,11 +15,11 @@
  *     5.di key k 9   cut k   clr                 dictionaries
  *     5.lm[1]{k} ins 0 4                         collections in Mixed values
  *
- * Indices are taken modulo the size. What cannot be done is left out.
+ * Indices are taken modulo the size. Impossible actions are skipped.
  *
  * Observers: "object 5", a collection as above, "results QUERY", "of COLLECTION QUERY", "of COLLECTION sort SORT", "of COLLECTION distinct
- * NAMES", "of COLLECTION limit 2", "keys COLLECTION" with the same behind it, "back 5"; behind " @ " key paths, joined by commas, or "-" for
- * none at all.
+ * NAMES", "of COLLECTION limit 2", "keys COLLECTION" with the same suffixes, "back 5"; then " @ " and key paths, joined
+ * by commas, or "-" for an empty list of key paths.
  */
 #ifndef ACTIONS_H
 #define ACTIONS_H
@@ -85,14 +85,14 @@ static bool same_thread(const realm_userdata_t a, const realm_userdata_t b) { re
 static bool delivers = true;
 static bool can_deliver(realm_userdata_t p) { return (void)p, delivers; }
 static void nothing(realm_userdata_t p) { (void)p; }
-/* It stays until the end: work that waits for it belongs to it. */
+/* The scheduler lives until the end of the program, as queued work refers to it. */
 static realm_scheduler_t* scheduler(void) {
     static realm_scheduler_t* only;
     turns.thread = pthread_self();
     if (!only) only = realm_scheduler_new(&turns, nothing, post, on_thread, same_thread, can_deliver);
     return only;
 }
-/* One piece of work; waits for it up to `milliseconds`. */
+/* Runs one piece of work; waits for it up to `milliseconds`. */
 __attribute__((unused)) static bool turn(long milliseconds) {
     struct timespec end;
     clock_gettime(CLOCK_REALTIME, &end);
@@ -138,7 +138,7 @@ static realm_schema_t* new_schema(void) {
     const realm_property_info_t* all[] = {a, b, e};
     return realm_schema_new(classes, 3, all);
 }
-/* A Realm of that schema; `automatic`: it hears of commits by itself. */
+/* Opens a Realm with that schema; `automatic`: it is notified of commits. */
 static realm_t* open_path(const char* path, bool automatic) {
     realm_config_t* c = realm_config_new();
     realm_schema_t* schema = new_schema();
@@ -184,7 +184,7 @@ static long number(const char** at) {
     *at = end;
     return n;
 }
-/* The value at `*at`; `*kind`: '[' or '{' for a new collection, 0 for nothing that can be set. */
+/* The value at `*at`; `*kind`: '[' or '{' for a new collection, 0 if it is no value that can be set. */
 static realm_value_t value(const realm_t* r, const char** at, char* kind) {
     realm_value_t v;
     memset(&v, 0, sizeof v);
@@ -225,7 +225,7 @@ typedef struct {
     realm_set_t* set;
     realm_dictionary_t* dictionary;
 } collection_t;
-/* A property of an object, and the collection there, if there is one. */
+/* A property of an object, and its collection if it has one. */
 typedef struct {
     realm_object_t* object;
     realm_property_info_t info;
@@ -324,7 +324,7 @@ static bool find_place(const realm_t* r, const char** at, place_t* p) {
     return false;
 }
 
-/* Emptying what is empty is left out. */
+/* true: clearing an empty collection is skipped. */
 static bool skips_idle_clears;
 
 /* ---- Statements --------------------------------------------------------------------------------------- */
@@ -455,9 +455,9 @@ static void statement(realm_t* r, const char* at) {
         realm_release(rows), realm_release(q);
     }
 }
-/* What is called before and after each statement, if anything. */
+/* A function that is called before and after each statement, or NULL. */
 static void (*around)(realm_t* r, const char* statement, bool is_done);
-/* The statements up to the end or to '|', inside of a transaction. Returns what is behind. */
+/* Executes the statements up to the end or to '|', inside of a transaction. Returns the text after them. */
 static const char* statements(realm_t* r, const char* at) {
     char one[300];
     for (;;) {
@@ -475,7 +475,7 @@ static const char* statements(realm_t* r, const char* at) {
         at++;
     }
 }
-/* A transaction for each part. */
+/* Executes each part in a transaction. */
 static bool act(realm_t* r, const char* at) {
     do {
         if (!realm_begin_write(r)) return false;
@@ -501,7 +501,7 @@ typedef struct observer {
     const realm_collection_changes_t* changes;
 } observer_t;
 
-/* Numbers in order, three and more that follow each other as 2…5. */
+/* Writes numbers in order, three or more successive ones as 2…5. */
 static void say_indices(text_t* t, const char* name, const size_t* all, size_t n) {
     if (!n) return;
     say(t, "%s%s{", t->length ? " " : "", name);
@@ -608,7 +608,7 @@ static realm_key_path_array_t* key_paths(const realm_t* r, const char* at) {
         for (char* one; n < 10 && (one = strsep(&rest, ","));) all[n++] = one;
     return realm_create_key_path_array(r, class_key(r, "A"), n, all);
 }
-/* Another callback on the handle of an observer. */
+/* Adds another callback on the handle of an observer. */
 static bool add_callback(observer_t* o, void* handle, char kind, const char* paths) {
     o->handle = handle, o->kind = kind;
     realm_key_path_array_t* k = paths ? key_paths(o->realm, paths) : NULL;
@@ -621,7 +621,7 @@ static bool add_callback(observer_t* o, void* handle, char kind, const char* pat
     realm_release(k);
     return o->token != NULL;
 }
-/* Some of the rows, as `at` says; takes over `all`. */
+/* Results of some of the rows, as described by `at`; releases `all`. */
 static realm_results_t* some_of(realm_results_t* all, const char* at) {
     while (*at == ' ') at++;
     if (!all || !*at) return all;
@@ -647,7 +647,7 @@ static realm_results_t* rows_of(collection_t* c, const char* at) {
     if (c->kind == 'd') all = realm_dictionary_to_results(c->dictionary);
     return some_of(all, at);
 }
-/* What an observer watches; `*kind` as that of the observer. */
+/* Opens the handle that an observer watches; `*kind` becomes the kind of the observer. */
 static void* open_handle(realm_t* r, const char* at, char* kind) {
     void* handle = NULL;
     char verb[10] = "";
@@ -707,7 +707,7 @@ static void forget(observer_t* o) {
     free(o->heard.text);
     memset(o, 0, sizeof *o);
 }
-/* What was heard since the last look; "-" for nothing. */
+/* The calls since the last check, as text; "-" for none. */
 __attribute__((unused)) static const char* heard(observer_t* o) { return o->calls ? text_of(&o->heard) : "-"; }
 static void hear_anew(observer_t* o) {
     empty(&o->heard);

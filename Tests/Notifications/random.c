@@ -1,13 +1,15 @@
 /*
- * random.c - random transactions under observers of every kind. What each is told is written, so that two libraries can be held beside each
- * other, and checked: applied to the content before, it must give the content after, and no change may be missing in it.
+ * random.c - random transactions with observers of every kind. The change sets are printed, so that two libraries can
+ * be compared, and checked: applied to the content before, a change set must give the content after, and no change may
+ * be missing.
  *
  *     random FOLDER FIRST LAST [--transactions N] [--own] [--paths | --mixed] [--writers] [--wide] [--gentle] [--quiet]
  *
- * Seeds FIRST to LAST. --own: the observed Realm commits itself, instead of another one of the file. --paths: observers have key paths.
- * --mixed: each handle has two callbacks, one with key paths and one without; both are told what two handles are told that have one of them each.
- * --writers: observers write when they are told something; each call is checked by itself, against the content at that moment.
- * --wide: thousands of objects, and results of them. --gentle leaves out what not every library survives. --quiet: only what is wrong is written, and the counts at the end.
+ * Seeds FIRST to LAST. --own: the observed Realm commits, instead of another one of the file. --paths: observers have
+ * key paths. --mixed: each handle has two callbacks, one with key paths and one without; both get the changes that two
+ * handles with one of these callbacks each would get. --writers: observers write when they are called; each call is
+ * checked separately, against the content at that moment. --wide: thousands of objects, and results of them. --gentle
+ * skips actions that crash some libraries. --quiet prints only faults, and the counts at the end.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -134,7 +136,7 @@ static void any_statement(text_t* t) {
     }
 }
 
-/* ---- What is observed --------------------------------------------------------------------------------- */
+/* ---- Observers ---------------------------------------------------------------------------------------- */
 
 static const char* const plain[] = {"0.li", "1.si", "0.di", "1.lm", "0.lm[0]", "1.lm[1]", "0.dm", "0.dm{k}", "1.sm",
                                     "0.lm[0][1]", "0.dm{k}[0]", "of 0.li", "of 0.di", "keys 0.di", "of 1.si", "0.le"};
@@ -149,7 +151,7 @@ static const char* const of_objects[] = {
     "results ANY le.n > 4", "results n < 8 SORT(n ASC) LIMIT(3) SORT(id DESC)", "results da.@count > 1 SORT(id DESC)",
     "results TRUEPREDICATE SORT(n ASC) DISTINCT(s) LIMIT(2)", "results sa.n > 4 LIMIT(2)", "results link == NULL SORT(id DESC)", "of 0.la limit 2",
     "of 0.la sort n DESC", "results ANY @links.A.sa.n > 3"};
-/* What not every library survives, or knows. */
+/* Observers that crash some libraries, or that they do not support. */
 static const char* const rough[] = {"of 0.da", "of 0.da n >= 2", "results mx.n > 4", "results ANY dm['k'].n > 4", "results ANY @links.E.a.n > 3",
                                     "results @links.@count > 1"};
 static const char* const of_many[] = {
@@ -169,7 +171,8 @@ static const char* watched_text(size_t i) {
     return i < GENTLE + ROUGH ? rough[i - GENTLE] : limited[i - GENTLE - ROUGH];
 }
 
-/* What an observed thing holds: for each row what it is, and a number for all that it shows; of dictionaries the key, of objects the property. */
+/* The content of an observed object or collection: for each row its identity, and a hash of its data; for dictionaries
+   the key, for objects the property. */
 typedef struct {
     char name[40];
     uint64_t shown;
@@ -190,11 +193,12 @@ typedef struct {
     char list[20];
     bool is_known, was_moved;
     size_t at, count;
-    /* What the elements are before a statement: links, or {0}. */
+    /* The elements before a statement: links, or {0}. */
     realm_value_t links[ELEMENTS];
 } element_t;
 
-/* What it is told of in --mixed: as the other callback of the same handle, then on handles of their own without and with the key paths. */
+/* The other observers in --mixed: the second callback of the same handle, then separate handles without and with the
+   key paths. */
 enum { OTHER, WITHOUT, WITH, BESIDE };
 typedef struct {
     observer_t observer;
@@ -205,11 +209,11 @@ typedef struct {
     observer_t observer;
     beside_t* beside; /* BESIDE of them, in --mixed */
     bool is_mixed;
-    /* In --writers: its content is known; it was called; it told that it is gone; all that it was told in this step. */
+    /* In --writers: its content is known; it was called; it reported that it was deleted; all reports of this step. */
     bool is_started, was_called, is_over;
     text_t told_so_far;
     char what[200];
-    bool deep, identity; /* rows show their objects three links far; a row is one object, for good */
+    bool deep, identity; /* rows include their objects over up to three links; a row always is the same object */
     content_t content;
     told_t told;
     element_t element;
@@ -245,7 +249,7 @@ static uint64_t value_number(const realm_value_t* v, realm_object_t* linked, int
     }
     return h;
 }
-/* The numbers of the elements in order; nested collections with all they hold, but not through their links. */
+/* The hashes of the elements in order; nested collections with all their content, but without linked objects. */
 static size_t element_count(collection_t* c) { return size_of(c); }
 static uint64_t element_number(collection_t* c, size_t i, int depth, realm_value_t* key) {
     realm_value_t v;
@@ -375,7 +379,7 @@ static void read_content(watched_t* w, content_t* c) {
     realm_clear_last_error();
 }
 
-/* ---- Elements that hold what is watched ----------------------------------------------------------------- */
+/* ---- Elements with watched collections ------------------------------------------------------------------ */
 
 /* realm-core loses a collection whose element is moved in a list (live-objects §6.11): so each element is followed through the statements. */
 static void find_element(realm_t* r, watched_t* w) {
@@ -407,11 +411,11 @@ static void note_elements(element_t* e, collection_t* list) {
         if (!realm_list_get(list->list, i, v) || v->type != RLM_TYPE_LINK) memset(v, 0, sizeof *v);
     }
 }
-/* After a statement. `count`: size of the list now. */
+/* Called after a statement. `count`: the current size of the list. */
 static void follow_element(realm_t* r, element_t* e, const char* statement, size_t count) {
     size_t length = strlen(e->list);
     if (strncmp(statement, e->list, length) || statement[length] != ' ') {
-        /* With objects that went, elements that link to them did. */
+        /* Deleting objects also removed the elements that link to them. */
         size_t gone = 0, before = 0;
         for (size_t i = 0; count < e->count && i < e->count; i++)
             if (e->links[i].type == RLM_TYPE_LINK && !is_there(r, e->links[i].link)) gone++, before += i < e->at;
@@ -449,7 +453,7 @@ static void follow_elements(realm_t* r, const char* statement, bool is_done) {
         release_place(&p);
     }
 }
-/* What is told of a collection that is lost. */
+/* Prints the changes reported for a collection that is lost. */
 static void print_lost(const watched_t* w) {
     text_t t = {NULL, 0, 0};
     const content_t* c = &w->content;
@@ -524,7 +528,7 @@ static void check_rows(watched_t* w, const content_t* old, const content_t* new)
         if (!is_modified && old->rows[a].shown != new->rows[b].shown) return wrong(w, "a modification is missing", b);
     }
 }
-/* Whether `text` has the name in braces behind `kind`. */
+/* Whether `text` has the name in the braces after `kind`. */
 static bool text_names(const char* text, const char* kind, const char* name, size_t n) {
     const char* at = strstr(text, kind);
     for (at = at ? at + strlen(kind) : NULL; at && *at && *at != '}'; at += *at == ',') {
@@ -533,7 +537,7 @@ static bool text_names(const char* text, const char* kind, const char* name, siz
     }
     return false;
 }
-/* Whether all names behind `kind` in `text` are in one of the others. */
+/* Whether all names after `kind` in `text` are in one of the others. */
 static bool names_are_in(const char* text, const char* kind, const char* a, const char* b) {
     const char* at = strstr(text, kind);
     for (at = at ? at + strlen(kind) : NULL; at && *at && *at != '}'; at += *at == ',') {
@@ -549,7 +553,8 @@ static bool is_among(const told_t* t, size_t i) {
         if (t->after[k] == i) return true;
     return false;
 }
-/* Both callbacks of a handle are told what handles of their own are told with and without the key paths (live-objects 6.10). */
+/* Both callbacks of a handle must get the changes that separate handles with and without the key paths get
+   (live-objects 6.10). */
 static void check_mixed(watched_t* w) {
     observer_t *without = &w->beside[WITHOUT].observer, *with = &w->beside[WITH].observer;
     const char* all = heard(&w->observer);
@@ -564,7 +569,7 @@ static void check_mixed(watched_t* w) {
         bool is_same = true;
         for (const told_t* one = x; one; one = one == x ? y : NULL)
             is_same = is_same && same_indices(t->d, t->deletions, one->d, one->deletions) && same_indices(t->i, t->insertions, one->i, one->insertions);
-        /* Which rows stay depends on which are modified, where some change their places. */
+        /* If some rows move, the choice of rows that keep their places depends on which are modified. */
         if (!is_same && w->observer.kind != 'r') wrong(w, "other elements come and go", 0);
         for (size_t k = 0; is_same && k < t->modifications; k++)
             if (!is_among(x, t->after[k]) && !is_among(y, t->after[k])) wrong(w, "more than both see", t->after[k]);
@@ -601,7 +606,8 @@ static bool ends_with(const char* text, const char* end) {
 }
 static realm_t* elsewhere;
 static unsigned answers, calls;
-/* In --writers: what one call tells leads from what was there when the last one ended to what is there now. Now and then it is answered. */
+/* In --writers: the change set of a call must lead from the content at the end of the last call to the current one.
+   Sometimes the observer then writes. */
 static void hear(observer_t* o) {
     note(o);
     if (!writers) return;
@@ -695,7 +701,7 @@ static bool refreshed(realm_t* r) {
 static void print_rows(const content_t* c) {
     for (size_t i = 0; i < c->count; i++) printf(" %s", c->rows[i].name);
 }
-/* Everything is told. */
+/* Refreshes until all changes are reported. */
 static bool refreshed_fully(realm_t* r) {
     unsigned before;
     do {
@@ -737,7 +743,7 @@ static void try_seed(const char* folder, long count) {
         transactions += commits;
         answers = writers ? below(5) : 0;
         good = act(writer, text_of(&t));
-        /* What comes next may begin before this was told. */
+        /* The next transaction may begin before this one was reported. */
         if (writers && good && below(4) == 0) continue;
         good = good && refreshed_fully(r);
         memos = 0;
@@ -759,10 +765,10 @@ static void try_seed(const char* folder, long count) {
             if (faults > before) printf("    after %ld: %s\n", n, text_of(&t));
             hear_anew(&w->observer);
             empty(&w->told_so_far);
-            /* A collection that is gone says nothing any more, whatever takes its place. */
+            /* A deleted collection reports nothing more, even if another takes its place. */
             if (is_over) forget_all(w);
         }
-        /* One is made anew, now and then. */
+        /* Sometimes one observer is replaced by a new one. */
         if (below(3) == 0) {
             size_t i = below(OBSERVERS);
             if (i < observers) {

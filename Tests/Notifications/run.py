@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""Random transactions under observers of every kind: each change set is checked against the content before and after it, and with a second
-library also held beside what that one tells.
+"""Random transactions with observers of every kind: each change set is checked against the content before and after it,
+and, with a second library, also compared with that library's change set.
 
     run.py [--library LIB] [--second LIB] [--seeds N] [--first N] [--transactions N] [--modes MODE,...]
 
 Modes: foreign (another Realm of the file commits), own, and both with `-paths` (observers have key paths), with `-mixed` (each handle has a
-callback with key paths and one without) and with `-writers` (observers write when they are told something; not compared with the second library,
-which calls in another order); wide and wide-own (results of thousands of objects, of a fourth of the seeds). Differences are shown, but for
-those that are known. A seed at which the second library dies counts up to that transaction.
+callback with key paths and one without) and with `-writers` (observers write when they are called; not compared with
+the second library, which calls in another order); wide and wide-own (results of thousands of objects, for a fourth of
+the seeds). Differences are printed, except for known ones. A seed in which the second library crashes counts up to that
+transaction.
 """
 import argparse
 import collections
@@ -41,7 +42,7 @@ def run(program, folder, seeds, transactions, mode, extra):
     files = folder / f"{program.name}-files"
     files.mkdir(exist_ok=True)
     command = [str(program), str(files), str(seeds[0]), str(seeds[-1]), "--transactions", str(transactions), *MODES[mode], *extra]
-    # What damages its own memory may write without end.
+    # A program that damages its own memory may print without end.
     done = subprocess.run(
         command, capture_output=True, timeout=3600, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (256 << 20, 256 << 20)))
     shutil.rmtree(files)
@@ -49,11 +50,11 @@ def run(program, folder, seeds, transactions, mode, extra):
 
 
 class Told:
-    """What one library told: by transaction and observer, with what random.c says of them."""
+    """The reports of one library, by transaction and observer, with the remarks of random.c."""
 
     def __init__(self, output):
         self.all, self.actions = {}, {}
-        # The rows before and after; what is told of a collection when it is lost; when observers were made anew.
+        # The rows before and after; the report of a collection that is lost; the times when observers were replaced.
         self.rows, self.lost, self.anew = {}, {}, set()
         for line in output.splitlines():
             head, found, text = line.partition(": ")
@@ -75,7 +76,7 @@ class Told:
 
     @property
     def count(self):
-        """Number of transactions that were gone through."""
+        """Number of completed transactions."""
         return max(self.actions, default=0) + 1
 
 
@@ -93,9 +94,10 @@ def indices(text, kind):
 
 
 def staying(old, new, modified, miscounts):
-    """The rows that keep their places (live-objects §6.7). With `miscounts` as realm-core finds them: it takes indices of modified rows for
-    places among the rows that are in both lists, of the stretch found first it counts those in as many rows up to its beginning, and it looks
-    at nothing to the right of a stretch that ends, in the old list, where the part of the new one ends or behind that."""
+    """The rows that keep their places (live-objects §6.7). With `miscounts` as realm-core finds them: it uses indices
+    of modified rows as places among the rows that are in both lists, for the range found first it counts those in as
+    many rows up to its beginning, and it ignores everything to the right of a range that ends, in the old list, at or
+    after the end of the part of the new one."""
     before, after = [r for r in old if r in new], [r for r in new if r in old]
     marked = {(new if miscounts else after).index(r) for r in modified}
     first = next((i for i, r in enumerate(before) if after[i] != r), len(before))
@@ -105,7 +107,7 @@ def staying(old, new, modified, miscounts):
         low, high, start, end = parts.pop()
         best, sizes = (low, start, 0, 0), {}
         for i in range(low, high):
-            # An object that is several rows may stay at any of their places.
+            # An object that is in several rows may stay at any of their places.
             ends = {j: sizes.get(j - 1, 0) + 1 for j in range(start, end) if after[j].split()[0] == before[i].split()[0]}
             for j, size in ends.items():
                 count = sum(j - size < m <= j for m in marked)
@@ -126,11 +128,11 @@ def staying(old, new, modified, miscounts):
 
 
 def is_miscounted(ours, theirs, rows):
-    """Whether both change sets are right for some choice of what they do not tell: of rows that both delete and insert, which were modified,
-    and which were other objects before."""
+    """Whether both change sets are right for some choice of the facts that they do not report: for rows that both
+    delete and insert, which were modified, and which were other objects before."""
     if rows is None:
         return False
-    # An object that stands in a list several times: each time another row.
+    # An object that is in a list several times: each time is a different row.
     old, new = ([f"{r} {part[:i].count(r)}" for i, r in enumerate(part)] for part in rows)
     change = [(indices(t, "D"), indices(t, "I"), indices(t, "M")) for t in (ours, theirs)]
     common = [r for r in old if r in new]
@@ -153,16 +155,18 @@ def is_miscounted(ours, theirs, rows):
 
 
 def known(key, ours, theirs, first, was_lost):
-    """Why two libraries may differ: what the second one tells is a fault or an accident of realm-core. None: they may not.
+    """Why two libraries may differ: the second one's report is a fault or an accident of realm-core. None: they may
+    not.
 
-    `first`: what the first one told; `was_lost`: what the second one told of as deleted, although it is there, and does not observe any more."""
+    `first`: the reports of the first one; `was_lost`: the collections that the second one reported as deleted
+    although they exist, and no longer observes."""
     if was_lost and theirs == "-":
         return "nothing of a collection that was lost"
     plain = re.sub(r"(\b(I|M|MV|ins|mod)\{[^}]*\}|\bclr\b) ?", "", theirs)
-    # live-objects §6.11: moving the element in which a collection is loses it.
+    # live-objects §6.11: moving the element that contains a collection loses the collection.
     if plain == first.lost.get(key) and not ours.endswith("del"):
         return LOST
-    # live-objects §6.13: a collection whose owner goes reports deletions and the flag only.
+    # live-objects §6.13: a collection whose owner is deleted reports only deletions and the flag.
     if ours.endswith("del") and plain == ours:
         return "stale changes beside the deletion of a collection"
     if is_miscounted(ours, theirs, first.rows.get(key)):
@@ -202,7 +206,7 @@ def main():
                     wrong += 1
                 other_code, other_out, _ = run(second, folder, [seed], options.transactions, mode, ["--gentle"])
                 first_told, second_told = Told(out), Told(other_out)
-                # Of the transaction at which one stopped nothing is known.
+                # Nothing is known about the transaction in which one of them stopped.
                 stopped = other_code < 0 or "refresh " in other_out
                 deaths += stopped
                 upto = min(first_told.count, second_told.count - 1 if stopped else second_told.count)

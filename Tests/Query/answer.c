@@ -6,15 +6,15 @@
  * QUERIES is what generate.py writes: class, TAB, query text, TAB, arguments. OUT gets a line for each:
  *
  *     E1009                    realm_query_parse() failed with this error
- *     E3000 count, E3013 get   so did realm_results_count(), realm_results_get()
- *     5:0 3 4                  the rows: class key, object keys in order; "-" when there are none
+ *     E3000 count, E3013 get   realm_results_count(), realm_results_get() failed
+ *     5:0 3 4                  the rows: class key, object keys in order; "-" if there are no rows
  *
- * and behind it a mark for each function that disagrees: "!count=2" (realm_query_count), "!first=-"
+ * followed by a mark for each function that disagrees: "!count=2" (realm_query_count), "!first=-"
  * (realm_query_find_first). With --describe a TAB and the text of realm_query_get_description() follow; with --again
- * that text is asked as well, and "!again=" with its answer marks where that is another one.
- * Each line is flushed, so after a crash the number of lines tells the query; --skip goes on behind it.
- * A query that takes more processor time than the limit (60 s) ends the process by SIGPROF. --times: microseconds, a line each.
- * The file is opened with the schema that is in it and with the linking objects `linkers` of class Str;
+ * that text is run as a query, too, and "!again=" with its answer is added if the answers differ. Each line is flushed,
+ * so after a crash the number of lines identifies the query; --skip continues after it. A query that takes more
+ * processor time than the limit (60 s) ends the process by SIGPROF. --times: microseconds, one line per query. The file
+ * is opened with its own schema and with the linking objects `linkers` of class Str;
  * --dynamic opens without a schema, --readonly in the immutable mode. Work on a copy.
  * Build: cc -O2 -I<directory of realm.h> answer.c -ldl -o answer
  */
@@ -71,7 +71,7 @@ static void rows(FILE* out, realm_query_t* query)
     }
     realm_link_t first = {0, -1};
     uint64_t class = UINT64_MAX;
-    /* Rows go to a text of their own: an error in the middle takes the place of all. */
+    /* Rows are collected in a separate text, because an error in the middle replaces all of them. */
     static char* line;
     static size_t room;
     if (room < count * 48 + 64) line = realloc(line, room = count * 48 + 64);
@@ -143,7 +143,7 @@ static void answer(FILE* out, char* line)
         return;
     }
     char* described = NULL;
-    if (describe) { /* before it runs: the reference may add the ordering a second time */
+    if (describe) { /* before the query runs: the reference may add the ordering a second time */
         const char* found_text = F(realm_query_get_description)(query);
         described = strdup(found_text ? found_text : "?");
     }
@@ -170,7 +170,7 @@ static double now(void)
     return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
 }
 
-/* Ends the process when it has worked for so many seconds, however long it waits for its turn; 0: no limit. */
+/* Ends the process after this many seconds of processor time; 0: no limit. */
 static void limit_work(unsigned seconds)
 {
     struct itimerval limit = {.it_value = {.tv_sec = seconds}};

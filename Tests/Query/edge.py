@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Plans a file of edge values for the queries: few different ones, so that comparisons hit and tie.
+"""Plans a file of edge values for the queries: few different values, so that many comparisons are equal.
 
     edge.py SEED SCRIPT DUMP.json
 
-Writes the script for fill.c and a dump of what it makes, for generate.py --data. NaN, infinities, both zeros,
-decimals of equal value and different digits, texts that differ in case or accents only, patterns, numbers as text,
-the same bytes as text and as binary, timestamps a nanosecond apart, extreme integers, links in Mixed values,
-nested collections, cycles of links, null in every nullable place. Nothing is ever removed: no list was filled and
-emptied again."""
+Writes the script for fill.c and a dump of the resulting file, for generate.py --data. NaN, infinities, both zeros,
+decimals of equal value and different digits, texts that differ in case or accents only, patterns, numbers as text, the
+same bytes as text and as binary, timestamps a nanosecond apart, extreme integers, links in Mixed values, nested
+collections, cycles of links, null in every nullable place. The script removes nothing: no list was filled and
+cleared."""
 import json
 import random
 import sys
@@ -40,7 +40,7 @@ class Plan:
         self.lines, self.classes = [], {c: [] for c in ('All', 'Str', 'Emb', 'Emb2', 'NoPk', 'Oid', 'Uid')}
 
     def scalar(self, kind, null=0):
-        """A value as the driver's JSON for arguments, and as in a dump."""
+        """A value as JSON for arguments of the driver, and as in a dump."""
         r = self.r
         if null and r.random() < 0.2:
             return None, None

@@ -3,7 +3,7 @@
  *
  *     fill LIBRARY FILE SCRIPT
  *
- * The script is what edge.py writes, fields parted by TABs. Objects have numbers, counted for each class:
+ * edge.py writes the script; fields are separated by TABs. Objects are numbered per class:
  *
  *     new CLASS KEY                     KEY: value, "-" for a class without primary key
  *     set CLASS NUMBER PROPERTY VALUE

@@ -7,8 +7,8 @@ A line for each query: class, TAB, query text, TAB, its arguments as compact JSO
     null  {"int":5}  {"bool":true}  {"str":"a"}  {"bin":"00ff"}  {"ts":[seconds,nanoseconds]}  {"flt":"1.5"}
     {"dbl":"nan"}  {"dec":"32 hex digits, high word first"}  {"oid":"24 hex digits"}  {"uuid":"32 hex digits"}
     {"link":["Str",3]} (the object with index 3, modulo the count, of the class in key order)  [list of these]
-Values follow the generators of the driver; with a dump of the file many are taken from the data, so that
-they hit. About PERCENT (10) of the queries are wrong on purpose. The same options give the same lines."""
+Values follow the generators of the driver; with a dump of the file many are taken from the data, so that they match.
+About PERCENT (10) of the queries are wrong on purpose. The same options give the same lines."""
 import argparse
 import base64
 import gzip
@@ -59,7 +59,7 @@ TYPE_NAMES = ('null int integer int16 int32 int64 short long byte char bool bool
 
 
 class Path:
-    """A key path: its text, the type of its values, and how they arise."""
+    """A key path: its text, and the type and number of its values."""
 
     def __init__(self, text, type, coll='', nullable=False, target=None, many=False, direct=False, owner=None, name=None):
         self.text, self.type, self.coll, self.nullable, self.target = text, type, coll, nullable, target
@@ -212,7 +212,7 @@ class Generator:
         return r.choice([r.getrandbits(64) - (1 << 63), (1 << 63) - 1, -(1 << 63), 0, -1, 1 << 53, (1 << 53) + 1])
 
     def fresh(self, kind):
-        """A value as the driver makes them."""
+        """A random value, chosen as in the driver."""
         r = self.r
         if kind == 'int':
             return ('int', self.number())
@@ -281,7 +281,7 @@ class Generator:
         return quote + text + quote
 
     def literal(self, value, exact=False):
-        """The spelling of a value in a query; an exact one does not take a float for an integer."""
+        """The spelling of a value in a query; an exact one never writes a float as an integer."""
         kind, x = value
         r = self.r
         if kind == 'null':
@@ -347,7 +347,7 @@ class Generator:
         return text + (f':{abs(n)}' if n or self.chance(30) else '')
 
     def spelled(self, value, share=15, exact=False):
-        """A value as a literal, or now and then as an argument."""
+        """A value as a literal, or sometimes as an argument."""
         return self.argument(value) if self.chance(share) else self.literal(value, exact)
 
     def constant(self, kind, path=None, odd=6):
@@ -401,12 +401,12 @@ class Generator:
         return '[*]'
 
     def start(self):
-        """The variable of the subquery around, or nothing."""
+        """The variable of the enclosing subquery, or nothing."""
         return self.variables[-1] + '.' if self.variables and self.chance(85) else ''
 
     def hops(self, cls, most=3):
-        """Link steps: text, class reached, whether there may be several."""
-        text, many, lots = '', False, 0  # three steps to many objects each would take long
+        """Link steps: text, class reached, whether they may reach several objects."""
+        text, many, lots = '', False, 0  # three steps that each reach many objects would take long
         count = self.r.choices([0, 1, 2, 3], [64, 26, 8, 2])[0]
         taken = 0
         for _ in range(min(count, most)):
@@ -433,7 +433,7 @@ class Generator:
         return text, cls, many, taken
 
     def path(self, cls, kinds=None, colls=None, hops=3, steps=True):
-        """A key path to values of one of these types; None when the class offers none."""
+        """A key path to values of one of these types; None if the class has none."""
         start = self.start()
         for attempt in range(4):
             prefix, owner, many, taken = self.hops(cls, hops if attempt < 3 else 0)
@@ -612,7 +612,7 @@ class Generator:
         return f'{quantifier}{path.text} {self.word("BETWEEN")} {{{self.spelled(low)}, {self.spelled(high)}}}'
 
     def piece(self, kind, path):
-        """A part of a text that occurs, perhaps in another letter case."""
+        """A part of a text in the data, perhaps in another letter case."""
         text = self.value(kind, path)[1]
         if text and self.chance(75):
             if self.chance(50):
@@ -690,7 +690,7 @@ class Generator:
         return None
 
     def object(self, target, share=35):
-        """A constant that stands for an object of a class."""
+        """A constant for an object of a class."""
         keys = self.data.keys.get(target)
         count = self.data.counts.get(target, 20) or 1
         if self.chance(share) or target in ('Emb', 'Emb2', 'NoPk') and self.chance(90):
@@ -878,7 +878,7 @@ class Generator:
         return f'{self.quantifier(path)}$K{number} {self.operator()} {self.constant(path.type, path)}'
 
     def mixed(self, cls):
-        """More about Mixed values than chance alone would give."""
+        """Comparisons of Mixed values, which would be rare by chance."""
         if cls != 'All':
             return self.with_constant(cls)
         path = self.path('All', ('mixed',), None, 1)
@@ -893,7 +893,7 @@ class Generator:
         return f'{self.side(path)} {self.word("IN")} {self.listed(self.elements("mixed", path))}'
 
     def incomparable(self, cls):
-        """Two types that perhaps do not compare."""
+        """A comparison of two types that may not be comparable."""
         path = self.path(cls)
         if self.chance(60):
             return f'{self.side(path)} {self.operator()} {self.spelled(self.fresh(self.r.choice(KINDS)))}'

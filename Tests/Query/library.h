@@ -1,6 +1,6 @@
 /*
- * library.h - what answer.c and fill.c share beyond Tools/library.h: opening a file with the schema that is in it, and the values of
- * generate.py.
+ * library.h - shared by answer.c and fill.c, in addition to Tools/library.h: opening a file with its own schema, and
+ * the values of generate.py.
  */
 #include <inttypes.h>
 
@@ -86,7 +86,7 @@ static void open_file(void)
 
 /* Values --------------------------------------------------------------------------------------- */
 
-static char* buffer; /* where texts go */
+static char* buffer; /* memory for texts */
 
 static void bad(const char* at)
 {
@@ -134,7 +134,7 @@ static const char* text(const char* s, char* out, size_t* count)
     return s + 1;
 }
 
-/* The object with an index, modulo the count, of a class in key order; null when it has none. */
+/* A link to the object with an index, modulo the count, of a class in key order; null if the class has no objects. */
 static realm_value_t object_at(const char* name, long index)
 {
     realm_value_t v = {.type = RLM_TYPE_NULL};

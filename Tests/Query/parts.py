@@ -10,7 +10,7 @@ def tokens(text):
 
 
 def parts(text):
-    """Smaller queries within a query: sides of AND and OR, what NOT and brackets hold, the ordering alone."""
+    """Smaller queries within a query: sides of AND and OR, the operands of NOT and brackets, the ordering alone."""
     found = []
     todo = [text]
     while todo and len(found) < 40:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Asks a reference library and a library under test the same random queries and compares the answers.
+"""Runs the same random queries on a reference library and on a library under test, and compares the answers.
 
     run.py REFERENCE LIBRARY [--fixtures DIR] [--files full-*,deep-full] [--edge 3] [--count 200000] [--seed 1]
            [--jobs 2] [--queries FILE] [--classes All,Str] [--wrong 10] [--describe] [--stages] [--differences FILE]
@@ -7,17 +7,17 @@
 
 DIR holds NAME.realm files with the schema of the operation driver; a dump NAME.json or NAME.json.gz beside one
 lets generate.py take values from it. The reference writes N more files edge-1... with edge values (edge.py, fill.c;
---edge 0: none). The queries are split over the files. Each library answers a chunk of
-queries in a process of its own (answer.c), on a copy of the file; after a crash the next process goes on behind
-the query that crashed. Answers must be the same, line by line: rows in order, or the error number.
-Differing queries are cut down to the smallest parts that still differ, and grouped by shape. Queries on which the
-reference crashes are skipped, as are those whose differing parts are all known: the reference fails with 3016 or 3017, or
-known.txt names the part (regular expression on its text with the arguments put in, TAB, reason; perhaps TAB and a regular
-expression on the kind of the difference: 'rows', 'E3013 / rows').
---queries asks the lines of a file on every fixture instead of random ones; --describe also compares the canonical
-text, and asks the library's own text once more: it must find the same; --stages also compares whether parsing, counting or reading found the error; --differences writes every
-difference to a file as JSON lines, --keep the queries and answers of all chunks to a folder.
-Prints 'N passed, M failed, K skipped'; exit status 1 on a failure."""
+--edge 0: none). The queries are split over the files. Each library answers a chunk of queries in a separate process
+(answer.c), on a copy of the file; after a crash the next process continues after the query that crashed. Answers must
+be the same, line by line: rows in order, or the error number. Differing queries are reduced to the smallest parts that
+still differ, and grouped by shape. Queries on which the reference crashes are skipped, as are those whose differing
+parts are all known: the reference fails with 3016 or 3017, or known.txt lists the part (regular expression on its text
+with the arguments inserted, TAB, reason; perhaps TAB and a regular expression on the kind of the difference: 'rows',
+'E3013 / rows'). --queries runs the lines of a file on every fixture instead of random queries; --describe also compares
+the canonical text, and runs the library's own text as a query, which must find the same rows; --stages also compares
+whether parsing, counting or reading found the error; --differences writes every difference to a file as JSON lines,
+--keep the queries and answers of all chunks to a folder. Prints 'N passed, M failed, K skipped'; exit status 1 on a
+failure."""
 import argparse
 import base64
 import collections
@@ -81,7 +81,7 @@ class SetupError(Exception):
 
 
 def ask(library, file, queries, out, folder, again=False):
-    """The answers of a library, one for each query, and the time they took; 'CRASH n' where signal n ended it."""
+    """The answers of a library, one for each query, and their times; 'CRASH n' if signal n ended the process."""
     copy, times = folder / 'copy.realm', folder / 'times'
     total = len(queries.read_bytes().splitlines())
     crashes, done = 0, 0
@@ -111,9 +111,10 @@ def ask(library, file, queries, out, folder, again=False):
 
 
 def canonical(answer):
-    """An answer with its canonical text without what the reference leaves open or prints so that it would mean something else:
-    the order of the elements behind IN, digits of floating point numbers, == instead of IN before lists of links, a quantifier
-    before a count, the word and the property of a full-text search, the variable before a count of all links."""
+    """An answer with its canonical text, without the parts that the reference does not define or prints with another
+    meaning: the order of the elements after IN, digits of floating point numbers, == instead of IN before lists of
+    links, a quantifier before a count, the word and the property of a full-text search, the variable before a count of
+    all links."""
     rows, tab, text = answer.partition('\t')
     text = re.sub(r' (?:IN|==) \{([^{}]*)\}', lambda m: ' == {' + ', '.join(sorted(m[1].split(', '))) + '}', text)
     text = re.sub(r'-?\b\d+(\.\d+)?(e[-+]?\d+)?\b', lambda m: f'{float(m[0]):g}', text)
@@ -141,7 +142,7 @@ TAGS = {'int': 'NUMBER', 'flt': 'NUMBER', 'dbl': 'NUMBER', 'dec': 'NUMBER', 'str
 
 
 def shape(text, arguments):
-    """A query with kinds for names and literals."""
+    """A query in which names and literals are replaced by their kinds."""
     result = []
     for word in tokens(text):
         lower = word.lower()
@@ -183,8 +184,8 @@ def shape(text, arguments):
 # What is known ---------------------------------------------------------------------------------
 
 def plain(text, arguments, keys):
-    """A query with its arguments put in; links lose their class, B64!"…" is not UTF-8, and
-    obj!(…) names no object with a text among `keys`."""
+    """A query with its arguments inserted; links have no class, B64!"…" is not UTF-8, and obj!(…) names an object that
+    does not exist."""
     def spelled(value):
         if value is None:
             return 'NULL'
@@ -210,7 +211,7 @@ def plain(text, arguments, keys):
 
 
 def why(query, arguments, a, b, keys):
-    """Why a difference is known; None: it is not."""
+    """The reason of a known difference; None for an unknown one."""
     if a[:5] in ('E3016', 'E3017'):
         return 'the reference stumbled over a null link, or counted wrongly (3016, 3017)'
     text, kind = plain(query, arguments, keys), kind_of({'reference': a, 'library': b})
@@ -302,7 +303,7 @@ def run_chunk(chunk, folder):
 
 
 def judged(failed, skipped, file, keys, folder):
-    """The differing queries that are not known, replaced by the smallest part that differs; the others are counted."""
+    """The differing queries that are not known, replaced by their smallest differing part; counts the others."""
     candidates = [(f, part) for f in failed for part in parts(f['query']) if len(part) < len(f['query'])]
     for f in failed:
         f['parts'] = []
@@ -323,7 +324,7 @@ def judged(failed, skipped, file, keys, folder):
         smallest = smallest or [(f['query'], f['reference'], f['library'])]
         reasons = []
         for query, a, b in smallest:
-            # Errors of its parts: where there are several, any may be told.
+            # Errors of its parts: if there are several, any of them may be reported.
             errors = {answer.split()[0] for part, *answers in all_parts for answer in answers if answer[0] == 'E' and part in query and part != query}
             several = {a.split()[0], b.split()[0]} <= errors
             reasons.append('of several mistakes another is told' if several else why(query, f['arguments'], a, b, keys))

@@ -1,14 +1,16 @@
-"""A slow, obvious evaluator of queries: every row is looked at, every path walked with plain Python values.
+"""A slow, simple evaluator of queries: it tests every row and follows every path with plain Python values.
 
 It was written from query-language.md alone ("§" below is a section of it), and from observed answers where that document
 has no rule; never from the code of an engine. `Data` holds the objects of a file; answer(data, class, text, arguments)
-gives the object keys in order, or raises QueryError with the number of the error, or NotCovered for what it does not judge:
+gives the object keys in order, or raises QueryError with the number of the error, or NotCovered for queries that it
+does not judge:
 
 - `[c]` and LIKE on binaries that are not UTF-8; a TEXT word without a token; a decimal against -nan
 - quantifiers on the key of a dictionary or in front of a count; NONE and ALL on `.@values`
 - arithmetic between float or double and decimal, NaN that arithmetic makes, NaN in aggregates of Mixed
-- the count behind a step, a step behind `.@keys` inside Mixed, GEOWITHIN, obj(…) of an object that does not exist, O1 (the
-  object with key 1) against Mixed, BETWEEN on int and timestamp with a bound of another type, a dictionary of links next to the key of one"""
+- the count after a step, a step after `.@keys` inside Mixed, GEOWITHIN, obj(…) of an object that does not exist, O1
+  (the object with key 1) against Mixed, BETWEEN on int and timestamp with a bound of another type, a dictionary of
+  links next to the key of one"""
 import decimal
 import functools
 import re
@@ -40,11 +42,11 @@ class Data:
         self.order = None  # a function that reads backlinks in the order in which the file stores them; no rule defines it
 
     def at(self, link):
-        """The properties of the object that a link leads to; None when there is none."""
+        """The properties of the object that a link leads to; None if it does not exist."""
         return self.tables[self.names[link[1][0]]].get(link[1][1]) if link[0] == 'link' else None
 
     def backlinks(self, name, prop):
-        """{object: the objects of class `name` whose property `prop` leads to it}, with multiplicity."""
+        """{object: the objects of class `name` whose property `prop` links to it}, with multiplicity."""
         if (name, prop) not in self.origins:
             found = self.origins[name, prop] = {}
             for key, obj in self.tables[name].items():
@@ -58,7 +60,7 @@ class Data:
         return self.origins[name, prop]
 
     def incoming(self, link):
-        """How many links of any kind lead to an object."""
+        """The number of links of any kind to an object."""
         if self.all_links is None:
             self.all_links = {}
             for table in self.tables.values():
@@ -92,7 +94,7 @@ class Pair(tuple):
 
 
 class Group:
-    """Values that are compared together: those of a list, or one or no single value."""
+    """Values that are compared together: those of a list, or at most one single value."""
 
     def __init__(self, values, is_list):
         self.values, self.is_list = values, is_list
@@ -150,7 +152,7 @@ class Binder:
     # Predicates -----------------------------------------------------------------------------------
 
     def predicate(self, tree, cls, variable=None, outer=()):
-        """A function that tells whether an object matches."""
+        """A function that returns whether an object matches."""
         scope = (cls, variable, outer)
         kind = tree[0]
         if kind == 'and':
@@ -388,7 +390,7 @@ class Binder:
         return self.arguments[number]
 
     def constants(self, tree, other):
-        """An operand for a constant, with the hint of the other side."""
+        """An operand for a constant; the other side is a hint for its type."""
         kind = tree[0]
         if kind == 'bracket':
             return self.constants(tree[1], other)
@@ -569,7 +571,7 @@ def answer(data, cls, text, arguments):
     matches = binder.predicate(tree, cls)
     clauses = ordered(binder, clauses, cls)
     if binder.late and ('limit', 0) not in parsed(text)[1]:
-        raise binder.late  # What an ordering cannot do shows when there is a row to give.
+        raise binder.late  # An invalid ordering fails only if the query has rows.
     number = data.class_keys[cls]
     rows = [('link', (number, key)) for key in data.tables[cls]]
     rows = [row for row in rows if matches(row)]

@@ -1,4 +1,5 @@
-"""Files for the slow evaluator: opening one, reading every object of it, asking the library, changing data at random."""
+"""Files for the slow evaluator: opens a file, reads all its objects, runs queries through the library, changes data at
+random."""
 import ctypes
 import json
 from ctypes import byref, c_bool, c_size_t, c_uint32, c_uint64, c_void_p
@@ -81,7 +82,7 @@ SCHEMA = schema()
 
 
 def read(db):
-    """Every value of every object, at the version that the database shows."""
+    """Every value of every object, at the version that the database reads."""
     data = Data(SCHEMA, ALIASES, {name: db._by_name[name].key for name in SCHEMA})
     data.primary = PRIMARY
     for cls, properties in SCHEMA.items():
@@ -171,7 +172,7 @@ def tagged(x, data):
 
 
 def pool(data):
-    """The values of the data for generate.py, so that queries hit."""
+    """The values of the data for generate.py, so that queries match."""
     found = generate.Data(None)
 
     def seen(cls, name, value):
@@ -214,7 +215,7 @@ def encoded(value):
 
 
 class Question:
-    """A query as the library has parsed it, or the number of the error."""
+    """A query parsed by the library, or the number of its error."""
 
     def __init__(self, db, cls, text, arguments):
         keep, structs = [], (QueryArgument * max(len(arguments), 1))()

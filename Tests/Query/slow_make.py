@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Files of random objects with the schema of the operation driver, and random changes of them, for slow_run.py.
 
-    slow_make.py FILE SEED      as a process of its own: small transactions until its input ends
+    slow_make.py FILE SEED      as a separate process: small transactions until its input ends
 
 Values are those of edge.py and generate.py: nulls in every nullable place, empty and long collections, NaN, equal
-numbers of different types, nested collections. Of the objects that make() creates about half are deleted again, with
-links leading to them."""
+numbers of different types, nested collections. About half of the objects that make() creates are deleted again, also
+ones with links to them."""
 import random
 import sys
 import typing
@@ -40,7 +40,7 @@ def classes():
 
 
 def native(value):
-    """A value of slow_values as Python's own; links stay."""
+    """A value of slow_values as a Python value; links stay."""
     kind, x = value
     return {'timestamp': lambda: RawTimestamp(*x), 'float': lambda: Float32(x), 'oid': lambda: ObjectId(x),
             'uuid': lambda: UUID(bytes=x)}.get(kind, lambda: x)()
@@ -229,7 +229,7 @@ def make(path, seed, count, deep=0):
 
 
 def write_until_told(path, seed):
-    """Transactions of some changes each, as fast as they come, until standard input ends."""
+    """Transactions of a few changes each, without pause, until standard input ends."""
     import select
     db = open_database(path)
     changer = Changer(db, seed)

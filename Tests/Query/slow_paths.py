@@ -1,4 +1,4 @@
-"""Key paths of queries (query-language.md §4, §8, §14): where they lead, and the values there."""
+"""Key paths of queries (query-language.md §4, §8, §14): the objects they reach, and the values of these."""
 import functools
 
 import slow_values as v
@@ -31,7 +31,7 @@ class Path:
         self.stepped_hop = any(step for *_, step in self.hops)
 
     def arguments(self, steps):
-        """Steps with the arguments in them filled in."""
+        """Steps with their arguments inserted."""
         found = []
         for step in steps:
             if step[0] == 'karg':
@@ -108,7 +108,7 @@ class Path:
         self.owner, self.cls = self.cls, prop.target
 
     def value_steps(self, todo):
-        """What may follow a property of values (§4)."""
+        """The steps that may follow a property of values (§4)."""
         prop = self.end
         if self.all_links:
             raise QueryError(1009, 'nothing follows @links')
@@ -117,7 +117,7 @@ class Path:
             raise NotCovered('a step behind the keys inside a Mixed value')
         if prop.coll == 'dict' and todo[0] == ('name', '@keys') and (len(todo) > 2 or len(todo) == 2 and last[0] == 'name'):
             raise QueryError(1009, 'steps behind the keys')
-        if prop.type == 'link':  # only .@keys of a dictionary of links comes here
+        if prop.type == 'link':  # only .@keys of a dictionary of links gets here
             return todo
         if prop.coll == 'list' and len(todo) == 1 and last[0] == 'name' and last[1].lower() == 'length':
             if prop.type not in ('string', 'binary', 'mixed'):
@@ -166,7 +166,7 @@ class Path:
         return not self.reach(obj)
 
     def walk(self, value, steps):
-        """Groups of the values that steps into a Mixed value lead to. A step that does not fit gives none."""
+        """Groups of the values that steps into a Mixed value reach. A step that does not fit reaches none."""
         if not steps:
             return [Group([value], False)]
         step, rest = steps[0], steps[1:]
@@ -193,7 +193,8 @@ class Path:
         return self.walk(found[0], rest)
 
     def walk_all(self, values, steps):
-        """Behind [*]: the last step makes a group of every value, steps before it only of those where they lead on (observed)."""
+        """After [*]: the last step makes a group for every value, earlier steps only for values from which they
+        continue (observed)."""
         last = [Group([], True)] if len(steps) == 1 else []
         return [g for x in values for g in self.walk(x, steps) or last]
 
@@ -208,14 +209,14 @@ class Path:
         return [Group([self.data.at(link)[name]], False)]
 
     def elements(self, obj):
-        """Groups at one object reached: the values of the end property there, with the steps after it.
-        No value at all counts as an empty list, and a step into a Mixed property as a list of one
-        (observed: `m[0] != {1, 2}` holds for the sizes then)."""
+        """Groups for one reached object: the values of its end property, with the steps after it. No value counts as an
+        empty list, and a step into a Mixed property as a list of one (observed: `m[0] != {1, 2}` holds for the sizes
+        then)."""
         prop, steps = self.end, self.steps
         value = self.data.at(obj)[prop.name]
         if not prop.coll:
             return self.walk(value, steps)
-        if steps and steps[0] == ('name', '@keys') and prop.coll == 'dict':  # What follows is ignored.
+        if steps and steps[0] == ('name', '@keys') and prop.coll == 'dict':  # Later steps are ignored.
             return [Group([('string', e[0]) for e in value], True)]
         inside = [e[1] for e in value] if prop.coll == 'dict' else value
         if not steps or steps[0] in (('all',), ('name', '@values')):
@@ -424,13 +425,13 @@ def ordered(binder, clauses, cls):
         else:
             keys = [(Key(binder, path, cls), down) for path, down in content]
             if merged and merged[-1][0] == 'sort':
-                keys += merged.pop()[1]  # Of neighbours the later one decides first.
+                keys += merged.pop()[1]  # Of adjacent sorts the later one is the primary key.
             merged.append((kind, keys))
     return [globals()[kind + '_rows'](content) for kind, content in merged]
 
 
 class Key:
-    """What a path of SORT or DISTINCT gives for a row: a value, or None behind a null link."""
+    """The result of a path of SORT or DISTINCT for a row: a value, or None after a null link."""
 
     def __init__(self, binder, steps, cls):
         if steps[0][0] == 'karg':
@@ -441,7 +442,7 @@ class Key:
         if len(steps) > 1 and steps[-1][0] in ('name', 'key'):
             inner = Path(binder, steps[:-1], (cls, None, ()))
             if not inner.end and inner.hops and inner.hops[-1][2] == 'dict':
-                self.key, steps = steps[-1][1], steps[:-1]  # Of a dictionary of links a name is a key here.
+                self.key, steps = steps[-1][1], steps[:-1]  # After a dictionary of links a name is a key here.
         self.path = Path(binder, steps, (cls, None, ()))
         last = self.path.hops[-1] if self.path.hops else None
         if any(h[1] for h in self.path.hops):

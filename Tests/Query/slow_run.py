@@ -1,19 +1,20 @@
 #!/usr/bin/env python3
-"""Asks a library random queries and compares with the slow evaluator of slow.py, on files and while their data changes.
+"""Runs random queries on a library and compares the answers with the slow evaluator of slow.py, on fixed files and
+while data changes.
 
     slow_run.py LIBRARY [--fixtures DIR] [--files PATTERNS] [--count 20000] [--own 2] [--objects 1500] [--deep 0]
                 [--refreshes 50] [--seed 1] [--wrong 10] [--show 20]
 
 - `count` queries of generate.py are spread over the fixtures DIR/NAME.realm and `own` files that slow_make.py fills
-  with about `objects` objects of class All; half of what was made is deleted again.
+  with about `objects` objects of class All; half of the created objects are deleted again.
 - `deep`: one more file whose class NoPk keeps that many objects (above 65,536 the cluster tree has three levels),
   with few values set, and 60 cheap queries on it.
-- `refreshes`: beside a process that commits without pause, a reader asks queries again and again on its snapshot,
-  moves to a newer one, reads the data again, compares again; results made before a refresh must show the new data;
-  and it asks within write transactions, before they are committed or rolled back.
-Each answer is compared as a whole: object keys in order, or the number of the error; count and find first must agree.
-Differing queries are cut down to the smallest part that differs. Prints the share of queries that the evaluator does
-not judge, and 'N passed, M failed, K not covered'; exit status 1 on a failure, or when more than 5 % are not covered."""
+- `refreshes`: beside a process that commits without pause, a reader repeats queries on its snapshot, moves to a newer
+  one, reads the data again, and compares again; results made before a refresh must show the new data; it also runs
+  queries within write transactions, before they are committed or rolled back.
+The complete answers are compared: object keys in order, or the number of the error; count and find first must agree.
+Differing queries are reduced to the smallest part that differs. Prints the share of queries that the evaluator does not
+judge, and 'N passed, M failed, K not covered'; exit status 1 on a failure, or when more than 5 % are not covered."""
 import argparse
 import collections
 import os
@@ -72,7 +73,7 @@ class Tally:
         self.times = collections.Counter()
 
     def compare(self, where, data, line, query, found):
-        """Counts one answer; `found` is what the library said."""
+        """Checks one answer; `found` is the answer of the library."""
         started = time.monotonic()
         try:
             wanted = expected(data, *query)
@@ -107,7 +108,7 @@ tally = Tally()
 
 
 def look(db):
-    """The data at the version that the database shows."""
+    """The data at the version that the database reads."""
     started = time.monotonic()
     data = slow_file.read(db)
     data.db = db
@@ -181,7 +182,7 @@ def run_beside_writer(path, refreshes, each):
     for round in range(refreshes):
         data = look(db)
         versions.add(db.version)
-        for line, query, question in kept:  # Results from before the refresh show the data of now.
+        for line, query, question in kept:  # Results made before the refresh must show the new data.
             live += 1
             tally.compare('live results', data, line, query, question.answer())
             question.release()
@@ -190,7 +191,7 @@ def run_beside_writer(path, refreshes, each):
         todo = list(questions(generator, data, each))
         for line, query in todo:
             ask('beside a writer', data, line, query)
-        for line, query in todo[:each // 4]:  # Again on the same snapshot, while newer ones appear.
+        for line, query in todo[:each // 4]:  # Again on the same snapshot, while others commit newer ones.
             ask('the same snapshot again', data, line, query)
         assert db.version in versions
         if round % 3 == 2:
@@ -209,7 +210,7 @@ def run_beside_writer(path, refreshes, each):
                 for line, query in questions(generator, data, each // 4):
                     ask('after a rollback', data, line, query)
         for line, query in questions(generator, data := look(db), each // 4):
-            if 'obj(' not in line.lower():  # such a constant is looked up once
+            if 'obj(' not in line.lower():  # such a constant is looked up only once
                 question = slow_file.Question(db, *query)
                 question.find()
                 if changer.r.random() < 0.5:

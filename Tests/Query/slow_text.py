@@ -1,4 +1,4 @@
-"""Texts of queries to trees, by the grammar of query-language.md §2 and §3 and nothing else.
+"""Parses texts of queries to trees, using only the grammar of query-language.md §2 and §3.
 
 A tree is tuples: ('and', [..]) ('or', [..]) ('not', x) ('true',) ('false',) ('cmp', op, fold, left, right)
 ('text', left, right) ('between', left, list) ('geo', left, right). Operands: ('const', kind, text)
@@ -10,7 +10,7 @@ import re
 
 
 class QueryError(Exception):
-    """A query that is refused, with the number of the error."""
+    """The error of an invalid query, with its number."""
 
     def __init__(self, number, why=''):
         super().__init__(f'E{number} {why}')
@@ -31,7 +31,7 @@ KEYWORDS = {
     'truepredicate': 'TRUEP', 'falsepredicate': 'FALSEP', 'subquery': 'SUBQUERY', 'obj': 'OBJ', 'bin': 'BINARY', 'binary': 'BINARY',
     'geobox': 'GEO', 'geocircle': 'GEO', 'geopolygon': 'GEO'}
 ESCAPE = r'\\["\'/bfnrt0\\]|\\u[0-9a-fA-F]{4}'
-# Rows as in §2: the longest match wins, of equal ones the first.
+# Rows as in §2: the longest match wins, among equal lengths the first.
 TOKENS = [(kind, re.compile(pattern)) for kind, pattern in [
     ('OP', r'\[c\]|==|=<|=>|<=|>=|<>|!=|[-+*/\[\](){},.=<>]'),
     ('AND', '&&|' + any_case('and')), ('OR', r'\|\||' + any_case('or')), ('NOT', '!|' + two_cases('not')),
@@ -67,7 +67,7 @@ def tokens(text):
 
 
 def integer(text):
-    """As C reads it: octal after a 0, hexadecimal after 0x, cut off at the ends of 64 bits."""
+    """A number as C parses it: octal after 0, hexadecimal after 0x, clamped to 64 bits."""
     sign, digits = (text[0], text[1:]) if text[0] in '+-' else ('', text)
     if digits[:2] in ('0x', '0X'):
         value = int(digits[2:], 16)
@@ -325,7 +325,7 @@ class Parser:
         return None
 
     def geo(self):
-        """Only whether the text is well formed."""
+        """Checks only whether the text is well formed."""
         if word := self.take('ARG'):
             return ('arg', None, int(word[1:]))
         kind = self.need('GEO').lower()

@@ -31,7 +31,7 @@ def is_nan(value):
 
 
 def exact(value, other):
-    """A number as it is compared with one of another kind."""
+    """A number in the form in which it is compared with one of another kind."""
     kind, x = value
     if other == 'decimal' and kind in ('float', 'double'):
         return decimal.Decimal(format(x, '.7g' if kind == 'float' else '.15g'))
@@ -39,7 +39,7 @@ def exact(value, other):
 
 
 def order(a, b):
-    """-1, 0, 1, or None when the two do not compare: rule E, for two values that are not null."""
+    """-1, 0, 1, or None when the two are not comparable: rule E, for two values that are not null."""
     (k, x), (l, y) = a, b
     if k in NUMBERS and l in NUMBERS:
         if is_nan(a) or is_nan(b):
@@ -48,7 +48,7 @@ def order(a, b):
     elif k != l:
         return None
     elif k in ('list', 'dict'):
-        return 0  # Two lists are alike, whatever they hold.
+        return 0  # Any two lists are equal.
     return (x > y) - (x < y)
 
 
@@ -70,7 +70,7 @@ def compare(op, a, b, fold=False):
 
 
 def compare_direct(op, a, b, fold=False):
-    """Rule D: a property against a constant of just its type, or null."""
+    """Rule D: a property compared with a constant of exactly its type, or null."""
     if op in ('beginswith', 'endswith', 'contains') and b == NULL:
         return not (fold and op == 'contains' and a == NULL and fold == 'binary')
     if op == 'like' and b == NULL:
@@ -125,7 +125,8 @@ def text_matches(op, value, pattern, fold):
 
 
 def like(value, pattern):
-    """All places of the pattern that may be reached with each character; a star takes none, or one and stays."""
+    """The positions of the pattern that can be reached after each character; a star matches no character, or one and
+    stays."""
     places = {0}
     for c in [*value, None]:
         reached, todo = set(), list(places)
@@ -171,7 +172,7 @@ def words(text):
 
 
 class FullText:
-    """What to search for: words that must occur, that must not, beginnings of words."""
+    """The terms of a search: words that must occur, words that must not, beginnings of words."""
 
     def __init__(self, text):
         self.wanted, self.excluded, self.beginnings, self.errors = set(), set(), set(), False
@@ -202,12 +203,12 @@ def as_decimal(value):
 
 
 def whole(x):
-    """An integer, or a decimal where it does not fit into 64 bits."""
+    """An integer, or a decimal if it does not fit into 64 bits."""
     return ('int', x) if -(1 << 63) <= x < 1 << 63 else ('decimal', DIGITS.plus(decimal.Decimal(x)))
 
 
 def calculate(op, a, b):
-    """Null when either is no number."""
+    """Null if either is no number."""
     if a[0] not in NUMBERS or b[0] not in NUMBERS:
         return NULL
     kind = max(a[0], b[0], key=NUMBERS.index)
@@ -235,7 +236,7 @@ def calculate(op, a, b):
 
 
 def aggregate(function, kind, values):
-    """Of the values of a collection that has the type `kind`."""
+    """The aggregate of the values of a collection of type `kind`."""
     mixed = kind == 'mixed'
     values = [v for v in values if v[0] != 'null']
     if mixed:
@@ -273,14 +274,14 @@ def aggregate(function, kind, values):
 
 
 def sort_order(a, b):
-    """The order of SORT: by rank, numbers by what they are exactly, then rule E."""
+    """The order of SORT: by rank, numbers by their exact values, then rule E."""
     if a[0] in NUMBERS and b[0] in NUMBERS and not is_nan(a) and not is_nan(b):
         return (a[1] > b[1]) - (a[1] < b[1])
     return rank_order(a, b)
 
 
 def rank_order(a, b):
-    """The order of least and greatest, and what DISTINCT finds equal: by rank, then rule E."""
+    """The order of minimum and maximum, and the equality of DISTINCT: by rank, then rule E."""
     if RANK[a[0]] != RANK[b[0]]:
         return -1 if RANK[a[0]] < RANK[b[0]] else 1
     return order(a, b) if a[0] != 'null' else 0
@@ -294,7 +295,7 @@ TYPE_NAMES = {
 
 
 def types_named(name):
-    """The kinds that a name of a type stands for; None when there is no such name."""
+    """The kinds that a type name stands for; None for an unknown name."""
     name = name.lower()
     if name == 'numeric':
         return frozenset(NUMBERS)

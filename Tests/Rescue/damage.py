@@ -1,10 +1,10 @@
-"""Damages files in known places, from a seed."""
+"""Damages files in known places, chosen by a seed."""
 
 PAGE = 4096
 
 
 def damage(rng, data, nodes, names=None):
-    """(damaged copy, what was done). `nodes`: (start, end) of those in use."""
+    """(damaged copy, kind of damage). `nodes`: (start, end) of the nodes in use."""
     name = rng.choice(names or sorted(KINDS))
     copy = bytearray(data)
     return bytes(KINDS[name](rng, copy, nodes) or copy), name
@@ -84,7 +84,7 @@ def first_page(rng, copy, nodes):
 
 
 HEADERLESS = {"lost_header": lost_header, "lost_slots": lost_slots, "first_page": first_page}
-# These may change a number into another number: nothing in a plain file can tell.
+# These may change a number into another number, which cannot be detected in a plain file.
 TRACELESS = {"bits", "node_bits", "headers", "noise", "swapped_pages", "zeroed_pages"}
 KINDS = {
     "bits": bits, "node_bits": node_bits, "headers": headers, "inner_nodes": inner_nodes, "zeroed_nodes": zeroed_nodes, "zeroed_pages": zeroed_pages, "noise": noise,
@@ -99,7 +99,7 @@ FAN = 507
 
 
 def page_of(block, cipher):
-    """The page of data in a block of an encrypted file; None: it holds something else."""
+    """The page of data in a block of an encrypted file; None: the block has no page of data."""
     if cipher == "realm":
         return None if block % 65 == 0 else block - block // 65 - 1
     if block < 6:
@@ -110,7 +110,7 @@ def page_of(block, cipher):
 
 
 def damage_sealed(rng, data, cipher, names=None):
-    """(damaged copy, what was done, pages of data that are lost by it)"""
+    """(damaged copy, kind of damage, pages of data that are lost)"""
     name = rng.choice(names or sorted(SEALED_KINDS))
     copy = bytearray(data)
     copy = bytes(SEALED_KINDS[name](rng, copy, cipher) or copy)
@@ -122,7 +122,7 @@ def damage_sealed(rng, data, cipher, names=None):
         if page is not None:
             lost.add(page)
         elif cipher == "realm":
-            # Entries of 64 bytes: without its own a page is lost.
+            # Entries of 64 bytes: a page is lost without its entry.
             for i in range(64):
                 at = block * PAGE + i * 64
                 if copy[at : at + 64] != data[at : at + 64]:
@@ -131,7 +131,7 @@ def damage_sealed(rng, data, cipher, names=None):
 
 
 def sealed_bits(rng, copy, cipher):
-    # Never in the keys: they have a kind of their own.
+    # Never in the keys, for which another kind of damage exists.
     for _ in range(rng.randint(1, 6)):
         copy[rng.randrange(2 * PAGE, len(copy))] ^= 1 << rng.randrange(8)
 

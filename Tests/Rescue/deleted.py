@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Deleted objects against a perfect reader: histories whose every version is known.
+"""Compares the search for deleted objects with a perfect reader, on histories of which every version is known.
 
     deleted.py LIBRARY [--count 20] [--seed 1] [--verbose]
 
-Each history creates, changes and deletes objects in a few transactions and keeps a copy of the file after each. An object is *there* when it was
-deleted and every node of its last version (cluster, keys, the leaves of all its properties, what hangs on them) is in the last file as it was. Prints
-the share of these that are found as deleted, with the values that they had last; fails below 90 %, when an object that lives is listed as deleted,
-when one is listed that never was, or when less than 99.9 % of the values told of are values that the object once had.
+Each history creates, changes and deletes objects in a few transactions and keeps a copy of the file after each. A
+deleted object is *recoverable* when every node of its last version (cluster, keys, the leaves of all its properties,
+and their child nodes) is unchanged in the last file. Prints the share of these that are found as deleted, with their
+last values; fails below 90 %, when a living object is listed as deleted, when an object is listed that never existed,
+or when less than 99.9 % of the listed values are values that the object once had.
 """
 
 import argparse
@@ -24,7 +25,7 @@ LEAST_TRUE = 0.999
 
 
 def as_json(value):
-    """A value of the model as the library tells it."""
+    """A value of the model in the form in which the library reports it."""
     if isinstance(value, tuple):
         kind = value[0]
         if kind == "link":
@@ -59,7 +60,7 @@ class History:
             self.rows.append(rows)
 
     def deleted(self):
-        """(place, last version) of objects that are no more."""
+        """(place, last version) of the deleted objects."""
         last = self.rows[-1]
         seen = {}
         for i, rows in enumerate(self.rows):
@@ -68,7 +69,7 @@ class History:
         return {place: i for place, i in seen.items() if place not in last}
 
     def is_there(self, place, version):
-        """Whether all nodes of an object are in the last file as they were."""
+        """Whether all nodes of an object are unchanged in the last file."""
         model, end = self.models[version], self.models[-1].file.buf
         nodes = set(model.leaves[place])
         for column in self.rows[version][place]:

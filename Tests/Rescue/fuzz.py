@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Salvage and the search for deleted objects on damaged files of any format: no crash, no endless loop, no file left behind, sound results.
+"""Tests salvage and the search for deleted objects on damaged files of any format: no crash, no endless loop, no file
+left behind, sound results.
 
     fuzz.py LIBRARY DIR… [--count 1000] [--seed 1] [--keep DIR]
 
-Round i damages a file of the folders by seed + i, several times over. NAME.key beside NAME.realm has the key of an encrypted file. Files above 1 MB
-are left out.
+Round i damages a file of the folders in several places, chosen by seed + i. NAME.key beside NAME.realm has the key of
+an encrypted file. Files above 1 MB are skipped.
 """
 
 import argparse
@@ -27,13 +28,13 @@ STRUCTURE = ["bits", "node_bits", "headers", "zeroed_nodes", "noise", "swapped_p
 
 
 def nodes_of(data):
-    """(start, end) of what look like nodes, or of stretches of an encrypted file."""
+    """(start, end) of ranges that look like nodes, or of ranges of an encrypted file."""
     starts = [m.start() for m in re.finditer(b"AAAA", data) if m.start() % 8 == 0] or list(range(0, len(data) - 64, 64))
     return [(start, min(start + 64, len(data))) for start in starts]
 
 
 def shared(rng, data, nodes):
-    """A word of one node becomes that of another: refs lead to the same place, or back."""
+    """Copies a word of one node into another: refs then lead to the same node, or back."""
     copy = bytearray(data)
     for _ in range(rng.randint(1, 6)):
         a, b = rng.choice(nodes)[0] + 8 * rng.randint(0, 4), rng.choice(nodes)[0] + 8 * rng.randint(1, 4)

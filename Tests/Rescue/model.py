@@ -1,9 +1,11 @@
-"""The perfect reader: which nodes of a sound file each value needs, so that a damaged copy can be judged.
+"""The perfect reader: finds the nodes of a sound file that each value needs, so that the result for a damaged copy can
+be judged.
 
-It knows nothing of the library: the files are read by Tests/Tools/realm_data_check.py alone. A value is provable in a damaged copy when every
-node on its way is as it was: the table's array and spec, the clusters down to its leaf, the leaf of its column, the nodes of its collection or
-text; for a link also all of that for the object it leads to, for an embedded object also its owner's link, and where a class has a primary key
-the leaf of that. Of the way from the header to the tables only the arrays of names and tables count: a scan finds them.
+It does not use the library: Tests/Tools/realm_data_check.py reads the files. A value is provable in a damaged copy when
+every node on its path is unchanged: the table's array and spec, the clusters down to its leaf, the leaf of its column,
+the nodes of its collection or text; for a link also all of these for its target, for an embedded object also its
+owner's link, and for a class with a primary key the leaf of the key. Of the nodes between the header and the tables
+only the arrays of names and tables are needed, because a scan finds them.
 """
 
 import bisect
@@ -15,7 +17,7 @@ import realm_data_check as reader  # noqa: E402
 
 
 class Tracing(reader.RealmFile):
-    """Notes which nodes are read."""
+    """Records the nodes that are read."""
 
     trace = None
 
@@ -34,7 +36,7 @@ class Tracing(reader.RealmFile):
 
 
 def plain(file, value):
-    """A value to be compared with one of another file: links by the name of their class."""
+    """A value in a form that can be compared with one of another file: links have the name of their class."""
     if isinstance(value, reader.Link):
         return None if value.key < 0 else ("link", file.table_name(value.table), value.key)
     if isinstance(value, reader.Float):
@@ -59,7 +61,7 @@ def contents(file):
 
 
 class Cell:
-    """A value: what it is, which nodes it needs, and which objects."""
+    """A value, and the nodes and objects that it needs."""
 
     __slots__ = ("value", "nodes", "targets")
 
@@ -68,7 +70,7 @@ class Cell:
 
 
 class Model:
-    """What a sound file says, and what each part of that rests on."""
+    """The data of a sound file, and the nodes that each part of it needs."""
 
     def __init__(self, path):
         self.file = f = Tracing(path)
@@ -168,7 +170,7 @@ class Model:
     # ---- judging
 
     def damaged(self, copy):
-        """The nodes that are not in the copy as they are in the file. The first four bytes of a node mean nothing."""
+        """The nodes that are changed in the copy. The first four bytes of a node have no meaning."""
         buf, hurt, at = self.file.buf, set(), 0
         limit = min(len(buf), len(copy))
         while at < limit:
@@ -209,7 +211,7 @@ class Model:
         return objects, cells
 
     def strays(self, hurt, objects):
-        """{class: values without links of objects whose clusters are whole, and the way to them is not}"""
+        """{class: values without links of objects whose clusters are intact, although the path to them is not}"""
         found = {}
         for place, nodes in self.leaves.items():
             name = place[0]

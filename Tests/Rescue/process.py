@@ -1,4 +1,4 @@
-"""Calls of the library in a process of its own."""
+"""Calls of the library in a separate process."""
 
 import json
 import os
@@ -9,11 +9,11 @@ import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
-TIME_LIMIT = 120  # Seconds after which a call is taken for one that never ends.
+TIME_LIMIT = 120  # Seconds after which a call counts as stuck.
 
 
 class Worker:
-    """Salvages files in a process of its own: a crash or an endless loop is a result like any other."""
+    """Salvages files in a separate process, so that a crash or an endless loop is a result like any other."""
 
     def __init__(self, library):
         self.environment = {**os.environ, "CREALM_LIBRARY": library, "PYTHONPATH": str(HERE.parent.parent / "bindings/python")}
@@ -37,7 +37,7 @@ class Worker:
         return answer.get("report"), answer.get("error")
 
     def close(self):
-        """Bytes of memory that the process had at most."""
+        """The peak memory of the process, in bytes."""
         if self.process is None:
             return 0
         self.process.stdin.close()

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""Salvage against a perfect reader, on files damaged in known places.
+"""Compares salvage with a perfect reader, on files damaged in known places.
 
     salvage.py LIBRARY [--count 100] [--seed 1] [--files DIR…] [--cipher xchacha20] [--kinds bits,cut_end] [--reference LIBRARY] [--keep DIR]
 
 Round i damages a file (histories of Tests/Tools/ops.c, and the fixtures) by seed + i and salvages it. Every value whose nodes are all intact must
 be in the new file under the same class, object key and property; an object that was not in the file may appear only if clusters of its
-class, or nodes that lead to them, are damaged. If the report says that nothing is lost, every value must be there (except after damage that leaves
-no trace). The new file must pass both checkers of Tests/Tools. With --reference it must open in that library, too (Tests/Tools/dump.c). Prints the share of provable values that
-were found, by kind of damage, and fails below 99.5 % or for anything else.
+class, or nodes that lead to them, are damaged. If the report says that nothing is lost, every value must be in the new
+file (except after damage that leaves no trace). The new file must pass both checkers of Tests/Tools. With --reference
+it must open in that library, too (Tests/Tools/dump.c). Prints the share of provable values that were found, by kind of
+damage, and fails below 99.5 % or for anything else.
 """
 
 import argparse
@@ -33,7 +34,7 @@ MOST_MEMORY = 400 << 20
 
 
 def histories(library, folder, count):
-    """Files with a few hundred objects of every type, their histories in free space."""
+    """Files with a few hundred objects of every type, and old versions in free space."""
     program = folder / "ops"
     subprocess.run(["cc", "-O1", "-w", "-I", TOOLS.parent.parent / "include", TOOLS / "ops.c", "-ldl", "-o", program], check=True)
     for seed in range(1, count + 1):
@@ -61,7 +62,7 @@ class Base:
         self.model = Model(str(path))
 
     def damaged(self, rng, kinds):
-        """(damaged file, kind of damage, what is left of the data)"""
+        """(damaged file, kind of damage, its decrypted bytes)"""
         data, kind = damage(rng, self.model.file.buf, self.model.all_nodes, kinds)
         return data, kind, data
 
@@ -161,7 +162,7 @@ class Campaign:
             if fault:
                 self.fail(seed, name, kind, f"the {checker} checker: {fault[-300:]}", damaged)
         if self.options.reference:
-            # What it prints may hold text that is not UTF-8.
+            # Its output may have text that is not UTF-8.
             done = subprocess.run(
                 [self.options.dump, self.options.reference, out], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace")
             if done.returncode:

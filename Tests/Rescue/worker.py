@@ -46,7 +46,8 @@ def make(path, seed):
 
 
 def history(path, seed):
-    """A file after each of a few transactions that create, change and delete objects: the paths of its versions, the last of which is itself."""
+    """A file after each of a few transactions that create, change and delete objects: the paths of its versions; the
+    last one is the file itself."""
     rng = random.Random(seed)
     versions, serial = [], 0
     with crealm.open(path, schema=[Kind, Thing]) as db:

@@ -1,6 +1,7 @@
-"""Where realm-core is known to go wrong, or to answer otherwise by choice, and this library follows the rules.
+"""Known cases in which realm-core fails, or differs by choice, and this library follows the rules.
 
-Each entry names what both say or hold and the circumstance in which that is known; anything else is a finding."""
+Each entry has the results of both and the circumstance in which that difference is known; any other
+difference is a finding."""
 import dataclasses
 import re
 
@@ -12,7 +13,8 @@ INDEXED, NULLABLE, FULL_TEXT = 1, 16, 256
 
 @dataclasses.dataclass
 class Scene:
-    """A step whose answers or contents differ: what the file held before it, and the operation concerned, None for none."""
+    """A step whose answers or contents differ: the content of the file before it, and the operation concerned or
+    None."""
     step: plan.Step
     before: object
     operation: list | None = None
@@ -28,7 +30,7 @@ class Scene:
         return c and c.property(property_name)
 
     def classes(self):
-        """Those of the schema for opening and of the one for updating."""
+        """The classes of the schema for opening and of the one for updating."""
         return (self.step.schema or []) + (self.step.update or [])
 
     def renames(self):
@@ -54,7 +56,7 @@ KINDS = {plan.NONE: '', plan.LIST: 'list', plan.SET: 'set', plan.DICTIONARY: 'di
 
 
 def scene_of(step, before, answer, at):
-    """The scene of a line of an answer."""
+    """The scene for a line of an answer."""
     scene = Scene(step, before)
     waiting, is_open = [], False
     for line in answer[:at + 1]:
@@ -119,7 +121,7 @@ def opens_nothing_as_immutable(scene):
 
 
 def has_new_key_column(scene, name):
-    """The column of the primary key is made anew: it becomes required, or changes its type."""
+    """The column of the primary key is replaced: it becomes required, or changes its type."""
     table, c = scene.before.tables.get('class_' + name), scene.wanted_class(name)
     if not (table and table.pk and c and c.primary_key == table.pk.name):
         return False
@@ -182,20 +184,20 @@ ANSWERS = [
 
 
 def answer(scene, mine, theirs):
-    """Why these two answers are known to differ here; None when they are not."""
+    """The reason of a known difference of two answers; None for an unknown one."""
     return next((why for a, b, is_here, why in ANSWERS if (a, b) == (mine, theirs) and is_here(scene)), None)
 
 
 # Circumstances of contents
 
 def loses_values_of_collection(scene, difference):
-    """Sets and dictionaries that become nullable are empty afterwards, but for those of texts."""
+    """Sets and dictionaries that become nullable are empty afterwards, except those of texts."""
     return difference.what == 'rows' and any('class_' + c == difference.table and p.name == difference.column and p.type != plan.STRING
                                              and column in nullable_collections(scene) for c, column, p in scene.become_nullable())
 
 
 def loses_index(scene, difference):
-    """A full-text index that becomes a plain one, or a plain one that becomes a full-text one, is none afterwards."""
+    """A full-text index that becomes a plain one, or the reverse, is missing afterwards."""
     def is_changed(column, p):
         return column.index_ref and p.flags & (plan.FULL_TEXT if not column.attrs & FULL_TEXT else plan.INDEXED)
     return difference.what == 'index' and difference.mine and not difference.theirs and any(
@@ -221,34 +223,34 @@ CONTENTS = [
 
 
 def content(scene, difference):
-    """Why the contents are known to differ so here; None when they are not."""
+    """The reason of a known difference of contents; None for an unknown one."""
     return next((why for is_here, why in CONTENTS if is_here(scene, difference)), None)
 
 
-# Faults that realm-core makes alone
+# Faults of realm-core alone
 
 def nullable_collections(scene):
     return [column for _, column, p in scene.become_nullable() if column.kind in ('set', 'dictionary')]
 
 
 def lost_columns(scene):
-    """Columns that go, or are made anew."""
+    """Columns that are removed or replaced."""
     follows = [column for _, column, p in scene.changes() if column.type == p.type and column.kind == KINDS[p.collection]]
     return [c for t in scene.before.tables.values() for c in t.columns if c not in follows]
 
 
 def loses_mixed(scene, _):
-    """The class of the links in the Mixed values keeps their backlinks."""
+    """The target class of links in Mixed values keeps their backlinks."""
     return any(c.type == plan.MIXED for c in lost_columns(scene))
 
 
 def loses_links_to_embedded(scene, _):
-    """Documented: the embedded objects stay."""
+    """Documented: the embedded objects are not deleted."""
     return any(c.target and c.target.type == plan.EMBEDDED for c in lost_columns(scene))
 
 
 def is_of_mixed(scene, finding):
-    """The index that is wrong is one of Mixed values; realm-core does not keep it when links in them become null."""
+    """The wrong index is one of Mixed values; realm-core does not update it when links in them become null."""
     found = re.search(r"of class_(\S+)\.(\S+?)[/']", finding)
     columns = [(t.name, c) for t in scene.before.tables.values() for c in t.columns
                if not found or (t.name, c.name) == ('class_' + found[1], found[2])]
@@ -283,7 +285,7 @@ FAULTS = [
 
 
 def fault(scene, finding, has_nested):
-    """Why realm-core is known to go wrong so here; None when it is not."""
+    """The reason of a known fault of realm-core; None for an unknown one."""
     if why := next((why for text, is_here, why in FAULTS if re.match(text, finding) and is_here(scene, finding)), None):
         return why
     if has_nested and re.match(r"died|the file is not sound: FormatError\('nested collection without key", finding):

@@ -1,6 +1,6 @@
-"""Random schemas and steps for run.py: what a program may ask of a file, step by step.
+"""Random schemas and steps for run.py: the operations of programs on a file, step by step.
 
-A schema is a list of `Class`; `evolve` makes another one out of it by a few random changes; `Planner.step` says how
+A schema is a list of `Class`; `evolve` makes another one out of it by a few random changes; `Planner.step` decides how
 the next program opens the file, what its functions do, and what it writes afterwards."""
 import copy
 import dataclasses
@@ -50,13 +50,13 @@ class Class:
 
 
 def writes_nested(p, number):
-    """steps.cpp makes a list or dictionary inside the Mixed property out of this number."""
+    """Whether steps.cpp makes a list or dictionary inside the Mixed property from this number."""
     return p.type == MIXED and p.collection == NONE and int(number) % 6 == 1
 
 
 @dataclasses.dataclass
 class Step:
-    """One program: how it opens the file, what its functions do, what it does then."""
+    """One program: how it opens the file, what its functions do, and what it does then."""
     mode: int = AUTOMATIC
     version: int = 0
     subset: int = 0
@@ -85,10 +85,10 @@ class Step:
 
 
 class Planner:
-    """What follows for one seed. Two libraries are compared on what `is_comparable` leaves: not the places where realm-core is known to go
-    wrong or to be laxer (subset modes during migrations, renames by way of a third name, functions that end their transaction, updates in
-    reset modes and in a transaction, primary keys written twice; mostly not collections in Mixed properties, nor sets and dictionaries that
-    become nullable)."""
+    """The steps of one seed. With `is_comparable` it leaves out the operations in which realm-core is known to fail or
+    to be less strict (subset modes during migrations, renames by way of a third name, functions that end their
+    transaction, updates in reset modes and in a transaction, primary keys written twice; mostly not collections in
+    Mixed properties, nor sets and dictionaries that become nullable)."""
 
     def __init__(self, random, is_comparable):
         self.random = random
@@ -204,12 +204,12 @@ class Planner:
         if c.primary_key == old:
             c.primary_key = p.name
         if self.chance(15) and not self.is_comparable:
-            # By way of a name that neither schema has.
+            # Through a name that neither schema has.
             return [['rename', c.name, old, 'between'], ['rename', c.name, 'between', p.name]]
         return [['rename', c.name, old, p.name]] if self.chance(80) else [['copy', c.name, old, p.name]]
 
     def repair(self, schema):
-        """Makes a schema valid: links lead to classes, flags fit types."""
+        """Makes a schema valid: links have targets, flags fit types."""
         names = [c.name for c in schema]
         top = [c.name for c in schema if c.kind == TOP]
         if not top and schema:
@@ -257,7 +257,7 @@ class Planner:
                 aliases.add(p.alias)
 
     def keep_required(self, schema):
-        """Sets and dictionaries that were required stay so."""
+        """Sets and dictionaries that were required stay required."""
         for c in schema:
             for old in (p for o in self.schema if o.name == c.name for p in o.properties):
                 p = c.property(old.name)
@@ -301,12 +301,12 @@ class Planner:
         return step
 
     def succeeded(self, step):
-        """The file has the schema of this step now, as far as its mode changes files."""
+        """Records that the file has the schema of this step now, if the mode changes files."""
         if step.schema is not None and step.mode not in FIXED:
             self.schema, self.version = step.schema, step.version
 
     def function(self, schema, operations):
-        """What a migration function does: what the changes suggest, and other things."""
+        """The operations of a migration function: those that the changes suggest, and others."""
         result = [o for o in operations if self.chance(90)]
         result += self.writes(schema, self.random.choice([0, 0, 2, 5]))
         names = [c.name for c in schema + self.schema]

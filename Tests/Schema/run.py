@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
-"""Random schemas and migrations on a library with Realm's C API, alone or beside another one.
+"""Tests random schemas and migrations on a library with Realm's C API, alone or in comparison with another one.
 
     run.py LIBRARY [OTHER] [--tools DIR] [--seeds 1-200] [--steps 6] [--jobs 2] [--seconds N] [--keep DIR] [--verbose]
 
 Each seed is a file and 3 to 6 programs that open it one after the other (plan.py): every kind of change of the schema,
 every mode and version, functions that rename, copy, create, delete and fail, transactions, updates of the schema of an
 open Realm. After each program both checkers of DIR (Tests/Tools: realm_storage_check.py, realm_data_check.py) must find the file
-sound, and so must crealm_verify where LIBRARY has it; a program that was refused must have left the content as it was, a column
-key must not come back after it went, the live schema must agree with the file, and without a function every value must be what
-the rules for schema changes say.
+sound, and so must crealm_verify where LIBRARY has it; a refused program must not have changed the content, a removed
+column key must not be used again, the live schema must agree with the file, and without a function every value must be
+as the rules for schema changes say.
 
-With OTHER each seed is run four times: by each library alone, and by both in turns, either first. What the programs see
-(errors, schemas) and the content of the files (keys, columns, counters, values) must be equal after each step. Where realm-core
-goes wrong on a file of its own, or differs in a known way (known.py), all go on with the file that LIBRARY wrote alone; the reasons are
-counted.
+With OTHER each seed runs four times: with each library alone, and with both in turns, either first. The results of the
+programs (errors, schemas) and the content of the files (keys, columns, counters, values) must be equal after each step.
+If realm-core fails on a file that only it wrote, or differs in a known way (known.py), all runs continue with the file
+that LIBRARY wrote alone; the reasons are counted.
 
 Prints a line for each finding and 'N passed, M failed', counting seeds; exit status 1 on a failure."""
 import argparse
@@ -37,7 +37,7 @@ import plan
 
 HERE = pathlib.Path(__file__).resolve().parent
 INCLUDE = HERE.parent.parent / 'include'
-TIME_LIMIT = 10  # seconds of processor time after which a step is taken for one that never ends
+TIME_LIMIT = 10  # seconds of processor time after which a step counts as stuck
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument('library', type=pathlib.Path)
@@ -64,15 +64,15 @@ storage, data = load('realm_storage_check'), load('realm_data_check')
 
 
 class Finding(Exception):
-    """Something that must not be."""
+    """A fault that the test found."""
 
 
 class Fault(Exception):
-    """The other library went wrong by itself: the seed cannot be compared any further."""
+    """A fault of the other library alone: the seed cannot be compared any further."""
 
 
 class Program:
-    """A process with one of the libraries; a new one after it died."""
+    """A process with one of the libraries; a new process after a crash."""
 
     def __init__(self, binary, library):
         self.command, self.process = [str(binary), str(library.resolve())], None
@@ -114,7 +114,7 @@ class Program:
 
 
 class Content:
-    """What a file holds, read by the independent checker; both checkers find it sound."""
+    """The content of a file, read by the independent checker; both checkers must find it sound."""
 
     def __init__(self, path):
         self.tables, self.shape, self.version = {}, {}, None
@@ -129,7 +129,8 @@ class Content:
             raise Finding(f'the file is not sound: {error!r}') from None
         self.tables = {t.name: t for t in file.live_tables()}
         for t in self.tables.values():
-            # Whether an index was asked for is not compared, only what is there: realm-core forgets it when a column becomes nullable.
+            # Compares only existing indexes, not the flag for an index: realm-core loses the flag when a column becomes
+            # nullable.
             asked = data.A_INDEXED | data.A_FULLTEXT
             columns = [(c.name, hex(c.key.value), c.attrs & ~asked, c.target.name if c.target else '') for c in t.columns]
             indexes = {c.name: ('full text' if c.attrs & data.A_FULLTEXT else 'plain') if c.index_ref else '' for c in t.columns}
@@ -145,7 +146,8 @@ class Content:
             self.version = next(iter(row.values()), None)
 
     def reference_fault(self):
-        """What realm-core does to a file in a migration and CRealm does not: nothing can be compared after it."""
+        """Damage that realm-core does to a file in a migration and CRealm does not: the contents cannot be compared
+        after it."""
         for t in self.tables.values():
             if any(all(c.key.value != b.opp_col for c in b.target.columns) for b in t.backlink_columns):
                 return known.BACKLINKS_STAY
@@ -158,7 +160,7 @@ class Content:
         return next((c for c in table.columns if c.name == property_name), None) if table else None
 
     def differences(self, other):
-        """What differs between two contents."""
+        """The differences of two contents."""
         if self.shape.keys() != other.shape.keys():
             return [Difference('', 'tables', '', sorted(self.shape), sorted(other.shape))]
         return [d for name, mine in self.shape.items() for what, value in mine.items() if value != other.shape[name][what]
@@ -167,7 +169,7 @@ class Content:
 
 @dataclasses.dataclass
 class Difference:
-    """Something of a table that two files hold differently; `column` is empty when it is not about one."""
+    """A difference of a table in two files; `column` is empty if it is not about one column."""
     table: str
     what: str
     column: str
@@ -191,7 +193,8 @@ DEFAULTS = {data.INT: '0', data.BOOL: 'False', data.STRING: "''", data.BINARY: '
 
 
 def check_values(before, after):
-    """Opening without functions: each value is what the rules say. Classes that change between embedded and top-level are left out."""
+    """After an open without functions each value must be as the rules say. Skips classes that change between embedded
+    and top-level."""
     for name, new in after.tables.items():
         old = before.tables.get(name)
         if not old or old.key != new.key or name == 'metadata':
@@ -218,7 +221,7 @@ def check_values(before, after):
 
 
 class Track:
-    """One file and the programs that take turns on it."""
+    """One file and the programs that use it in turns."""
 
     def __init__(self, name, path, programs):
         self.name, self.path, self.programs = name, path, programs
@@ -266,7 +269,7 @@ class Track:
         return answer + rest
 
     def check_keys(self, content):
-        """A column key, once gone, does not come back for another column."""
+        """The key of a removed column must not be used for another column."""
         for t in content.tables.values():
             now = {c.key.value for c in t.all_columns}
             if back := now & self.gone_of(t):
@@ -281,14 +284,14 @@ class Track:
         self.seen, self.gone = {}, set()
 
     def take_over(self, other):
-        """Goes on with the file of another track."""
+        """Continues with the file of another track."""
         self.path.unlink(missing_ok=True)
         if other.path.exists():
             shutil.copyfile(other.path, self.path)
         self.content, self.seen, self.gone, self.is_shared = other.content, dict(other.seen), set(other.gone), True
 
     def check_live_schema(self, answer, step, content):
-        """The classes and properties that the program saw are those of the file."""
+        """The classes and properties that the program saw must be those of the file."""
         table = None
         for line in answer[answer.index('open ok'):]:
             if match := re.fullmatch(r'class (.*) (\d+) (.*) (\d+)', line):
@@ -307,7 +310,8 @@ class Track:
 
 
 def known_difference(tracks, step, before, answers):
-    """Why the tracks are known to differ after a step, None when they do not; raises a Finding for any other difference."""
+    """The reason of a known difference of the tracks after a step, None if they do not differ; raises a Finding for any
+    other difference."""
     for track, answer in zip(tracks[1:], answers[1:]):
         if answer != answers[0]:
             at = next((j for j, (a, b) in enumerate(zip(answers[0], answer)) if a != b), min(len(answers[0]), len(answer)))
@@ -326,7 +330,8 @@ def known_difference(tracks, step, before, answers):
 
 
 def seed(number, folder, programs, reasons):
-    """Runs one seed; returns the last step and what was found, None if nothing. `reasons` collects seeds with known differences."""
+    """Runs one seed; returns the last step and the finding, or None. `reasons` collects seeds with known
+    differences."""
     plans = plan.Planner(random.Random(number), options.other is not None)
     ours, *others = programs
     tracks = [Track('alone', folder / 'alone.realm', [ours])]

@@ -3,13 +3,13 @@
 //     steps LIBRARY
 //
 // Reads commands from standard input, one a line, fields separated by tabs; answers each `flush` with the lines since
-// the last one and a line `.`. What a command may do wrong it reports as `error NUMBER`, so that two libraries can be
-// compared line by line.
+// the last one and a line `.`. Failed commands are reported as `error NUMBER`, so that two libraries can be compared
+// line by line.
 //
 // * `class` and `property` lines collect a schema, `migrate` and `initialize` lines the operations of the two functions;
-//   the next `open` or `update` uses them up.
-// * Operations name classes and properties by name and objects by their place in the class (modulo their number). What
-//   to store follows from the type of the property and a number, so a file with the same content gets the same values.
+//   the next `open` or `update` uses and clears them.
+// * Operations name classes and properties by name and objects by their place in the class (modulo their number). The
+//   type of the property and a number determine the value to store, so files with the same content get the same values.
 #include <dlfcn.h>
 #include <realm.h>
 
@@ -104,7 +104,7 @@ realm_schema_t* make_schema(const Classes& classes) {
     return F(realm_schema_new)(infos.data(), infos.size(), pointers.data());
 }
 
-// The schema that is live, as one line for each class and property.
+// Prints the live schema, one line for each class and property.
 void show_schema(realm_t* realm) {
     say("version " + std::to_string(static_cast<int64_t>(F(realm_get_schema_version)(realm))));
     size_t count = F(realm_get_num_classes)(realm), got = 0;
@@ -205,7 +205,7 @@ realm_value_t value_of(int type, uint64_t n) {
 
 struct State {
     realm_t* realm;
-    realm_t* old = nullptr;               // the version before, inside a migration
+    realm_t* old = nullptr;               // the realm before the migration, inside a migration
     const realm_schema_t* target = nullptr;  // the schema asked for, inside a migration
 };
 
@@ -217,7 +217,7 @@ bool find_property(realm_t* realm, const realm_class_info_t& c, const std::strin
     bool found = false;
     return F(realm_find_property)(realm, c.key, name.c_str(), &found, &out) && found;
 }
-// The object at a place of a class; null when the class is empty or cannot be read.
+// The object at a position of a class; null when the class is empty or cannot be read.
 realm_object_t* object_at(realm_t* realm, const realm_class_info_t& c, uint64_t place) {
     realm_results_t* all = F(realm_object_find_all)(realm, c.key);
     if (!all) return nullptr;
@@ -242,7 +242,7 @@ bool is_embedded(realm_t* realm, const realm_property_info_t& p) {
     realm_class_info_t target{};
     return p.type == RLM_PROPERTY_TYPE_OBJECT && find_class(realm, p.link_target, target) && (target.flags & 3) == RLM_CLASS_EMBEDDED;
 }
-// One value for a property or an element of it; some of those that may be null are.
+// Makes a value for a property or an element of it; some nullable ones are null.
 bool element(realm_t* realm, const realm_property_info_t& p, uint64_t n, realm_value_t& out) {
     out = {};
     if ((p.flags & RLM_PROPERTY_NULLABLE) && n % 5 == 0) return true;
@@ -302,7 +302,7 @@ bool set_dictionary(const State& s, realm_object_t* object, const realm_property
     F(realm_release)(dictionary);
     return good;
 }
-// A list or dictionary inside a Mixed property.
+// Makes a list or dictionary inside a Mixed property.
 bool set_nested(realm_object_t* object, const realm_property_info_t& p, uint64_t n) {
     bool good;
     realm_value_t first = value_of(RLM_PROPERTY_TYPE_MIXED, n);
@@ -335,7 +335,7 @@ bool set_property(const State& s, realm_object_t* object, const realm_property_i
     if (p.type == RLM_PROPERTY_TYPE_MIXED && n % 6 == 1) return set_nested(object, p, n);
     realm_value_t v;
     if (p.type == RLM_PROPERTY_TYPE_MIXED && n % 6 == 2) {
-        // A link to any object of the class that the number picks.
+        // A link to an object of the class that the number selects.
         size_t count = F(realm_get_num_classes)(s.realm), got = 0;
         std::vector<realm_class_key_t> keys(count + 1);
         F(realm_get_class_keys)(s.realm, keys.data(), count, &got);
@@ -398,7 +398,7 @@ bool clear(const State& s, const Fields& f) {
     F(realm_release)(all);
     return good;
 }
-// Copies a single value of every object from the version before into another property.
+// Copies a single value of every object from the old realm into another property.
 bool copy(const State& s, const Fields& f) {
     realm_class_info_t from{}, to{};
     realm_property_info_t p{}, q{};
@@ -538,7 +538,7 @@ void update() {
     F(realm_release)(schema);
 }
 
-// Says what crealm_verify finds in a file, if the library has it.
+// Prints the findings of crealm_verify in a file, if the library has it.
 void verify(const std::string& path) {
     using Verify = bool (*)(const realm_t*, char**);
     auto check = reinterpret_cast<Verify>(dlsym(library, "crealm_verify"));
@@ -560,7 +560,8 @@ void collect_property(const Fields& f) {
     auto& list = p.type == RLM_PROPERTY_TYPE_LINKING_OBJECTS ? classes.back().computed : classes.back().persisted;
     list.push_back(p);
 }
-// What comes after the first word, as an operation of a function; a line without one only says that there is a function.
+// Collects the rest of a line as an operation of a function; a line without an operation only means that the function
+// exists.
 void collect_operation(const Fields& f, bool& has, Operations& operations) {
     has = true;
     if (f.size() > 1) operations.emplace_back(f.begin() + 1, f.end());

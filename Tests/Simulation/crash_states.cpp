@@ -1,5 +1,6 @@
 /*
- * crash_states.cpp - what a loss of power may leave, at every flush of every commit: all single faults, and random subsets.
+ * crash_states.cpp - tests the states that a loss of power may leave, at every flush of every commit: all single
+ * faults, and random subsets.
  */
 
 #include "simulation.h"
@@ -30,7 +31,7 @@ Examiner::Examiner(const std::string& folder, Random& random) : world(folder, ra
     mkdir(folder.c_str(), 0755);
 }
 
-/* Of the files that hold data: what else lies there is made anew. */
+/* A hash of the files that hold data; the library makes all other files again. */
 static uint64_t hash(const Image& image) {
     uint64_t h = 14695981039346656037u;
     for (auto& [file, content] : image) {
@@ -40,7 +41,8 @@ static uint64_t hash(const Image& image) {
     }
     return h;
 }
-/* What is there for an engine that knows no commit records: records lead nowhere. Whether there were any. */
+/* Changes an image so that commit records lead nowhere, as for an engine that does not know them. Returns whether it
+   had any. */
 static bool forget_records(Image& image) {
     static const char magic[] = "CRealmR2";
     bool were_there = false;
@@ -78,7 +80,7 @@ void Examiner::judge(const Image& image, const std::string& name, const std::vec
     world.restart(image);
     process.revive(world);
     number++;
-    // Power may go while the file is opened, more than once.
+    // Power may be lost while the file is opened, more than once.
     bool is_as_it_was = true;
     for (int again = 0; again < 3 && random.chance(6); again++) {
         process.plan = Plan{Fault::power, 0, all_calls, random.below(90)};
@@ -102,7 +104,7 @@ void Examiner::judge(const Image& image, const std::string& name, const std::vec
         std::string report;
         if ((number % 8 == 0 || !knows_records) && !realm.verify(report)) found("%s: not sound: %s", what.c_str(), report.c_str());
         if (number % 4 == 0 && with_schema) {
-            // A commit without changes must show the same content; then one with changes, which a new process must find.
+            // A commit without changes must show the same content; then a new process must find a commit with changes.
             Content after;
             bool is_empty = number % 8 == 0;
             bool good = realm.begin_write() && (is_empty || realm.change(random, content.stamp + 1000)) && realm.read(after);
@@ -134,10 +136,11 @@ struct Explorer {
     Survivors allowed;
     std::string where = "at first";
     bool is_inside = false;
-    /* Every other seed: mostly commits of one size, large for the file, so that each needs the space that one before it gave back. */
+    /* In every second seed: mostly commits of one size, large relative to the file, so that each needs the space that
+       an earlier one freed. */
     bool is_steady;
-    size_t note_length; /* of those commits */
-    int flushes = 0; /* of the operation */
+    size_t note_length; /* length of the note in those commits */
+    int flushes = 0; /* number of flushes of the operation */
     int round = 0; /* 0: creation; then commits and other operations */
 
     Explorer(uint64_t seed, Form form, const std::string& folder)
@@ -164,7 +167,7 @@ struct Explorer {
         is_inside = true;
         auto choices = world.choices(120);
         for (int i = 0; i < subsets; i++) choices.push_back(world.subset());
-        // Different choices may leave the same.
+        // Different choices may leave the same state.
         std::set<uint64_t> seen;
         for (auto& choice : choices) {
             if (options.states && counts->states >= options.states) break;
@@ -173,7 +176,7 @@ struct Explorer {
         }
         is_inside = false;
     }
-    /* Runs something that ends with other content. */
+    /* Runs an operation that changes the content. */
     void next(const std::string& what, const std::function<void()>& body) {
         where = what;
         note("%s", what.c_str());
@@ -190,7 +193,7 @@ struct Explorer {
 void run_crash_states(uint64_t seed, Form form, const std::string& folder) {
     Explorer e(seed, form, folder);
     std::string path = e.world.folder + e.name;
-    // What a new file holds, whatever of it is there.
+    // The content of a new file, in each state of its creation.
     {
         e.is_inside = true;
         e.examiner.world.clear();
@@ -233,13 +236,13 @@ void run_crash_states(uint64_t seed, Form form, const std::string& folder) {
             case 2:
                 e.next("closing and opening", [&] {
                     realm.reset();
-                    // A file that was closed has its header on the disk.
+                    // A closed file has its header on the disk.
                     e.allowed.older.clear();
                     open();
                 });
                 break;
             case 3: case 4: {
-                // A commit is cut short; the next process goes on, and no other opened the file in between.
+                // A commit is cut short; the next process continues, and no other opened the file in between.
                 auto second = std::make_unique<Realm>(*e.spare, path, e.secrets[0]);
                 if (!second->is_open()) found("a second process: %s", second->outcome().message.c_str());
                 Content cut, seen, next;
@@ -260,7 +263,7 @@ void run_crash_states(uint64_t seed, Form form, const std::string& folder) {
                 realm = std::move(second);
                 must(realm->begin_write() && realm->read(seen), "begin write after a commit that was cut short");
                 if (seen != cut && (seen != before || !is_dead)) found("after a commit that was cut short: %s", text_of(seen).c_str());
-                // What this writer does not find never comes.
+                // A commit that this writer does not find can never appear later.
                 if (seen != cut) e.allowed.newest = {before};
                 else e.allowed = {{cut}, {before}};
                 must(realm->change(e.random, ++i) && realm->read(next), "change");
@@ -273,7 +276,8 @@ void run_crash_states(uint64_t seed, Form form, const std::string& folder) {
                 break;
             }
             case 5: case 6: {
-                // Commits that are seen one by one, and are there together or not at all. In encrypted files each is flushed by itself.
+                // Commits that become visible one by one, but after a crash are all in the file or none is. In
+                // encrypted files each is flushed separately.
                 Content before = e.allowed.newest[0], last = before;
                 int count = 2 + (int)e.random.below(5);
                 bool is_plain = e.secrets[0].form == plain, is_alike = e.random.chance(50);
@@ -297,7 +301,8 @@ void run_crash_states(uint64_t seed, Form form, const std::string& folder) {
                 break;
             }
             case 7: {
-                // A group is cut short, while another process has the file open: what was published is what it finds.
+                // A group is cut short while another process has the file open: that process finds the published
+                // commits.
                 if (e.secrets[0].form != plain) break;
                 auto second = std::make_unique<Realm>(*e.spare, path, e.secrets[0]);
                 if (!second->is_open()) found("a second process: %s", second->outcome().message.c_str());
@@ -322,7 +327,7 @@ void run_crash_states(uint64_t seed, Form form, const std::string& folder) {
                 e.writer->revive(e.world);
                 std::swap(e.writer, e.spare);
                 realm = std::move(second);
-                // The last may not have been published.
+                // The last commit may not have been published.
                 e.allowed.newest = {before, all[2], all[3]};
                 must(realm->begin_write() && realm->read(seen), "begin write after a group that was cut short");
                 if (seen != all[3] && (seen != all[2] || !is_dead)) found("after a group that was cut short: %s", text_of(seen).c_str());

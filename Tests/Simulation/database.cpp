@@ -15,7 +15,7 @@ enum { accounts = 8, start = 1000, most_items = 40 };
 // ---- The library ------------------------------------------------------------------------------------------------------------------
 
 void Library::load(const std::string& path, Process& process, const std::string& folder) {
-    // The loader knows a file by its identity: each process needs one of its own.
+    // The loader recognises a file by its identity: each process needs its own copy.
     std::string copy = folder + "library-" + std::to_string(process.number) + ".so";
     std::string command = "cp '" + path + "' '" + copy + "'";
     if (system(command.c_str()) != 0) exit(2);
@@ -66,7 +66,7 @@ bool delete_files(Process& p, const std::string& path, bool& done, Outcome& outc
 // ---- Opening ----------------------------------------------------------------------------------------------------------------------
 
 static bool yes(realm_userdata_t) { return true; }
-/* Work of the one realm that writes asynchronously. */
+/* The work queue of the only realm that writes asynchronously. */
 static realm_work_queue_t* waiting;
 static void notify(realm_userdata_t, realm_work_queue_t* queue) { waiting = queue; }
 static bool same(const realm_userdata_t a, const realm_userdata_t b) { return a == b; }
@@ -220,7 +220,7 @@ static realm_value_t string(const std::string& s) {
     v.string = {s.data(), s.size()};
     return v;
 }
-/* A handle that is released. */
+/* A handle that releases itself. */
 template <typename T> struct Held {
     Library& l;
     T* p;
@@ -257,7 +257,7 @@ bool Realm::change(Random& random, int64_t stamp, bool large) {
     bool found = false;
     Held<realm_object_t> s{l, l.realm_object_find_with_primary_key(realm, state, integer(0), &found)};
     if (!s.p) {
-        // Nothing there is no error.
+        // An empty file is no error.
         size_t count = 0;
         if (!did(l.realm_get_num_objects(realm, state, &count))) return false;
         if (count > 0) return did(false);

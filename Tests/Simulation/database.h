@@ -1,5 +1,5 @@
 /*
- * database.h - what the simulated processes do with the library: open, change, read everything.
+ * database.h - the operations of the simulated processes: open, change, read everything.
  *
  *   Account(id, balance, note)       ACCOUNTS of them; the balances always sum to ACCOUNTS * START
  *   Item(n, text, data, owner, numbers, friends, names, extras)
@@ -35,14 +35,14 @@ struct Library {
 #define MEMBER(name) __typeof__(&::name) name;
     FUNCTIONS(MEMBER)
 #undef MEMBER
-    /* Loads a copy of the file made for the process, and puts the process's table into it. */
+    /* Loads a copy of the library file made for the process, and installs the process's table of calls in it. */
     void load(const std::string& path, Process& process, const std::string& folder);
 };
 extern Library libraries[process_limit];
 /* How commits reach the disk. */
 extern crealm_durability_e durability;
 
-/* How a file is encrypted, and with which of several keys. */
+/* How a file is encrypted. */
 enum Form { plain, xchacha, gcm, realms };
 constexpr int form_count = 4;
 extern const char* const form_names[form_count];
@@ -52,14 +52,14 @@ struct Secret {
     bool operator==(const Secret& other) const { return form == other.form && (form == plain || key == other.key); }
 };
 
-/* What an open or a call came to. */
+/* The result of an open or a call. */
 struct Outcome {
     bool good = true;
     int code = 0;
     std::string message;
 };
 
-/* Everything that a snapshot says, in two numbers. */
+/* The content of a snapshot, in two numbers. */
 struct Content {
     uint64_t digest = 0;
     int64_t stamp = 0;
@@ -67,7 +67,7 @@ struct Content {
     bool operator!=(const Content& other) const { return !(*this == other); }
 };
 
-/* Takes bytes into a hash. */
+/* Adds bytes to a hash. */
 void mix(uint64_t& hash, const void* data, size_t size);
 
 /* A realm that one of the processes has open. */
@@ -80,15 +80,16 @@ public:
     Realm& operator=(const Realm&) = delete;
 
     bool is_open() const { return realm != nullptr; }
-    const Outcome& outcome() const { return last; } /* of the last call */
+    const Outcome& outcome() const { return last; } /* the result of the last call */
     void close();
 
     bool begin_write() { return did(l.realm_begin_write(realm)); }
     bool commit() { return did(l.realm_commit(realm)); }
     bool rollback() { return did(l.realm_rollback(realm)); }
     bool refresh() { return did(l.realm_refresh(realm, nullptr)); }
-    /* Asynchronous writes that are flushed together; each is what `change` makes of it (false: it failed). The realm has no thread to help it,
-       so all of it happens here. Whether all were committed, and are said to be on the disk. */
+    /* Asynchronous writes that are flushed together; `change` makes the changes of each (false: it failed). The realm
+       has no helper thread, so all work happens in this call. Returns whether all were committed and reported as being
+       on the disk. */
     bool commit_group(int count, const std::function<bool(int)>& change);
     bool is_writing() { return l.realm_is_writable(realm); }
     bool compact(bool& done) { return did(l.realm_compact(realm, &done)); }
@@ -97,9 +98,10 @@ public:
     bool verify(std::string& report);
     /* Random changes in a write transaction, which leave `stamp` in the file. */
     bool change(Random& random, int64_t stamp, bool large = false);
-    /* The stamp, and a note of some length: commits with the same length are of one size, and fit where others were. */
+    /* Writes the stamp, and a note of a given length: commits with notes of one length have the same size, and fit into
+       the space of earlier ones. */
     bool change_note(int64_t stamp, size_t length);
-    /* Reads everything. An error, or a state that no transaction wrote: false. */
+    /* Reads everything. Returns false after an error, or for a state that no transaction wrote. */
     bool read(Content& content);
     bool was_mixed() const { return mixed; }
     bool versions(uint64_t& count) { return did(l.realm_get_num_versions(realm, &count)); }

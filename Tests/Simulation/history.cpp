@@ -1,9 +1,9 @@
 /*
- * history.cpp - several processes that read and write one file, while calls fail, disks fill up, processes are killed and the power goes.
- *
- * What must hold after every step: a commit that returned is there, in every process, for ever; one that failed is not, except that after
- * "outcome unknown" or a killed process it may be either, once and for all; a reader sees its version and no other; nothing else is ever
- * seen, whatever failed before; what failed because of a fault works when the fault is gone.
+ * history.cpp - several processes that read and write one file, while calls fail, disks fill up, processes are killed
+ * and power is lost. Invariants after every step: a commit that returned is visible in every process, for ever; a
+ * commit that failed is not, except that after "outcome unknown" or a killed process it may be either, and then stays
+ * so; a reader sees its version and no other; no other content is ever visible, whatever failed before; an operation
+ * that failed because of a fault succeeds after the fault ends.
  */
 
 #include "simulation.h"
@@ -19,9 +19,9 @@ struct History {
     /* A program that uses the file. */
     struct User {
         Process* process;
-        std::unique_ptr<Realm> realm, older; /* of `older`, nobody refreshes */
-        Content seen, older_seen;            /* what they show */
-        bool is_sure = true, is_older_sure = true; /* else an error left it open whether they can be read */
+        std::unique_ptr<Realm> realm, older; /* `older` is never refreshed */
+        Content seen, older_seen;            /* the contents they show */
+        bool is_sure = true, is_older_sure = true; /* false: after an error they may be unreadable */
     };
 
     Random random;
@@ -29,19 +29,19 @@ struct History {
     Examiner examiner;
     std::string path, name = "file.realm";
     std::vector<User> users;
-    Process& guest = processes[process_limit - 2]; /* opens, looks and leaves */
+    Process& guest = processes[process_limit - 2]; /* opens, reads and closes */
 
-    // What may be seen.
+    // Contents that may be visible.
     Content newest;
-    std::vector<Content> undecided; /* commits of which nobody knows */
-    Survivors survivors;            /* what may be found after a loss of power */
+    std::vector<Content> undecided; /* commits of unknown outcome */
+    Survivors survivors;            /* contents that may be found after a loss of power */
     std::vector<Secret> secrets;    /* one of them opens the file */
-    bool after_power = false;       /* nobody has looked yet */
+    bool after_power = false;       /* no process has read the file since */
     int64_t stamp = 0;
     // While a commit runs.
     const Content* coming = nullptr;
     bool was_revealed = false;
-    int depth = 0; /* others act inside a system call */
+    int depth = 0; /* depth of actions of other processes inside a system call */
     Process* active = nullptr;
 
     History(uint64_t seed, Form form, const std::string& folder)
@@ -66,11 +66,11 @@ struct History {
 
     static constexpr int errors[] = {EIO, EIO, ENOSPC, EDQUOT, EACCES, EMFILE, ENOMEM, EINTR};
 
-    /* Some fault for the next call of the library, often none. */
+    /* A random fault for the next call of the library, often none. */
     Plan plan(unsigned percent) {
         Plan p;
         if (!random.chance(percent)) return p;
-        // Few calls are far from the start.
+        // Most operations make few calls, so most faults come early.
         p.countdown = random.chance(70) ? random.below(25) : random.below(150);
         switch (random.below(12)) {
             case 0: p.fault = Fault::killed; break;
@@ -91,12 +91,12 @@ struct History {
             case 9: p.fault = Fault::error, p.error = EIO, p.kinds = 1u << WRITE | 1u << FLUSH | 1u << READ, p.countdown = random.below(8); break;
             default: p.fault = Fault::error, p.error = errors[random.below(sizeof errors / sizeof *errors)]; break;
         }
-        // Interrupted calls are repeated: not for ever.
+        // The library repeats interrupted calls, so the fault must end.
         if (p.error == EINTR) p.lasting = false;
         if (is_skipped(p.fault)) return Plan();
         return p;
     }
-    /* Calls the library with a fault on the way; what it answered. */
+    /* Calls the library with a planned fault. Returns its result. */
     template <typename F> bool with(User& user, const Plan& p, F body) {
         user.process->plan = p;
         active = user.process;
@@ -116,9 +116,9 @@ struct History {
         return was || user.process->dead;
     }
 
-    // ---- What is seen -------------------------------------------------------------------------------------------------------------
+    // ---- Visible contents ---------------------------------------------------------------------------------------------------------
 
-    /* A look at the newest version. */
+    /* A process has read the newest version. */
     void observe(const Content& c, const char* who) {
         if (after_power) {
             if (std::find(survivors.newest.begin(), survivors.newest.end(), c) == survivors.newest.end())
@@ -143,19 +143,19 @@ struct History {
         newest = c;
         undecided.clear();
     }
-    /* Nothing else comes any more; the header on the disk may still lead to what came before. */
+    /* From now on only this content may appear; the header on the disk may still lead to earlier ones. */
     void is_certain(const Content& c) {
         survivors.older.insert(survivors.older.end(), survivors.newest.begin(), survivors.newest.end());
         survivors.newest = {c};
     }
-    /* A writer has begun: what it did not find does not come any more. */
+    /* A writer has begun: a commit that it did not find can never appear later. */
     void settle() {
         auto& all = survivors.newest;
         for (auto& c : undecided) all.erase(std::remove(all.begin(), all.end(), c), all.end());
         undecided.clear();
     }
 
-    /* Reads a handle that must show `expected`; after a fault it may refuse. */
+    /* Reads a handle that must show `expected`; after a fault the read may fail. */
     bool read_same(Realm& realm, const Content& expected, bool is_sure, const char* who) {
         Content c;
         if (!realm.read(c)) {
@@ -168,7 +168,7 @@ struct History {
         if (c != expected) found("%s shows %s, not %s", who, text_of(c).c_str(), text_of(expected).c_str());
         return true;
     }
-    /* The newest version through a handle that has just moved there. */
+    /* Reads the newest version through a handle that has just moved to it. */
     bool read_newest(User& user, bool is_sure, const char* who) {
         Content c;
         if (!user.realm->read(c)) {
@@ -185,7 +185,7 @@ struct History {
     }
     std::string name_of(const User& user) { return "process " + std::to_string(user.process->number); }
 
-    /* Inside a system call of one process others go on. */
+    /* Other processes act inside a system call of one process. */
     void meanwhile(Process& p) {
         if (depth > 0 || after_power || &p != active || !random.chance(1)) return;
         User& other = users[random.below(users.size())];
@@ -207,7 +207,7 @@ struct History {
         user.older.reset();
         user.realm.reset();
     }
-    /* The process is no more: what it held is released without effect, and the next one takes its place. */
+    /* The process is dead: its handles are released without effect, and a new process replaces it. */
     void bury(User& user) {
         if (!user.process->dead) return;
         counts->kills++;
@@ -219,7 +219,7 @@ struct History {
         counts->power_cuts++;
         for (auto& user : users) forget(user);
         if (after_power) note("    again before anybody looked");
-        // What it may have left; with one of these it goes on.
+        // The states that it may have left; the history continues with one of them.
         Image chosen;
         for (int i = 0; i < 8; i++) {
             World::Choice choice = i == 0 ? World::Choice{World::Choice::all, 0, 0, random.next()} : world.subset();
@@ -280,7 +280,7 @@ struct History {
             note("    begin_write: %d %s", realm.outcome().code, realm.outcome().message.c_str());
             return after_failure(user);
         }
-        // (b) The newest version, through a handle that may have seen trouble.
+        // (b) The newest version, through a handle that may have failed before.
         if (!read_newest(user, !faulty, "a writer")) {
             realm.rollback();
             return after_failure(user);
@@ -324,7 +324,7 @@ struct History {
         }
         counts->failed_commits++;
         if (user.process->dead || world.is_off) {
-            // Whether it was done nobody can say; one that returned to a dead process counts as not returned.
+            // Its outcome is unknown; a commit that returned to a dead process counts as not returned.
             note("    dead while committing %s", text_of(next).c_str());
             if (was_seen) newest = next;
             else if (next != newest) undecided.push_back(next);
@@ -346,7 +346,7 @@ struct History {
             found("a reader saw %s, whose commit then failed: %d %s", text_of(next).c_str(), why.code, why.message.c_str());
         after_failure(user);
         if (world.is_off || user.process->dead || random.chance(50)) return;
-        // An empty commit through the handle that failed must not show anything else.
+        // An empty commit through the handle that failed must not change the content.
         if (!realm.begin_write()) {
             note("    then begin_write: %d %s", realm.outcome().code, realm.outcome().message.c_str());
             return after_failure(user);
@@ -365,7 +365,7 @@ struct History {
         user.seen = before;
         user.is_sure = read_same(realm, before, !faulty, "who rolled back");
     }
-    /* After an error of the handle: it shows what it showed, or refuses. */
+    /* After an error, the handle shows the same content as before, or fails. */
     void after_failure(User& user) {
         if (user.realm->is_writing()) {
             user.realm->rollback();
@@ -423,7 +423,7 @@ struct History {
             if (user.is_sure && c != user.seen) found("the copy holds %s, not %s", text_of(c).c_str(), text_of(user.seen).c_str());
         } else if (!user.process->dead) {
             if (!faulty && user.is_sure) found("copy: %d %s", user.realm->outcome().code, user.realm->outcome().message.c_str());
-            // An error of the last flushes may come when it is complete.
+            // An error of the last flushes may be reported although the work is complete.
             note("    %d %s%s", user.realm->outcome().code, user.realm->outcome().message.c_str(), is_there ? ", but the copy is there" : "");
         }
         for (const char* end : {"", ".lock"}) {
@@ -448,13 +448,13 @@ struct History {
             note("    %d %s", user.realm->outcome().code, user.realm->outcome().message.c_str());
             if (!faulty && user.is_sure && user.realm->outcome().code != RLM_ERR_DELETE_OPENED_REALM)
                 found("change_key: %d %s", user.realm->outcome().code, user.realm->outcome().message.c_str());
-            // After an error of a flush the disk may hold either.
+            // After an error of a flush the disk may have either state.
             if (faulty) secrets.push_back(other);
         }
         read_newest(user, !faulty, "who changed the key");
     }
 
-    /* (c) A fresh process. */
+    /* (c) A new process. */
     void visit() {
         guest.revive(world);
         Outcome why;
@@ -521,7 +521,7 @@ struct History {
 
     void run() {
         {
-            // What a new file holds.
+            // The content of a new file.
             guest.revive(examiner.world);
             examiner.world.clear();
             Realm empty(guest, examiner.world.folder + "empty.realm", secrets[0]);

@@ -5,16 +5,16 @@
  *              [--commits N] [--from N] [--steps N] [--states N] [--torn] [--twice] [--plain-names] [--skip FAULT]
  *              [--lose-flush N] [--fixtures DIR] [--folder DIR] [--trace] [--here]
  *
- *     crash-states  what a loss of power may leave of every commit, compaction and change of key
+ *     crash-states  the states that a loss of power may leave of every commit, compaction and change of key
  *     histories     several processes, failing calls, full disks, killed processes, losses of power
  *     nth           each call of each operation fails once, and from then on
  *
- * Each seed is a run in a process of its own. A failing one is printed with what was found and what led there; `--seed N` of the same
- * form runs it again, `--trace` prints each step, `--here` stays in this process, for a debugger. `--states` ends when so many states
- * were looked at. `--from`: only the states of the Nth operation and later. `--torn`: a sector being written may be a mixture.
- * `--twice`: commits wait for the disk twice.
- * `--plain-names`: only flushing the folder makes names durable. `--lose-flush N` is a deliberate fault: the Nth flush of each operation,
- * 0 for all of them, does nothing. `--skip`: a fault that does not happen, by its name in world.cpp.
+ * Each seed runs in a separate process. For a failing seed the finding and the steps before it are printed; `--seed N`
+ * with the same form runs it again, `--trace` prints each step, `--here` stays in this process, for a debugger.
+ * `--states` ends after that many states. `--from`: only the states of the Nth operation and later. `--torn`: a sector
+ * being written may be a mixture. `--twice`: commits wait for the disk twice. `--plain-names`: only flushing the folder
+ * makes names durable. `--lose-flush N` is a deliberate fault: the Nth flush of each operation, 0 for all of them, does
+ * nothing. `--skip`: a fault that does not happen, by its name in world.cpp.
  */
 
 #include "simulation.h"
@@ -123,7 +123,7 @@ int main(int count, char** words) {
     for (auto& m : modes)
         if (options.mode == m.name) run = m.run;
     if (!run) usage();
-    // Nothing but the seed decides what happens.
+    // Only the seed determines a run.
     setenv("SWIFT_DETERMINISTIC_HASHING", "1", 1);
     setenv("SWIFT_BACKTRACE", "enable=no", 1);
     setvbuf(stdout, nullptr, _IOLBF, 0);
@@ -165,7 +165,7 @@ int main(int count, char** words) {
                 return 2;
             }
             if (child == 0) {
-                // A run takes seconds; one that does not end is a finding, too.
+                // A run takes seconds; a run that does not end is a finding, too.
                 struct rlimit limit = {600, 600}, none = {0, 0};
                 if (!options.in_process) setrlimit(RLIMIT_CPU, &limit);
                 setrlimit(RLIMIT_CORE, &none);

@@ -1,8 +1,7 @@
 /*
- * nth.cpp - every operation, with its Nth call failing, for every N and every way to fail.
- *
- * The operation ends with an error or does its work all the same. Nothing is lost, the handle shows what it showed, a fresh process finds
- * the content, and the operation works as soon as nothing fails any more.
+ * nth.cpp - every operation, with its Nth call failing, for every N and every way to fail. The operation must end with
+ * an error or succeed. No data is lost, the handle shows the same content, a new process finds the content, and the
+ * operation succeeds as soon as calls no longer fail.
  */
 
 #include "simulation.h"
@@ -15,7 +14,7 @@
 
 namespace {
 
-/* What one case works on. */
+/* The state of one case. */
 struct Scene {
     Random random;
     World world;
@@ -27,8 +26,8 @@ struct Scene {
     Process& guest = processes[process_limit - 2];
     std::unique_ptr<Realm> realm, elsewhere;
     bool with_schema = true;
-    Content before, after;              /* what the file holds without and with the operation */
-    std::vector<Secret> secrets;        /* one of them opens it */
+    Content before, after;              /* contents of the file without and with the operation */
+    std::vector<Secret> secrets;        /* one of them opens the file */
     std::string what;
     Call at = OTHER;                    /* the call that failed */
 
@@ -47,13 +46,13 @@ struct Scene {
         elsewhere = std::make_unique<Realm>(other, path, secret, Realm::writing, with_schema);
         if (!elsewhere->is_open()) fail("open elsewhere", elsewhere->outcome());
     }
-    /* A commit by `by`, of which nothing is to be told but the content. */
+    /* A commit by `by`. Returns its content. */
     Content commit(Realm& by, int64_t stamp) {
         Content c;
         if (!by.begin_write() || !by.change(random, stamp) || !by.read(c) || !by.commit()) fail("commit", by.outcome());
         return c;
     }
-    /* All processes are gone and come back. */
+    /* Ends all processes and starts them again. */
     void restart(const Image& image) {
         for (Process* p : {&user, &other, &guest}) p->die();
         realm.reset(), elsewhere.reset();
@@ -62,12 +61,12 @@ struct Scene {
     }
 };
 
-/* What is tried. `prepare` runs before anything fails, `run` while it does; it tells whether the library said yes. */
+/* An operation to test. `prepare` runs before the fault, `run` with it; `run` returns whether the call succeeded. */
 struct Operation {
     const char* name;
     std::function<void(Scene&)> prepare;
     std::function<bool(Scene&, Outcome&)> run;
-    bool changes = false; /* `after` is what it leaves */
+    bool changes = false; /* the operation changes the content to `after` */
     const char* fixture = nullptr;
 };
 
@@ -205,7 +204,7 @@ Bytes content_of(const std::string& path) {
     return bytes;
 }
 
-/* A fresh process finds one of these. */
+/* A new process must find one of these contents. */
 Content look(Scene& s, const std::vector<Content>& allowed, const char* when) {
     Outcome why;
     for (auto& secret : s.secrets) {
@@ -222,7 +221,7 @@ Content look(Scene& s, const std::vector<Content>& allowed, const char* when) {
     s.fail(when, why);
 }
 
-/* One call fails. Whether it came to that. */
+/* Runs the operation with one failing call. Returns whether the fault occurred. */
 bool try_one(Scene& s, const Operation& op, const Way& way, uint64_t n, unsigned kinds, const Image& image,
              const Content& content, const Content& created) {
     s.what = std::string(op.name) + ", " + fault_names[(int)way.fault] + (way.lasting ? " from call " : " at call ") + std::to_string(n) +
@@ -251,7 +250,7 @@ bool try_one(Scene& s, const Operation& op, const Way& way, uint64_t n, unsigned
     counts->faults++;
     if (options.trace) note("%s -> %s %d %s", s.what.c_str(), good ? "true" : "false", why.code, why.message.c_str());
 
-    // What the file may hold now.
+    // The contents that the file may have now.
     std::vector<Content> allowed;
     bool is_dead = s.user.dead;
     if (!op.changes) allowed = {before};
@@ -275,7 +274,7 @@ bool try_one(Scene& s, const Operation& op, const Way& way, uint64_t n, unsigned
         s.realm.reset();
         s.user.revive(s.world);
     }
-    // The handle: what it showed, or nothing.
+    // The handle shows the same content as before, or fails.
     if (s.realm) {
         if (s.realm->is_writing() && op.changes && !good) s.realm->rollback();
         Content c;
@@ -286,7 +285,7 @@ bool try_one(Scene& s, const Operation& op, const Way& way, uint64_t n, unsigned
         } else if (!is_writing && std::find(allowed.begin(), allowed.end(), c) == allowed.end() && !(c == content)) {
             found("%s: the handle shows %s, not %s", s.what.c_str(), text_of(c).c_str(), text_of(allowed[0]).c_str());
         }
-        // Whatever was begun ends, and the next transaction works.
+        // The open transaction is rolled back, and the next one works.
         if (is_writing) s.realm->rollback();
         if (s.with_schema && strcmp(op.name, "open for reading") != 0 && strcmp(op.name, "join for reading") != 0) {
             if (!s.realm->begin_write()) s.fail("begin write afterwards", s.realm->outcome());
@@ -299,11 +298,12 @@ bool try_one(Scene& s, const Operation& op, const Way& way, uint64_t n, unsigned
             allowed = {c};
         }
     }
-    // The new name of a file whose process was killed before it flushed the folder may not be on the disk: then the old secret opens what is there.
+    // The new name of a file whose process was killed before it flushed the folder may not be on the disk: then the old
+    // secret opens the file that has the name.
     std::vector<Secret> possible = s.secrets;
     allowed = {look(s, allowed, "afterwards")};
     if (!is_dead) possible = s.secrets;
-    // And the power may go now.
+    // Sometimes power is lost now.
     if (s.random.chance(10)) {
         Image left = s.world.after(s.world.subset());
         std::vector<Content> after_power = allowed;
@@ -324,7 +324,7 @@ void run_nth(uint64_t seed, Form form, const std::string& folder) {
     auto all = operations(form);
     const Operation& op = all[seed % all.size()];
     Scene s(seed, form, folder);
-    // The file that all begin with.
+    // The file with which all cases begin.
     Image image;
     Content content, created;
     s.restart({});
@@ -346,7 +346,7 @@ void run_nth(uint64_t seed, Form form, const std::string& folder) {
         if (is_skipped(way.fault)) continue;
         uint64_t n = 0, locks = 0;
         while (try_one(s, op, way, n, all_calls & ~(1u << LOCK_BYTES), image, content, created)) n++;
-        // Looking for other users asks for thousands of locks: some of those will do.
+        // The search for other users tests thousands of locks: a sample of them is enough.
         while (try_one(s, op, way, locks, 1u << LOCK_BYTES, image, content, created)) locks += locks < 12 ? 1 : 307;
         note("%s: %s %s: %llu calls", op.name, fault_names[(int)way.fault], way.error ? strerror(way.error) : "", (unsigned long long)n);
     }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Histories over a simulated disk: Tests/Simulation/run.sh LIBRARY [--long]. Prints 'N passed, M failed'.
+# Runs histories over a simulated disk: Tests/Simulation/run.sh LIBRARY [--long]. Prints 'N passed, M failed'.
 #
 # The short form takes seconds; `--long` is for before a release.
 set -u
@@ -7,7 +7,7 @@ cd "$(dirname "$0")/../.."
 library=$(realpath "$1") long=${2:-} passed=0 failed=0
 out=.build/out/simulation
 mkdir -p "$out"
-# Compiling takes as long as a short run: only when something changed.
+# Compiling takes as long as a short run, so compile only after a change.
 if [ ! -x "$out/simulate" ] || [ -n "$(find Tests/Simulation include -name '*.[ch]*' -newer "$out/simulate")" ]; then
     "${CXX:-c++}" -std=c++17 -g -O1 -Wall -Wextra -Werror -Iinclude Tests/Simulation/*.cpp -ldl -o "$out/simulate" || exit 1
 fi
@@ -35,7 +35,7 @@ if [ "$long" = --long ]; then
     run histories histories --seeds 1-2500 --jobs 2
     run nth nth --seeds 0-19 --jobs 2
     [ ! -d "$fixtures/sdk" ] || run nth-upgrades nth --seeds 20-26 --forms plain --fixtures "$fixtures" --jobs 2
-    # Space that is used again one commit early, put into a copy of the sources.
+    # A copy of the sources with a planted fault: space is used again one commit too early.
     faulty=$out/faulty
     rm -rf "$faulty" && mkdir -p "$faulty/Tests"
     cp -r Package.swift Sources include Scripts "$faulty" && cp -r Tests/CoreEngine*Tests "$faulty/Tests"
@@ -49,8 +49,9 @@ else
     run nth nth --seeds 11-11 --jobs 2
     # A commit after a group, on a disk that still leads to the snapshot before the group.
     run crash-states-27 crash-states --seeds 27-27 --commits 34 --forms plain
-    # Histories that failed once: a failed flush that drops a root record others have not read yet, a recovery that fails, a size that cannot be asked, a flush
-    # that fails while a process closes the file and another one goes on.
+    # Histories that failed once: a failed flush that drops a root record which other processes have not read yet, a
+    # recovery that fails, a file size that cannot be read, a flush that fails while a process closes the file and
+    # another one continues.
     for seed in 74 431 506 826 1422 1699 1983 14884; do run histories-$seed histories --seeds $seed-$seed; done
 fi
 must_find flush-lost "$library" crash-states --seeds 1-3 --commits 5 --from 2 --lose-flush 1

@@ -1,5 +1,5 @@
 /*
- * simulation.h - what the modes share: options, counts, and how a run ends.
+ * simulation.h - shared by the modes: options, counts, and the end of a run.
  */
 
 #ifndef SIMULATION_H
@@ -31,9 +31,9 @@ struct Counts {
 };
 extern Counts* counts;
 
-/* Ends the run: what was found, and the way there. */
+/* Ends the run and prints the finding and the steps before it. */
 [[noreturn]] void found(const char* format, ...) __attribute__((format(printf, 1, 2)));
-/* What the run does, for the report of a failure. */
+/* Records a step of the run, for the report of a failure. */
 void note(const char* format, ...) __attribute__((format(printf, 1, 2)));
 
 /* The run of a seed: its folder, its form. Ends by returning, or in found(). */
@@ -42,20 +42,21 @@ void run_crash_states(uint64_t seed, Form form, const std::string& folder);
 void run_history(uint64_t seed, Form form, const std::string& folder);
 void run_nth(uint64_t seed, Form form, const std::string& folder);
 
-/* What may be found after a loss of power. */
+/* The contents that may be found after a loss of power. */
 struct Survivors {
     std::vector<Content> newest; /* one of these */
-    /* An engine that knows no commit records goes by the header alone, which may be one commit behind: it finds one of `newest` or of these. */
+    /* An engine that does not know commit records uses only the header, which may be one commit behind: it finds one of
+       `newest` or of these. */
     std::vector<Content> older;
 };
 
-/* Checks what a loss of power left, in a world of its own. */
+/* Checks the state that a loss of power left, in a separate World. */
 class Examiner {
 public:
     Examiner(const std::string& folder, Random& random);
-    /* The file must open and hold one of these, for this engine and for one that knows no commit records; now and then it must also take a
-       commit, be sound, and survive losses of power while it is opened. A state that was looked at before is only held against what is
-       allowed now. */
+    /* The file must open and hold one of these, for this engine and for one that knows no commit records; sometimes it
+       must also accept a commit, verify as sound, and survive losses of power while it is opened. For a state that was
+       examined before, only its content is compared with the allowed ones. */
     void examine(const Image& image, const std::string& name, const std::vector<Secret>& secrets, const Survivors& allowed,
                  const std::string& what, bool with_schema = true);
     World world;
@@ -63,7 +64,7 @@ public:
 private:
     Process& process;
     uint64_t number = 0;
-    /* What the states that were looked at hold, by the hash of their files. */
+    /* The contents of the examined states, by the hash of their files. */
     std::unordered_map<uint64_t, Content> known;
 
     void judge(const Image& image, const std::string& name, const std::vector<Secret>& secrets, const std::vector<Content>& allowed,

@@ -191,7 +191,7 @@ static ssize_t pwrite(Process& p, int fd, const void* buffer, size_t count, off_
         uint64_t size = size_of(fd), end = (uint64_t)at + count;
         if (end > size) {
             if (end - size > w.rules.space) {
-                // Space is given out in blocks.
+                // Space is allocated in blocks.
                 w.rules.space = (size + w.rules.space) / 4096 * 4096;
                 w.rules.space = w.rules.space > size ? w.rules.space - size : 0;
                 count = size + w.rules.space > (uint64_t)at ? (size_t)(size + w.rules.space - (uint64_t)at) : 0;
@@ -497,7 +497,7 @@ static Bytes build(const File& file, const std::function<size_t(uint64_t sector)
     for (size_t i = 0; i < file.changes.size(); i++) {
         const Change& c = file.changes[i];
         if (c.is_size) {
-            // Cutting is not undone by what was written before.
+            // A write before a truncation does not undo the truncation.
             if (i < sizes || c.at < content.size()) content.resize(c.at);
             continue;
         }
@@ -535,7 +535,7 @@ Image World::after(const Choice& choice) {
     for (auto& [id, file] : files) {
         size_t count = file.changes.size();
         if (file.is_mapped) {
-            // Anything between nothing and what is there now.
+            // Any prefix of the current content.
             contents[id] = Bytes();
             if (chance.chance(70)) {
                 for (auto& [name, inode] : names)
@@ -562,7 +562,7 @@ Image World::after(const Choice& choice) {
             case Choice::none: usual = sizes = 0; break;
             case Choice::all: break;
             case Choice::prefix:
-                // Everything before a change, and of it the sectors before one.
+                // All changes before one, and of that one the first sectors.
                 if (choice.change < first) usual = sizes = 0;
                 if (is_here) {
                     usual = sizes = mine;
@@ -592,7 +592,7 @@ Image World::after(const Choice& choice) {
         };
         Bytes content = choice.kind == Choice::subset ? part_of(file, chance) : build(file, upto, sizes);
         if (rules.torn_sectors && !sectors.empty()) {
-            // One sector is a mixture of what it was and what it was to be.
+            // One sector is a mixture of its old and its new content.
             auto torn = sectors.begin();
             std::advance(torn, (ptrdiff_t)chance.below(sectors.size()));
             size_t version = torn->second[chance.below(torn->second.size())];
@@ -637,7 +637,7 @@ std::vector<World::Choice> World::choices(size_t limit) {
             number++;
         }
     }
-    // Large windows: some of them.
+    // For a large window: a sample of the choices.
     while (all.size() > limit) {
         std::swap(all[random.below(all.size())], all.back());
         all.pop_back();

@@ -1,12 +1,12 @@
 /*
  * world.h - a machine in one program: a disk, a page cache, and processes that are copies of the library.
  *
- * The page cache is a real folder, best in memory. Beside it stands what the disk is certain to hold: for each file its content as of
- * the last flush and the changes since, for the folder its names as of the last flush and the changes since. From that the states are
- * made that a loss of power may leave.
+ * The page cache is a real folder, best in memory. Beside it the World records the data that is certainly on the disk:
+ * for each file its content at the last flush and the changes since, for the folder its names at the last flush and the
+ * changes since. From these it makes the states that a loss of power may leave.
  *
- * Each process has its own copy of the library with its own table of system calls (crealm_testing.h), which ends in a World. Everything
- * runs in one thread: what another process does meanwhile, it does inside a system call of the first.
+ * Each process has its own copy of the library with its own table of system calls (crealm_testing.h), whose functions
+ * call a World. Everything runs in one thread: the actions of another process happen inside a system call of the first.
  */
 
 #ifndef WORLD_H
@@ -45,20 +45,20 @@ enum Call : unsigned {
 };
 extern const char* const call_names[CALLS];
 constexpr unsigned all_calls = (1u << CALLS) - 1;
-/* What a device refuses, as opposed to the system. */
+/* Calls that a device can fail, as opposed to the operating system. */
 constexpr unsigned device_calls = 1u << READ | 1u << WRITE | 1u << TRUNCATE | 1u << ALLOCATE | 1u << FLUSH | 1u << FLUSH_FOLDER;
 
-/* What goes wrong at a call. */
+/* The fault of a call. */
 enum class Fault {
     none,
     error,        /* errno; nothing is done */
     partial,      /* reads and writes do half; other calls are not affected */
     nothing,      /* writes answer 0; other calls are not affected */
     lost,         /* a flush fails; the unflushed changes are gone from the page cache, too */
-    kept,         /* a flush fails; the page cache keeps them and takes them for flushed */
+    kept,         /* a flush fails; the page cache keeps them and counts them as flushed */
     killed,       /* the process dies before the call */
     killed_after, /* the process dies after the call */
-    power         /* the machine goes out, with or without the call's effect */
+    power         /* the machine loses power, with or without the call's effect */
 };
 extern const char* const fault_names[];
 
@@ -69,7 +69,7 @@ struct Plan {
     Fault fault = Fault::none;
     int error = 0;
     unsigned kinds = all_calls;
-    uint64_t countdown = 0; /* calls of these kinds that still pass */
+    uint64_t countdown = 0; /* calls of these kinds that still succeed */
     bool lasting = false;   /* all calls of these kinds from then on */
     bool fired = false;
     Call at = OTHER; /* where it fired */
@@ -86,12 +86,12 @@ struct Process {
     std::map<int, std::string> descriptors;
     std::map<void*, size_t> shared_maps;
 
-    /* Ends the process in the middle of whatever it does: descriptors and with them locks are gone, stores reach nobody. What the
-       library still does until it returns has no effect. */
+    /* Ends the process in the middle of a call: its descriptors and locks are released. Calls that the library still
+       makes until it returns have no effect. */
     void die();
     /* The same copy of the library as a new process; all its handles were released. */
     void revive(World& in);
-    /* The table whose calls end here. */
+    /* The table of functions that call this process. */
     const crealm_system_calls_t* table();
 };
 constexpr int process_limit = 8;
@@ -99,14 +99,14 @@ extern Process processes[process_limit];
 
 /* A change of a file since its last flush. */
 struct Change {
-    bool is_size; /* else a write */
+    bool is_size; /* false: a write */
     uint64_t at;  /* position of the write, or the new size */
     Bytes bytes;
 };
 struct File {
     Bytes durable;
     std::vector<Change> changes;
-    /* The library stores into it through a map, past the calls: nothing is known of it. */
+    /* The library writes to it through a map, without calls: its changes are unknown. */
     bool is_mapped = false;
 };
 struct NameChange {
@@ -130,20 +130,21 @@ struct World {
     std::map<ino_t, File> files;
     std::map<std::string, ino_t> durable_names;
     std::vector<NameChange> name_changes;
-    bool is_off = false; /* the power went */
+    bool is_off = false; /* the power is off */
     uint64_t would_block = 0, flushes = 0, changes = 0;
     /* Called before each call of a living process. */
     std::function<void(Process&, Call)> before_call;
 
     World(std::string folder, Random& random);
-    /* Empties the folder; the disk then holds these files. */
+    /* Replaces the folder's content; the disk then has these files. */
     void fill(const Image& image);
     void clear();
 
     /* Cuts the power: all processes die. */
     void cut_power();
 
-    /* One way of what the disk holds after a loss of power: for each sector, how many of the changes since the flush reached it. */
+    /* One possible state of the disk after a loss of power: for each sector, how many of the changes since the flush
+       reached it. */
     struct Choice {
         enum Kind { none, all, prefix, without, only, sector_without, sector_only, subset } kind = all;
         size_t change = 0, sector = 0; /* counted over all files */
@@ -153,9 +154,9 @@ struct World {
     /* All choices but subsets, in order. */
     std::vector<Choice> choices(size_t limit);
     Choice subset();
-    /* Goes on from a state: the processes are dead, the folder is that image. */
+    /* Continues from a state: all processes are dead, the folder has the files of that image. */
     void restart(const Image& image);
-    /* What is in the folder now. */
+    /* The files that are in the folder now. */
     Image now();
 
     File* file_of(int fd);

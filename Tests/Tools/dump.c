@@ -1,7 +1,7 @@
 /* Dumps any .realm file as canonical JSON through any shared library that exports Realm's C API (local part).
  * Usage: dump LIB.so FILE.realm [--key keyfile64] [--counts] [--readonly]
- * --readonly opens in immutable mode: nothing on disk may change, no file appears beside it (realm-core does this for format 24 only).
- * The file is opened where it lies: work on a copy. Objects are ordered by object key, classes by name.
+ * --readonly opens in immutable mode: nothing on disk may change, and no file appears beside it (realm-core can do this
+ * for format 24 only). The file is opened in place: work on a copy. Objects are ordered by object key, classes by name.
  * Build: cc -O2 -Iinclude Tests/Tools/dump.c -ldl -o dump */
 #define _GNU_SOURCE
 #include <inttypes.h>

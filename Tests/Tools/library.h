@@ -1,5 +1,6 @@
 /*
- * library.h - any shared library with Realm's C API (local part), loaded by name: its functions, its errors, and how a test opens a file with it.
+ * library.h - any shared library with Realm's C API (local part), loaded by name: its functions and errors, and
+ * functions to open a file with it.
  */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -42,7 +43,7 @@ static void load_library(const char* name) {
     F(realm_set_log_level)(RLM_LOG_LEVEL_OFF);
 }
 
-/* A scheduler of the one thread, to which nothing is posted: not every library has one of its own. */
+/* A scheduler for the only thread, to which nothing is posted: not every library has a default scheduler. */
 static bool yes(realm_userdata_t u) {
     (void)u;
     return true;

@@ -1,6 +1,6 @@
 /* Drives any shared library that exports Realm's C API (local part) through a seeded random history of
- * transactions over a schema that uses every property type and collection, so that two engines given the same
- * seed must end with the same data (compare with dump.c), and either must open the other's file.
+ * transactions over a schema that uses every property type and collection, so that two engines with the same seed must
+ * make the same data (compare with dump.c), and each must open the other's file.
  * Usage: ops LIB.so FILE.realm SEED NTXN OPS_PER_TXN [--key keyfile64] [--reopen K] [--big]
  *   --realm-cipher: new encrypted files in Realm's own form, on a library that offers the choice (crealm_config_set_page_cipher)
  *   --scalar: only single values and links to top-level objects (no collections, Mixed or embedded objects)

@@ -1086,13 +1086,13 @@ def sort_key(v):
 
 
 def nan_bits(v, as_decimal):
-    """A NaN as a number that orders those of one type (section 12.3); None of what is none."""
+    """A NaN as a number that orders NaNs of one type (section 12.3); None if the value is no NaN."""
     if isinstance(v, Decimal):
         return v.raw if v.special == "NaN" else None
     if not isinstance(v, Float) or v == v:
         return None
     bits, is_double = v.bits
-    if not is_double:  # A processor makes it a quiet one.
+    if not is_double:  # The conversion makes it a quiet NaN.
         bits = (bits >> 31) << 63 | 0x7FF << 52 | (bits & 0x7FFFFF | 0x400000) << 29
     if not as_decimal:
         return bits

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""What lies at a byte of a Realm file: the node there, what it holds, and who owns it, down to class, property and object.
+"""Prints the node at a byte of a Realm file: its content and its owner, down to class, property and object.
 
-    realm_node.py [--key FILE64] FILE OFFSET...     offsets in decimal or 0x…; of encrypted files (Realm's form) those of the decrypted image
+    realm_node.py [--key FILE64] FILE OFFSET...     offsets in decimal or 0x…; in the decrypted image of an encrypted file (Realm's form)
     realm_node.py [--key FILE64] --all FILE         every node that the snapshot reaches: offset, bytes, owner
 
-It reads the live snapshot of formats 10 to 24 by docs/format alone, and goes on where a node is damaged. Exit status 1 when no node lies there."""
+Written from docs/format alone, it reads the live snapshot of formats 10 to 24 and continues after a damaged node.
+Exit status 1 when no node is at the offset."""
 import argparse
 import pathlib
 import struct
@@ -22,7 +23,7 @@ SHOWN = 64  # elements
 
 
 class Image:
-    """The decrypted bytes, as realm_data_check.Node wants them."""
+    """The decrypted bytes, in the form that realm_data_check.Node reads."""
 
     def __init__(self, raw):
         self.buf = raw
@@ -36,7 +37,7 @@ class Image:
         self.names = []
 
     def node(self, ref):
-        """None where there is none that could be read."""
+        """The node at a ref; None if it cannot be read."""
         try:
             return data.Node(self, ref)
         except data.FormatError:
@@ -82,7 +83,7 @@ class Image:
         return self.walk(child, f"table {slot} '{name}'", 'table', self.columns(table) if table else {})
 
     def columns(self, table):
-        """Column index → (name, whether one element of its leaf stands for one object's own nodes)."""
+        """Column index → (name, whether each element of its leaf leads to the nodes of one object)."""
         spec = self.node(table.get(0)) if table.size else None
         if spec is None or spec.size < 6:
             return {}

@@ -28,7 +28,7 @@ INTERNAL_COLUMNS = (b'!OID', b'!ROW_INDEX')  # of synchronised files; the upgrad
 
 
 class Bad(Exception):
-    """The file is damaged, foreign, or of a format that is not read here."""
+    """The file is damaged, foreign, or of a format that this program does not read."""
 
 
 def need(condition, text, *args):
@@ -78,7 +78,7 @@ class Image:
 
     def __init__(self, raw):
         self.raw = raw
-        # More elements than this cannot be meant: it bounds the work on hostile files (arrays of width 0 take no space).
+        # No sound file has more elements: this limits the work on hostile files (arrays of width 0 take no space).
         self.budget = 1000000 + 200 * len(raw)
 
     def node(self, ref):
@@ -404,7 +404,7 @@ def read_mixed(image, ref):
 
 
 def cut(name, size):
-    """As much of a name as so many bytes hold, in whole characters."""
+    """The longest beginning of a name that fits into `size` bytes, in whole characters."""
     while len(name) > size or name[-1:] > b'\x7f' and not name.decode(errors='ignore').encode() == name:
         name = name[:-1]
     return name
@@ -620,7 +620,7 @@ def dump(realm, out, counts=False, everything=False):
 
 
 def survey(realm):
-    """Counts only: what the file uses."""
+    """Prints only counts of the features that the file uses."""
     used, rows, classes = {}, 0, 0
     for t in realm.tables:
         t.load()

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Holds two libraries with Realm's C API against each other: the same seeded history, both ways round.
+"""Compares two libraries with Realm's C API: the same seeded history, in both directions.
 
     run.py REFERENCE.so OURS.so [--seeds 1-20] [--txns 60] [--ops 60] [--reopen 20] [--scalar] [--big] [--nested] [--key FILE]
            [--tools DIR] [--keep DIR]
 
-For each seed each library writes a file with ops.c, and each reads both files with dump.c: all four dumps must be equal. Then each goes on
-with the file of the other, with another seed, and again all dumps must be equal. With --key the files are encrypted in Realm's form.
-Without --tools the programs `ops` and `dump` are compiled first; with --keep the files of all seeds are kept.
-Prints a line for each failure, then 'N passed, M failed'."""
+For each seed each library writes a file with ops.c, and each reads both files with dump.c: all four dumps must be equal.
+Then each continues with the file of the other, with another seed, and again all dumps must be equal. With --key the
+files are encrypted in Realm's form. Without --tools the programs `ops` and `dump` are compiled first; with --keep the
+files of all seeds are kept. Prints a line for each failure, then 'N passed, M failed'."""
 import argparse
 import hashlib
 import pathlib
@@ -17,7 +17,7 @@ import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
-TIME_LIMIT = 300  # seconds after which a program is taken for one that never ends
+TIME_LIMIT = 300  # seconds after which a program counts as stuck
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument('reference', metavar='REFERENCE.so')

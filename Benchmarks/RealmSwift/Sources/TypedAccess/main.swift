@@ -1,4 +1,4 @@
-// Typed access beside what it is compared with, in one run: properties of a managed object beside a plain stored
+// Compares typed access with plain Swift and SQLite, in one run: properties of a managed object beside a plain stored
 // property, and all objects of a class beside a loop of sqlite3_step over the same rows.   TypedAccess [objects
 // [accesses]]
 import CSQLite
@@ -23,7 +23,7 @@ let folder = FileManager.default.temporaryDirectory.appendingPathComponent("type
 try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
 defer { try? FileManager.default.removeItem(at: folder) }
 
-/// The best of some rounds, in nanoseconds for each of `n`.
+/// Prints the best of several rounds, in nanoseconds for each of `n`.
 func measure(_ title: String, _ n: Int, _ body: () throws -> Void) rethrows {
     var best = Double.infinity
     for _ in 0..<rounds {
@@ -38,7 +38,7 @@ func measure(_ title: String, _ n: Int, _ body: () throws -> Void) rethrows {
 @inline(never) func use(_ value: Int) { sink &+= value }
 nonisolated(unsafe) var sink = 0
 
-/// A call of which the optimiser knows nothing: without it a loop that reads one field is no loop.
+/// A call that the optimiser cannot see into: without it, it would remove a loop that reads one field.
 @_optimize(none) func pass() {}
 
 let realm = try Realm(configuration: .init(fileURL: folder.appendingPathComponent("a.realm"), objectTypes: [Item.self]))
