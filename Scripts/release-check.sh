@@ -25,7 +25,7 @@ one_version() {
     [ "$(echo "$found" | sort -u)" = "$version" ] || { echo "$found"; false; }
 }
 changelog() { # its section has a date and says something
-    awk -v want="## $version" 'index($0, want) == 1 { inside = 1; dated = $0 ~ /[0-9]{4}-[0-9]{2}-[0-9]{2}/; next } /^## / { inside = 0 } inside && NF { lines++ }
+    awk -v want="## $version" 'index($0, want) == 1 { inside = 1; dated = $0 ~ /[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]/; next } /^## / { inside = 0 } inside && NF { lines++ }
         END { if (!dated) print "the section has no date"; if (lines < 5) print "the section is empty"; exit !(dated && lines >= 5) }' CHANGELOG.md
 }
 soname() { readelf -d .build/release/libCRealm.so | grep -q "libCRealm.so.${version%%.*}\]"; }

@@ -277,6 +277,9 @@ extension FileFacts {
 /// The first two pages of a file, with its size and its identity.
 struct Head: Equatable {
     private static let length = 2 * 4096
+
+    /// In CRealm's encrypted form commits change the root records, behind the two key blocks.
+    private static let sealedLength = 4 * 4096
     let identity: FileIdentity
     let size: Int
     private var bytes: [UInt8]
@@ -285,13 +288,14 @@ struct Head: Equatable {
         let file = try FileDescriptor(path: path, access: .readOnly)
         identity = try file.identity()
         size = try file.size()
-        var found = [UInt8](repeating: 0, count: Self.length)
+        var found = [UInt8](repeating: 0, count: Self.sealedLength)
         var count = 0
         try found.withMutableBytes { (bytes) throws(RealmError) in
             if let to = bytes.baseAddress { count = try file.read(into: to, count: bytes.count, at: 0) }
         }
         found.removeLast(found.count - count)
-        bytes = found
+        let isSealed = found.withUnsafeBytes { SealedForm.recognises($0) }
+        bytes = isSealed ? found : Array(found.prefix(Self.length))
     }
 
     var isSealed: Bool { bytes.withUnsafeBytes { SealedForm.recognises($0) } }

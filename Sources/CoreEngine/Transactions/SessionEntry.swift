@@ -80,14 +80,16 @@ struct SessionEntry {
         let part = LockFile.Part(durability, isWriter: writing)
         let claim = try lock.claim(path, try file.file.identity())
         lock.hold(claim)
-        var isFirst = !lock.isEntered
-        // A member that has entered has claimed the file of the session, and releases the claim last. But the operating
-        // system closes the files of a killed process in any order, and may stop in the middle: that passes.
-        for attempt in 0..<Self.patienceWithTheDead where !isFirst && !lock.isClaimedByOthers(claim) {
+        // A member that has entered has claimed the file of the session, and releases the claim last: so a claim that is
+        // asked for first shows that the member found afterwards has this file. But the operating system closes the
+        // files of a killed process in any order, and may stop in the middle: that passes.
+        var isFirst = false, isOfThisFile = false
+        for attempt in 0..<Self.patienceWithTheDead where !isFirst && !isOfThisFile {
             if attempt > 0 { Platform.sleep(microseconds: 1000) }
+            isOfThisFile = lock.isClaimedByOthers(claim)
             isFirst = !lock.isEntered
         }
-        guard isFirst || lock.isClaimedByOthers(claim) else {
+        guard isFirst || isOfThisFile else {
             throw RealmError(
                 .incompatibleSession,
                 "The Realm file at path '\(path)' is not the one that other programs have open: it was replaced meanwhile. Close it there first",
