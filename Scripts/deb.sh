@@ -41,7 +41,7 @@ CONTROL
 }
 
 stripped=$out/libCRealm.so.$version
-strip -o "$stripped" "$library"
+Scripts/strip.sh "$library" "$stripped"
 soname=$(readelf -d "$stripped" | sed -n 's/.*SONAME.*\[\(.*\)\].*/\1/p')
 
 control libcrealm0 "$architecture" "$(depends "$library")" libs "Realm database behind its C API (library)"

@@ -41,7 +41,7 @@ build() {
     "${alone[@]}" "$1/Scripts/static_library.py" "$1/libCRealm-static.so"
 }
 same_bytes() { # the library for the wheel, and the shared one as it is installed
-    for place in "$out/one" "$out/other/place"; do strip -o "$place/stripped.so" "$place/.build/release/libCRealm.so" || return 1; done
+    for place in "$out/one" "$out/other/place"; do Scripts/strip.sh "$place/.build/release/libCRealm.so" "$place/stripped.so" || return 1; done
     cmp "$out/one/libCRealm-static.so" "$out/other/place/libCRealm-static.so" && cmp "$out/one/stripped.so" "$out/other/place/stripped.so"
 }
 sbom() {

@@ -60,7 +60,7 @@ def main() -> None:
         linked = folder / "libCRealm.so"
         subprocess.run(link_command(linked, folder), check=True)
         out.parent.mkdir(parents=True, exist_ok=True)
-        subprocess.run(["strip", "-o", str(out), str(linked)], check=True)
+        subprocess.run([str(ROOT / "Scripts/strip.sh"), str(linked), str(out)], check=True)
     dynamic = subprocess.run(["readelf", "-d", str(out)], capture_output=True, text=True, check=True).stdout
     wanted = {line.split("[")[1].rstrip("]") for line in dynamic.splitlines() if "(NEEDED)" in line}
     if wanted - EXPECTED:

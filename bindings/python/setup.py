@@ -15,7 +15,7 @@ CHECKOUT, CARRIED = HERE.parents[1], HERE / "engine"
 # What building the library needs.
 ENGINE = [
     "Package.swift", "Sources", "include", "Tests/CoreEngineTests", "Tests/CoreEngineAsyncTests", "LICENSE",
-    "Scripts/build.sh", "Scripts/exports.map", "Scripts/static_library.py",
+    "Scripts/build.sh", "Scripts/exports.map", "Scripts/static_library.py", "Scripts/strip.sh",
 ]
 
 
