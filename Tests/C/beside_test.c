@@ -124,11 +124,23 @@ static void examining(int cipher) {
     for (int i = 0; i < EXAMINATIONS; i++) {
         crealm_check_t* check = NULL;
         if (crealm_check(config, 10, &check)) {
-            if (check->result == CREALM_CHECK_SOUND) sound++; else other++;
+            if (check->result == CREALM_CHECK_SOUND) {
+                sound++;
+            } else {
+                other++;
+                printf("%s: result %d\n%s\n", section, (int)check->result, check->report);
+            }
             realm_free(check);
         } else {
             realm_error_t error;
-            if (realm_get_last_error(&error) && error.error == (realm_errno_e)CREALM_ERR_FILE_KEEPS_CHANGING) changing++; else other++;
+            if (!realm_get_last_error(&error)) {
+                other++;
+            } else if (error.error == (realm_errno_e)CREALM_ERR_FILE_KEEPS_CHANGING) {
+                changing++;
+            } else {
+                other++;
+                printf("%s: error %d: %s\n", section, (int)error.error, error.message);
+            }
         }
         crealm_file_info_t* facts = NULL;
         if (crealm_file_info(config, &facts)) {
@@ -153,6 +165,7 @@ int main(void) {
     if (mkdtemp(folder) == NULL) return 2;
     for (int i = 0; i < 4; i++) {
         snprintf(path, sizeof path, "%s/%d.realm", folder, i);
+        section = (const char*[]){"plain", "XChaCha20", "AES-GCM", "Realm's form"}[i];
         realm_config_t* config = configuration(ciphers[i]);
         realm_t* realm = realm_open(config);
         CHECK(realm != NULL);

@@ -67,13 +67,19 @@ extension Database {
 
     // MARK: Pins
 
+    /// How often a version is pinned and compared anew while writers move on.
+    private static let mostAttempts = 2_000
+
     /// Pins the newest version, in a reader slot.
     func pinNewest(isBrief: Bool = false) throws(RealmError) -> (SharedState.Version, slot: Int) {
         if let fixed { return (fixed, -1) }
         try checkProcess()
         guard let lockFile else { throw RealmError(.brokenInvariant, "No session") }
         var failure: RealmError?
-        for attempt in 0..<40 {
+        // A writer that moves on while the version is compared contradicts nothing, however often that happens.
+        var contradictions = 0
+        for _ in 0..<Self.mostAttempts where contradictions < 40 {
+            var hasMovedOn = false
             do throws(RealmError) {
                 let pinned = try users.with { (users) throws(RealmError) -> (SharedState.Version, slot: Int) in
                     let (version, slot, isShared) = try lockFile.shared.pinNewest(
@@ -87,6 +93,7 @@ extension Database {
                     unpin(pinned.slot)
                     throw error
                 }
+                hasMovedOn = lockFile.shared.newestNumber != pinned.0.number
                 unpin(pinned.slot)
             } catch {
                 guard error.code == .brokenInvariant else { throw error }
@@ -94,7 +101,9 @@ extension Database {
             }
             // A writer has published a newer version, or a program wrote into the lock file. A process that may write
             // repairs that while no writer is active.
-            if attempt % 10 == 9, !putRight() { Platform.sleep(microseconds: 500) }
+            if hasMovedOn { continue }
+            contradictions += 1
+            if contradictions % 10 == 0, !putRight() { Platform.sleep(microseconds: 500) }
         }
         throw failure ?? contradiction()
     }
