@@ -78,7 +78,7 @@ extension Database {
         var failure: RealmError?
         // A writer that moves on while the version is compared contradicts nothing, however often that happens.
         var contradictions = 0
-        for _ in 0..<Self.mostAttempts where contradictions < 40 {
+        for _ in 0..<Self.mostAttempts where contradictions < 100 {
             var hasMovedOn = false
             do throws(RealmError) {
                 let pinned = try users.with { (users) throws(RealmError) -> (SharedState.Version, slot: Int) in
@@ -103,7 +103,9 @@ extension Database {
             // repairs that while no writer is active.
             if hasMovedOn { continue }
             contradictions += 1
-            if contradictions % 10 == 0, !putRight() { Platform.sleep(microseconds: 500) }
+            // The writer may have been stopped in the middle of publishing, on a machine that has more to do than it can.
+            if contradictions % 10 == 0, putRight() { continue }
+            if contradictions >= 10 { Platform.sleep(microseconds: 5000) }
         }
         throw failure ?? contradiction()
     }
