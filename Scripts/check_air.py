@@ -10,23 +10,14 @@ import re
 import sys
 from pathlib import Path
 
+from swift_lines import code_lines
+
 ROOT = Path(__file__).resolve().parent.parent
 LEAST_BLANK, MOST_LONG, MOST_SHORT_NAMES = 0.08, 0.01, 0.08
 WIDTH = 120
-BINDING = re.compile(r"\b(?:let|var)\s+(\([^)=]*\)|`?\w+`?(?:\s*,\s*\w+(?=\s*[,:=]))*)|\bfor\s+(?:case\s+)?(?:let\s+|var\s+)?(\([^)]*\)|\w+)\s+in\b")
-
-
-def code_lines(text):
-    """The lines with their numbers, without comments and the content of texts."""
-    in_text = False
-    for number, line in enumerate(text.split("\n"), 1):
-        if line.count('"""') % 2:
-            in_text = not in_text
-            continue
-        if in_text:
-            continue
-        line = re.sub(r'"(?:\\.|[^"\\])*"', '""', line)
-        yield number, line.split("//")[0]
+NAMES = r"(\([^)=]*\)|`?\w+`?(?:\s*,\s*\w+(?=\s*[,:=]))*)"
+LOOP = r"\bfor\s+(?:case\s+)?(?:let\s+|var\s+)?(\([^)]*\)|\w+)\s+in\b"
+BINDING = re.compile(rf"\b(?:let|var)\s+{NAMES}|{LOOP}")
 
 
 def bindings(text):
@@ -55,7 +46,8 @@ class Figures:
 
     def row(self, name):
         return (
-            f"{name:32} {self.lines:6} lines {self.blank / max(self.lines, 1):6.1%} blank {self.long / max(self.lines, 1):6.2%} over {WIDTH}"
+            f"{name:32} {self.lines:6} lines {self.blank / max(self.lines, 1):6.1%} blank"
+            f" {self.long / max(self.lines, 1):6.2%} over {WIDTH}"
             f" {self.short:5} of {self.names:5} names of one letter ({self.short / max(self.names, 1):.1%})"
         )
 
@@ -80,8 +72,14 @@ def main():
         text
         for bad, text in (
             (whole.blank < LEAST_BLANK * whole.lines, f"less than {LEAST_BLANK:.0%} of the lines are blank"),
-            (whole.long > MOST_LONG * whole.lines, f"more than {MOST_LONG:.0%} of the lines are longer than {WIDTH} characters"),
-            (whole.short > MOST_SHORT_NAMES * whole.names, f"more than {MOST_SHORT_NAMES:.0%} of the bindings have one letter"),
+            (
+                whole.long > MOST_LONG * whole.lines,
+                f"more than {MOST_LONG:.0%} of the lines are longer than {WIDTH} characters",
+            ),
+            (
+                whole.short > MOST_SHORT_NAMES * whole.names,
+                f"more than {MOST_SHORT_NAMES:.0%} of the bindings have one letter",
+            ),
         )
         if bad
     ]

@@ -8,22 +8,15 @@ import re
 import sys
 from pathlib import Path
 
+from swift_lines import code_lines
+
 ROOT = Path(__file__).resolve().parent.parent
 UNWRAP = re.compile(r"[\w)\]>]!(?![=\w])")
 
 
 def unwraps(text):
     """The numbers of the lines with forced unwraps."""
-    in_text = False
-    for number, line in enumerate(text.split("\n"), 1):
-        if line.count('"""') % 2:
-            in_text = not in_text
-            continue
-        if in_text:
-            continue
-        code = re.sub(r'"(?:\\.|[^"\\])*"', '""', line).split("//")[0]
-        if UNWRAP.search(code):
-            yield number
+    return (number for number, code in code_lines(text) if UNWRAP.search(code))
 
 
 def main():

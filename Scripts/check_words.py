@@ -24,7 +24,9 @@ def table(text):
 
 
 def of_python(text):
-    return set(" ".join(re.findall(r'"([^"]*)"', re.search(r"_WORDS = frozenset\((.*?)\.split", text, re.S).group(1))).split())
+    return set(
+        " ".join(re.findall(r'"([^"]*)"', re.search(r"_WORDS = frozenset\((.*?)\.split", text, re.S).group(1))).split()
+    )
 
 
 def of_browser(text):
@@ -39,18 +41,28 @@ def differences(lexer, python, browser):
     """A line for each word that is missing or unknown."""
     words = table(lexer)
     # A property may be named like a word of the ordering clause, but Python quotes such names all the same.
-    found = [f"{PYTHON.name}: {word} is {'missing' if word in words else 'no word of the language'}" for word in sorted(words ^ of_python(python))]
-    return found + [f"{BROWSER.name}: {word} is no word of the language" for word in sorted(of_browser(browser) - words)]
+    found = [
+        f"{PYTHON.name}: {word} is {'missing' if word in words else 'no word of the language'}"
+        for word in sorted(words ^ of_python(python))
+    ]
+    return found + [
+        f"{BROWSER.name}: {word} is no word of the language" for word in sorted(of_browser(browser) - words)
+    ]
 
 
 def main():
     texts = [path.read_text() for path in (LEXER, PYTHON, BROWSER)]
     # Self-test: a word planted in each file must be found.
     planted = (
-        texts[0].replace('"and": .and', '"and": .and, "matches": .like'), texts[1].replace("all and any", "all and any soundex"),
+        texts[0].replace('"and": .and', '"and": .and, "matches": .like'),
+        texts[1].replace("all and any", "all and any soundex"),
         texts[2].replace('"NOT "', '"NOTT "'),
     )
-    if [len(differences(*[planted[i] if i == k else text for i, text in enumerate(texts)])) for k in range(3)] != [1, 1, 1]:
+    if [len(differences(*[planted[i] if i == k else text for i, text in enumerate(texts)])) for k in range(3)] != [
+        1,
+        1,
+        1,
+    ]:
         base = [len(differences(*texts))]
         if base == [0]:
             print("the check does not find planted words")

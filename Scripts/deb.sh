@@ -52,7 +52,8 @@ ln -s "libCRealm.so.$version" "$lib/$soname"
 echo "libCRealm ${soname##*.} libcrealm0 (>= $version)" >"$out/libcrealm0/DEBIAN/shlibs"
 echo "activate-noawait ldconfig" >"$out/libcrealm0/DEBIAN/triggers"
 
-control libcrealm-dev "$architecture" "libcrealm0 (= $version)" libdevel "Realm database behind its C API (development files)"
+control libcrealm-dev "$architecture" "libcrealm0 (= $version)" libdevel \
+    "Realm database behind its C API (development files)"
 Scripts/install.sh "$library" "$version" /usr "$out/installed" >/dev/null
 dev=$out/libcrealm-dev/usr
 mkdir -p "$dev/lib/$triplet" "$dev/include"
@@ -60,16 +61,21 @@ cp "$out"/installed/usr/include/*.h "$dev/include"
 cp -r "$out/installed/usr/lib/pkgconfig" "$out/installed/usr/lib/cmake" "$dev/lib/$triplet"
 sed -i "s|libdir=.*|libdir=\${prefix}/lib/$triplet|" "$dev/lib/$triplet/pkgconfig/crealm.pc"
 # The CMake folder is one level deeper than the one of `make install`.
-sed -i "s|\${CMAKE_CURRENT_LIST_DIR}/../../..\"|\${CMAKE_CURRENT_LIST_DIR}/../../../..\"|; s|/lib/libCRealm|/lib/$triplet/libCRealm|" \
+sed -i -e "s|\${CMAKE_CURRENT_LIST_DIR}/../../..\"|\${CMAKE_CURRENT_LIST_DIR}/../../../..\"|" \
+    -e "s|/lib/libCRealm|/lib/$triplet/libCRealm|" \
     "$dev/lib/$triplet/cmake/CRealm/CRealmConfig.cmake"
 ln -s "$soname" "$dev/lib/$triplet/libCRealm.so"
 
-control crealm all "libcrealm0 (>= $version), python3 (>= 3.10)" database "command line and Python package for Realm database files"
+control crealm all "libcrealm0 (>= $version), python3 (>= 3.10)" database \
+    "command line and Python package for Realm database files"
 python=$out/crealm/usr/lib/python3/dist-packages
-mkdir -p "$python" "$out/crealm/usr/bin" "$out/crealm/usr/share/man/man1" "$out/crealm/usr/share/bash-completion/completions" \
+mkdir -p "$python" "$out/crealm/usr/bin" "$out/crealm/usr/share/man/man1" \
+    "$out/crealm/usr/share/bash-completion/completions" \
     "$out/crealm/usr/share/zsh/vendor-completions" "$out/crealm/usr/share/fish/vendor_completions.d"
-(cd bindings/python && find crealm -type f -not -path '*/__pycache__/*' -not -path '*/_lib/*' -exec install -D -m 644 {} "$python/{}" \;)
-printf '#!/usr/bin/python3\nimport sys\n\nfrom crealm.cli import main\n\nsys.exit(main())\n' >"$out/crealm/usr/bin/crealm"
+(cd bindings/python && find crealm -type f -not -path '*/__pycache__/*' -not -path '*/_lib/*' \
+    -exec install -D -m 644 {} "$python/{}" \;)
+printf '#!/usr/bin/python3\nimport sys\n\nfrom crealm.cli import main\n\nsys.exit(main())\n' \
+    >"$out/crealm/usr/bin/crealm"
 chmod 755 "$out/crealm/usr/bin/crealm"
 gzip -9n <bindings/python/share/man/crealm.1 >"$out/crealm/usr/share/man/man1/crealm.1.gz"
 install -m 644 bindings/python/share/bash/crealm "$out/crealm/usr/share/bash-completion/completions/crealm"
@@ -89,11 +95,13 @@ stat -c '%n: %s bytes' "$out"/*.deb | sed "s|$out/||"
 command -v debootstrap >/dev/null || apt-get install -y -qq debootstrap >/dev/null
 root=$(mktemp -d)
 trap 'umount "$root/proc" 2>/dev/null; rm -rf "$root"' EXIT
-debootstrap --variant=minbase --include=python3,gcc,libc6-dev,pkg-config "$(. /etc/os-release && echo "$VERSION_CODENAME")" "$root" >"$out/debootstrap.log"
+release=$(. /etc/os-release && echo "$VERSION_CODENAME")
+debootstrap --variant=minbase --include=python3,gcc,libc6-dev,pkg-config "$release" "$root" >"$out/debootstrap.log"
 cp "$out"/*.deb "$root/tmp"
 cp examples/c/people.c "$root/tmp"
 mount -t proc proc "$root/proc" 2>/dev/null || true
-chroot "$root" sh -c 'export DEBIAN_FRONTEND=noninteractive; apt-get install -y -qq --no-install-recommends /tmp/*.deb' >"$out/install.log" 2>&1
+chroot "$root" env DEBIAN_FRONTEND=noninteractive \
+    sh -c 'apt-get install -y -qq --no-install-recommends /tmp/*.deb' >"$out/install.log" 2>&1
 chroot "$root" sh -eu -c '
     ! command -v swift
     crealm --version

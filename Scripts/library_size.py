@@ -55,7 +55,9 @@ def main():
     with tempfile.NamedTemporaryFile() as stripped:
         subprocess.run(["strip", "-o", stripped.name, library], check=True)
         total = len(stripped.read())
-        sections = [line.split()[:2] for line in output("size", "-A", stripped.name).splitlines()[2:] if len(line.split()) == 3]
+        sections = [
+            line.split()[:2] for line in output("size", "-A", stripped.name).splitlines()[2:] if len(line.split()) == 3
+        ]
     print("\n| Section | MB |\n| --- | ---: |")
     for name, size in sorted(sections, key=lambda section: -int(section[1])):
         if int(size) > 50_000 and name != ".bss":

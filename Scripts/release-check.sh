@@ -14,7 +14,11 @@ log=$out/log && mkdir -p "$log"
 check() { # check NAME COMMAND…
     local name=$1
     shift
-    if "$@" >"$log/step" 2>&1; then passed=$((passed + 1)) && echo "  ok    $name"; else failed=$((failed + 1)) && echo "  FAIL  $name" && tail -15 "$log/step" | sed 's/^/        /'; fi
+    if "$@" >"$log/step" 2>&1; then
+        passed=$((passed + 1)) && echo "  ok    $name"
+    else
+        failed=$((failed + 1)) && echo "  FAIL  $name" && tail -15 "$log/step" | sed 's/^/        /'
+    fi
 }
 clean() { [ -z "$(git status --porcelain)" ] || { git status --short; false; }; }
 one_version() {
@@ -25,8 +29,15 @@ one_version() {
     [ "$(echo "$found" | sort -u)" = "$version" ] || { echo "$found"; false; }
 }
 changelog() { # its section has a date and says something
-    awk -v want="## $version" 'index($0, want) == 1 { inside = 1; dated = $0 ~ /[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]/; next } /^## / { inside = 0 } inside && NF { lines++ }
-        END { if (!dated) print "the section has no date"; if (lines < 5) print "the section is empty"; exit !(dated && lines >= 5) }' CHANGELOG.md
+    awk -v want="## $version" '
+        index($0, want) == 1 { inside = 1; dated = $0 ~ /[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]/; next }
+        /^## / { inside = 0 }
+        inside && NF { lines++ }
+        END {
+            if (!dated) print "the section has no date"
+            if (lines < 5) print "the section is empty"
+            exit !(dated && lines >= 5)
+        }' CHANGELOG.md
 }
 soname() { readelf -d .build/release/libCRealm.so | grep -q "libCRealm.so.${version%%.*}\]"; }
 sources() {
@@ -41,8 +52,11 @@ build() {
     "${alone[@]}" "$1/Scripts/static_library.py" "$1/libCRealm-static.so"
 }
 same_bytes() { # the library for the wheel, and the shared one as it is installed
-    for place in "$out/one" "$out/other/place"; do Scripts/strip.sh "$place/.build/release/libCRealm.so" "$place/stripped.so" || return 1; done
-    cmp "$out/one/libCRealm-static.so" "$out/other/place/libCRealm-static.so" && cmp "$out/one/stripped.so" "$out/other/place/stripped.so"
+    local one=$out/one other=$out/other/place
+    for place in "$one" "$other"; do
+        Scripts/strip.sh "$place/.build/release/libCRealm.so" "$place/stripped.so" || return 1
+    done
+    cmp "$one/libCRealm-static.so" "$other/libCRealm-static.so" && cmp "$one/stripped.so" "$other/stripped.so"
 }
 sbom() {
     Scripts/sbom.py "$out/one/.build/release/libCRealm.so" "$version" >"$out/crealm-$version.spdx.json" &&
@@ -65,7 +79,8 @@ cp .build/deb/*.deb "$out" 2>/dev/null
 check "wheel and sdist" Scripts/wheel.sh
 cp .build/wheel/*.whl .build/wheel/*.tar.gz "$out" 2>/dev/null
 rm -rf "$out/one" "$out/other"
-(cd "$out" && find . -maxdepth 1 -type f ! -name SHA256SUMS -printf '%P\n' | sort | xargs sha256sum >SHA256SUMS && cat SHA256SUMS)
+(cd "$out" && find . -maxdepth 1 -type f ! -name SHA256SUMS -printf '%P\n' | sort | xargs sha256sum >SHA256SUMS)
+cat "$out/SHA256SUMS"
 rm -rf "$log"
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

@@ -29,9 +29,24 @@ def version_of(package):
 KNOWN = {
     "libsodium.so": ("libsodium", "Frank Denis", "ISC", lambda: version_of("libsodium")),
     "libcrypto.so": ("OpenSSL libcrypto", "OpenSSL Software Foundation", "Apache-2.0", lambda: version_of("libcrypto")),
-    "libstdc++.so": ("libstdc++", "Free Software Foundation", "GPL-3.0-or-later WITH GCC-exception-3.1", lambda: output("gcc", "-dumpfullversion")),
-    "libgcc_s.so": ("libgcc", "Free Software Foundation", "GPL-3.0-or-later WITH GCC-exception-3.1", lambda: output("gcc", "-dumpfullversion")),
-    "libc.so": ("glibc", "Free Software Foundation", "LGPL-2.1-or-later", lambda: output("getconf", "GNU_LIBC_VERSION").split()[-1]),
+    "libstdc++.so": (
+        "libstdc++",
+        "Free Software Foundation",
+        "GPL-3.0-or-later WITH GCC-exception-3.1",
+        lambda: output("gcc", "-dumpfullversion"),
+    ),
+    "libgcc_s.so": (
+        "libgcc",
+        "Free Software Foundation",
+        "GPL-3.0-or-later WITH GCC-exception-3.1",
+        lambda: output("gcc", "-dumpfullversion"),
+    ),
+    "libc.so": (
+        "glibc",
+        "Free Software Foundation",
+        "LGPL-2.1-or-later",
+        lambda: output("getconf", "GNU_LIBC_VERSION").split()[-1],
+    ),
 }
 # Libraries that are parts of glibc.
 PARTS_OF_GLIBC = ("libm.so", "libdl.so", "libpthread.so", "ld-linux-x86-64.so", "ld-linux-aarch64.so")
@@ -70,16 +85,28 @@ def main():
     main_package = entry("CRealm", "The CRealm developers", "Apache-2.0", version)
     main_package["checksums"] = [{"algorithm": "SHA256", "checksumValue": digest}]
     swift = re.search(r"Swift version (\S+)", output("swift", "--version")).group(1)
-    inside = [entry("Swift runtime and standard library", "Apple Inc. and the Swift project authors", "Apache-2.0 WITH Swift-exception", swift)]
+    inside = [
+        entry(
+            "Swift runtime and standard library",
+            "Apple Inc. and the Swift project authors",
+            "Apache-2.0 WITH Swift-exception",
+            swift,
+        )
+    ]
     beside = []
     for file, (name, supplier, licence, find) in KNOWN.items():
         if file in files:
             beside.append(entry(name, supplier, licence, find()))
         elif static and file in ("libsodium.so", "libcrypto.so"):
             inside.append(entry(name, supplier, licence, find()))
-    relations = [{"spdxElementId": "SPDXRef-DOCUMENT", "relationshipType": "DESCRIBES", "relatedSpdxElement": "SPDXRef-CRealm"}]
+    relations = [
+        {"spdxElementId": "SPDXRef-DOCUMENT", "relationshipType": "DESCRIBES", "relatedSpdxElement": "SPDXRef-CRealm"}
+    ]
     for kind, packages in (("STATIC_LINK", inside), ("DYNAMIC_LINK", beside)):
-        relations += [{"spdxElementId": "SPDXRef-CRealm", "relationshipType": kind, "relatedSpdxElement": p["SPDXID"]} for p in packages]
+        relations += [
+            {"spdxElementId": "SPDXRef-CRealm", "relationshipType": kind, "relatedSpdxElement": p["SPDXID"]}
+            for p in packages
+        ]
     # The date of the commit, so that two builds of one commit have the same list.
     seconds = int(os.environ.get("SOURCE_DATE_EPOCH", "0"))
     made = datetime.datetime.fromtimestamp(seconds, datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -37,7 +37,10 @@ static realm_config_t* configuration(int cipher) {
     properties[0].flags = RLM_PROPERTY_PRIMARY_KEY;
     properties[1].name = "text";
     properties[1].type = RLM_PROPERTY_TYPE_STRING;
-    for (int i = 0; i < 2; i++) properties[i].public_name = properties[i].link_target = properties[i].link_origin_property_name = "";
+    for (int i = 0; i < 2; i++) {
+        properties[i].public_name = properties[i].link_target = "";
+        properties[i].link_origin_property_name = "";
+    }
     info.name = "Thing";
     info.primary_key = "id";
     info.num_properties = 2;
@@ -62,7 +65,9 @@ static int open_and_close(int cipher) {
         realm_t* realm = realm_open(config);
         if (realm == NULL) {
             realm_error_t error;
-            if (realm_get_last_error(&error)) fprintf(stderr, "open %d: error %d: %s\n", i, (int)error.error, error.message);
+            if (realm_get_last_error(&error)) {
+                fprintf(stderr, "open %d: error %d: %s\n", i, (int)error.error, error.message);
+            }
             refused++;
             continue;
         }
@@ -161,7 +166,8 @@ static void examining(int cipher) {
 
 int main(void) {
     char folder[] = "/tmp/beside_test_XXXXXX";
-    const int ciphers[] = {PLAIN, CREALM_PAGE_CIPHER_XCHACHA20_POLY1305, CREALM_PAGE_CIPHER_AES_256_GCM, CREALM_PAGE_CIPHER_REALM};
+    const int ciphers[] = {
+        PLAIN, CREALM_PAGE_CIPHER_XCHACHA20_POLY1305, CREALM_PAGE_CIPHER_AES_256_GCM, CREALM_PAGE_CIPHER_REALM};
     realm_set_log_level(RLM_LOG_LEVEL_OFF);
     if (mkdtemp(folder) == NULL) return 2;
     for (int i = 0; i < 4; i++) {

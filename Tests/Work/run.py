@@ -3,9 +3,10 @@
 
     run.py LIBRARY.so [--write] [--objects 20000]
 
-The instructions of a workload depend on the code and the data alone, not on the machine's load: callgrind counts them (work.c says what). limits.txt
-has, for each workload, the instructions that an operation took when the list was written; more than a tenth above fails, more than a tenth below is
-told, so that the limit follows. --write makes the list anew. Without valgrind, or on another processor, nothing is counted, and it says so.
+The instructions of a workload depend on the code and the data alone, not on the machine's load: callgrind counts them
+(work.c has the workloads). limits.txt has, for each workload, the instructions that an operation took when the list was
+written. More than a tenth above fails; more than a tenth below is printed, so that the limit follows. --write makes the
+list anew. Without valgrind, or on another processor, nothing is counted, and the program prints so.
 Prints a line for each workload, then 'N passed, M failed'."""
 
 import argparse
@@ -21,7 +22,10 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 LIMITS = HERE / "limits.txt"
 ALLOWED = 1.10
-HEAD = "# Instructions for an operation, as callgrind counts them on x86-64. Tests/Work/run.py LIBRARY.so --write makes this list.\n"
+HEAD = (
+    "# Instructions for an operation, as callgrind counts them on x86-64."
+    " Tests/Work/run.py LIBRARY.so --write makes this list.\n"
+)
 
 
 def measure(library, objects):
@@ -32,12 +36,32 @@ def measure(library, objects):
         build = folder / "library"
         build.mkdir()
         subprocess.run(["strip", "-o", build / "libCRealm.so", library], check=True)
-        soname = re.search(r"SONAME.*\[(.*)\]", subprocess.run(["readelf", "-d", library], capture_output=True, text=True).stdout)
+        soname = re.search(
+            r"SONAME.*\[(.*)\]", subprocess.run(["readelf", "-d", library], capture_output=True, text=True).stdout
+        )
         (build / soname.group(1)).symlink_to("libCRealm.so")
-        command = ["cc", "-O1", "-Wall", "-Wextra", "-Werror", f"-I{ROOT / 'include'}", HERE / "work.c", "-o", folder / "work"]
+        command = [
+            "cc",
+            "-O1",
+            "-Wall",
+            "-Wextra",
+            "-Werror",
+            f"-I{ROOT / 'include'}",
+            HERE / "work.c",
+            "-o",
+            folder / "work",
+        ]
         subprocess.run([*command, f"-L{build}", "-lCRealm", f"-Wl,-rpath,{build}"], check=True)
         out = folder / "counts"
-        counted = ["valgrind", "--tool=callgrind", "--instr-atstart=no", f"--callgrind-out-file={out}", folder / "work", folder, str(objects)]
+        counted = [
+            "valgrind",
+            "--tool=callgrind",
+            "--instr-atstart=no",
+            f"--callgrind-out-file={out}",
+            folder / "work",
+            folder,
+            str(objects),
+        ]
         done = subprocess.run(counted, capture_output=True, text=True)
         if done.returncode:
             sys.exit(f"the program ended with {done.returncode}\n{done.stdout}{done.stderr[-2000:]}")
@@ -80,7 +104,11 @@ def main():
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--objects", type=int, default=20000)
     options = parser.parse_args()
-    if not shutil.which("valgrind") or not pathlib.Path("/usr/include/valgrind/callgrind.h").exists() or platform.machine() != "x86_64":
+    if (
+        not shutil.which("valgrind")
+        or not pathlib.Path("/usr/include/valgrind/callgrind.h").exists()
+        or platform.machine() != "x86_64"
+    ):
         print("skipped: valgrind is not there, or this is another processor")
         print("0 passed, 0 failed")
         return 0
@@ -94,7 +122,11 @@ def main():
             limits[name] = float(count)
     # A workload that takes a fifth more, one that is not counted, and one without a limit must fail.
     planted = {name: count * 1.2 for name, count in limits.items()}
-    if judge(planted, limits, silent=True) != len(limits) or judge({}, limits, silent=True) != len(limits) or judge({"new": 1.0}, {}, silent=True) != 1:
+    if (
+        judge(planted, limits, silent=True) != len(limits)
+        or judge({}, limits, silent=True) != len(limits)
+        or judge({"new": 1.0}, {}, silent=True) != 1
+    ):
         print("  FAIL  the check does not find planted faults")
         return 1
     failed = judge(found, limits)

@@ -98,7 +98,8 @@ static long small_commits(void) {
     for (int i = 0; i < 200; i++) {
         bool found;
         must(realm_begin_write(realm), "begin");
-        realm_object_t *object = realm_object_find_with_primary_key(realm, person, integer(id_of((long)(next_random() % (uint64_t)objects))), &found);
+        realm_value_t id = integer(id_of((long)(next_random() % (uint64_t)objects)));
+        realm_object_t *object = realm_object_find_with_primary_key(realm, person, id, &found);
         must(realm_set_value(object, keys[AGE], integer(i), false), "set");
         realm_release(object);
         must(realm_commit(realm), "commit");
@@ -109,7 +110,8 @@ static long small_commits(void) {
 static long lookups(void) {
     for (long i = 0; i < objects; i++) {
         bool found;
-        realm_object_t *object = realm_object_find_with_primary_key(realm, person, integer(id_of((long)(next_random() % (uint64_t)objects))), &found);
+        realm_value_t id = integer(id_of((long)(next_random() % (uint64_t)objects)));
+        realm_object_t *object = realm_object_find_with_primary_key(realm, person, id, &found);
         realm_value_t value;
         must(object && realm_get_value(object, keys[AGE], &value), "lookup");
         realm_release(object);
@@ -193,9 +195,15 @@ static const struct {
     long (*run)(void);
     bool is_prepared; /* run once before, uncounted: caches are filled, pages mapped */
 } workloads[] = {
-    {"create objects", create_objects, false}, {"small commits", small_commits, true}, {"lookups by key", lookups, true},
-    {"reading two properties", reading, true}, {"count integers", count_integers, true}, {"count texts", count_texts, true},
-    {"sort by a double", sorting, true}, {"sum of integers", summing, true}, {"append to a list", appending, false},
+    {"create objects", create_objects, false},
+    {"small commits", small_commits, true},
+    {"lookups by key", lookups, true},
+    {"reading two properties", reading, true},
+    {"count integers", count_integers, true},
+    {"count texts", count_texts, true},
+    {"sort by a double", sorting, true},
+    {"sum of integers", summing, true},
+    {"append to a list", appending, false},
     {"delete by query", deleting, false},
 };
 

@@ -67,8 +67,11 @@ extension Database {
 
     // MARK: Pins
 
-    /// How often a version is pinned and compared anew while writers move on.
+    /// The number of attempts to pin a version while writers publish newer ones.
     private static let mostAttempts = 2_000
+
+    /// The number of attempts in which the lock file contradicts the file, and how many of them come without a pause.
+    private static let mostContradictions = 100, hastyContradictions = 10
 
     /// Pins the newest version, in a reader slot.
     func pinNewest(isBrief: Bool = false) throws(RealmError) -> (SharedState.Version, slot: Int) {
@@ -76,9 +79,9 @@ extension Database {
         try checkProcess()
         guard let lockFile else { throw RealmError(.brokenInvariant, "No session") }
         var failure: RealmError?
-        // A writer that moves on while the version is compared contradicts nothing, however often that happens.
+        // A writer that publishes a newer version during the comparison contradicts nothing.
         var contradictions = 0
-        for _ in 0..<Self.mostAttempts where contradictions < 100 {
+        for _ in 0..<Self.mostAttempts where contradictions < Self.mostContradictions {
             var hasMovedOn = false
             do throws(RealmError) {
                 let pinned = try users.with { (users) throws(RealmError) -> (SharedState.Version, slot: Int) in
@@ -99,13 +102,12 @@ extension Database {
                 guard error.code == .brokenInvariant else { throw error }
                 failure = error
             }
-            // A writer has published a newer version, or a program wrote into the lock file. A process that may write
-            // repairs that while no writer is active.
             if hasMovedOn { continue }
+            // A writer may be waiting for a processor in the middle of publishing, or a program wrote into the lock
+            // file. A process that may write repairs that while no writer is active.
             contradictions += 1
-            // The writer may have been stopped in the middle of publishing, on a machine that has more to do than it can.
-            if contradictions % 10 == 0, putRight() { continue }
-            if contradictions >= 10 { Platform.sleep(microseconds: 5000) }
+            if contradictions % Self.hastyContradictions == 0, putRight() { continue }
+            if contradictions >= Self.hastyContradictions { Platform.sleep(microseconds: 5000) }
         }
         throw failure ?? contradiction()
     }

@@ -67,8 +67,8 @@ struct SessionEntry {
         var settled: SharedState.Version?
     }
 
-    /// How often an open looks whether a member without a claim is a process that is ending, a millisecond apart.
-    private static let patienceWithTheDead = 100
+    /// The number of times, a millisecond apart, that an open checks whether a member without a claim has ended.
+    private static let mostClaimChecks = 100
 
     /// Enters the session. Locks decide which member is the first, never the content of the lock file.
     /// - Parameters:
@@ -84,7 +84,7 @@ struct SessionEntry {
         // asked for first shows that the member found afterwards has this file. But the operating system closes the
         // files of a killed process in any order, and may stop in the middle: that passes.
         var isFirst = false, isOfThisFile = false
-        for attempt in 0..<Self.patienceWithTheDead where !isFirst && !isOfThisFile {
+        for attempt in 0..<Self.mostClaimChecks where !isFirst && !isOfThisFile {
             if attempt > 0 { Platform.sleep(microseconds: 1000) }
             isOfThisFile = lock.isClaimedByOthers(claim)
             isFirst = !lock.isEntered
