@@ -234,6 +234,43 @@ RLM_API void crealm_config_set_durability(realm_config_t* config, crealm_durabil
 RLM_API crealm_durability_e crealm_config_get_durability(const realm_config_t* config);
 
 /* ------------------------------------------------------------------------------------------------
+ * A file that shrinks
+ * ---------------------------------------------------------------------------------------------- */
+
+/** Sets when the commits of a realm make its file shorter.
+ *
+ *  When the file has at least least_size bytes, and more than free_percent percent of it is free space, each
+ *  commit moves some data from the end of the file to free space further in, and cuts the end off as soon as
+ *  no version that is in use reaches there. Readers and other writers go on meanwhile. Without this call:
+ *  1048576 and 50.
+ *
+ *  least_size:   in bytes.
+ *  free_percent: 0 to 100; 100: the commits of this realm never make the file shorter.
+ *  Thread:       single.
+ *  Errors:       INVALID_ARGUMENT for another share; the config keeps both values. */
+RLM_API void crealm_config_set_shrinking(realm_config_t* config, size_t least_size, int free_percent);
+
+/** Reads when commits would make the file shorter.
+ *
+ *  least_size, free_percent: [optional].
+ *  Thread: single. Errors: none. */
+RLM_API void crealm_config_get_shrinking(const realm_config_t* config, size_t* least_size, int* free_percent);
+
+/** Makes the file of a realm shorter while it stays in use.
+ *
+ *  Unlike realm_compact(), it needs no second file, and other instances and processes may have the file open,
+ *  read it and write it. The call makes commits without changes; each moves up to 8 MB of data. A version that
+ *  somebody keeps (a frozen realm, a long read transaction) limits what can be gained: call again when it was
+ *  released. The realm's read transaction moves to the newest version. The progress function is asked after each
+ *  commit, and crealm_interrupt() ends the call: the file is sound then, and as short as it has become.
+ *
+ *  out_before, out_after: [optional]; the size of the file in bytes.
+ *  Thread: confined.
+ *  Errors: [realm]; WRONG_TRANSACTION_STATE inside a write transaction, and for a realm opened for reading
+ *          only; ILLEGAL_COMBINATION for a realm in memory; OUT_OF_DISK_SPACE and other file errors. */
+RLM_API bool crealm_compact_online(realm_t* realm, size_t* out_before, size_t* out_after);
+
+/* ------------------------------------------------------------------------------------------------
  * Reading what others write
  * ---------------------------------------------------------------------------------------------- */
 

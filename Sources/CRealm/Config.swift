@@ -126,6 +126,28 @@ public func crealm_config_get_durability(_ config: OpaquePointer?) -> crealm_dur
     }
 }
 
+@_cdecl("crealm_config_set_shrinking")
+public func crealm_config_set_shrinking(_ config: OpaquePointer?, _ leastSize: Int, _ freePercent: Int32) {
+    with(config) { (config) throws(RealmError) in
+        guard 0...100 ~= freePercent else {
+            throw RealmError(.invalidArgument, "A share of \(freePercent) percent")
+        }
+        // No file is longer than the greatest Int.
+        config.value.shrinkingLeastSize = leastSize < 0 ? .max : leastSize
+        config.value.shrinkingFreePercent = Int(freePercent)
+    }
+}
+
+@_cdecl("crealm_config_get_shrinking")
+public func crealm_config_get_shrinking(
+    _ config: OpaquePointer?, _ leastSize: UnsafeMutablePointer<Int>?, _ freePercent: UnsafeMutablePointer<Int32>?
+) {
+    with(config) { (config) throws(RealmError) in
+        leastSize?.pointee = config.value.shrinkingLeastSize
+        freePercent?.pointee = Int32(truncatingIfNeeded: config.value.shrinkingFreePercent)
+    }
+}
+
 @_cdecl("crealm_config_set_lock_timeout")
 public func crealm_config_set_lock_timeout(_ config: OpaquePointer?, _ milliseconds: Int64) {
     with(config) { (config) throws(RealmError) in

@@ -11,6 +11,17 @@ public func realm_compact(_ realm: OpaquePointer?, _ didCompact: UnsafeMutablePo
     }
 }
 
+@_cdecl("crealm_compact_online")
+public func crealm_compact_online(
+    _ realm: OpaquePointer?, _ before: UnsafeMutablePointer<Int>?, _ after: UnsafeMutablePointer<Int>?
+) -> Bool {
+    inside(.realm, realm, outcomeStands: true) { (_, realm) throws(RealmError) in
+        let sizes = try realm.compactOnline()
+        before?.pointee = sizes.before
+        after?.pointee = sizes.after
+    }
+}
+
 @_cdecl("realm_convert_with_config")
 public func realm_convert_with_config(_ realm: OpaquePointer?, _ config: OpaquePointer?, _ merge: Bool) -> Bool {
     inside(.realm, realm) { (_, realm) throws(RealmError) in try realm.convert(to: try settings(config), merging: merge)

@@ -793,6 +793,7 @@ static void wrong_query_handles(void) {
     realm_binary_t no_key = {NULL, 0};
     REFUSED(K_REALM, realm_t, realm_query_parse(h, plain_class, "i == 1", 0, NULL));
     REFUSED(K_REALM, realm_t, realm_compact(h, &flag));
+    REFUSED(K_REALM, realm_t, crealm_compact_online(h, NULL, NULL));
     REFUSED(K_REALM, realm_t, realm_convert_with_config(h, config, false));
     REFUSED(K_CONFIG, realm_config_t, realm_convert_with_config(realm, h, false));
     REFUSED(K_REALM, realm_t, realm_convert_with_path(h, path_of("never.realm"), no_key, false));
@@ -923,6 +924,8 @@ static void wrong_additions(void) {
     IGNORED(K_CONFIG, realm_config_t, crealm_config_set_snapshot(h, true));
     IGNORED(K_CONFIG, realm_config_t, crealm_config_set_page_cipher(h, CREALM_PAGE_CIPHER_REALM));
     IGNORED(K_CONFIG, realm_config_t, crealm_config_set_durability(h, (crealm_durability_e)0));
+    IGNORED(K_CONFIG, realm_config_t, crealm_config_set_shrinking(h, 1, 1));
+    IGNORED(K_CONFIG, realm_config_t, crealm_config_get_shrinking(h, NULL, NULL));
     IGNORED(K_CONFIG, realm_config_t, crealm_config_set_page_memory(h, 1));
     REFUSED(K_CONFIG, realm_config_t, crealm_config_set_passphrase(h, "p", 1, 0, 0));
     IGNORED(K_CONFIG, realm_config_t, crealm_config_set_lock_timeout(h, 0));
@@ -973,6 +976,16 @@ static void wrong_additions(void) {
     SETS(RLM_ERR_INVALID_ARGUMENT, (crealm_config_set_page_cipher(c, (crealm_page_cipher_e)99), 0));
     SETS(RLM_ERR_INVALID_ARGUMENT, (crealm_config_set_durability(c, (crealm_durability_e)99), 0));
     CHECK(crealm_config_get_page_cipher(c) == CREALM_PAGE_CIPHER_XCHACHA20_POLY1305 && crealm_config_get_durability(c) == 0);
+    size_t least_size = 0;
+    int percent = 0;
+    SETS(RLM_ERR_INVALID_ARGUMENT, (crealm_config_set_shrinking(c, 1, 101), 0));
+    SETS(RLM_ERR_INVALID_ARGUMENT, (crealm_config_set_shrinking(c, 1, -1), 0));
+    QUIET((crealm_config_get_shrinking(c, &least_size, &percent), NULL));
+    CHECK(least_size == 1 << 20 && percent == 50);
+    QUIET((crealm_config_set_shrinking(c, SIZE_MAX, 100), NULL));
+    QUIET((crealm_config_get_shrinking(c, &least_size, NULL), NULL));
+    QUIET((crealm_config_get_shrinking(c, NULL, &percent), NULL));
+    CHECK(least_size >= PTRDIFF_MAX && percent == 100);
     QUIET((crealm_config_set_page_memory(c, UINT64_MAX), NULL));
     QUIET((crealm_config_set_lock_timeout(c, INT64_MIN), NULL));
     QUIET((crealm_config_set_lock_timeout(c, INT64_MAX), NULL));
@@ -986,8 +999,10 @@ static void wrong_additions(void) {
     FAILS(RLM_ERR_FILE_ALREADY_EXISTS, realm_convert_with_path(realm, path_of("stage.realm"), no_key, false));
     WORKS(realm_begin_write(realm));
     FAILS(RLM_ERR_WRONG_TRANSACTION_STATE, realm_compact(realm, NULL));
+    FAILS(RLM_ERR_WRONG_TRANSACTION_STATE, crealm_compact_online(realm, NULL, NULL));
     FAILS(RLM_ERR_WRONG_TRANSACTION_STATE, crealm_change_key(realm, config));
     WORKS(realm_rollback(realm));
+    WORKS(crealm_compact_online(realm, NULL, NULL));
     WORKS(realm_compact(realm, NULL));
     /* A realm was opened with the guard and with the C library's calls, which stay. */
     WORKS(crealm_set_fault_guard(true));

@@ -43,6 +43,10 @@ private final class FakeForm: PageForm {
 
     func resize(to pages: Int, filled: Bool) throws(RealmError) { pageCount = pages }
 
+    var physicalPages: Int { pageCount }
+
+    func cut(to pages: Int) throws(RealmError) { pageCount = min(pageCount, pages) }
+
     func readHeader(again: Bool) throws(RealmError) -> FileHeader { FileHeader() }
 
     func prepare(_ header: FileHeader, logicalSize: Int, announcing: Bool) throws(RealmError) -> Bool { announcing }

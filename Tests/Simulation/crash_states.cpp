@@ -214,6 +214,14 @@ void run_crash_states(uint64_t seed, Form form, const std::string& folder) {
     };
     e.next("creation", open);
     for (int i = 1; i <= options.commits; i++) {
+        if (shrinking_size && i > 2 && e.random.chance(20)) {
+            e.next("online compaction", [&] {
+                must(realm->compact_online(), "compact online");
+                Content same;
+                must(realm->read(same) && same == e.allowed.newest[0], "read after the compaction");
+            });
+            continue;
+        }
         switch (i > 2 ? e.random.below(e.is_steady ? 36 : 12) : i == 2 ? 5 : 11) {
             case 0:
                 e.next("compaction", [&] {

@@ -8,6 +8,7 @@
 
 Library libraries[process_limit];
 crealm_durability_e durability = CREALM_DURABILITY_FULL;
+size_t shrinking_size = 0;
 const char* const form_names[form_count] = {"plain", "xchacha", "gcm", "realm"};
 
 enum { accounts = 8, start = 1000, most_items = 40 };
@@ -79,6 +80,7 @@ realm_config_t* Realm::config(const std::string& at, Secret secret) {
     l.realm_config_set_automatic_change_notifications(c, false);
     l.crealm_config_set_page_memory(c, 16 << 20);
     l.crealm_config_set_durability(c, durability);
+    if (shrinking_size) l.crealm_config_set_shrinking(c, shrinking_size, 25);
     if (secret.form != plain) {
         uint8_t key[64];
         for (int i = 0; i < 64; i++) key[i] = (uint8_t)(i * 7 + secret.key * 31 + 1);

@@ -28,6 +28,7 @@
     X(realm_get_dictionary) X(realm_dictionary_size) X(realm_dictionary_get) X(realm_dictionary_insert) X(realm_results_count)            \
     X(realm_results_get_object) X(realm_is_writable) X(realm_free) X(crealm_verify) X(crealm_change_key) X(crealm_config_set_page_cipher) \
     X(crealm_config_set_page_memory) X(crealm_config_set_durability) X(crealm_set_system_calls) X(realm_async_begin_write)                \
+    X(crealm_config_set_shrinking) X(crealm_compact_online)                                                                              \
     X(realm_async_commit) X(realm_scheduler_perform_work)
 
 /* The functions of one copy of the library. */
@@ -41,6 +42,8 @@ struct Library {
 extern Library libraries[process_limit];
 /* How commits reach the disk. */
 extern crealm_durability_e durability;
+/* Files of at least this size shrink when a quarter of them is free; 0: as in the library. */
+extern size_t shrinking_size;
 
 /* How a file is encrypted. */
 enum Form { plain, xchacha, gcm, realms };
@@ -93,6 +96,7 @@ public:
     bool commit_group(int count, const std::function<bool(int)>& change);
     bool is_writing() { return l.realm_is_writable(realm); }
     bool compact(bool& done) { return did(l.realm_compact(realm, &done)); }
+    bool compact_online() { return did(l.crealm_compact_online(realm, nullptr, nullptr)); }
     bool copy_to(const std::string& path, Secret secret);
     bool change_key(Secret secret);
     bool verify(std::string& report);

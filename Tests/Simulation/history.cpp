@@ -397,13 +397,15 @@ struct History {
     }
 
     void compact(User& user) {
-        note("%s compacts", name_of(user).c_str());
-        bool done = false;
-        bool good = with(user, plan(40), [&] { return user.realm->compact(done); });
+        bool is_online = shrinking_size && random.chance(70);
+        note("%s compacts%s", name_of(user).c_str(), is_online ? " online" : "");
+        bool done = is_online;
+        bool good = with(user, plan(40), [&] { return is_online ? user.realm->compact_online() : user.realm->compact(done); });
         bool faulty = fired(user);
         if (world.is_off || user.process->dead) return;
         if (!good && !faulty && user.is_sure) found("compact: %d %s", user.realm->outcome().code, user.realm->outcome().message.c_str());
         note("    %s%s", good ? done ? "done" : "not alone" : "failed: ", user.realm->outcome().message.c_str());
+        if (is_online && !good) return after_failure(user);
         // The read transaction ended in any case.
         read_newest(user, !faulty, "who compacted");
     }

@@ -3,7 +3,7 @@
  *
  *     simulate crash-states|histories|nth LIBRARY [--seeds A-B | --seed N] [--jobs N] [--forms plain,xchacha,gcm,realm]
  *              [--commits N] [--from N] [--steps N] [--states N] [--torn] [--twice] [--plain-names] [--skip FAULT]
- *              [--lose-flush N] [--fixtures DIR] [--folder DIR] [--trace] [--here]
+ *              [--shrink N] [--lose-flush N] [--fixtures DIR] [--folder DIR] [--trace] [--here]
  *
  *     crash-states  the states that a loss of power may leave of every commit, compaction and change of key
  *     histories     several processes, failing calls, full disks, killed processes, losses of power
@@ -13,7 +13,8 @@
  * with the same form runs it again, `--trace` prints each step, `--here` stays in this process, for a debugger.
  * `--states` ends after that many states. `--from`: only the states of the Nth operation and later. `--torn`: a sector
  * being written may be a mixture. `--twice`: commits wait for the disk twice. `--plain-names`: only flushing the folder
- * makes names durable. `--lose-flush N` is a deliberate fault: the Nth flush of each operation, 0 for all of them, does
+ * makes names durable. `--shrink N`: files of N bytes and more shrink when a quarter of them is free, and online
+ * compactions are among the operations. `--lose-flush N` is a deliberate fault: the Nth flush of each operation, 0 for all of them, does
  * nothing. `--skip`: a fault that does not happen, by its name in world.cpp.
  */
 
@@ -108,6 +109,7 @@ static void read_options(int count, char** words) {
         else if (word == "--folder") options.folder = value() + "/";
         else if (word == "--fixtures") options.fixtures = value();
         else if (word == "--twice") durability = CREALM_DURABILITY_TWO_FLUSHES;
+        else if (word == "--shrink") shrinking_size = std::stoull(value());
         else if (word == "--torn") options.torn = true;
         else if (word == "--plain-names") options.plain_names = true;
         else if (word == "--trace") options.trace = true;

@@ -53,6 +53,14 @@ struct CommitWriter {
     private var freed: [FileChunk]
     private let leavesRecord: Bool
 
+    /// Free space at the end of the file that is behind `end` is cut off, if it is at least so many bytes; nil: it
+    /// stays.
+    typealias Cut = (end: Int, atLeast: Int)
+    private let cut: Cut?
+
+    /// Whether the file has shrunk: then it grows in small steps, so that it does not shrink and grow in turns.
+    private let hasShrunk: Bool
+
     /// The position behind the record of this commit; 0: none. Nodes there reach the disk together with the record.
     private let near: Int
 
@@ -104,10 +112,11 @@ struct CommitWriter {
     ///   - roots: everything to be written below the top array. From here on the transaction frees nothing more.
     ///   - leavesRecord: whether to reserve a place for the record of the next commit.
     ///   - recordAt: the place of this commit's record; 0: none.
+    ///   - cut: for a file that shrinks, what may be cut off.
+    ///   - hasShrunk: whether the file has become shorter since it was opened.
     init(
         _ store: NodeStore, _ file: DatabaseFile, free: FreeSpace, logicalSize: Int, physicalSize: Int, roots: [Ref],
-        leavesRecord: Bool,
-        recordAt: Int
+        leavesRecord: Bool, recordAt: Int, cutting cut: Cut? = nil, hasShrunk: Bool = false
     ) throws(RealmError) {
         self.store = store
         self.file = file
@@ -117,6 +126,8 @@ struct CommitWriter {
         wideRefs = logicalSize + (store.slabEnd - store.slabStart) + (64 << 20) >= 1 << 31
         freed = try Self.merged(store.freedInFile)
         self.leavesRecord = leavesRecord
+        self.cut = cut
+        self.hasShrunk = hasShrunk
         var total = Self.listsBound(free, freed, leavesRecord)
         for root in roots { total += try Self.measure(store, root, wide: wideRefs, depth: 0) }
         remaining = total
@@ -125,7 +136,7 @@ struct CommitWriter {
         let isTight = free.usableSize < logicalSize / 16 + (64 << 10)
         holeLimit = file.isEncrypted ? 0 : min(total, HoleIndex.sizeLimit)
         gathersLeaves = file.isEncrypted && free.restSize > (logicalSize + total) / 8
-        holesLeft = isTight ? CommitRecord.maxExtents - 7 : .max
+        holesLeft = isTight && cut == nil ? CommitRecord.maxExtents - 7 : .max
         near = recordAt == 0 ? 0 : recordAt + CommitRecord.size
         let content = leavesRecord && total <= CommitRecord.contentLimit ? Checksum() : nil
         // Small for small commits, so that the buffer needs no fresh pages.
@@ -141,7 +152,7 @@ struct CommitWriter {
     /// Upper bound for the bytes of free lists, top array and record, together with the unused ends of their extents.
     private static func listsBound(_ free: FreeSpace, _ freed: [FileChunk], _ leavesRecord: Bool) -> Int {
         // Each entry takes at most 24 bytes; extents and their unused ends add a few entries.
-        let entries = free.usable.count + free.locked.count + freed.count + 16
+        let entries = free.usable.count + free.withheld.count + free.locked.count + freed.count + 16
         return Format.padded(24 * entries + 3 * 8 + 8 + 12 * 8) + (leavesRecord ? CommitRecord.size : 0)
     }
 
@@ -307,8 +318,7 @@ struct CommitWriter {
         let page = file.pageSize
         let wanted = Format.roundUp(wanted, to: page), least = Format.roundUp(least, to: page)
         for _ in 0..<8 {
-            let found = free.takeExtent(wanted: wanted, least: least, logicalSize: logicalSize)
-            var chunk = if let found { found } else { try extend(by: wanted) }
+            var chunk = try takeExtent(wanted: wanted, least: least)
             let start = Format.roundUp(chunk.offset, to: page)
             // A chunk that is the rest of an extent of this commit may begin inside of a page.
             if start > chunk.offset {
@@ -414,11 +424,17 @@ struct CommitWriter {
     private mutating func nextExtent(_ size: Int) throws(RealmError) {
         closeExtent()
         let wanted = max(remaining, size)
-        let new =
-            free.takeExtent(startingAt: near, wanted: wanted)
-            ?? free.takeExtent(wanted: wanted, least: size, logicalSize: logicalSize)
-        extent = if let new { new } else { try extend(by: wanted) }
+        let new = free.takeExtent(startingAt: near, wanted: wanted)
+        extent = if let new { new } else { try takeExtent(wanted: wanted, least: size) }
         cursor = extent.offset
+    }
+
+    /// Takes an extent of free space, or makes the file grow.
+    private mutating func takeExtent(wanted: Int, least: Int) throws(RealmError) -> FileChunk {
+        repeat {
+            if let found = free.takeExtent(wanted: wanted, least: least, logicalSize: logicalSize) { return found }
+        } while free.releaseWithheld()
+        return try extend(by: wanted)
     }
 
     /// Gives the unused rest of the current extent back.
@@ -434,8 +450,10 @@ struct CommitWriter {
         let tail = free.takeTail(endingAt: logicalSize)
         let request = wanted - (tail?.size ?? 0) + (file.isEncrypted ? file.pageSize : 0)
         let old = logicalSize
-        // Doubled while the file is small, then by a sixteenth: many small commits would not fill a larger step.
+        // Doubled while the file is small, then by a sixteenth: many small commits would not fill a larger step. By an
+        // eighth after the file has shrunk.
         var new = old < 1 << 20 ? 2 * old : old + min(max(old / 16, 64 << 10), 1 << 20)
+        if hasShrunk { new = min(new, old + max(old / 8, 16 << 10)) }
         new = Format.roundUp(max(new, old + max(request, 8)), to: file.pageSize)
         guard new <= file.space.fileCapacity else {
             throw RealmError(
@@ -458,6 +476,16 @@ struct CommitWriter {
         return FileChunk(offset: start, size: new - start)
     }
 
+    /// Cuts off the free space at the end of the file.
+    private mutating func cutEnd(_ cut: Cut) {
+        guard let tail = free.takeTail(endingAt: logicalSize) else { return }
+        let end = Format.roundUp(max(tail.offset, cut.end), to: file.pageSize)
+        if logicalSize - end >= cut.atLeast { logicalSize = end }
+        if logicalSize > tail.offset {
+            free.appendAtEnd(FileChunk(offset: tail.offset, size: logicalSize - tail.offset))
+        }
+    }
+
     // MARK: Lists and top
 
     /// Writes the free lists, the top array and the place of the next commit's record, in one piece.
@@ -473,6 +501,8 @@ struct CommitWriter {
         // The rest of the extent is joined with the unused part of this chunk.
         let extentEnd = extent.end
         extent = FileChunk(offset: 0, size: 0)
+        _ = free.releaseWithheld()
+        if let cut { cutEnd(cut) }
 
         let recordSize = leavesRecord ? CommitRecord.size : 0
         var lists = try mergedLists(

@@ -315,7 +315,6 @@ extension DatabaseFile {
             record.baseTop == state.topRef, record.baseVersion == state.version,
             try record.isComplete({ (to, count, at) throws(RealmError) in try file.read(into: to, count: count, at: at)
             }),
-            case _ = try ensureMapped(state.physicalSize),
             let fields = try RealmError.unlessDamaged({ () throws(RealmError) in
                 try topFields(record.top, physicalSize: state.physicalSize)
             }),
@@ -340,9 +339,7 @@ extension DatabaseFile {
     }
 
     private func record(behind top: Ref, physicalSize: Int) throws(RealmError) -> (CommitRecord, at: Int)? {
-        let store = NodeStore(space: space, fileLimit: physicalSize)
-        store.move(toFileLimit: physicalSize, version: 0)
-        let at = try recordPlace(behind: top, store)
+        let at = top.isNull ? Format.headerSize : top.offset + (try nodeSize(top, physicalSize: physicalSize))
         guard at + CommitRecord.size <= physicalSize else { return nil }
         let bytes = UnsafeMutableRawPointer.allocate(byteCount: CommitRecord.size, alignment: 8)
         defer { bytes.deallocate() }

@@ -117,10 +117,51 @@ extension DatabaseFile {
         var slotCount = 0
     }
 
+    /// The elements of the longest top array. Format: storage §3.1.
+    static let longestTop = 12
+
+    /// Reads the top array of a version that nobody holds. A plain file is read, not looked at through the map: another
+    /// process may cut the end of the file at any moment.
     func topFields(_ ref: Ref, physicalSize: Int) throws(RealmError) -> TopFields {
-        let store = NodeStore(space: space, fileLimit: physicalSize, pages: pages)
-        store.move(toFileLimit: physicalSize, version: 0)
-        return try topFields(store, ref, physicalSize: physicalSize)
+        guard pages == nil else {
+            let store = NodeStore(space: space, fileLimit: physicalSize, pages: pages)
+            store.move(toFileLimit: physicalSize, version: 0)
+            return try topFields(store, ref, physicalSize: physicalSize)
+        }
+        let bytes = UnsafeMutableRawPointer.allocate(byteCount: 8 + 8 * Self.longestTop, alignment: 8)
+        defer { bytes.deallocate() }
+        let node = try readNode(ref, physicalSize: physicalSize, into: bytes, atMost: 8 * Self.longestTop)
+        return try topFields(of: node, physicalSize: physicalSize)
+    }
+
+    /// The size of a node of a plain file, which is read as in `topFields`.
+    func nodeSize(_ ref: Ref, physicalSize: Int) throws(RealmError) -> Int {
+        let word = UnsafeMutableRawPointer.allocate(byteCount: 8, alignment: 8)
+        defer { word.deallocate() }
+        return 8 + Format.padded(try readHeader(of: ref, physicalSize: physicalSize, into: word).payloadSize ?? 0)
+    }
+
+    private func readNode(
+        _ ref: Ref, physicalSize: Int, into bytes: UnsafeMutableRawPointer, atMost most: Int
+    ) throws(RealmError) -> Node {
+        let header = try readHeader(of: ref, physicalSize: physicalSize, into: bytes)
+        guard let payload = header.payloadSize, payload <= most,
+            try file.read(into: bytes + 8, count: payload, at: ref.offset + 8) == payload
+        else { throw invalid("Invalid top array (ref: \(ref.offset), array size: \(header.count))") }
+        return Node(
+            address: bytes, ref: ref, count: header.count, width: header.width, flags: header.flags,
+            refLimit: Int64(physicalSize))
+    }
+
+    private func readHeader(
+        of ref: Ref, physicalSize: Int, into word: UnsafeMutableRawPointer
+    ) throws(RealmError) -> NodeHeader {
+        guard ref.offset & 7 == 0, ref.offset >= Format.headerSize, ref.offset <= physicalSize - 8,
+            try file.read(into: word, count: 8, at: ref.offset) == 8,
+            case let header = NodeHeader(word: word.load(as: UInt64.self).littleEndian),
+            let payload = header.payloadSize, payload <= physicalSize - 8 - ref.offset
+        else { throw invalid("invalid top array: no node at \(ref.offset)") }
+        return header
     }
 
     func topFields(_ store: NodeStore, _ ref: Ref, physicalSize: Int) throws(RealmError) -> TopFields {
@@ -128,6 +169,11 @@ extension DatabaseFile {
         do throws(RealmError) { node = try store.node(ref) } catch {
             throw error.isDamage ? invalid("invalid top array: \(error.message)") : error
         }
+        return try topFields(of: node, physicalSize: physicalSize)
+    }
+
+    private func topFields(of node: Node, physicalSize: Int) throws(RealmError) -> TopFields {
+        let ref = node.ref
         guard node.hasRefs, node.widthType == 0, !node.isInner, [3, 5, 7, 9, 10, 11, 12].contains(node.count) else {
             throw invalid("Invalid top array (ref: \(ref.offset), array size: \(node.count))")
         }

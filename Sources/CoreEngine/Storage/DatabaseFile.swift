@@ -157,6 +157,23 @@ final class DatabaseFile: @unchecked Sendable {
         try pages.withForm { (form) throws(RealmError) in try form.resize(to: size / form.pageSize, filled: filled) }
     }
 
+    /// Bytes of data that the file has room for, also behind the end of its newest version.
+    func physicalSize() throws(RealmError) -> Int {
+        guard let pages else { return try file.size() }
+        return try pages.withForm { (form) throws(RealmError) in try form.physicalPages * form.pageSize }
+    }
+
+    /// Cuts the file behind `size` bytes of data. Readers of other processes go on: no version that is in use reaches
+    /// farther.
+    func cut(to size: Int) throws(RealmError) {
+        guard let pages else {
+            let size = Format.roundUp(size, to: Platform.pageSize)
+            if try file.size() > size { try file.truncate(to: size) }
+            return
+        }
+        try pages.withForm { (form) throws(RealmError) in try form.cut(to: (size - 1) / form.pageSize + 1) }
+    }
+
     // MARK: Reading
 
     /// Version numbers are smaller than this: the reader slots of the lock file cannot hold larger ones.

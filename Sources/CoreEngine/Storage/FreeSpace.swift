@@ -30,6 +30,13 @@ struct FreeSpace {
     /// Bytes that are free on pages of which other parts are in use.
     private(set) var restSize = 0
 
+    /// Usable chunks near the end of a file that shrinks, in order and behind all of `usable`: they are used only when
+    /// nothing else fits.
+    private(set) var withheld: [FileChunk] = []
+
+    /// Whether each hole is used, however small it is beside what is to be written.
+    private var usesAllHoles = false
+
     init() {}
 
     /// Reads and checks the lists: sorted, aligned, disjoint, inside the file.
@@ -115,7 +122,9 @@ struct FreeSpace {
     }
 
     /// Sum of all free space, usable or locked.
-    var totalSize: Int { locked.reduce(usableSize) { $0 + $1.chunk.size } }
+    var totalSize: Int { withheld.reduce(lockedSize + usableSize) { $0 + $1.size } }
+
+    private var lockedSize: Int { locked.reduce(0) { $0 + $1.chunk.size } }
 
     /// Locks free space that is only a part of a page: the rest of the page may be in use.
     private mutating func keepWholePages(_ pageSize: Int) {
@@ -158,6 +167,59 @@ struct FreeSpace {
     }
 
     mutating func appendAtEnd(_ chunk: FileChunk) { append(chunk) }
+
+    // MARK: Shrinking
+
+    /// The smallest size of the file for which the usable space below it has room for all nodes behind it.
+    /// - Parameter reserve: bytes that must be left over.
+    /// - Returns: also the bytes of nodes behind that size.
+    func shortestEnd(logicalSize: Int, reserve: Int) -> (end: Int, behind: Int) {
+        var behind = logicalSize - Format.headerSize - totalSize
+        var room = 0, end = Format.headerSize, lockedIndex = 0
+        for chunk in usable where chunk.size > 0 {
+            while lockedIndex < locked.count, locked[lockedIndex].chunk.offset < chunk.offset {
+                behind -= locked[lockedIndex].chunk.offset - end
+                end = locked[lockedIndex].chunk.end
+                lockedIndex += 1
+            }
+            behind -= chunk.offset - end
+            end = chunk.end
+            // Nodes of different sizes never fill holes completely.
+            let wanted = behind + behind / 8 + reserve
+            if room + chunk.size >= wanted { return (chunk.offset + max(0, wanted - room), max(0, behind)) }
+            room += chunk.size
+        }
+        return (logicalSize, 0)
+    }
+
+    /// From now on space at `cutoff` or behind it is used only when nothing else fits.
+    mutating func withhold(from cutoff: Int) {
+        usesAllHoles = true
+        while let last = usable.last, last.end > cutoff || last.size == 0 {
+            usable.removeLast()
+            guard last.size > 0 else { continue }
+            let start = max(last.offset, cutoff)
+            withheld.append(FileChunk(offset: start, size: last.end - start))
+            if last.offset < start { usable.append(FileChunk(offset: last.offset, size: start - last.offset)) }
+            usableSize -= last.end - start
+        }
+        withheld.reverse()
+        holes = nil
+        longest = -1
+        assert(isSound, "free space withheld wrongly")
+    }
+
+    /// Makes the withheld space usable. Returns false when there was none.
+    mutating func releaseWithheld() -> Bool {
+        guard !withheld.isEmpty else { return false }
+        while let last = usable.last, last.size == 0 { usable.removeLast() }
+        for chunk in withheld { append(chunk) }
+        withheld = []
+        holes = nil
+        longest = -1
+        assert(isSound, "free space released wrongly")
+        return true
+    }
 
     // MARK: Allocation
 
@@ -241,7 +303,8 @@ struct FreeSpace {
         let size = usable[largest].size
         // Each hole costs a separate disk write. A hole is used when it holds a fair part of the bytes that are left to
         // write, or two pages, or when half of the file is free anyway.
-        guard size >= least, size >= min(max(wanted / 16, 512), 8 << 10) || usableSize > logicalSize / 2 else {
+        guard size >= least, usesAllHoles || size >= min(max(wanted / 16, 512), 8 << 10) || usableSize > logicalSize / 2
+        else {
             return nil
         }
         return take(at: largest)

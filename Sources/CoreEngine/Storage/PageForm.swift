@@ -26,8 +26,14 @@ protocol PageForm: AnyObject {
     func write(_ first: Int, _ count: Int, from: UnsafeRawPointer, stamps: UnsafeMutablePointer<UInt64>)
         throws(RealmError)
 
-    /// Grows or cuts the file. With `filled`, new space is allocated immediately, as zeros.
+    /// Grows the file. With `filled`, new space is allocated immediately, as zeros.
     func resize(to pages: Int, filled: Bool) throws(RealmError)
+
+    /// The number of pages that the file has room for now; the commit in progress may have cut off some of them.
+    var physicalPages: Int { get throws(RealmError) }
+
+    /// Cuts off what is behind the given number of pages, which no version that may be needed uses.
+    func cut(to pages: Int) throws(RealmError)
 
     /// The database header: as it is on disk now, or (`again` false, for the holder of the write lock) as it was last
     /// read or written.

@@ -57,7 +57,7 @@ enum PrivateCopy {
             let head = mark
             try mark.add(file, at: top, 8)
             let node = mark.bytes.suffix(8).reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-            try mark.add(file, at: top + 8, min(NodeHeader(word: node).payloadSize ?? 0, 8 * longestTop))
+            try mark.add(file, at: top + 8, min(NodeHeader(word: node).payloadSize ?? 0, 8 * DatabaseFile.longestTop))
             // It is known to be a top array only if the header that leads to it is the same before and after.
             var again = Mark()
             try again.add(file, at: 0, Format.headerSize)
@@ -65,9 +65,6 @@ enum PrivateCopy {
         }
         return mark
     }
-
-    /// Elements of the longest top array. Format: storage §3.1.
-    private static let longestTop = 12
 
     /// The position of the top array to which a plain header leads; nil when there is none, or when the file has the
     /// streaming form, where the footer names it.

@@ -241,6 +241,21 @@ final class RealmForm: PageForm {
         knownPages = pages
     }
 
+    var physicalPages: Int { get throws(RealmError) { max(0, Self.pages(inFileOf: try file.size()) - Self.copies) } }
+
+    /// Page 0 is on the disk, so its copies, which were at the end, are not needed: the next commit writes a new one
+    /// before it changes page 0.
+    func cut(to pages: Int) throws(RealmError) {
+        let kept = pages + Self.copies, block = kept / Self.slots
+        guard try file.size() > Self.fileSize(of: kept) else { return }
+        // From now on the pages behind the end count as never written.
+        let place = block * (Self.slots + 1) * 4096 + kept % Self.slots * 64
+        try file.writeZeros(from: place, to: place + (Self.slots - kept % Self.slots) * 64)
+        try file.truncate(to: Self.fileSize(of: kept))
+        for number in metadata.keys where number >= block { metadata[number]?.generation = -1 }
+        knownPages = kept
+    }
+
     // MARK: Copies of a file that others write
 
     /// Entry and ciphertext of page 0: every commit changes both.
@@ -278,7 +293,7 @@ final class RealmForm: PageForm {
 
     func readHeader(again: Bool) throws(RealmError) -> FileHeader {
         if again { metadata[0]?.generation = -1 }
-        knownPages = max(try pageCount, Self.pages(inFileOf: try file.size()))
+        knownPages = Self.pages(inFileOf: try file.size())
         let page = first + 4096
         _ = try read(0, into: page)
         return FileHeader(bytes: page)
@@ -390,8 +405,8 @@ final class RealmForm: PageForm {
         defer { withExtendedLifetime(torn) {} }
         Platform.copy(torn.base, buffer, 4096)
         let firstEntry = try entry(0)
-        // Another process may have written the copies, or made the file longer, since their entries were read.
-        let pages = max(try pageCount, Self.pages(inFileOf: try file.size()))
+        // Another process may have written the copies, or changed the length of the file, since their entries were read.
+        let pages = Self.pages(inFileOf: try file.size())
         knownPages = pages
         for page in stride(from: pages - 1, through: max(1, pages - Self.copies), by: -1) {
             metadata[page / Self.slots]?.generation = -1

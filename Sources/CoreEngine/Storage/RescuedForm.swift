@@ -81,6 +81,10 @@ final class RescuedForm: PageForm {
         throws(RealmError)
     { throw readOnly() }
 
+    var physicalPages: Int { get throws(RealmError) { try pageCount } }
+
+    func cut(to pages: Int) throws(RealmError) {}
+
     func resize(to pages: Int, filled: Bool) throws(RealmError) { throw readOnly() }
 
     func prepare(_ header: FileHeader, logicalSize: Int, announcing: Bool) throws(RealmError) -> Bool {

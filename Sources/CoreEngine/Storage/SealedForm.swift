@@ -333,8 +333,27 @@ final class SealedForm: PageForm {
                 .maximumFileSizeExceeded, "An encrypted file holds at most \(Self.rootStamps) GB", path: file.path)
         }
         _ = try root()
-        try file.resize(to: end(of: pages) * Self.blockSize, filled: filled)
+        let size = end(of: pages) * Self.blockSize
+        // After the end was given up, the file stays longer until no version needs it.
+        if try file.size() < size { try file.resize(to: size, filled: filled) }
         grownTo = pages
+    }
+
+    var physicalPages: Int {
+        get throws(RealmError) {
+            let blocks = try file.size() / Self.blockSize
+            var low = 0, high = min(blocks, Self.pageLimit)
+            while low < high {
+                let middle = (low + high + 1) / 2
+                if end(of: middle) <= blocks { low = middle } else { high = middle - 1 }
+            }
+            return low
+        }
+    }
+
+    func cut(to pages: Int) throws(RealmError) {
+        let size = end(of: max(pages, try pageCount)) * Self.blockSize
+        if try file.size() > size { try file.truncate(to: size) }
     }
 
     // MARK: Commit
@@ -345,7 +364,7 @@ final class SealedForm: PageForm {
     }
 
     func prepare(_ header: FileHeader, logicalSize: Int, announcing: Bool) throws(RealmError) -> Bool {
-        let coming = try comingRoot(header)
+        let coming = try comingRoot(header, pages: (max(logicalSize, 1) - 1) / pageSize + 1)
         let runs = announcing ? writtenRuns : nil
         try announce(coming, runs)
         next = coming
@@ -353,12 +372,16 @@ final class SealedForm: PageForm {
     }
 
     /// Writes the changed tables and groups; returns the root record that names them.
-    private func comingRoot(_ header: FileHeader) throws(RealmError) -> Root {
+    private func comingRoot(_ header: FileHeader, pages: Int) throws(RealmError) -> Root {
         var root = try root()
         root.sequence &+= 1
         root.header = header
         let wasSmall = root.isSmall
-        root.pageCount = max(grownTo, root.pageCount)
+        if pages < root.pageCount {
+            try dropStamps(behind: pages, &root)
+        } else {
+            root.pageCount = pages
+        }
         if root.isSmall {
             for (number, stamp) in released where number < Self.rootStamps { root.stamps[number] = stamp }
             for number in changedTables {
@@ -390,6 +413,50 @@ final class SealedForm: PageForm {
         return root
     }
 
+    /// Makes the file end behind `pages` pages: the pages behind them count as never written.
+    private func dropStamps(behind pages: Int, _ root: inout Root) throws(RealmError) {
+        let before = root
+        let firstDropped = (pages + Self.fanOut - 1) / Self.fanOut
+        let end = (before.pageCount + Self.fanOut - 1) / Self.fanOut
+        if pages % Self.fanOut != 0 {
+            let number = pages / Self.fanOut
+            guard let table = try table(number, before) else {
+                throw damaged("a table of stamps does not authenticate")
+            }
+            for i in pages % Self.fanOut..<Self.fanOut { table.values[i] = 0 }
+            if !table.isChanged {
+                table.isChanged = true
+                changedTables.append(number)
+            }
+        }
+        changedTables.removeAll { $0 >= firstDropped }
+        for number in firstDropped..<max(end, firstDropped) {
+            tables[number] = nil
+            released[number] = nil
+        }
+        root.pageCount = pages
+        if before.isSmall {
+            for number in firstDropped..<max(min(end, Self.rootStamps), firstDropped) { root.stamps[number] = 0 }
+        } else if root.isSmall {
+            // The stamps of tables fit into the root again.
+            guard let first = try group(0, before) else { throw damaged("a group of tables does not authenticate") }
+            for i in 0..<Self.rootStamps { root.stamps[i] = i < firstDropped ? first.values[i] : 0 }
+            groups.removeAll()
+            changedGroups.removeAll()
+        } else {
+            for number in firstDropped..<end {
+                let groupNumber = number / Self.fanOut
+                if groupNumber * Self.fanOut >= firstDropped {
+                    root.stamps[groupNumber] = 0
+                    groups[groupNumber] = nil
+                    changedGroups.removeAll { $0 == groupNumber }
+                } else {
+                    try name(number, 0, before)
+                }
+            }
+        }
+    }
+
     /// Stores a table's stamp in its group.
     private func name(_ number: Int, _ stamp: UInt64, _ root: Root) throws(RealmError) {
         guard let group = try group(number / Self.fanOut, root) else {
@@ -418,6 +485,7 @@ final class SealedForm: PageForm {
         guard let next else { return }
         try writeRoot(next)
         known = next
+        grownTo = 0
         expected = next.header.liveTopRef
         self.next = nil
         accepted = nil

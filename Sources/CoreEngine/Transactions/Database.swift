@@ -84,6 +84,9 @@ package final class Database: @unchecked Sendable {
     /// Space that pinned versions leave free. For the writer.
     var pinnedSpace = PinnedSpace()
 
+    /// How far the file has shrunk. For the writer.
+    var shrinking = Shrinking()
+
     /// Slab bytes committed so far. For the writer.
     var slabCommitted = 0
 

@@ -14,14 +14,20 @@ extension Transaction {
     /// The free chunks of pinned versions, from their own free lists. Versions whose lists are not found are missing
     /// from the result.
     func freeChunks(of versions: [UInt64]) -> [UInt64: [FileChunk]] {
-        guard let tops = database.lockFile?.shared.tops(of: versions) else { return [:] }
+        // An older version may reach farther than the newest one, when the file has shrunk.
+        guard let tops = database.lockFile?.shared.tops(of: versions), let size = try? database.file.physicalSize(),
+            (try? database.file.ensureMapped(size)) != nil
+        else { return [:] }
+        let older = NodeStore(space: database.file.space, fileLimit: size, pages: database.file.pages)
+        older.move(toFileLimit: size, version: 0)
+        defer { older.rest() }
         var chunks: [UInt64: [FileChunk]] = [:]
         for (version, ref) in tops {
-            guard !ref.isNull, let top = try? database.file.topFields(store, ref, physicalSize: logicalSize),
+            guard !ref.isNull, let top = try? database.file.topFields(older, ref, physicalSize: size),
                 top.version == version
             else { continue }
             chunks[version] = try? FreeSpace.chunks(
-                store, (top.freeLists.positions, top.freeLists.lengths), logicalSize: top.logicalSize)
+                older, (top.freeLists.positions, top.freeLists.lengths), logicalSize: top.logicalSize)
         }
         return chunks
     }

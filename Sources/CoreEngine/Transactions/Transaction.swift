@@ -46,6 +46,13 @@ package final class Transaction {
     /// Can end its long calls early; nil: they always finish.
     package var interruption: Interruption? { didSet { store.use(interruption) } }
 
+    /// When its commits shrink the file; and the bytes that its next commit moves for it, whatever the policy says.
+    package var shrinkingPolicy = ShrinkingPolicy()
+    package var shrinkingStep: Int?
+
+    /// The bytes that its commits have moved to make the file shorter.
+    var movedBytes = 0
+
     /// How many seconds it waits for the write lock; nil: no limit.
     package var lockTimeout: Double?
 
@@ -350,6 +357,7 @@ package final class Transaction {
             written = try write(next, flushing: flushing)
         } catch {
             database.file.pages?.abandonWrite()
+            database.shrinking.abandon(error)
             try? rollback()
             throw error
         }
@@ -377,6 +385,7 @@ package final class Transaction {
         // A commit must not build on the rest of a file that was cut.
         try file.verifyLength(logicalSize)
         try file.cutRemainder()
+        try cutEnd()
         let physical = try file.dataSize()
         try group.flush()
         if group.tablesRef.isNull {
@@ -418,15 +427,17 @@ package final class Transaction {
         try store.free(topRef)
         for list in [top.freeLists.positions, top.freeLists.lengths, top.freeLists.versions] { try store.free(list) }
 
+        var roots = [group.namesRef, group.tablesRef, history]
+        let plan = flushing ? try shrink(&roots, &free) : nil
         var writer = try CommitWriter(
-            store, file, free: free, logicalSize: used, physicalSize: physical,
-            roots: [group.namesRef, group.tablesRef, history],
-            leavesRecord: leavesRecord, recordAt: recordAt)
+            store, file, free: free, logicalSize: used, physicalSize: physical, roots: roots,
+            leavesRecord: leavesRecord, recordAt: recordAt,
+            cutting: plan.map { ($0.cutoff, atLeast: $0.leastGain) }, hasShrunk: database.shrinking.hasShrunk)
         var slots = [RefOrTagged](repeating: RefOrTagged(.null), count: 11)
-        slots[0] = RefOrTagged(try writer.write(group.namesRef))
-        slots[1] = RefOrTagged(try writer.write(group.tablesRef))
+        slots[0] = RefOrTagged(try writer.write(roots[0]))
+        slots[1] = RefOrTagged(try writer.write(roots[1]))
         slots[7] = RefOrTagged(tagged: History.Kind.inRealm)
-        slots[8] = RefOrTagged(try writer.write(history))
+        slots[8] = RefOrTagged(try writer.write(roots[2]))
         slots[9] = RefOrTagged(tagged: History.schemaVersion)
         slots[10] = RefOrTagged(tagged: top.syncFileId)
         let result = try writer.finish(slots: slots, version: next)

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// Stable keys: numbers that identify the collections nested in a tree of Mixed values. A key stays the same while
 /// other elements are inserted, erased or moved. Keys are unique in a tree and never 0. Format: logical §6.11.
 extension BPlusTree {
@@ -32,16 +34,25 @@ extension BPlusTree {
         return slabNode.ref
     }
 
-    /// Gives the nested collection at `index` a new key: random, not 0, and unique in this tree. Small trees use small
+    /// Gives the nested collection at `position` a new key: not 0, and unique in this tree. Small trees use small
     /// keys, so that the array of keys stays narrow. Format: logical §6.11.
     mutating func assignKey(_ position: Int) throws(RealmError) {
         let count = try count()
         let bits = count < 16 ? 8 : (count < 4096 ? 16 : 32)
-        var key = Int64(bitPattern: Crypto.randomWord()) >> Int64(64 - bits)
+        var key = Int64(bitPattern: StableKeys.next() << UInt64(64 - bits)) >> Int64(64 - bits)
         while true {
             if key != 0, try index(ofKey: key) == nil { break }
             key = key == (1 << (bits - 1)) - 1 ? -(1 << (bits - 1)) : key + 1
         }
         try setKey(position, key)
     }
+}
+
+/// Where new stable keys come from: consecutive numbers from a random start. So a handle of a collection that was
+/// removed does not soon find another collection under its key, as it would with small random numbers.
+enum StableKeys {
+    private static let start = Crypto.randomWord()
+    private static let taken = Atomic<UInt64>(0)
+
+    static func next() -> UInt64 { start &+ taken.add(1, ordering: .relaxed).newValue }
 }

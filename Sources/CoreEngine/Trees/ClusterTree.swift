@@ -429,7 +429,7 @@ final class ClusterTree {
         guard let row = try locateForWriting(key) else { return }
         forgetOpened()
         let leaf = try cursor.leaf.column(column)
-        var stable = Int64(Int16(truncatingIfNeeded: Crypto.randomWord()))
+        var stable = Int64(Int16(truncatingIfNeeded: StableKeys.next()))
         while true {
             if stable != 0, try MixedLeaf.index(store, leaf, ofKey: stable) == nil { break }
             stable = Int64(Int16(truncatingIfNeeded: stable + 1))

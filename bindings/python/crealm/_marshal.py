@@ -569,6 +569,14 @@ def get_flag(pointer: int, function: Callable[..., bool], *arguments: Any) -> bo
     return flag.value
 
 
+def compact_online(realm: int) -> Tuple[int, int]:
+    """The sizes of the file before and after crealm_compact_online()."""
+    before, after = c_size_t(), c_size_t()
+    if not lib.crealm_compact_online(realm, byref(before), byref(after)):
+        fail()
+    return before.value, after.value
+
+
 def get_pointer(pointer: int, function: Callable[..., Optional[int]], *arguments: Any) -> int:
     """Calls a function that returns a handle, and NULL only with an error."""
     return function(pointer, *arguments) or fail()

@@ -481,6 +481,21 @@ class Database(Session):
         finally:
             self._begin_again()
 
+    def shrink(self, *, progress: Optional[Progress] = None) -> Tuple[int, int]:
+        """Makes the file shorter while it stays in use: other databases, threads and processes may read and write it
+        meanwhile. Returns the size of the file in bytes before and after. Unlike compact() it needs no second file.
+        A version that is kept (a frozen database, a reader that does not refresh) limits what can be gained; call
+        again when it was released. The database moves to the newest snapshot. Commits also do this by themselves when
+        more than half of a file over 1 MB is free. WrongTransactionState inside a write.
+        progress: as in open(), for this call; after an interruption the file is sound."""
+        self._require_replaceable()
+        try:
+            with Attended(self._owner.attendant, progress):
+                before, after = self._owner.call(c.compact_online)
+                return before, after
+        finally:
+            self._begin_again()
+
     def backup(
         self,
         path: Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"],

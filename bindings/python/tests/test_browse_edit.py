@@ -506,7 +506,13 @@ def test_the_file_is_rewritten_without_its_free_space(things, way):
         process = subprocess.Popen([sys.executable, "-c", holder, str(things)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         try:
             assert process.stdout.readline() == "here\n"
-            assert editing.post("compact")["done"] is False
+            with crealm.open(things) as db:
+                with db.write():
+                    db["Thing"].get(0).bytes = bytes(900_000)
+                with db.write():
+                    db["Thing"].get(0).bytes = b""
+            told = editing.post("compact")  # The holder keeps its version, which lacks the bytes.
+            assert told["done"] is False and told["after"] < told["before"] // 2
         finally:
             process.communicate()
     assert content(things) == before

@@ -1,5 +1,6 @@
 """Compaction, backups, changes of key, databases in memory."""
 
+import json
 import os
 import subprocess
 import sys
@@ -63,6 +64,51 @@ def test_compact(tmp_path, secret):
         with pytest.raises(crealm.ReadOnlyError):
             db.compact()
         assert db["Person"].get(3).age == 1000
+
+
+@pytest.mark.parametrize("secret", SECRETS)
+def test_shrink_beside_readers_and_writers(tmp_path, secret):
+    path = tmp_path / "test.realm"
+    with crealm.open(path, schema=[PERSON], **secret) as db, crealm.open(path, **secret) as other:
+        fill(db)
+        with db.write():
+            db.add_many("Person", ({"id": n, "name": "to be deleted, " * 4, "age": n} for n in range(1000, 8000)))
+        with db.freeze() as frozen:
+            with db.write():
+                db["Person"].where("id >= 1000").delete_all()
+            before, size = contents(db), path.stat().st_size
+            assert db.shrink() == (size, path.stat().st_size)
+            assert len(frozen["Person"].where("id >= 1000")) == 7000 and frozen.verify() == []
+        told = []
+        assert db.shrink(progress=lambda *step: told.append(step))[1] == path.stat().st_size < size / 4
+        assert told and all(activity == "copying" and 0 <= done <= total for activity, done, total in told)
+        other.refresh()
+        assert contents(db) == contents(other) == before and db.verify() == []
+        with db.write(), pytest.raises(crealm.UsageError):
+            db.shrink()
+        with other.write():
+            other["Person"].get(3).age = 77
+        db.refresh()
+        assert db["Person"].get(3).age == 77 and db.verify() == []
+    with crealm.open(path, mode="r", **secret) as db:
+        with pytest.raises(crealm.ReadOnlyError):
+            db.shrink()
+        assert db["Person"].get(3).age == 77
+
+
+def test_an_interrupted_shrink_leaves_a_sound_file(tmp_path):
+    path = tmp_path / "test.realm"
+    with crealm.open(path, schema=[PERSON]) as db:
+        with db.write():
+            db.add_many("Person", ({"id": n, "name": f"person {n}" * 4, "age": n} for n in range(20_000)))
+        with db.write():
+            db["Person"].where("id % 7 != 0").delete_all()
+        before = contents(db)
+        with pytest.raises(crealm.Interrupted):
+            db.shrink(progress=lambda *_: False)
+        assert contents(db) == before and db.verify() == []
+        db.shrink()
+        assert contents(db) == before and db.verify() == []
 
 
 @pytest.mark.parametrize("secret", SECRETS)
@@ -190,6 +236,21 @@ def test_wrong_keys_have_a_class_of_their_own(tmp_path):
         with pytest.raises(crealm.DataError):
             crealm.open(tmp_path / "new.realm", mode="rwc", **bad)
     assert not (tmp_path / "new.realm").exists()
+
+
+def test_the_command_line_shortens_a_file_in_use(tmp_path, capsys):
+    path = tmp_path / "test.realm"
+    with crealm.open(path, schema=[PERSON]) as db:
+        fill(db)
+        with db.write():
+            db.add_many("Person", ({"id": n, "name": "to be deleted, " * 4, "age": n} for n in range(1000, 8000)))
+        with db.write():
+            db["Person"].where("id >= 1000").delete_all()
+        before, size = contents(db), path.stat().st_size
+        assert main(["compact", str(path), "--online", "--json"]) == 0
+        told = json.loads(capsys.readouterr().out)
+        assert told["compacted"] is True and told["sizeBefore"] == size and told["size"] == path.stat().st_size < size / 4
+        assert contents(db) == before and db.verify() == []
 
 
 def test_on_compact(tmp_path):

@@ -21,6 +21,33 @@ extension Realm {
         return done
     }
 
+    /// Makes the file shorter while it stays in use: other instances and processes go on to read and write it.
+    ///
+    /// The call makes commits without changes. Each moves some data from the end of the file to free space further in;
+    /// when the end is free and no version that is in use reaches there, it is cut off. So a version that somebody keeps
+    /// limits what can be gained. A file with less free space than 16 KB, or than a 32nd, stays as it is. After an error or an interruption the file is sound and as short as it has become.
+    /// - Returns: the size of the file in bytes before and after the call.
+    /// - Throws: 2005 inside a write transaction, and for a Realm opened for reading only.
+    @discardableResult
+    public func compactOnline() throws(RealmError) -> (before: Int, after: Int) {
+        try enter(.realm)
+        defer { leave() }
+        try checkReplaceable("compact")
+        guard !configuration.isInMemory else {
+            throw RealmError(.illegalCombination, "A Realm in memory has no file that could become shorter")
+        }
+        try refresh()
+        let before = try transaction.fileSize()
+        try transaction.shrinkNow { () throws(RealmError) in
+            try beginWrite()
+            do throws(RealmError) { try commitWrite() } catch {
+                if isWriting { try? cancelWrite() }
+                throw error
+            }
+        }
+        return (before, try transaction.fileSize())
+    }
+
     private func checkReplaceable(_ what: String) throws(RealmError) {
         guard !isFrozen else { throw frozenError(what) }
         guard database.isWritable, configuration.schemaMode != .immutable, configuration.schemaMode != .readOnly else {

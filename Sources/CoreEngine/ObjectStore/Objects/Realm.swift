@@ -184,6 +184,8 @@ public final class Realm: RealmOpening {
         self.path = path
         transaction = try Transaction(database)
         transaction.place = scheduler.place
+        transaction.shrinkingPolicy.leastSize = max(0, configuration.shrinkingLeastSize)
+        transaction.shrinkingPolicy.freePercent = configuration.shrinkingFreePercent
         attendToLongCalls()
         Log.write(.storage, .detail, "Open file: \(configuration.path)")
         Log.write(.storage, .debug, "Number of participants: \(database.participantCount)")

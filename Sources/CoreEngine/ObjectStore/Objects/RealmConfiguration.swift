@@ -73,6 +73,13 @@ public struct RealmConfiguration: Sendable {
     /// How commits reach the disk.
     public var durability = CommitDurability.full
 
+    /// A file shrinks while it is in use when it has at least this many bytes, and more than `shrinkingFreePercent` of
+    /// it is free space.
+    public var shrinkingLeastSize = 1 << 20
+
+    /// The share of free space, in percent, from which commits of this Realm make the file shorter; 100: they never do.
+    public var shrinkingFreePercent = 50
+
     /// Whether opens with the same scheduler share one instance.
     public var isCached = false
 

@@ -10,7 +10,7 @@ and only for files that may be edited:
     /FILE/undo, redo   {"preview": …}: undoes the last edit, and makes it again
     /FILE/rows         {"class": name, "format": "csv", "tsv" or "json", "text": text, "preview": …}: creates an object for each row
     /FILE/structure    {"changes": [change, …], "preview": …}: changes classes and properties; see `structure`
-    /FILE/compact      {}: rewrites the file without its free space
+    /FILE/compact      {}: rewrites the file without its free space; while other programs use it, shortens it in place ("done" is false then)
     /FILE/upgrade      {}: converts a file of an older format to the newest one
 
 The answer to an edit is {"version", "total", "changes", "marks", "lost", "undo", "redo"}: the values before and after each change, the marks of the
@@ -113,6 +113,8 @@ def compact(editor: Editor, given: Mapping[str, Any]) -> Json:
     file.leave()
     with file.open_for_writing() as db:
         is_done = db.compact()
+        if not is_done:  # Other programs use the file.
+            db.shrink()
     return {"done": is_done, "before": before, "after": os.path.getsize(file.path)}
 
 

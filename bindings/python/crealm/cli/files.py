@@ -21,7 +21,9 @@ def add(commands: Commands) -> None:
     _add_new_secret(command, required=False, key="another key for the copy (default: the same)", plain="do not encrypt the copy")
     _add_cipher(command, "how the copy is encrypted")
     add_json(command)
-    add_json(commands.writer("compact", compact, "rewrite the file without free space"))
+    command = commands.writer("compact", compact, "rewrite the file without free space")
+    command.add_argument("--online", action="store_true", help="shorten the file in place, also while other programs use it")
+    add_json(command)
     command = commands.writer("encrypt", encrypt, "encrypt a plain file")
     _add_new_secret(command, required=True, key="the key that the file gets")
     _add_cipher(command, "how the file is encrypted")
@@ -71,7 +73,7 @@ def backup(db: Database, options: argparse.Namespace) -> int:
 def compact(db: Database, options: argparse.Namespace) -> int:
     before = os.path.getsize(db.path)
     with watched("compact") as progress:
-        done = db.compact(progress=progress)
+        done = db.shrink(progress=progress) is not None if options.online else db.compact(progress=progress)
     after = os.path.getsize(db.path)
     if options.json:
         print_json({"file": db.path, "compacted": done, "sizeBefore": before, "size": after, "upgradedFrom": options.upgraded_from})

@@ -25,7 +25,8 @@ export async function show([file], options, page) {
     h("td", { class: "numeric", title: `${grouped(part.bytes)} bytes` }, sized(part.bytes)),
     h("td", { class: "numeric faint" }, percent(part.bytes, found.total))));
   const element = h("section", { class: "sheet wide" }, h("h1", {}, "Space"),
-    h("p", {}, `${sized(found.total)}, ${sized(found.free)} of them free. Compacting would leave ${sized(found.total - found.free)}.`),
+    h("p", {}, `${sized(found.total)}, ${sized(found.free)} of them free. Compacting would leave ${sized(found.total - found.free)}. `
+      + "A file over 1 MB shrinks while programs write it, as long as more than half of it is free."),
     later,
     page.editing && h("p", {}, h("button", { type: "button", onclick: (event) => compact(file, page, event.target) }, "Compact the file")),
     found.total > 0 && treemap(file, found),
@@ -63,12 +64,13 @@ function growth(sizes) {
   )];
 }
 
-/** Rewrites the file without its free space. */
+/** Rewrites the file without its free space, or shortens it while other programs use it. */
 async function compact(file, page, button) {
   button.disabled = true;
   try {
     const told = await send([file, "compact"], {});
-    const text = told.done ? `${sized(told.before)} before, ${sized(told.after)} now.` : "Another program has the file open. Nothing was done.";
+    const text = `${sized(told.before)} before, ${sized(told.after)} now.`
+      + (told.done ? "" : " Another program has the file open: the file was shortened in place. Versions that are in use may keep space.");
     dialog("Compact", (close) => h("div", {}, h("p", {}, text), h("button", { type: "button", onclick: () => { close(); page.reload(); } }, "Close")));
   } catch (error) {
     trouble(error);
