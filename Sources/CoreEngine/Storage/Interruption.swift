@@ -85,6 +85,12 @@ package final class Interruption: @unchecked Sendable {
         if calls.load(ordering: .relaxed) & 1 != 0 || report != nil { try testClosely(done, total) }
     }
 
+    /// As `test`, after a piece of work that took long.
+    func testAfterLongWork(_ done: Int, of total: Int) throws(RealmError) {
+        tests = 15
+        try test(done, of: total)
+    }
+
     @inline(never) private func testClosely(_ done: Int, _ total: Int) throws(RealmError) {
         if calls.load(ordering: .relaxed) & 1 != 0 { throw Self.interrupted() }
         guard let report else { return }

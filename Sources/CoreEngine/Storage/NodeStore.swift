@@ -91,6 +91,13 @@ final class NodeStore {
         if let interruption { try interruption.borrow { (i) throws(RealmError) in try i.test(done, of: total) } }
     }
 
+    /// As `test`, after a piece of work that took long.
+    func testAfterLongWork(_ done: Int, of total: Int) throws(RealmError) {
+        if let interruption {
+            try interruption.borrow { (i) throws(RealmError) in try i.testAfterLongWork(done, of: total) }
+        }
+    }
+
     /// For a loop over the bytes of a value.
     @inline(__always) var byteWork: ByteWork { ByteWork(interruption) }
 

@@ -119,7 +119,7 @@ struct Shrinking {
 
     /// Notes how far the walk of a commit came.
     mutating func note(_ mover: TailMover, logicalSize: Int) {
-        if mover.failure != nil { isGivenUp = true }
+        if let failure = mover.failure, failure.isDamage { isGivenUp = true }
         if let stop = mover.stop {
             position = stop
             return

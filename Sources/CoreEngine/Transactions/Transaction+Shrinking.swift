@@ -42,7 +42,7 @@ extension Transaction {
                 idle = movedBytes == 0 && size == before.size && logicalSize == before.logical ? idle + 1 : 0
                 fruitless = size + logicalSize < smallest ? 0 : fruitless + 1
                 smallest = min(smallest, size + logicalSize)
-                try store.test(max(0, first - size), of: first)
+                try store.testAfterLongWork(max(0, first - size), of: first)
             }
         }
     }

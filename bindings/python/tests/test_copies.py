@@ -102,7 +102,7 @@ def test_an_interrupted_shrink_leaves_a_sound_file(tmp_path):
         with db.write():
             db.add_many("Person", ({"id": n, "name": f"person {n}" * 4, "age": n} for n in range(20_000)))
         with db.write():
-            db["Person"].where("id % 7 != 0").delete_all()
+            db["Person"].where("NOT name CONTAINS '77'").delete_all()
         before = contents(db)
         with pytest.raises(crealm.Interrupted):
             db.shrink(progress=lambda *_: False)
@@ -249,7 +249,11 @@ def test_the_command_line_shortens_a_file_in_use(tmp_path, capsys):
         before, size = contents(db), path.stat().st_size
         assert main(["compact", str(path), "--online", "--json"]) == 0
         told = json.loads(capsys.readouterr().out)
-        assert told["compacted"] is True and told["sizeBefore"] == size and told["size"] == path.stat().st_size < size / 4
+        assert told["compacted"] is True and told["sizeBefore"] == size and told["size"] == path.stat().st_size
+        for _ in range(3):
+            db.refresh()  # Until now it kept an older version.
+            assert main(["compact", str(path), "--online"]) == 0
+        assert path.stat().st_size < size / 4
         assert contents(db) == before and db.verify() == []
 
 
