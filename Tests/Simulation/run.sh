@@ -32,7 +32,9 @@ fixtures=$(Scripts/fixtures.sh)
 if [ "$long" = --long ]; then
     run crash-states crash-states --seeds 1-50 --commits 40 --jobs 2
     run crash-states-plain-names crash-states --seeds 1001-1010 --commits 20 --jobs 2 --plain-names
+    run crash-states-shrinking crash-states --seeds 1-20 --commits 14 --jobs 2 --shrink 8192
     run histories histories --seeds 1-2500 --jobs 2
+    run histories-shrinking histories --seeds 1-500 --jobs 2 --shrink 8192
     run nth nth --seeds 0-19 --jobs 2
     [ ! -d "$fixtures/sdk" ] || run nth-upgrades nth --seeds 20-26 --forms plain --fixtures "$fixtures" --jobs 2
     # A copy of the sources with a planted fault: space is used again one commit too early.
@@ -47,6 +49,10 @@ else
     run crash-states crash-states --seeds 1-2 --commits 6 --jobs 2
     run histories histories --seeds 1-8 --jobs 2
     run nth nth --seeds 11-11 --jobs 2
+    # Files that shrink: a cut behind the end of the version to which the header on the disk leads, and a file in which
+    # nodes were moved back and forth without end.
+    run crash-states-shrinking crash-states --seeds 3-3 --commits 6 --forms plain --shrink 8192
+    run histories-shrinking histories --seeds 105-106 --jobs 2 --shrink 8192
     # A commit after a group, on a disk that still leads to the snapshot before the group.
     run crash-states-27 crash-states --seeds 27-27 --commits 34 --forms plain
     # Histories that failed once: a failed flush that drops a root record which other processes have not read yet, a
