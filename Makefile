@@ -14,7 +14,7 @@ export PYTHONPATH := $(abspath bindings/python)
 export PYTHONDONTWRITEBYTECODE := 1
 export SWIFT_BACKTRACE := enable=no
 
-.PHONY: all lib debug help test-one demo test test-abi abi docs lint format test-c test-swift test-python test-browse wheel deb release-check test-wheel test-fixtures test-fuzz test-crash test-rescue test-live test-simulation test-encryption test-threads tsan asan bench bench-python bench-swift bench-browse bench-sizes install clean tidy
+.PHONY: all lib debug help test-one demo test test-abi abi docs lint format test-c test-swift test-realm-swift test-python test-browse wheel deb release-check test-wheel test-fixtures test-fuzz test-crash test-rescue test-live test-simulation test-encryption test-threads tsan asan bench bench-python bench-swift bench-browse bench-sizes install clean tidy
 
 all: lib
 
@@ -90,6 +90,12 @@ test-swift:
 	@Scripts/check_refusals.py
 	@Scripts/check_swift_articles.py
 	@Scripts/check_macros.py
+
+##   make test-realm-swift REALM_SWIFT=…
+##                                   the tests of Realm's Swift package, from a checkout of it (docs/realmswift-tests.md)
+test-realm-swift:
+	@Scripts/need.sh swift sodium openssl python3
+	@Tests/RealmOwn/run.py "$(REALM_SWIFT)"
 
 ##   make test-python                the Python package
 test-python: lib

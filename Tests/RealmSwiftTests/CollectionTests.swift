@@ -243,7 +243,8 @@ struct CollectionTests {
             ida.description.hasPrefix(
                 "Person {\n\tid = 1;\n\tname = Ida;\n\tage = 0;\n\tbest = (null);\n\taddress = Address {\n\t\tstreet = Long;"
             ))
-        #expect(ida.dogs.description.hasPrefix("List<Dog> (\n\t[0] Dog {\n\t\tname = Rex;"))
+        #expect(ida.dogs.description.hasPrefix("List<Dog> <0x"))
+        #expect(ida.dogs.description.contains("> (\n\t[0] Dog {\n\t\tname = Rex;"))
         try realm.write { realm.delete(ida) }
         #expect(ida.description == "[invalid object]")
         _ = folder

@@ -64,6 +64,91 @@ struct PortingTests {
         _ = folder
     }
 
+    /// Aggregates as the types of Foundation, which programs for Apple platforms ask for.
+    @Test func aggregatesOfFoundation() throws {
+        let (realm, folder, person) = try filled()
+        #expect(person.dogs.max(ofProperty: "age") as NSNumber? == 3)
+        #expect(person.dogs.sum(ofProperty: "age") as NSNumber == 6)
+        #expect(person.dogs.average(ofProperty: "age") as NSNumber? == 3)
+        #expect(realm.objects(Dog.self).where { $0.age > 9 }.min(ofProperty: "age") as NSNumber? == nil)
+        let dates = List<Date>()
+        dates.append(Date(timeIntervalSince1970: 5))
+        #expect(dates.max() == Date(timeIntervalSince1970: 5))
+        _ = folder
+    }
+
+    /// Collections describe themselves with their address.
+    @Test func descriptions() throws {
+        let (realm, folder, person) = try filled()
+        let dogs = person.dogs, rows = realm.objects(Dog.self)
+        let address = "<0x[0-9a-f]+> [(]\n"
+        #expect(dogs.description.range(of: "^List<Dog> " + address + "\t.0. Dog", options: .regularExpression) != nil)
+        #expect(rows.description.range(of: "^Results<Dog> " + address, options: .regularExpression) != nil)
+        #expect(rows.description == rows.description && dogs.description == person.dogs.description)
+        let empty = List<Dog>()
+        #expect(empty.description.range(of: "^List<Dog> " + address + "\n[)]$", options: .regularExpression) != nil)
+        #expect(AnyRealmCollection(empty).description.hasPrefix("AnyRealmCollection<Dog> <0x0> ("))
+        #expect(Map<String, Dog?>().description.hasPrefix("Map<string, Dog> <0x"))
+        #expect(Map<String, Int>().description.hasPrefix("Map<string, Int> <0x"))
+        _ = folder
+    }
+
+    /// Values of any type by name are the values inside.
+    @Test func valuesOfAnyType() {
+        let list = List<AnyRealmValue>()
+        list.append(objectsIn: [.int(1), .string("x"), .none])
+        let values = list.value(forKey: "self")
+        #expect(values[0] as? Int == 1 && values[1] as? String == "x" && values[2] == nil)
+        let map = Map<String, AnyRealmValue>()
+        map["a"] = .double(1.5)
+        map["b"] = AnyRealmValue.none
+        #expect(map.value(forKey: "a") as? Double == 1.5 && map.value(forKey: "b") == nil)
+    }
+
+    /// Errors of files, as in Realm's package.
+    @Test func errorsOfFiles() throws {
+        func thrown(_ configuration: Realm.Configuration) -> Realm.Error? {
+            do { _ = try Realm(configuration: configuration) } catch { return error as? Realm.Error }
+            return nil
+        }
+        let folder = try Folder(), types = [Person.self, Dog.self, Address.self, Country.self]
+        let file = folder.url.appendingPathComponent("small.realm")
+        try Data("a".utf8).write(to: file)
+        let below = thrown(Realm.Configuration(fileURL: file.appendingPathComponent("x.realm"), objectTypes: types))
+        #expect(below?.code == .fileOperationFailed)
+        let small = thrown(Realm.Configuration(fileURL: file, objectTypes: types))
+        #expect(small?.localizedDescription.hasSuffix("too small (1 bytes) to be a valid Realm.") == true)
+        let missing = folder.url.appendingPathComponent("missing.realm")
+        let unopened = thrown(Realm.Configuration(fileURL: missing, readOnly: true, objectTypes: types))
+        #expect(unopened?.code == .fileNotFound)
+        do {
+            _ = try schemaVersionAtURL(missing)
+            Issue.record("nothing was thrown")
+        } catch let error as Realm.Error {
+            #expect(error.code == .invalidDatabase && error.localizedDescription.hasSuffix("has not been initialized."))
+        }
+    }
+
+    /// A link of an object without a model gets an object of a model: the file gets a copy.
+    @Test func aModelBehindADynamicObject() throws {
+        let (realm, folder, person) = try filled()
+        try realm.write {
+            let dynamic = try #require(realm.dynamicObject(ofType: "Person", forPrimaryKey: person.id))
+            dynamic["best"] = Person(value: ["id": 8, "name": "Max"])
+            #expect((dynamic["best"] as? DynamicObject)?["name"] as? String == "Max")
+            dynamic["address"] = Address(value: ["street": "Elm"])
+            #expect(person.best?.id == 8 && person.address?.street == "Elm")
+        }
+        #expect(realm.objects(Person.self).where { $0.name == "Max" }.count == 1)
+        _ = folder
+    }
+
+    /// A token without an observation, as a placeholder.
+    @Test func emptyToken() {
+        let token = NotificationToken()
+        token.invalidate()
+    }
+
     @Test func keyPathsWithUnions() throws {
         let (realm, folder, person) = try filled()
         let dogs = person.dogs

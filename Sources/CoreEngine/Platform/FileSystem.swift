@@ -12,6 +12,9 @@
 enum FileSystem {
     static func exists(_ path: String) -> Bool { system.access(path, F_OK) == 0 }
 
+    /// Whether a part of the path that should be a folder is something else.
+    static func isBelowFile(_ path: String) -> Bool { system.access(path, F_OK) != 0 && errno == ENOTDIR }
+
     /// Whether this process may write the file at `path`.
     static func isWritable(_ path: String) -> Bool { system.access(path, W_OK) == 0 }
 

@@ -55,7 +55,7 @@ extension DatabaseFile {
         }
         if size == 0 { throw invalid(readOnly ? "Read-only access to empty Realm file" : "file is empty") }
         guard size >= Format.headerSize else {
-            throw invalid("file is non-empty but too small (\(size) bytes) to be a valid Realm")
+            throw invalid("file is non-empty but too small (\(size) bytes) to be a valid Realm.")
         }
         let header = if let given { given } else { try readHeader() }
         // After a failed growth the last word of the file may be incomplete: no node is there.

@@ -240,7 +240,9 @@ final class DatabaseFile: @unchecked Sendable {
             }
         }
         if let failure { throw failure }
-        guard count == 24 else { throw invalid("file is non-empty but too small (\(count) bytes) to be a valid Realm") }
+        guard count == 24 else {
+            throw invalid("file is non-empty but too small (\(count) bytes) to be a valid Realm.")
+        }
         return withUnsafeBytes(of: bytes) { FileHeader(bytes: $0.start) }
     }
 

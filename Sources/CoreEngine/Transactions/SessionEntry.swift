@@ -29,6 +29,11 @@ struct SessionEntry {
     /// and may be created.
     func look() throws(RealmError) -> DatabaseFile? {
         guard FileSystem.exists(path) else {
+            guard !FileSystem.isBelowFile(path) else {
+                throw RealmError(
+                    .fileOperationFailed, "Failed to open file at path '\(path)': \(Platform.text(ofError: 20))",
+                    path: path)
+            }
             guard creating else {
                 throw RealmError(
                     .fileNotFound, "Failed to open file at path '\(path)': \(Platform.text(ofError: 2))", path: path)

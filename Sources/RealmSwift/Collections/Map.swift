@@ -82,7 +82,9 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
     public func updateValue(_ value: Value, forKey key: Key) { store(value, key) }
 
     /// Returns the value for a key; nil if the key does not exist.
-    public func value(forKey key: Key) -> Any? { self[key].map { $0 as Any } }
+    public func value(forKey key: Key) -> Any? {
+        self[key].flatMap { value in (value as? AnyRealmValue).map(\.any) ?? value }
+    }
 
     public func value(forKeyPath keyPath: String) -> Any? {
         let parts = keyPath.split(separator: ".", maxSplits: 1).map(String.init)
@@ -179,13 +181,17 @@ extension Map: ThreadConfined, Equatable, CustomStringConvertible, AnyCollection
 
     public var description: String { text(depth: 0) }
 
+    /// The class of objects; else the type of the values.
+    private var elementName: String {
+        Value._rlmShape.target.map { "\($0)" } ?? "\(Value.self)"
+    }
+
     func text(depth: Int) -> String {
         let blanks = String(repeating: "\t", count: depth + 1)
         let shown = asKeyValueSequence().prefix(100).map {
             "\(blanks)[\($0.key)]: \(describe(unwrapped($0.value), depth + 1))"
         }
-        return "Map<\(Key.self), \(Value.self)> (\n" + shown.joined(separator: ",\n") + "\n"
-            + String(repeating: "\t", count: depth) + ")"
+        return collectionText("Map<string, \(elementName)>", self, shown, depth)
     }
 }
 

@@ -166,10 +166,10 @@ extension RealmCollection {
     // MARK: By name
 
     /// Returns the values of a property, one for each element; for a set, without duplicates. `self` returns the
-    /// elements themselves.
+    /// elements themselves, and the values inside of `AnyRealmValue`.
     public func value(forKey key: String) -> [Any?] {
         values { element in
-            if key == "self" { return element }
+            if key == "self" { return (element as? AnyRealmValue).map(\.any) ?? element }
             guard let object = unwrapped(element) as? ObjectBase else { misuse("Values have no property '\(key)'") }
             return object.value(forKey: key)
         }
@@ -267,8 +267,10 @@ extension RealmCollection {
         let blanks = String(repeating: "\t", count: depth + 1)
         let shown = prefix(100).enumerated().map { "\(blanks)[\($0)] \(describe(unwrapped($1), depth + 1))" }
         let rest = count > 100 ? ["\(blanks)... \(count - 100) objects skipped."] : []
-        return "\(Self.self) (\n" + (shown + rest).joined(separator: ",\n") + "\n"
-            + String(repeating: "\t", count: depth) + ")"
+        // The address of the collection; of results, that of their rows.
+        let shower: AnyObject? =
+            type(of: self as Any) is AnyObject.Type ? self as AnyObject : realm == nil ? nil : _rlmRows().found
+        return collectionText("\(Self.self)", shower, shown + rest, depth)
     }
 }
 

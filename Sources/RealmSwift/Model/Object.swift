@@ -141,7 +141,7 @@ extension ObjectKeyIdentifiable where Self: ObjectBase {
 
 extension ObjectBase {
     fileprivate final var stableId: UInt64 {
-        guard let managed else { return UInt64(UInt(bitPattern: ObjectIdentifier(self).hashValue)) }
+        guard let managed else { return UInt64(UInt(bitPattern: ObjectIdentifier(self))) }
         // A Realm has few classes, so their numbers fit above the bits of the row keys.
         return UInt64(managed.table.raw) << 48 ^ UInt64(bitPattern: named.made.raw)
     }

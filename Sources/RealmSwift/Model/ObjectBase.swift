@@ -228,6 +228,13 @@ func describe(_ value: Any?, _ depth: Int) -> String {
     }
 }
 
+/// Returns the description of a collection in Realm's format: its type, its address, and a line for each element.
+func collectionText(_ type: String, _ object: AnyObject?, _ lines: [String], _ depth: Int) -> String {
+    let address = String(object.map { UInt(bitPattern: ObjectIdentifier($0)) } ?? 0, radix: 16)
+    let blanks = String(repeating: "\t", count: depth)
+    return "\(type) <0x\(address)> (\n" + (lines.isEmpty ? blanks : lines.joined(separator: ",\n")) + "\n\(blanks))"
+}
+
 /// Collections that print themselves inside the description of an object.
 protocol AnyCollectionText { func text(depth: Int) -> String }
 

@@ -144,9 +144,12 @@ extension Persisted: PropertyAccess {
     /// first, which is impossible for an object without a model.
     private static func placeOfAny(_ object: ObjectBase, _ property: PropertyInfo, _ value: Any) -> _Place? {
         if shape.collection == .none, shape.type != .object { return object.place(property.index) }
-        guard shape.target == DynamicObject.self, isFilling(value), !(value is ObjectBase) else { return nil }
+        guard shape.target == DynamicObject.self, isFilling(value) else { return nil }
         let place = object.place(property.index)
-        return _Place(place.core, place.target, Addition(.all))
+        guard let object = value as? ObjectBase else { return _Place(place.core, place.target, Addition(.all)) }
+        // An object of a model that no Realm manages: the class without a model gets a copy.
+        guard !object.isManaged, !(object is DynamicObject) else { return nil }
+        return _Place(place.core, place.target, Addition(.all, isCopying: true))
     }
 
     static func setAny(_ object: ObjectBase, _ property: PropertyInfo, _ value: Any) -> Bool {

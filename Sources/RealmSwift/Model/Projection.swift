@@ -30,7 +30,7 @@ open class Projection<Root: ObjectBase & RealmCollectionValue>: ThreadConfined {
     public var isFrozen: Bool { rootObject.isFrozen }
 
     open var description: String {
-        let address = String(UInt(bitPattern: ObjectIdentifier(self).hashValue), radix: 16)
+        let address = String(UInt(bitPattern: ObjectIdentifier(self)), radix: 16)
         let lines = projectedProperties(self).map { name, p in
             "\t\(name)(\\.\(p.originName)) = \(p.value(rootObject).map { "\($0)" } ?? "nil");\n"
         }

@@ -27,6 +27,9 @@ public final class NotificationToken: @unchecked Sendable {  // The mutable stat
         state = Lock(initial: kept)
     }
 
+    /// Creates a token without an observation.
+    public convenience init() { self.init(nil, skip: nil, nil) }
+
     init(_ observer: RealmObserver) {
         nonisolated(unsafe) let kept = State(end: { observer.end() }, observer: observer)
         state = Lock(initial: kept)

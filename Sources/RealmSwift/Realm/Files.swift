@@ -103,7 +103,7 @@ private final class FirstOpen: @unchecked Sendable {
 /// Returns the schema version of a file, without a migration.
 public func schemaVersionAtURL(_ fileURL: URL, encryptionKey: Data? = nil) throws -> UInt64 {
     guard FileManager.default.fileExists(atPath: fileURL.path) else {
-        throw Realm.Error(.fileNotFound, "There is no Realm at '\(fileURL.path)'", fileURL)
+        throw Realm.Error(.invalidDatabase, "Realm at path '\(fileURL.path)' has not been initialized.", fileURL)
     }
     var configuration = RealmConfiguration(path: fileURL.path)
     do {

@@ -36,3 +36,26 @@ private func swiftNumber(_ number: NSNumber) -> Any {
 }
 
 private let truthClass: AnyClass = type(of: NSNumber(value: true))
+
+/// Aggregates may be asked for as these types: `results.max(ofProperty: "age") as NSNumber?`.
+extension NSNumber: _HasPersistedType, MinMaxType, AddableType {
+    public static func _rlmLoad(_ stored: _StoredValue) -> Self? { loaded(stored) as? Self }
+
+    /// A number for a stored value; nil if the value is not a number.
+    private static func loaded(_ stored: _StoredValue) -> NSNumber? {
+        switch stored.value {
+        case .int(let value): NSNumber(value: value)
+        case .bool(let value): NSNumber(value: value)
+        case .float(let value): NSNumber(value: value)
+        case .double(let value): NSNumber(value: value)
+        case .decimal: Decimal128._rlmLoad(stored).map { NSDecimalNumber(string: $0.description) }
+        default: nil
+        }
+    }
+}
+
+extension NSDate: _HasPersistedType, MinMaxType {
+    public static func _rlmLoad(_ stored: _StoredValue) -> Self? {
+        Date._rlmLoad(stored).map { Self(timeIntervalSinceReferenceDate: $0.timeIntervalSinceReferenceDate) }
+    }
+}
