@@ -26,6 +26,7 @@ import struct
 import sys
 import tempfile
 import time
+import traceback
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent.parent / "bindings/python"))
@@ -152,7 +153,7 @@ def reachable(top):
 def clusters(top):
     """The slots with the cluster roots: (table, slot)."""
     tables = top.slots[1] if isinstance(top.slots[1], Node) else None
-    return [(t, 2) for t in (tables.slots if tables else ()) if isinstance(t, Node) and t.slots and t.count > 2 and isinstance(t.slots[2], Node)]
+    return [(t, 2) for t in ((tables and tables.slots) or ()) if isinstance(t, Node) and t.slots and t.count > 2 and isinstance(t.slots[2], Node)]
 
 
 def claim(rng, honest):
@@ -734,8 +735,6 @@ def child(seed, tops, folder, options, note):
             operation(path, folder)
         except Exception as error:
             if not allowed(error):
-                import traceback
-
                 signal.setitimer(signal.ITIMER_PROF, 0)
                 traceback.print_exc()
                 return 3
@@ -773,19 +772,22 @@ def run(seed, tops, options):
             status = 4
             try:
                 status = child(seed, tops, folder, options, note)
+            except BaseException:
+                traceback.print_exc()
             finally:
                 os._exit(status)
         status = os.waitpid(pid, 0)[1]
         if status == 0:
             return None
-        if options.keep:
+        if options.keep and (folder / "pristine.realm").exists():
             options.keep.mkdir(parents=True, exist_ok=True)
             copy(folder / "pristine.realm", options.keep / f"{seed}.realm")
         name = list(OPERATIONS)[note[0] - 1] if note[0] else "before the first"
         how = f"ended by signal {os.WTERMSIG(status)}" if os.WIFSIGNALED(status) else f"status {os.WEXITSTATUS(status)}"
         if os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGPROF:
             how = f"more than {options.seconds} s"
-        return f"{note[8:].decode().strip()}: {name}: {how}"
+        changes = note[8:].rstrip(b" \0").decode()
+        return f"{changes}: {name}: {how}"
 
 
 def main():
@@ -802,8 +804,6 @@ def main():
                     (pathlib.Path(name) / f"{size}.image").write_bytes(image)
                 status = 0
             except BaseException:
-                import traceback
-
                 traceback.print_exc()
             os._exit(status)
         if os.waitpid(pid, 0)[1] != 0:
