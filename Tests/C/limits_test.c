@@ -429,6 +429,46 @@ static void chain(void) {
     realm_release(at), realm_release(middle), realm_release(top), realm_release(r), realm_release(c), realm_release(schema);
 }
 
+/* ---- Address space -------------------------------------------------------------------------------- */
+
+/* With a limit of address space, the maps of files leave some to the program, also if the limit is a power of two. */
+static void little_address_space(void) {
+    section = "little address space";
+    unlink(path);
+    realm_t* r = open_at(path);
+    if (!CHECK(r) || !CHECK(add_thing(r, 1))) return;
+    realm_close(r), realm_release(r);
+    for (int bits = 31; bits >= 28; bits--) {
+        fflush(stdout);
+        pid_t child = fork();
+        if (child == 0) {
+            failed = 0;
+            long pages = 0;
+            FILE* sizes = fopen("/proc/self/statm", "r");
+            if (!sizes || fscanf(sizes, "%ld", &pages) != 1) _exit(2);
+            fclose(sizes);
+            struct rlimit limit;
+            limit.rlim_cur = limit.rlim_max = (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE) + ((rlim_t)1 << bits);
+            CHECK(setrlimit(RLIMIT_AS, &limit) == 0);
+            realm_config_t* c = new_config(path);
+            crealm_check_t* check = NULL;
+            CHECK(crealm_check(c, 10, &check) && check);
+            realm_free(check), realm_release(c);
+            realm_t* opened = open_at(path);
+            if (CHECK(opened)) {
+                void* memory = malloc((size_t)32 << 20);
+                CHECK(memory);
+                free(memory);
+                for (int i = 0; i < 20; i++) CHECK(add_thing(opened, i));
+                realm_close(opened), realm_release(opened);
+            }
+            _exit(failed != 0);
+        }
+        int status = 0;
+        CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    }
+}
+
 int main(int argc, char** argv) {
     const char* only = argc > 3 ? argv[3] : "";
     realm_set_log_level(RLM_LOG_LEVEL_OFF);
@@ -440,7 +480,8 @@ int main(int argc, char** argv) {
         const char* name;
         void (*body)(void);
     } parts[] = {{"pinner", pinner}, {"many_realms", many_realms}, {"many_files", many_files}, {"few_descriptors", few_descriptors},
-                 {"no_locks", no_locks}, {"empty_leaf", empty_leaf}, {"chain", chain}};
+                 {"no_locks", no_locks}, {"empty_leaf", empty_leaf}, {"chain", chain},
+                 {"little_address_space", little_address_space}};
     if (!*only || strcmp(only, "pinners") == 0) pinners();
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         section = parts[i].name;

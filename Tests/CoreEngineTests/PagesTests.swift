@@ -10,7 +10,6 @@ private final class FakeForm: PageForm {
 
     func position(ofPage page: Int) -> Int { page * pageSize }
     var pageCount: Int
-    var fileSize: Int { pageCount * pageSize }
     var disk: [Int: (bytes: [UInt8], stamp: UInt64)] = [:]
     var next: UInt64 = 1
     var reads = 0, forgotten = 0
@@ -46,6 +45,8 @@ private final class FakeForm: PageForm {
     var physicalPages: Int { pageCount }
 
     func cut(to pages: Int) throws(RealmError) { pageCount = min(pageCount, pages) }
+
+    func isHeld(_ size: Int, inFileOf present: Int) throws(RealmError) -> Bool { present >= size }
 
     func readHeader(again: Bool) throws(RealmError) -> FileHeader { FileHeader() }
 

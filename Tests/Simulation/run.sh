@@ -53,12 +53,14 @@ else
     # nodes were moved back and forth without end.
     run crash-states-shrinking crash-states --seeds 3-3 --commits 6 --forms plain --shrink 8192
     run histories-shrinking histories --seeds 105-106 --jobs 2 --shrink 8192
+    # The size of the file cannot be asked once, after another process has made the file longer.
+    run nth-6 nth --seeds 6-6 --forms realm
     # A commit after a group, on a disk that still leads to the snapshot before the group.
     run crash-states-27 crash-states --seeds 27-27 --commits 34 --forms plain
     # Histories that failed once: a failed flush that drops a root record which other processes have not read yet, a
     # recovery that fails, a file size that cannot be read, a flush that fails while a process closes the file and
-    # another one continues.
-    for seed in 74 431 506 826 1422 1699 1983 14884; do run histories-$seed histories --seeds $seed-$seed; done
+    # another one continues, a failed flush that cuts the file at its end of free space.
+    for seed in 74 431 432 506 826 1422 1699 1983 14884; do run histories-$seed histories --seeds $seed-$seed; done
 fi
 must_find flush-lost "$library" crash-states --seeds 1-3 --commits 5 --from 2 --lose-flush 1
 echo "$passed passed, $failed failed"

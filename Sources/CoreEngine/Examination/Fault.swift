@@ -89,20 +89,25 @@ package struct Faults {
 
     init(limit: Int) { self.limit = limit }
 
-    mutating func add(_ kind: Fault.Kind, _ what: String, _ place: Fault.Place, offset: Int = 0) {
-        append(kind, offset == 0 ? what : "\(what) (at byte \(offset))", place, offset)
+    mutating func add(
+        _ kind: Fault.Kind, _ what: @autoclosure () -> String, _ place: Fault.Place, offset: Int = 0
+    ) {
+        append(kind, offset == 0 ? what() : "\(what()) (at byte \(offset))", place, offset)
     }
 
     /// Adds an error that occurred while a node was read.
     mutating func add(_ error: RealmError, _ place: Fault.Place) { append(.node, error.message, place, error.offset) }
 
-    private mutating func append(_ kind: Fault.Kind, _ what: String, _ place: Fault.Place, _ offset: Int) {
+    /// - Parameter what: made only for a fault that is kept, because a damaged list may have millions of faults.
+    private mutating func append(
+        _ kind: Fault.Kind, _ what: @autoclosure () -> String, _ place: Fault.Place, _ offset: Int
+    ) {
         if kind == .node || kind == .space {
-            guard offset == 0 ? unplaced.insert(Name(what)).inserted : nodes.insert(offset).inserted else { return }
+            guard offset == 0 ? unplaced.insert(Name(what())).inserted : nodes.insert(offset).inserted else { return }
         }
         count += 1
         counts[kind, default: 0] += 1
-        if first.count < limit { first.append(Fault(kind, what, place, offset: offset)) }
+        if first.count < limit { first.append(Fault(kind, what(), place, offset: offset)) }
     }
 
     /// Number of faults of these kinds.

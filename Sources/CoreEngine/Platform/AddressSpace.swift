@@ -63,8 +63,12 @@ final class AddressSpace: @unchecked Sendable {
                 + "close it everywhere in this process, and open it again", path: path)
     }
 
+    /// Address space that a process with a limit (`ulimit -v`) keeps for the rest of the program, whose allocations
+    /// would fail otherwise.
+    private static let leastRoom = 64 << 20
+
     /// Reserves address space for a file of up to `fileCapacity` bytes. The size is halved while the operating system
-    /// refuses, but never below `minimum`.
+    /// refuses, but never below `minimum`; then half of what it gives stays for the program.
     init(fileCapacity wanted: Int, slabCapacity: Int, minimum: Int) throws(RealmError) {
         var capacity = wanted
         var slab = slabCapacity
@@ -75,9 +79,9 @@ final class AddressSpace: @unchecked Sendable {
                 "The open Realm files of this process reserve \(before >> 40) TB of address space: close some")
         }
         while true {
-            let address = system.mmap(
-                nil, capacity + slab, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
-            if let address, address != MAP_FAILED {
+            let isLast = capacity / 2 < minimum
+            let room = capacity == wanted ? 0 : isLast ? Self.leastRoom : max(Self.leastRoom, (capacity + slab) / 2)
+            if let address = Self.reserve(capacity + slab, leaving: room) {
                 do throws(RealmError) { watched = try WatchedMap(address, isWritable: false) } catch {
                     _ = system.munmap(address, capacity + slab)
                     throw error
@@ -88,11 +92,24 @@ final class AddressSpace: @unchecked Sendable {
                 Self.reserved.add(capacity + slab, ordering: .relaxed)
                 return
             }
-            if capacity / 2 < minimum { break }
+            if isLast { break }
             capacity /= 2
             slab = slab > 0 ? min(slab, capacity) : 0
         }
         throw RealmError(.addressSpaceExhausted, "No address space for a map of \(minimum) bytes")
+    }
+
+    /// Nil if the operating system refuses, or if fewer than `room` bytes were left.
+    private static func reserve(_ size: Int, leaving room: Int) -> UnsafeMutableRawPointer? {
+        let flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE
+        guard let address = system.mmap(nil, size, PROT_NONE, flags, -1, 0), address != MAP_FAILED else { return nil }
+        guard room > 0 else { return address }
+        if let left = system.mmap(nil, room, PROT_NONE, flags, -1, 0), left != MAP_FAILED {
+            _ = system.munmap(left, room)
+            return address
+        }
+        _ = system.munmap(address, size)
+        return nil
     }
 
     deinit {

@@ -191,10 +191,10 @@ final class DatabaseFile: @unchecked Sendable {
     func verifyLength(_ size: Int) throws(RealmError) {
         try verifyWhole()
         let present = try file.size()
-        let wanted =
-            try pages?.withForm { (form) throws(RealmError) in try form.dataSize < size ? Int.max : form.fileSize }
-            ?? size
-        guard present >= wanted else { throw lost() }
+        let isHeld =
+            try pages?.withForm { (form) throws(RealmError) in try form.isHeld(size, inFileOf: present) }
+            ?? (present >= size)
+        guard isHeld else { throw lost() }
     }
 
     /// Marks the map as broken: from now on, nothing that was read from the file is valid.

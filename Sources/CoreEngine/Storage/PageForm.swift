@@ -10,8 +10,9 @@ protocol PageForm: AnyObject {
     /// The number of pages for which the file has room.
     var pageCount: Int { get throws(RealmError) }
 
-    /// Size of the file in bytes, for that number of pages.
-    var fileSize: Int { get throws(RealmError) }
+    /// Whether a file that now has `present` bytes holds `size` bytes of data. What the form knows about the file may be
+    /// older: another process may have written since.
+    func isHeld(_ size: Int, inFileOf present: Int) throws(RealmError) -> Bool
 
     /// Position in the file of a page's ciphertext.
     func position(ofPage page: Int) -> Int

@@ -106,11 +106,9 @@ final class RealmForm: PageForm {
     }
 
     /// Without the metadata page that `resize` makes in advance when the last block is full.
-    var fileSize: Int {
-        get throws(RealmError) {
-            let pages = try pageCount
-            return (pages + (pages + Self.slots - 1) / Self.slots) * 4096
-        }
+    func isHeld(_ size: Int, inFileOf present: Int) -> Bool {
+        knownPages = Self.pages(inFileOf: present)
+        return size <= Self.pages(inFileOf: present) * 4096
     }
 
     // MARK: Places. Format: storage §7.2, §7.3.

@@ -31,7 +31,8 @@ final class RescuedForm: PageForm {
 
     let pageSize = SealedForm.payload
     var pageCount: Int { get throws(RealmError) { count } }
-    var fileSize: Int { get throws(RealmError) { form.end(of: count) * SealedForm.blockSize } }
+
+    func isHeld(_ size: Int, inFileOf present: Int) -> Bool { present >= form.end(of: count) * SealedForm.blockSize }
 
     func position(ofPage page: Int) -> Int { form.position(ofPage: page) }
 

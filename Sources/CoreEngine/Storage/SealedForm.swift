@@ -264,7 +264,11 @@ final class SealedForm: PageForm {
     // MARK: Pages
 
     var pageCount: Int { get throws(RealmError) { max(grownTo, try root().pageCount) } }
-    var fileSize: Int { get throws(RealmError) { end(of: try pageCount) * Self.blockSize } }
+
+    func isHeld(_ size: Int, inFileOf present: Int) throws(RealmError) -> Bool {
+        let pages = max(try pageCount, (size + pageSize - 1) / pageSize)
+        return present >= end(of: pages) * Self.blockSize
+    }
 
     /// The ciphertext is behind nonce and tag.
     func position(ofPage page: Int) -> Int { pageBlock(page) * Self.blockSize + PageSeal.overhead }

@@ -344,6 +344,34 @@ def test_an_index_of_words_that_names_no_object(notes):
     assert len(found) == 2 and {x.property for x in found} == {"text"}
 
 
+def test_a_check_of_free_lists_that_claim_millions_of_chunks_can_be_ended(tmp_path):
+    class Small(crealm.Model):
+        n: int
+
+    path, told = tmp_path / "lists.realm", []
+    with crealm.open(path, schema=[Small]) as db, db.write():
+        db["Small"].create(n=1)
+    f = File(path)
+    for slot in (3, 4, 5):
+        # Lists of width 0: 16,777,215 zeros in eight bytes.
+        at = f.top[slot]
+        f.data[at + 4] = f.data[at + 4] & 0xF8
+        f.data[at + 5 : at + 8] = b"\xff\xff\xff"
+    f.save()
+
+    def end_at_the_second_time(*progress):
+        told.append(progress)
+        return len(told) < 2
+
+    with crealm.open(path, mode="immutable") as db:
+        # The first time is told at once, the second one in a loop that takes long enough.
+        with pytest.raises(crealm.Interrupted):
+            db.verify(progress=end_at_the_second_time)
+        found = db.verify(3)
+    assert [activity for activity, _, _ in told] == ["checking"] * 2
+    assert len(found) == 3 and found.total > 16_777_215
+
+
 @pytest.mark.parametrize("limit", [2.5, "1", None, b"1"])
 def test_a_limit_is_a_number(path, limit):
     with crealm.open(path, mode="rwc") as db:
