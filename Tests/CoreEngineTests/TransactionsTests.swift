@@ -169,7 +169,8 @@ private func read(_ realm: Realm) throws -> [Int64: Item] {
         if size != sizes.last { sizes.append(size) }
     }
     for (a, b) in zip(sizes, sizes.dropFirst()) {
-        let least = a < 1 << 20 ? 2 * a : a + min(max(a / 16, 64 << 10), 1 << 20)
+        let step = min(max(a / 16, 64 << 10), 1 << 20)
+        let least = a < 1 << 20 ? min(2 * a, max(1 << 20, a + step)) : a + step
         #expect(b % Platform.pageSize == 0 && b >= least, "\(a) → \(b)")
     }
     realm.close()

@@ -450,9 +450,10 @@ struct CommitWriter {
         let tail = free.takeTail(endingAt: logicalSize)
         let request = wanted - (tail?.size ?? 0) + (file.isEncrypted ? file.pageSize : 0)
         let old = logicalSize
-        // Doubled while the file is small, then by a sixteenth: many small commits would not fill a larger step. By an
-        // eighth after the file has shrunk.
-        var new = old < 1 << 20 ? 2 * old : old + min(max(old / 16, 64 << 10), 1 << 20)
+        // Doubled up to 1 MB, then by a sixteenth: many small commits would not fill a larger step. By an eighth after
+        // the file has shrunk.
+        let step = min(max(old / 16, 64 << 10), 1 << 20)
+        var new = old < 1 << 20 ? min(2 * old, max(1 << 20, old + step)) : old + step
         if hasShrunk { new = min(new, old + max(old / 8, 16 << 10)) }
         new = Format.roundUp(max(new, old + max(request, 8)), to: file.pageSize)
         guard new <= file.space.fileCapacity else {

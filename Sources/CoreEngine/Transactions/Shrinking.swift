@@ -1,6 +1,6 @@
 /// When a file shrinks by itself while it is in use.
 package struct ShrinkingPolicy: Equatable, Sendable {
-    /// Files of this size and shorter files stay as they are.
+    /// Files of this size, with one page more, and shorter files stay as they are.
     package var leastSize = 1 << 20
 
     /// The file begins to shrink when more than this share of it is free; 100: never by itself.
@@ -81,7 +81,7 @@ struct Shrinking {
         guard !isGivenUp else { return nil }
         if !isActive {
             let usable = free.usableSize
-            guard logicalSize > policy.leastSize, usable * 100 > logicalSize * policy.freePercent else {
+            guard logicalSize > policy.leastSize + pageSize, usable * 100 > logicalSize * policy.freePercent else {
                 return nil
             }
             if step == nil, pausedCommits < pause {
