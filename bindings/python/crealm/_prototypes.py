@@ -363,7 +363,6 @@ TABLE = [
     ("crealm_check", c_bool, [c_void_p, c_size_t, POINTER(c_void_p)], BLOCKING),
     ("crealm_compact_online", c_bool, [c_void_p, POINTER(c_size_t), POINTER(c_size_t)], BLOCKING + MOVES),
     ("crealm_config_set_durability", None, [c_void_p, c_int], QUICK),
-    ("crealm_config_set_shrinking", None, [c_void_p, c_size_t, c_int], QUICK),
     ("crealm_config_set_lock_timeout", None, [c_void_p, c_int64], QUICK),
     ("crealm_config_set_page_cipher", None, [c_void_p, c_int], QUICK),
     ("crealm_config_set_passphrase", c_bool, [c_void_p, c_char_p, c_size_t, c_uint32, c_uint64], QUICK),

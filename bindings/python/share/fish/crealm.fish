@@ -154,6 +154,7 @@ complete -c crealm -n '__fish_seen_subcommand_from backup' -l json -d 'print JSO
 complete -c crealm -n '__fish_seen_subcommand_from compact' -s h -l help -d 'show this help message and exit'
 complete -c crealm -n '__fish_seen_subcommand_from compact' -l key -r -d 'file with the 64 bytes of the encryption key'
 complete -c crealm -n '__fish_seen_subcommand_from compact' -l passphrase-file -r -d 'file whose first line is the passphrase'
+complete -c crealm -n '__fish_seen_subcommand_from compact' -l online -d 'shorten the file in place, also while other programs use it'
 complete -c crealm -n '__fish_seen_subcommand_from compact' -l json -d 'print JSON'
 complete -c crealm -n '__fish_seen_subcommand_from encrypt' -s h -l help -d 'show this help message and exit'
 complete -c crealm -n '__fish_seen_subcommand_from encrypt' -l key -r -d 'file with the 64 bytes of the encryption key'
