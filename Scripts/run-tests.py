@@ -40,7 +40,7 @@ def all_parts(fixtures):
         "C programs": ["Scripts/run-c-tests.sh"],
         "simulated machines (short)": ["Tests/Simulation/run.sh", LIBRARY],
         "mutated files (short)": ["env", f"KEEP_LIBRARY={LIBRARY}", "Tests/Fuzz/run.sh", fixtures, option("FUZZ_COUNT", "600"), "7000000"],
-        "shared nodes (short)": [PYTHON, "Tests/Fuzz/shared.py", LIBRARY, option("SHARED_COUNT", "150"), "1"],
+        "shared nodes (short)": [PYTHON, "Tests/Fuzz/shared.py", LIBRARY, option("SHARED_COUNT", "150"), "1", "--also", "10589"],
         "checks beside the independent checkers (short)": [PYTHON, "Tests/Fuzz/checkers.py", LIBRARY, fixtures, option("CHECKERS_COUNT", "120"), "1"],
         "encrypted files (short)": ["Scripts/run-encryption-tests.sh"],
         "files of other engines": ["Scripts/run-fixture-tests.sh"],

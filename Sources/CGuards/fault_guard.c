@@ -21,6 +21,7 @@ static _Atomic(int) used; /* entries at or behind it were never taken */
 static _Atomic(int) hint; /* where a free entry is looked for first */
 
 uint64_t fault_guard_alerts;
+uint64_t fault_guard_broken_maps;
 
 static uintptr_t page_size;
 static struct sigaction host_bus, host_segv;
@@ -44,6 +45,8 @@ int fault_guard_add(void* start, bool writable) {
 }
 void fault_guard_resize(int map, size_t size) { atomic_store(&maps[map].size, size); }
 void fault_guard_remove(int map) {
+    /* The alert stays: a call that began before still asks its own map. */
+    if (atomic_exchange(&maps[map].broken, false)) __atomic_fetch_sub(&fault_guard_broken_maps, 1, __ATOMIC_SEQ_CST);
     atomic_store(&maps[map].size, 0);
     atomic_store(&maps[map].start, 0);
     if (map < atomic_load(&hint)) atomic_store(&hint, map);
@@ -51,7 +54,9 @@ void fault_guard_remove(int map) {
 bool fault_guard_is_broken(int map) { return atomic_load(&maps[map].broken); }
 void fault_guard_alert(void) { __atomic_fetch_add(&fault_guard_alerts, 1, __ATOMIC_SEQ_CST); }
 void fault_guard_break(int map) {
-    atomic_store(&maps[map].broken, true);
+    /* The count first: whoever sees the mark, or a zero, sees the count. */
+    __atomic_fetch_add(&fault_guard_broken_maps, 1, __ATOMIC_SEQ_CST);
+    if (atomic_exchange(&maps[map].broken, true)) __atomic_fetch_sub(&fault_guard_broken_maps, 1, __ATOMIC_SEQ_CST);
     fault_guard_alert();
 }
 

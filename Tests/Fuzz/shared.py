@@ -3,8 +3,9 @@
 limited memory.
 
     shared.py LIBRARY [COUNT [SEED]] [--seconds 10] [--memory 2048] [--only OPERATION] [--keep DIR]
+              [--also SEED,...]
 
-COUNT files (100) from seed SEED (1) on. Each is a sound file, split into its nodes, in which some nodes are put into
+COUNT files (100) from seed SEED (1) on, and those of --also. Each is a sound file, split into its nodes, in which some nodes are put into
 several places: children of one inner node, blobs of texts, lists and dictionaries inside of each other, towers of inner
 nodes over one leaf that claim up to 10^18 elements, free lists, the history, the slots of the top array; some claim a
 size that includes a hole after their end. All OPERATIONS run on each, in a child process that may have 2 GB of memory
@@ -44,6 +45,7 @@ parser.add_argument("--seconds", type=float, default=10)
 parser.add_argument("--memory", type=int, default=2048)
 parser.add_argument("--only", default="")
 parser.add_argument("--keep", type=pathlib.Path)
+parser.add_argument("--also", type=lambda text: [int(seed) for seed in text.split(",")], default=[])
 parser.add_argument("--timing", action="store_true")
 
 
@@ -816,14 +818,15 @@ def main():
     gc.freeze()
 
     passed = failed = 0
-    for seed in range(options.seed, options.seed + options.count):
+    seeds = [*range(options.seed, options.seed + options.count), *options.also]
+    for seed in seeds:
         wrong = run(seed, tops, options)
         passed, failed = passed + (not wrong), failed + bool(wrong)
         if wrong:
             print(f"FAIL seed {seed}: {wrong}", flush=True)
         elif options.timing and seed % 100 == 0:
             print(f"… {seed}", flush=True)
-    print(f"{options.count} files with {len(OPERATIONS)} operations each")
+    print(f"{len(seeds)} files with {len(OPERATIONS)} operations each")
     print(f"{passed} passed, {failed} failed")
     return failed != 0
 

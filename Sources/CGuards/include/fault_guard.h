@@ -33,5 +33,8 @@ void fault_guard_break(int map);
 extern uint64_t fault_guard_alerts;
 void fault_guard_alert(void);
 static inline bool fault_guard_is_alert(void) { return __atomic_load_n(&fault_guard_alerts, __ATOMIC_ACQUIRE) != 0; }
+/* How many registered maps are broken. Not 0 from before the zeros can be seen. Unlike the alert, a fork does not change it. */
+extern uint64_t fault_guard_broken_maps;
+static inline bool fault_guard_has_broken_maps(void) { return __atomic_load_n(&fault_guard_broken_maps, __ATOMIC_ACQUIRE) != 0; }
 
 #pragma GCC visibility pop

@@ -47,6 +47,10 @@ package enum FaultGuard {
     /// inherited. Only one load, for calls that cannot afford more.
     @inline(__always) package static var hasFaults: Bool { fault_guard_is_alert() }
 
+    /// Whether any open map of the process has lost pages. In a forked child `hasFaults` is always true, so functions
+    /// that look at each map ask this first.
+    @inline(__always) package static var hasBrokenMaps: Bool { fault_guard_has_broken_maps() }
+
     static func lost(_ path: String) -> RealmError {
         RealmError(
             .fileOperationFailed,
@@ -76,7 +80,7 @@ final class WatchedMap: Sendable {
     func resize(to size: Int) { fault_guard_resize(number, size) }
 
     /// Whether pages were lost. If false, everything that was read before is the content of the file.
-    var isBroken: Bool { FaultGuard.hasFaults && fault_guard_is_broken(number) }
+    var isBroken: Bool { FaultGuard.hasBrokenMaps && fault_guard_is_broken(number) }
 
     func markBroken() { fault_guard_break(number) }
 }

@@ -106,7 +106,7 @@ package final class Database: @unchecked Sendable {
 
     /// Throws when a map of the file or of its lock file lost pages: then nothing that was read from it is valid.
     func verifyWhole() throws(RealmError) {
-        guard FaultGuard.hasFaults else { return }
+        guard FaultGuard.hasBrokenMaps else { return }
         try file.verifyWhole()
         if let lockFile, lockFile.shared.memory.isBroken { throw FaultGuard.lost(lockFile.file.path) }
     }

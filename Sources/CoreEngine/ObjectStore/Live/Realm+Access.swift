@@ -246,7 +246,7 @@ extension Realm {
 
     /// Throws when pages of the file were lost. Called at the beginning of calls, and at their end before they return
     /// what they read.
-    @inline(__always) package func verifyWhole() throws(RealmError) { if FaultGuard.hasFaults { try verifyFile() } }
+    @inline(__always) package func verifyWhole() throws(RealmError) { if FaultGuard.hasBrokenMaps { try verifyFile() } }
 
     @inline(never) private func verifyFile() throws(RealmError) { try openDatabase?.verifyWhole() }
 
