@@ -103,7 +103,7 @@ final class SpaceUsage {
 
     /// Counts a class of an old format, in which each column has its own tree.
     private func walk(_ table: OldTable) throws(RealmError) {
-        let name = table.name.after(Tables.classPrefix) ?? table.name
+        let name = table.name.after(Format.classPrefix) ?? table.name
         let links = part(.backlinks, name)
         var stops: [Int: Int] = [:]
         for column in table.columns {
@@ -140,22 +140,6 @@ final class SpaceUsage {
             for i in 0..<node.count {
                 if let child = try node.slot(i).subtree, stops[child.offset] == nil { pending.append(child) }
             }
-        }
-    }
-}
-
-extension Realm {
-    /// How the bytes of the file of the snapshot are used.
-    package func spaceUsage() throws(RealmError) -> (
-        parts: [(kind: UInt32, className: Name?, property: Name?, bytes: Int)], size: Int
-    ) {
-        let transaction = try reading()
-        guard !isWriting else {
-            throw RealmError(.wrongTransactionState, "What a write transaction has changed lies in no file yet")
-        }
-        return try transaction.store.during(.checking) { () throws(RealmError) in
-            let found = try SpaceUsage(transaction).run()
-            return (found.parts.map { ($0.kind.rawValue, $0.className, $0.property, $0.bytes) }, found.size)
         }
     }
 }

@@ -64,25 +64,6 @@ package struct ValueLocation {
     package fileprivate(set) var pageSize = 0
 }
 
-extension Realm {
-    /// The place of a value of an object, or of element `index` of a collection. If `index` is nil, the place of the
-    /// collection itself.
-    package func location(
-        _ table: TableKey, _ object: ObjKey, _ property: ColKey, index: Int?
-    ) throws(RealmError) -> ValueLocation {
-        let transaction = try reading(), t = try objectTable(table)
-        guard !isWriting else {
-            throw RealmError(.wrongTransactionState, "What a write transaction has changed lies in no file yet")
-        }
-        try verifyAlive(table, object)
-        _ = try facts(t, property)
-        guard let column = t.column(property) else { throw invalidated() }
-        var finder = ValueFinder(transaction)
-        try finder.find(t, column, object, index)
-        return finder.found
-    }
-}
-
 /// Walks from the top array to a value and records the path.
 struct ValueFinder {
     let transaction: Transaction

@@ -93,7 +93,7 @@ final class BatchColumn {
             error.code == .malformedJSON ? RealmError(.invalidArgument, error.message) : error
         }
         let value = try JSONValue.mixed(try text.get()) { (name, id, isKey) throws(RealmError) in
-            guard let target = try table.group.table(named: Name(Tables.classPrefix.text + name.text)) else {
+            guard let target = try table.group.table(named: Name(Format.classPrefix.text + name.text)) else {
                 throw RealmError(.noSuchTable, "there is no class '\(name)' to link to")
             }
             return try isKey ? object(id, of: target) : found(id, in: target)

@@ -31,14 +31,14 @@ struct ColumnBuffer: ~Copyable {
 
     /// Adds bytes. The caller has reserved memory for them.
     @inline(__always) mutating func append(_ from: UnsafeRawPointer, _ byteCount: Int) {
-        Platform.copy(start + count, from, byteCount)
+        CMemory.copy(start + count, from, byteCount)
         count &+= byteCount
     }
 
     /// Adds zero bytes.
     mutating func appendZeros(_ byteCount: Int) throws(RealmError) {
         try reserve(byteCount)
-        Platform.zero(start + count, byteCount)
+        CMemory.zero(start + count, byteCount)
         count += byteCount
     }
 

@@ -1,27 +1,3 @@
-/// Rows of one cluster that are read together, column by column.
-struct RowRun {
-    let table: Table
-
-    /// The cluster node, and its number of rows. Each column leaf must have as many elements.
-    let leaf: Node
-    let size: Int
-
-    /// The row indexes in the cluster, and the object keys.
-    let rows: UnsafeBufferPointer<UInt16>
-    let keys: UnsafePointer<ObjKey>
-
-    /// The scan over all clusters that produced the run, if any. A scan prefetches the leaves that are read in every
-    /// cluster.
-    let scan: ClusterScan?
-
-    var count: Int { rows.count }
-
-    @inline(__always) func leaf(_ column: ColKey) throws(RealmError) -> Ref {
-        guard let scan else { return try ClusterLeaf.column(leaf, column.index) }
-        return try scan.columnLeaf(column)
-    }
-}
-
 /// A column of an export: the place of its values, and the array that receives them.
 final class ColumnReader {
     enum Source {
@@ -64,18 +40,11 @@ final class ColumnReader {
         switch source {
         case .key: try ColumnLoops.keys(run, builder)
         case .value(let column, let kind): try values(run, column, kind)
-        case .link(let column): try ColumnLoops.links(run, try run.leaf(column), builder)
+        case .link(let column): try ColumnLoops.links(run, column, builder)
         case .mixed(let column):
-            let leaf = try run.leaf(column)
-            for row in run.rows { try append(try LeafKind.mixed.get(run.table.store, leaf, Int(row)), builder, &text) }
+            try run.values(column, .mixed) { (value) throws(RealmError) in try append(value, builder, &text) }
         case .primaryKey(let column, let kind):
-            let leaf = try run.leaf(column)
-            for row in run.rows {
-                let isNumbered = run.table.rows.isEnumerated(column)
-                let value =
-                    isNumbered
-                    ? try run.table.rows.enumeratedValue(column, leaf, Int(row))
-                    : try kind.get(run.table.store, leaf, Int(row))
+            try run.values(column, kind) { (value) throws(RealmError) in
                 guard !value.isNull else {
                     let name = run.table.className ?? run.table.name
                     throw RealmError(
@@ -91,17 +60,14 @@ final class ColumnReader {
     }
 
     private func values(_ run: RowRun, _ column: ColKey, _ kind: LeafKind) throws(RealmError) {
-        let store = run.table.store, leaf = try run.leaf(column)
         switch kind {
-        case .int: try ColumnLoops.integers(run, leaf, builder)
-        case .nullableInt: try ColumnLoops.nullableIntegers(run, leaf, builder)
-        case .double: try ColumnLoops.doubles(run, leaf, builder)
-        case .float: try ColumnLoops.floats(run, leaf, builder)
-        case .timestamp: try ColumnLoops.timestamps(run, leaf, builder)
-        case .string where run.table.rows.isEnumerated(column):
-            for row in run.rows { try builder.append(try run.table.rows.enumeratedValue(column, leaf, Int(row))) }
-        case .string: try ColumnLoops.texts(run, column, leaf, builder)
-        default: for row in run.rows { try builder.append(try kind.get(store, leaf, Int(row))) }
+        case .int: try ColumnLoops.integers(run, column, builder)
+        case .nullableInt: try ColumnLoops.nullableIntegers(run, column, builder)
+        case .double: try ColumnLoops.doubles(run, column, builder)
+        case .float: try ColumnLoops.floats(run, column, builder)
+        case .timestamp: try ColumnLoops.timestamps(run, column, builder)
+        case .string where !run.isEnumerated(column): try ColumnLoops.texts(run, column, builder)
+        default: try run.values(column, kind) { (value) throws(RealmError) in try builder.append(value) }
         }
     }
 
@@ -123,9 +89,8 @@ final class ColumnReader {
         throws(RealmError)
     {
         guard let facts = run.table.facts(column.key) else { throw .corrupt("no such column") }
-        let group = run.table.group, slots = try run.table.store.refsNode(try run.leaf(column.key))
-        for row in run.rows {
-            let slot = try slots.slot(Int(row))
+        let group = run.table.group
+        try run.roots(column.key) { (slot) throws(RealmError) in
             switch try group.collection(facts, at: slot) {
             case .list(let list):
                 if let child = builder.children.first {
@@ -210,29 +175,16 @@ final class TableReader {
         let table = try group.table(self.table)
         var i = 0
         while i < objectCount {
-            guard let table, keys[i].raw >= 0, let first = try table.rows.locate(keys[i]) else {
+            let rest = UnsafeBufferPointer(start: keys + i, count: objectCount - i)
+            guard let table, let run = try RowRun(table, rest, rows: rows) else {
                 try whole?.appendAbsent()
                 for column in columns { try column.builder.appendMissing() }
                 i += 1
                 continue
             }
-            // Consecutive keys of the same cluster are read together.
-            let cursor = table.rows.cursor
-            rows[0] = UInt16(truncatingIfNeeded: first.index)
-            var count = 1
-            while i + count < objectCount, case let key = UInt64(bitPattern: keys[i + count].raw), cursor.holds(key),
-                let row = cursor.row(key)
-            {
-                rows[count] = UInt16(truncatingIfNeeded: row)
-                count += 1
-            }
-            let run = RowRun(
-                table: table, leaf: cursor.leaf.node, size: cursor.count,
-                rows: UnsafeBufferPointer(start: rows, count: count), keys: keys + i,
-                scan: nil)
-            try whole?.appendWhole(count)
+            try whole?.appendWhole(run.count)
             try read(run, &text)
-            i += count
+            i += run.count
         }
     }
 
@@ -240,11 +192,8 @@ final class TableReader {
     func read(behind run: RowRun, _ column: ColKey, _ text: inout MixedText, in whole: ColumnBuilder?)
         throws(RealmError)
     {
-        let links = try run.table.store.integers(try run.leaf(column))
-        guard links.count >= run.size else { throw .corrupt("leaf is too short", at: links.ref.offset) }
-        for i in 0..<run.count {
-            keys[i] = ObjKey(links.get(Int(run.rows[i])) &- 1)
-        }
+        let links = try run.integers(column)
+        for i in 0..<run.count { keys[i] = ObjKey(links[Int(run.rows[i])] &- 1) }
         try read(run.count, run.table.group, &text, in: whole)
     }
 
@@ -254,9 +203,7 @@ final class TableReader {
             rows[i] = UInt16(truncatingIfNeeded: first &+ i)
             keys[i] = scan.key(first &+ i)
         }
-        let run = RowRun(
-            table: scan.table, leaf: scan.leaf, size: scan.count, rows: UnsafeBufferPointer(start: rows, count: count),
-            keys: keys, scan: scan)
+        let run = RowRun(scan, rows: UnsafeBufferPointer(start: rows, count: count), keys: keys)
         try read(run, &text)
     }
 

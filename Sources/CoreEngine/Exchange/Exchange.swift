@@ -1,7 +1,7 @@
-/// # Columns
+/// # Exchange
 ///
-/// Many objects as columns of values, in the memory layout of Apache Arrow. Data tools use it to read and fill a
-/// database without a call per value.
+/// Objects in the forms of other programs: many objects as columns of values, in the memory layout of Apache Arrow, and
+/// single objects as JSON. Data tools use columns to read and fill a database without a call per value.
 ///
 /// Promise
 /// 1. An exported array is an independent copy: it outlives the snapshot, the Realm and the file, and frees its own
@@ -17,5 +17,5 @@
 ///    field.
 /// 2. A struct of the interface is released once, by its own `release`. `release` is nil in a released or moved struct.
 ///
-/// May use: ObjectStore and below.
-enum Columns {}
+/// May use: Objects and below.
+enum Exchange {}

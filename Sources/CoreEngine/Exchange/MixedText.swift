@@ -51,7 +51,7 @@ struct MixedText {
         case .double(let number) where number.isFinite: put("\(number)")
         case .double(let number): marked("$float", Self.special(number))
         case .string(let text): quoted(text)
-        case .binary(let bytes): marked("$bytes", Crypto.base64(bytes))
+        case .binary(let bytes): marked("$bytes", Base64.encode(bytes))
         case .timestamp(let time): put("{\"$seconds\":\(time.seconds),\"$nanoseconds\":\(time.nanoseconds)}")
         case .decimal(let decimal): marked("$decimal", Self.text(decimal))
         case .objectId(let id): marked("$objectId", id.description)
@@ -198,7 +198,7 @@ extension JSONValue {
         if case .string(let text)? = member("$float") { return special(text, Double.self).map { .single(.double($0)) } }
         if case .string(let text)? = member("$decimal") { return decimal(text).map { .single(.decimal($0)) } }
         if case .string(let text)? = member("$bytes") {
-            return QueryParser.base64(String(decoding: text, as: UTF8.self)).map { .binary($0) }
+            return Base64.decode(String(decoding: text, as: UTF8.self)).map { .binary($0) }
         }
         if case .string(let text)? = member("$objectId"), let words = words(text, digits: 24),
             let low = UInt32(exactly: words.low >> 32)

@@ -23,7 +23,7 @@ struct ObjectWriter {
     /// Chains of embedded objects may be longer than that: the file is not damaged.
     private static var tooDeep: RealmError {
         RealmError(
-            .limitExceeded, "Objects and collections are nested more than \(Trees.maxNesting) deep: too deep for JSON")
+            .limitExceeded, "Objects and collections are nested more than \(Tables.maxNesting) deep: too deep for JSON")
     }
 
     /// Calls `body` with the text of a Mixed value of a property.
@@ -167,7 +167,7 @@ struct ObjectWriter {
     }
 
     private mutating func begin(_ table: Table, _ key: ObjKey, depth: Int) throws(RealmError) {
-        guard depth < Trees.maxNesting else { throw Self.tooDeep }
+        guard depth < Tables.maxNesting else { throw Self.tooDeep }
         try put("{")
         let hasKey = !table.isEmbedded && table.primaryKey == nil
         if hasKey { try put("\"_key\":\(key.raw)") }
@@ -185,7 +185,7 @@ struct ObjectWriter {
     }
 
     private mutating func begin(_ content: CollectionContent, _ column: Column, depth: Int) throws(RealmError) {
-        guard depth < Trees.maxNesting else { throw Self.tooDeep }
+        guard depth < Tables.maxNesting else { throw Self.tooDeep }
         try group.store.test()
         switch content {
         case .list(let list):
@@ -211,7 +211,7 @@ struct ObjectWriter {
             if countsBytes { try countOwn(bytes) }
             // Copies exist as characters, as a text, and in `out`.
             try CMemory.expect(bytes.count, each: 5)
-            try quoted(Crypto.base64(bytes).utf8)
+            try quoted(Base64.encode(bytes).utf8)
         case .link(let key): try link(column.oppositeTable, key, depth: depth)
         case .typedLink(_, let key) where column.type == .link: try link(column.oppositeTable, key, depth: depth)
         case .typedLink(let target, let key):
@@ -262,7 +262,7 @@ struct ObjectWriter {
     private func number(_ value: Double, digits: Int) -> String {
         if value.isNaN { return "nan" }
         if value.isInfinite { return value < 0 ? "-inf" : "inf" }
-        return Platform.scientific(value, digits: digits)
+        return CNumbers.scientific(value, digits: digits)
     }
 }
 

@@ -20,8 +20,8 @@ extension ResultSet {
         guard first >= 0, first < size else { return 0 }
         let found = min(count, size - first)
         for i in 0..<found {
-            let key = isWholeTable ? try owner.rows.key(at: first + i) : rows[first + i]
-            guard key.raw >= 0, let row = try owner.rows.locate(key) else {
+            let key = isWholeTable ? try owner.key(at: first + i) : rows[first + i]
+            guard key.raw >= 0, let row = try owner.locate(key) else {
                 object(i, table, .null)
                 for j in properties.indices { value(i, j, .null) }
                 continue
@@ -60,7 +60,7 @@ extension ResultSet {
             }
             var keys: [ObjKey] = []
             keys.reserveCapacity(some)
-            for i in next..<next + some { keys.append(try t.rows.key(at: i)) }
+            for i in next..<next + some { keys.append(try t.key(at: i)) }
             next += try block.append(keys[...])
         }
         let filled = array.assumingMemoryBound(to: ArrowArray.self)
@@ -76,8 +76,8 @@ extension ResultSet {
 extension Table {
     /// The value of a single-value property in a row. Links carry their class; links to objects that do not exist yet
     /// are null.
-    @inline(__always) fileprivate func value(_ row: ClusterTree.Row, _ column: ColKey) throws(RealmError) -> Mixed {
-        switch try rows.get(row: row, column.index) {
+    @inline(__always) fileprivate func value(_ row: Table.Row, _ column: ColKey) throws(RealmError) -> Mixed {
+        switch try stored(row, column) {
         case .link(let key): return key.isUnresolved ? .null : .typedLink(facts(column)?.oppositeTable ?? .null, key)
         case .typedLink(_, let key) where key.isUnresolved: return .null
         case let value: return value

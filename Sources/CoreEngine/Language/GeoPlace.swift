@@ -11,8 +11,8 @@ struct GeoPlace: Hashable {
     var vector: GeoVector {
         let phi = latitude * .pi / 180, lambda = longitude * .pi / 180
         return GeoVector(
-            x: Platform.cosine(phi) * Platform.cosine(lambda), y: Platform.cosine(phi) * Platform.sine(lambda),
-            z: Platform.sine(phi))
+            x: CNumbers.cosine(phi) * CNumbers.cosine(lambda), y: CNumbers.cosine(phi) * CNumbers.sine(lambda),
+            z: CNumbers.sine(phi))
     }
 }
 
@@ -30,7 +30,7 @@ struct GeoVector {
     var length: Double { dot(self).squareRoot() }
 
     /// The angle to another point in radians, precise also for the smallest and the largest angles.
-    func distance(to other: Self) -> Double { Platform.angle(y: cross(other).length, x: dot(other)) }
+    func distance(to other: Self) -> Double { CNumbers.angle(y: cross(other).length, x: dot(other)) }
 
     /// The point at a share (0 … 1) of the line to another point; nil for opposite points, which have no unique line.
     func between(_ other: Self, _ share: Double) -> Self? {
@@ -76,6 +76,6 @@ struct GeoVector {
 
     /// The signed area of a triangle: positive if its corners run counterclockwise.
     static func area(_ a: Self, _ b: Self, _ c: Self) -> Double {
-        2 * Platform.angle(y: volume(a, b, c), x: 1 + a.dot(b) + b.dot(c) + c.dot(a))
+        2 * CNumbers.angle(y: volume(a, b, c), x: 1 + a.dot(b) + b.dot(c) + c.dot(a))
     }
 }

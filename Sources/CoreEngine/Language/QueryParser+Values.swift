@@ -219,7 +219,7 @@ extension QueryParser {
         case .string: return .string(quoted(token))
         case .base64:
             let inner = String(written.dropFirst(4).dropLast())
-            guard Self.base64(inner) != nil else {
+            guard Base64.decode(inner) != nil else {
                 throw RealmError.querySyntax(text, "undecodable base64", at: token.start)
             }
             return .base64(inner)
@@ -236,7 +236,7 @@ extension QueryParser {
         let content: [UInt8]
         if kind == .string {
             content = quoted(token)
-        } else if kind == .base64, let decoded = Self.base64(String(spelling(token).dropFirst(4).dropLast())) {
+        } else if kind == .base64, let decoded = Base64.decode(String(spelling(token).dropFirst(4).dropLast())) {
             content = decoded
         } else {
             throw unexpected()

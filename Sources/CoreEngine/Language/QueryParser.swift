@@ -402,35 +402,4 @@ struct QueryParser {
         }
         return value
     }
-
-    /// Decodes base64; padding is optional. nil when the text is not valid.
-    static func base64(_ text: String) -> [UInt8]? {
-        var out: [UInt8] = []
-        var buffer: UInt32 = 0, bits = 0
-        var padding = 0, count = 0
-        for byte in text.utf8 {
-            if byte == 0x3D {
-                padding += 1
-                continue
-            }
-            guard padding == 0 else { return nil }
-            let sextet: UInt8
-            switch byte {
-            case 0x41...0x5A: sextet = byte - 0x41
-            case 0x61...0x7A: sextet = byte - 0x61 + 26
-            case 0x30...0x39: sextet = byte - 0x30 + 52
-            case 0x2B: sextet = 62
-            case 0x2F: sextet = 63
-            default: return nil
-            }
-            count += 1
-            buffer = (buffer << 6 | UInt32(sextet)) & 0xFF_FFFF
-            bits += 6
-            if bits >= 8 {
-                bits -= 8
-                out.append(UInt8(truncatingIfNeeded: buffer >> UInt32(bits)))
-            }
-        }
-        return count % 4 == 1 || padding > 2 ? nil : out
-    }
 }

@@ -22,10 +22,6 @@ extension Realm {
         RealmError(.noSuchTable, "No table with key \(key.raw)")
     }
 
-    @inline(never) func invalidated() -> RealmError {
-        RealmError(.invalidatedObject, "Accessing object which has been invalidated or deleted")
-    }
-
     @inline(__always) func objectTable(_ key: TableKey) throws(RealmError) -> Table {
         guard let table = try reading().group.table(key) else { throw invalidated() }
         return table
@@ -55,28 +51,19 @@ extension Realm {
         return (try? inside(.object) { () throws(RealmError) in try isAlive(tableKey, object) }) ?? false
     }
 
-    package func isAlive(_ tableKey: TableKey, _ object: ObjKey) throws(RealmError) -> Bool {
-        try reading().group.table(tableKey)?.isValid(object) ?? false
-    }
-
-    /// Throws 2010 unless the object exists.
-    package func verifyAlive(_ tableKey: TableKey, _ object: ObjKey) throws(RealmError) {
-        guard try isAlive(tableKey, object) else { throw invalidated() }
-    }
-
     package func objectCount(_ tableKey: TableKey) throws(RealmError) -> Int { try self.table(tableKey).count() }
 
     /// The key of the object at an index in key order.
     @inline(__always) package func objectKey(_ tableKey: TableKey, at index: Int) throws(RealmError) -> ObjKey {
         guard let unmanaged = try readingTable(tableKey) else { throw noSuchTable(tableKey) }
         return try unmanaged.borrow { (table: Table) throws(RealmError) -> ObjKey in
-            if let key = table.rows.keyNear(index) { return key }
+            if let key = table.keyNear(index) { return key }
             let count = try table.count()
             guard index >= 0, index < count else {
                 throw RealmError(
                     .indexOutOfBounds, "Requested index \(index) calling get() on Results of \(count) objects")
             }
-            return try table.rows.key(at: index)
+            return try table.key(at: index)
         }
     }
 
@@ -97,7 +84,7 @@ extension Realm {
         return try unmanaged.borrow { (table: Table) throws(RealmError) -> Mixed in
             // Only single int, bool, double and string columns have opened leaves: a matching column key is enough,
             // their facts need no check.
-            if table.isColumn(column), let value = table.rows.openedValue(object, column.index) { return value }
+            if table.isColumn(column), let value = table.openedValue(object, column) { return value }
             return try otherValue(table, object, column)
         }
     }
@@ -357,9 +344,9 @@ extension Realm {
         var low = 0, high = try table.count()
         while low < high {
             let mid = (low + high) / 2
-            if try table.rows.key(at: mid) < key { low = mid + 1 } else { high = mid }
+            if try table.key(at: mid) < key { low = mid + 1 } else { high = mid }
         }
-        guard low < (try table.count()), try table.rows.key(at: low) == key else { return nil }
+        guard low < (try table.count()), try table.key(at: low) == key else { return nil }
         return low
     }
 }

@@ -134,7 +134,7 @@ extension RealmValue: Hashable {
 extension Group {
     /// Copies a value out of the snapshot, nested collections included.
     func copy(_ value: Mixed, depth: Int = 0) throws(RealmError) -> RealmValue {
-        guard depth < Trees.maxNesting else { throw .corrupt("collections nested too deeply") }
+        guard depth < Tables.maxNesting else { throw .corrupt("collections nested too deeply") }
         if depth == 0 { startWalk() } else { try enterNested(at: .null) }
         switch value {
         case .string(let bytes), .binary(let bytes): try CMemory.expect(bytes.count, each: 2)

@@ -3,7 +3,7 @@ extension ResultSet {
     /// - Returns: the value, null without any input, and whether there was input; see the C API.
     package func aggregate(_ kind: AggregateKind, _ column: ColKey) throws(RealmError) -> (value: Mixed, found: Bool) {
         let group = try realm.reading().group
-        return try group.store.during(.querying) { () throws(RealmError) in try aggregate(kind, column, group) }
+        return try group.query { () throws(RealmError) in try aggregate(kind, column, group) }
     }
 
     private func aggregate(_ kind: AggregateKind, _ column: ColKey, _ group: Group) throws(RealmError) -> (
@@ -32,8 +32,8 @@ extension ResultSet {
             }
             try update()
             for key in rows {
-                try classTable.store.test()
-                if !key.isNull, let value = try classTable.rows.peek(key, column.index) {
+                try classTable.test()
+                if !key.isNull, let value = try classTable.peek(key, column) {
                     try values.add(value)
                 } else {
                     deleted += 1
@@ -46,7 +46,7 @@ extension ResultSet {
             default: throw stale()
             }
             for i in 0..<(try count()) {
-                try group.store.test()
+                try group.test()
                 try values.add(try value(i))
             }
             type = try { () throws(RealmError) -> ValueType in

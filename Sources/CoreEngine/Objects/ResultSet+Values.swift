@@ -28,7 +28,7 @@ extension ResultSet {
         let content = try content(), group = try realm.reading().group
         var values: [Mixed] = []
         for i in 0..<content.count {
-            try group.store.test()
+            try group.test()
             try values.add(try value(i, in: content))
         }
         // Memory for the indices with their offsets, for sorting, and for the result.

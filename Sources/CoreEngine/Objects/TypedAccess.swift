@@ -8,7 +8,7 @@ extension Realm {
         guard enterQuickly() else {
             return try inside(.object) { () throws(RealmError) in try value(table, object, column) }
         }
-        guard let value = opened(table, column, { $0.rows.openedValue(object, column.index) }) else {
+        guard let value = opened(table, column, { $0.openedValue(object, column) }) else {
             return try readClosed(table, object, column)
         }
         if !leaveQuickly() { try verifyWhole() }
@@ -24,7 +24,7 @@ extension Realm {
 
     /// The integer in a property; nil when its value has another type.
     package func readInteger(_ table: TableKey, _ object: ObjKey, _ column: ColKey) throws(RealmError) -> Int64? {
-        if let integer = readQuickly(table, column, { $0.rows.openedInteger(object, column.index) }) { return integer }
+        if let integer = readQuickly(table, column, { $0.openedInteger(object, column) }) { return integer }
         return try inside(.object) { () throws(RealmError) in
             if case .int(let integer) = try value(table, object, column) { integer } else { nil }
         }
@@ -32,7 +32,7 @@ extension Realm {
 
     /// The double in a property; nil when its value has another type.
     package func readDouble(_ table: TableKey, _ object: ObjKey, _ column: ColKey) throws(RealmError) -> Double? {
-        if let number = readQuickly(table, column, { $0.rows.openedDouble(object, column.index) }) { return number }
+        if let number = readQuickly(table, column, { $0.openedDouble(object, column) }) { return number }
         return try inside(.object) { () throws(RealmError) in
             if case .double(let number) = try value(table, object, column) { number } else { nil }
         }
@@ -41,7 +41,7 @@ extension Realm {
     /// A string, copied; nil when the value has another type.
     package func readText(_ table: TableKey, _ object: ObjKey, _ column: ColKey) throws(RealmError) -> String? {
         if let text = readQuickly(
-            table, column, { $0.rows.openedText(object, column.index).map { String(decoding: $0, as: UTF8.self) } })
+            table, column, { $0.openedText(object, column).map { String(decoding: $0, as: UTF8.self) } })
         {
             return text
         }

@@ -398,12 +398,12 @@ final class DecryptedPages: @unchecked Sendable {  // Mutable state is behind `l
                 let time = touched[page].load(ordering: .relaxed)
                 if time == 0 { state.resident += 1 }
                 // A page of this commit that is written to again keeps its content.
-                if time != writeEpoch { Platform.zero(base + page * pageSize, pageSize) }
+                if time != writeEpoch { CMemory.zero(base + page * pageSize, pageSize) }
                 touched[page].store(writeEpoch, ordering: .relaxed)
                 state.highest = max(state.highest, page)
             }
             run = run.lowerBound..<max(run.upperBound, last + 1)
-            Platform.copy(base + at, from, count)
+            CMemory.copy(base + at, from, count)
             // While the writer goes forward, all pages but the last are complete.
             if run.count > 64 {
                 let end = last

@@ -85,7 +85,7 @@ final class RealmForm: PageForm {
         try file.resize(to: sizeWhenNew, filled: true)
         let form = try RealmForm(file, encryption)
         let page = form.first + 4096
-        Platform.zero(page, 4096)
+        CMemory.zero(page, 4096)
         FileHeader().encode(into: page)
         let entry = try form.entry(0)
         try form.seal(page, 0, entry, into: form.first)
@@ -127,7 +127,7 @@ final class RealmForm: PageForm {
         let known = metadata[block]
         let bytes = known?.bytes ?? .allocate(byteCount: 4096, alignment: 64)
         if known == nil || known?.generation != generation {
-            Platform.zero(bytes, 4096)
+            CMemory.zero(bytes, 4096)
             metadata[block] = (bytes, -1)
             _ = try file.read(into: bytes, count: 4096, at: block * (Self.slots + 1) * 4096)
             metadata[block] = (bytes, generation)
@@ -192,11 +192,11 @@ final class RealmForm: PageForm {
         if entry.olderCounter != 0, matches(entry.olderMac) {
             // The writer died between entry and page: the older half is valid, and the next write continues from there.
             try cipher.decrypt(buffer, into: to, counter: entry.olderCounter, position: page * 4096)
-            Platform.copy(entry.at, entry.at + 32, 32)
+            CMemory.copy(entry.at, entry.at + 32, 32)
             return true
         }
-        if Platform.isZero(buffer, 4096), entry.olderCounter != 0 {
-            Platform.zero(to, 4096)
+        if CMemory.isZero(buffer, 4096), entry.olderCounter != 0 {
+            CMemory.zero(to, 4096)
             return true
         }
         return false
@@ -225,13 +225,13 @@ final class RealmForm: PageForm {
     private func seal(_ from: UnsafeRawPointer, _ page: Int, _ entry: Entry, into to: UnsafeMutableRawPointer)
         throws(RealmError)
     {
-        Platform.copy(entry.at + 32, entry.at, 32)
+        CMemory.copy(entry.at + 32, entry.at, 32)
         repeat {
             let counter = Self.next(entry.counter)
             entry.at.storeBytes(of: counter.littleEndian, as: UInt32.self)
             try cipher.encrypt(from, into: to, counter: counter, position: page * 4096)
             cipher.mac(to, into: entry.mac)
-        } while Platform.compare(entry.mac, entry.olderMac, RealmPageCipher.macSize) == 0
+        } while CMemory.compare(entry.mac, entry.olderMac, RealmPageCipher.macSize) == 0
     }
 
     func resize(to pages: Int, filled: Bool) throws(RealmError) {
@@ -338,7 +338,7 @@ final class RealmForm: PageForm {
     private func sealFirst(_ header: FileHeader) throws(RealmError) {
         let page = first + 4096
         if try entry(0).counter == 0 {
-            Platform.zero(page, 4096)
+            CMemory.zero(page, 4096)
         } else {
             _ = try read(0, into: page)
             // Page 0 was read from a copy, which is about to be overwritten.
@@ -350,7 +350,7 @@ final class RealmForm: PageForm {
         let entry = try entry(0)
         try withUnsafeMutableBytes(of: &copy) { (bytes) throws(RealmError) in
             let sealed = Entry(at: bytes.start)
-            Platform.copy(sealed.at, entry.at, 64)
+            CMemory.copy(sealed.at, entry.at, 64)
             try seal(page, 0, sealed, into: first)
             firstCounter = sealed.counter
         }
@@ -365,7 +365,7 @@ final class RealmForm: PageForm {
     private func putFirst(_ counter: UInt32) throws(RealmError) {
         let entry = try entry(0)
         let isThere = entry.counter == counter
-        if !isThere { Platform.copy(entry.at + 32, entry.at, 32) }
+        if !isThere { CMemory.copy(entry.at + 32, entry.at, 32) }
         entry.at.storeBytes(of: counter.littleEndian, as: UInt32.self)
         cipher.mac(first, into: entry.mac)
         if isThere { try file.write(entry.at, count: 64, at: 0) } else { try writeEntries(entry, 1, at: 0) }
@@ -378,10 +378,10 @@ final class RealmForm: PageForm {
     private func writeEntries(_ first: Entry, _ count: Int, at place: Int) throws(RealmError) {
         let size = count * 64
         for offset in stride(from: 0, to: size, by: 64) {
-            Platform.copy(olderEntries.base + offset, first.at + offset + 32, 32)
-            Platform.copy(olderEntries.base + offset + 32, first.at + offset + 32, 32)
+            CMemory.copy(olderEntries.base + offset, first.at + offset + 32, 32)
+            CMemory.copy(olderEntries.base + offset + 32, first.at + offset + 32, 32)
         }
-        if !Platform.isZero(olderEntries.base, size) { try file.write(olderEntries.base, count: size, at: place) }
+        if !CMemory.isZero(olderEntries.base, size) { try file.write(olderEntries.base, count: size, at: place) }
         try file.write(first.at, count: size, at: place)
     }
 
@@ -401,7 +401,7 @@ final class RealmForm: PageForm {
     private func recoverFirst(into to: UnsafeMutableRawPointer) throws(RealmError) -> UInt32? {
         let torn = try HiddenMemory(4096)
         defer { withExtendedLifetime(torn) {} }
-        Platform.copy(torn.base, buffer, 4096)
+        CMemory.copy(torn.base, buffer, 4096)
         let firstEntry = try entry(0)
         // Another process may have written the copies, or changed the length of the file, since their entries were read.
         let pages = Self.pages(inFileOf: try file.size())
@@ -427,11 +427,11 @@ final class RealmForm: PageForm {
                 guard
                     isAnnounced
                         || stride(from: 0, to: 4096, by: 512).contains(where: {
-                            Platform.compare(buffer + $0, torn.base + $0, 512) == 0
+                            CMemory.compare(buffer + $0, torn.base + $0, 512) == 0
                         })
                 else { continue }
-                Platform.copy(to, first, 4096)
-                Platform.copy(first, buffer, 4096)
+                CMemory.copy(to, first, 4096)
+                CMemory.copy(first, buffer, 4096)
                 return counter
             }
         }

@@ -13,11 +13,11 @@ extension SealedForm {
     func announce(_ root: Root, _ runs: [Range<Int>]?) throws(RealmError) {
         let at = Self.rootBlock(root.sequence)
         let end = Self.rootSize + Self.announcementSize
-        Platform.zero(buffer, end)
+        CMemory.zero(buffer, end)
         _ = try file.read(into: buffer, count: end, at: at)
-        let isUsed = !Platform.isZero(buffer + Self.rootSize, Self.announcementSize)
+        let isUsed = !CMemory.isZero(buffer + Self.rootSize, Self.announcementSize)
         replaced = ([UInt8](UnsafeRawBufferPointer(start: buffer, count: end)), at)
-        Platform.zero(buffer, Self.announcementSize)
+        CMemory.zero(buffer, Self.announcementSize)
         if let runs {
             var plain = [UInt8](repeating: 0, count: Self.announcementPayload)
             plain.withUnsafeMutableBytes { bytes in

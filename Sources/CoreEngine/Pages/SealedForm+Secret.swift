@@ -2,8 +2,8 @@
 extension SealedForm {
     func writeKeyBlock(_ block: KeyBlock, _ copy: Int) throws(RealmError) {
         let isNew = try file.size() < (copy + 1) * Self.blockSize
-        Platform.zero(buffer, Self.blockSize)
-        block.bytes.withUnsafeBytes { Platform.copy(buffer, $0.start, $0.count) }
+        CMemory.zero(buffer, Self.blockSize)
+        block.bytes.withUnsafeBytes { CMemory.copy(buffer, $0.start, $0.count) }
         try file.write(buffer, count: isNew ? Self.blockSize : KeyBlock.size, at: copy * Self.blockSize)
     }
 

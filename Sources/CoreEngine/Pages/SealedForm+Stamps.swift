@@ -121,7 +121,7 @@ extension SealedForm {
         let end = Self.rootSize + Self.announcementSize
         var plain = [UInt8](repeating: 0, count: Self.rootPayload)
         return plain.withUnsafeMutableBytes { bytes -> Root? in
-            guard Platform.isZero(block + end, Self.blockSize - end),
+            guard CMemory.isZero(block + end, Self.blockSize - end),
                 seal.open(.root, slot, block, count: Self.rootPayload, into: bytes.start),
                 let root = decode(bytes.start), root.sequence & 1 == UInt64(slot)
             else { return nil }
@@ -143,7 +143,7 @@ extension SealedForm {
     }
 
     func encode(_ root: Root, into bytes: UnsafeMutableRawPointer) {
-        Platform.zero(bytes, Self.rootPayload)
+        CMemory.zero(bytes, Self.rootPayload)
         bytes.storeBytes(of: root.sequence.littleEndian, as: UInt64.self)
         root.header.encode(into: bytes + 8)
         bytes.storeBytes(of: UInt64(root.pageCount).littleEndian, toByteOffset: 32, as: UInt64.self)
@@ -157,7 +157,7 @@ extension SealedForm {
         plain.withUnsafeMutableBytes { encode(root, into: $0.start) }
         let slot = Int(root.sequence & 1)
         let isNew = try file.size() < (3 + slot) * Self.blockSize
-        Platform.zero(buffer, Self.blockSize)
+        CMemory.zero(buffer, Self.blockSize)
         _ = plain.withUnsafeBytes {
             seal.seal(.root, slot, from: $0.start, count: Self.rootPayload, into: buffer)
         }

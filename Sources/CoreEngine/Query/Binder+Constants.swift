@@ -153,7 +153,7 @@ extension Binder {
             return try convert(.string(arena.keep(bytes)), hint: hint, isLiteral: true, source: nil)
         case .base64(let encoded):
             return try convert(
-                .string(arena.keep(QueryParser.base64(encoded) ?? [])), hint: hint, isLiteral: true, source: nil)
+                .string(arena.keep(Base64.decode(encoded) ?? [])), hint: hint, isLiteral: true, source: nil)
         case .binary(let bytes): return (.binary(arena.keep(bytes)), .binary)
         case .timestamp(let text): return (.timestamp(try Self.timestamp(text)), .timestamp)
         case .uuid(let digits):
@@ -173,7 +173,7 @@ extension Binder {
             let name = Name(String(decoding: className, as: UTF8.self))
             guard
                 let table = try group.table(
-                    named: name.hasPrefix(Tables.classPrefix) ? name : Tables.classPrefix + name)
+                    named: name.hasPrefix(Format.classPrefix) ? name : Format.classPrefix + name)
             else {
                 throw .query("Unknown object type '\(name)'")
             }

@@ -173,7 +173,7 @@ final class QueryPrinter {
 
     private func single(_ value: Mixed) -> String {
         guard case .float(let number) = value, number.isFinite else { return "" }
-        return Double(Platform.general(Double(number), digits: 9)) == Double(number) ? "" : "f"
+        return Double(CNumbers.general(Double(number), digits: 9)) == Double(number) ? "" : "f"
     }
 
     /// The suffix of a single-precision constant in arithmetic, where a double operand would make the result a double.
@@ -259,7 +259,7 @@ final class QueryPrinter {
             // A null link prints as the largest key, which no object has.
             if key.raw < 0 { return "O9223372036854775807" }
             guard let table = try? group.table(tableKey) else { return "O\(key.raw)" }
-            guard let column = table.primaryKey, let keyValue = try? table.rows.peek(key, column.index) else {
+            guard let column = table.primaryKey, let keyValue = try? table.peek(key, column) else {
                 return "L\(tableKey.raw):\(key.raw)"
             }
             return "obj(\"\(table.name)\",\(constant(keyValue, .mixed)))"
@@ -271,7 +271,7 @@ final class QueryPrinter {
     private func number(_ value: Double, _ isNaN: Bool, _ isInfinite: Bool, digits: Int) -> String {
         if isNaN { return "nan" }
         if isInfinite { return value < 0 ? "-inf" : "inf" }
-        return Platform.general(value, digits: digits)
+        return CNumbers.general(value, digits: digits)
     }
 
     private func text(_ bytes: Bytes) -> String {
@@ -297,7 +297,7 @@ final class QueryPrinter {
                 position += length
             }
         }
-        return plain ? "\"" + String(decoding: bytes, as: UTF8.self) + "\"" : "B64\"" + Crypto.base64(bytes) + "\""
+        return plain ? "\"" + String(decoding: bytes, as: UTF8.self) + "\"" : "B64\"" + Base64.encode(bytes) + "\""
     }
 }
 

@@ -73,7 +73,7 @@ struct FullTextQuery {
                 isPrefix = !isExcluded
             }
             var tokens: [[UInt8]] = []
-            tokens = try Array(rest).withBytes { (b) throws(RealmError) in try FullTextTokenizer.sequence(b) }
+            tokens = try Array(rest).withBytes { (b) throws(RealmError) in try Table.words(of: b) }
             guard tokens.count <= 1 else {
                 throw RealmError(
                     .invalidArgument, "A search word holds a separator: '\(String(decoding: word, as: UTF8.self))'")
@@ -98,16 +98,16 @@ struct FullTextQuery {
     /// The objects that match, in the order of their keys.
     func search(_ table: Table, _ column: ColKey) throws(RealmError) -> [ObjKey] {
         if isImpossible { return [] }
-        guard let index = try table.index(of: column.index) else { return [] }
+        guard table.indexes.has(column.index) else { return [] }
         var result: Set<ObjKey>?
         func keep(_ keys: [ObjKey]) throws(RealmError) {
-            try table.store.test()
+            try table.test()
             // A set allocates space for twice as many elements.
             try CMemory.expect(keys.count, each: 32)
             result = result.map { $0.intersection(keys) } ?? Set(keys)
         }
-        for word in included { try keep(try word.withBytes { (b) throws(RealmError) in try index.findWord(b) }) }
-        for prefix in prefixes { try keep(try prefix.withBytes { (b) throws(RealmError) in try index.findPrefix(b) }) }
+        for word in included { try keep(try word.withBytes { (b) throws(RealmError) in try table.objects(withWord: b, in: column) }) }
+        for prefix in prefixes { try keep(try prefix.withBytes { (b) throws(RealmError) in try table.objects(withPrefix: b, in: column) }) }
         var all: Set<ObjKey>
         if let result {
             all = result
@@ -116,7 +116,7 @@ struct FullTextQuery {
             try CMemory.expect(keys.count, each: 32)
             all = Set(keys)
         }
-        for word in excluded { all.subtract(try word.withBytes { (b) throws(RealmError) in try index.findWord(b) }) }
+        for word in excluded { all.subtract(try word.withBytes { (b) throws(RealmError) in try table.objects(withWord: b, in: column) }) }
         return all.sorted()
     }
 }

@@ -25,5 +25,5 @@
 /// `MergedRows` (over all roots), `FoundTree` (elements of collections). Writers: `Salvage`, `ValueCopy`. Result:
 /// `SalvageReport`.
 ///
-/// May use: Inspection and below.
+/// May use: Objects, Examination and below.
 enum Rescue {}

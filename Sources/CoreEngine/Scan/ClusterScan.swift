@@ -90,11 +90,11 @@ final class ClusterScan {
     func release(_ number: Int) { used -= number }
 
     /// Runs `body` with the mask of matching rows of each cluster, in key order, until `body` returns false.
-    func run(_ condition: Condition, _ body: (RowMask) throws(RealmError) -> Bool) throws(RealmError) {
+    func run(_ test: RowTest, _ body: (RowMask) throws(RealmError) -> Bool) throws(RealmError) {
         let mask = scratch()
         while try advance() {
             mask.fill(count)
-            try condition.narrow(self, mask)
+            try test.narrow(self, mask)
             if try !body(mask) { return }
         }
     }
@@ -207,7 +207,7 @@ final class ClusterScan {
     /// Prefetches what the clusters after slot `slot` of the parent need.
     @inline(__always) private func announce(_ slot: Int) {
         let head = slot &+ 6, leaves = slot &+ 3
-        if head < end { Platform.prefetch(store.base + Int(truncatingIfNeeded: children[head]), lines: 2) }
+        if head < end { CMemory.prefetch(store.base + Int(truncatingIfNeeded: children[head]), lines: 2) }
         if leaves < end, let next = store.refsAtHand(RefOrTagged(raw: children[leaves]).ref) {
             var rest = touched
             while rest != 0 {
@@ -215,7 +215,7 @@ final class ClusterScan {
                 rest &= rest &- 1
                 guard column &+ 1 < next.count else { break }
                 let isText = texts >> UInt64(column) & 1 != 0
-                Platform.prefetch(
+                CMemory.prefetch(
                     store.base + Int(truncatingIfNeeded: next.get(column &+ 1)),
                     lines: isText ? 1 : Int(lines[column].0))
             }
@@ -233,9 +233,9 @@ final class ClusterScan {
             guard column &+ 1 < next.count, let leaf = store.refsAtHand(RefOrTagged(raw: next.get(column &+ 1)).ref)
             else { continue }
             guard !leaf.context, leaf.count > 2 else { continue }
-            Platform.prefetch(store.base + Int(truncatingIfNeeded: leaf.get(0)), lines: Int(lines[column].0))
-            Platform.prefetch(store.base + Int(truncatingIfNeeded: leaf.get(1)), lines: Int(lines[column].1))
-            Platform.prefetch(store.base + Int(truncatingIfNeeded: leaf.get(2)), lines: 1)
+            CMemory.prefetch(store.base + Int(truncatingIfNeeded: leaf.get(0)), lines: Int(lines[column].0))
+            CMemory.prefetch(store.base + Int(truncatingIfNeeded: leaf.get(1)), lines: Int(lines[column].1))
+            CMemory.prefetch(store.base + Int(truncatingIfNeeded: leaf.get(2)), lines: 1)
         }
     }
 
@@ -273,4 +273,10 @@ final class ClusterScan {
         learn(column, node.payloadSize)
         return node
     }
+}
+
+/// A test of all rows of a cluster at once.
+class RowTest {
+    /// Clears the marks of rows that do not pass.
+    func narrow(_ scan: ClusterScan, _ mask: RowMask) throws(RealmError) {}
 }

@@ -9,7 +9,7 @@ final class LinkReach {
     private let null: Bool
 
     /// nil when bits do not pay: the keys are too far apart, or there are too few rows to test.
-    init?(_ condition: Condition, on target: Table, rows: Int, null: Bool) throws(RealmError) {
+    init?(_ test: RowTest, on target: Table, rows: Int, null: Bool) throws(RealmError) {
         self.null = null
         let count = try target.count()
         var last: Int64 = -1
@@ -22,7 +22,7 @@ final class LinkReach {
         try CMemory.expect(Int(last + 1) / 64 + 1, each: 8)
         bits = [UInt64](repeating: 0, count: Int(last + 1) / 64 + 1)
         let scan = ClusterScan(target)
-        try scan.run(condition) { (mask) throws(RealmError) in
+        try scan.run(test) { (mask) throws(RealmError) in
             for row in 0..<scan.count where mask[row] != 0 {
                 let key = scan.key(row).raw
                 guard key >= 0, key <= last else {

@@ -6,15 +6,15 @@
 enum SortScan {
     /// The sorted rows, at most `limit`; nil when this scan does not support the sort and the caller must sort in
     /// another way.
-    static func run(_ table: Table, _ condition: Condition, _ key: SortKey, limit: Int) throws(RealmError) -> [ObjKey]?
+    static func run(_ table: Table, _ test: RowTest, _ column: ColKey, ascending: Bool, limit: Int)
+        throws(RealmError) -> [ObjKey]?
     {
-        guard key.hops.isEmpty, key.dictionaryKey == nil, !key.isInvalid, let facts = table.facts(key.column),
-            !facts.isCollection
-        else { return nil }
+        guard let facts = table.facts(column), !facts.isCollection else { return nil }
         switch facts.kind {
-        case .int, .nullableInt, .double: return try numbers(table, condition, key, facts.kind, limit: limit)
-        case .string where limit <= 10_000 && !table.rows.isEnumerated(key.column):
-            return try strings(table, condition, key, limit: limit)
+        case .int, .nullableInt, .double:
+            return try numbers(table, test, column, facts.kind, ascending: ascending, limit: limit)
+        case .string where limit <= 10_000 && !table.rows.isEnumerated(column):
+            return try strings(table, test, column, ascending: ascending, limit: limit)
         default: return nil
         }
     }
@@ -25,18 +25,18 @@ enum SortScan {
         var key: ObjKey
     }
 
-    private static func numbers(_ table: Table, _ condition: Condition, _ key: SortKey, _ kind: LeafKind, limit: Int)
-        throws(RealmError) -> [ObjKey]?
-    {
+    private static func numbers(
+        _ table: Table, _ test: RowTest, _ column: ColKey, _ kind: LeafKind, ascending: Bool, limit: Int
+    ) throws(RealmError) -> [ObjKey]? {
         var entries: [Entry] = [], nulls: [ObjKey] = []
-        let flip: UInt64 = key.ascending ? 0 : .max
+        let flip: UInt64 = ascending ? 0 : .max
         var hasNaN = false
         let scan = ClusterScan(table)
-        try scan.run(condition) { (mask) throws(RealmError) in
+        try scan.run(test) { (mask) throws(RealmError) in
             try entries.makeRoom(for: scan.count)
             try nulls.makeRoom(for: scan.count)
             if kind == .double {
-                let leaf = try scan.numbers(key.column, width: 8)
+                let leaf = try scan.numbers(column, width: 8)
                 for row in 0..<scan.count where mask[row] != 0 {
                     var bits = FloatLeaf.double(leaf, row)
                     if bits == FloatLeaf.nullDouble {
@@ -51,7 +51,7 @@ enum SortScan {
                 }
                 return !hasNaN
             }
-            let first = kind == .nullableInt ? 1 : 0, leaf = try scan.integers(key.column, more: first)
+            let first = kind == .nullableInt ? 1 : 0, leaf = try scan.integers(column, more: first)
             let null = first == 1 ? leaf.get(0) : 0
             for row in 0..<scan.count where mask[row] != 0 {
                 let value = leaf.get(row &+ first)
@@ -69,9 +69,9 @@ enum SortScan {
         sort(&entries)
         var rows: [ObjKey] = []
         rows.reserveCapacity(min(limit, entries.count + nulls.count))
-        if key.ascending { rows += nulls.prefix(limit) }
+        if ascending { rows += nulls.prefix(limit) }
         for entry in entries.prefix(limit - rows.count) { rows.append(entry.key) }
-        if !key.ascending { rows += nulls.prefix(limit - rows.count) }
+        if !ascending { rows += nulls.prefix(limit - rows.count) }
         return rows
     }
 
@@ -97,12 +97,11 @@ enum SortScan {
     }
 
     /// The first `limit` rows by a string property, found without sorting the rest.
-    private static func strings(_ table: Table, _ condition: Condition, _ key: SortKey, limit: Int) throws(RealmError)
-        -> [ObjKey]
-    {
+    private static func strings(
+        _ table: Table, _ test: RowTest, _ column: ColKey, ascending: Bool, limit: Int
+    ) throws(RealmError) -> [ObjKey] {
         guard limit > 0 else { return [] }
         var place = 0
-        let ascending = key.ascending
         func order(_ a: Bytes?, _ b: Bytes?) -> Int {
             guard let a else { return b == nil ? 0 : -1 }
             guard let b else { return 1 }
@@ -114,8 +113,8 @@ enum SortScan {
         }
         var first = Smallest<Text>(limit)
         let scan = ClusterScan(table)
-        try scan.run(condition) { (mask) throws(RealmError) in
-            let ref = try scan.columnLeaf(key.column)
+        try scan.run(test) { (mask) throws(RealmError) in
+            let ref = try scan.columnLeaf(column)
             let leaf = try TextLeaf(table.store, ref, scan.count)
             for row in 0..<scan.count where mask[row] != 0 {
                 let bytes = try leaf.text(table.store, row)
@@ -130,42 +129,5 @@ enum SortScan {
             return true
         }
         return first.sorted(by: precedes).map(\.key)
-    }
-}
-
-/// A string leaf, opened for reading many rows.
-struct TextLeaf {
-    private let node: Node
-
-    /// Whether the strings are stored in three nodes: ends, bytes and nulls. `parts` is not optional, because each read
-    /// would then copy it.
-    private let isMedium: Bool
-    private let parts: MediumLeaf.Parts
-
-    /// Checks that the leaf has at least `count` rows.
-    init(_ store: NodeStore, _ ref: Ref, _ count: Int) throws(RealmError) {
-        node = try store.node(ref)
-        isMedium = node.hasRefs && !node.context
-        if isMedium {
-            parts = try MediumLeaf.parts(store, node)
-            guard parts.ends.count >= count, parts.nulls.count >= count else {
-                throw .corrupt("string leaf is too short", at: ref.offset)
-            }
-        } else {
-            parts = MediumLeaf.Parts(ends: node, blob: node, nulls: node)
-            guard node.count >= count else { throw .corrupt("string leaf is too short", at: ref.offset) }
-        }
-    }
-
-    /// The sizes in bytes of the offsets and of the text; nil unless they are in separate nodes.
-    var sizes: (offsets: Int, text: Int)? { isMedium ? (parts.ends.payloadSize, parts.blob.count) : nil }
-
-    @inline(__always) func text(_ store: NodeStore, _ row: Int) throws(RealmError) -> Bytes? {
-        guard isMedium else { return try StringLeaf.get(store, node, row) }
-        if parts.nulls.get(row) != 0 { return nil }
-        guard let text = MediumLeaf.text(parts.ends, parts.blob, row) else {
-            throw .corrupt("string offsets out of order", at: node.ref.offset)
-        }
-        return text
     }
 }

@@ -91,7 +91,7 @@ struct Pattern {
     @inline(__always) func matches(_ value: Bytes, at: Int) -> Bool {
         if !folds {
             return bytes.withUnsafeBytes {
-                Platform.compare($0.baseAddress, value.baseAddress.map { $0 + at }, bytes.count) == 0
+                CMemory.compare($0.baseAddress, value.baseAddress.map { $0 + at }, bytes.count) == 0
             }
         }
         return foldedMatch(value, at)

@@ -31,8 +31,8 @@ final class TextTest {
         let upper = folding ? CaseMap.mapped(pattern.bytes, upper: true) : pattern.bytes
         letters = .allocate(byteCount: length + 8, alignment: 8)
         cases = .allocate(byteCount: length + 8, alignment: 8)
-        Platform.zero(letters, length + 8)
-        Platform.zero(cases, length + 8)
+        CMemory.zero(letters, length + 8)
+        CMemory.zero(cases, length + 8)
         for i in 0..<length {
             cases.storeBytes(of: lower[i] ^ upper[i], toByteOffset: i, as: UInt8.self)
             letters.storeBytes(of: lower[i] | (lower[i] ^ upper[i]), toByteOffset: i, as: UInt8.self)
@@ -50,8 +50,8 @@ final class TextTest {
         length = other.length
         letters = .allocate(byteCount: length + 8, alignment: 8)
         cases = .allocate(byteCount: length + 8, alignment: 8)
-        Platform.copy(letters, other.letters, length + 8)
-        Platform.copy(cases, other.cases, length + 8)
+        CMemory.copy(letters, other.letters, length + 8)
+        CMemory.copy(cases, other.cases, length + 8)
         isPlain = other.isPlain
         (word, wordCases, wordMask) = (other.word, other.wordCases, other.wordMask)
     }
@@ -153,7 +153,7 @@ final class TextTest {
             let slot = node.payload + row &* width
             var isSame =
                 slot.load(fromByteOffset: width &- 1, as: UInt8.self) == unused
-                && Platform.compare(slot, letters, length) == 0
+                && CMemory.compare(slot, letters, length) == 0
             var position = length
             while isSame && position < width &- 1 {
                 isSame = slot.load(fromByteOffset: position, as: UInt8.self) == 0

@@ -158,7 +158,7 @@ public struct ObjectSchema: Sendable, Equatable {
         properties.first { $0.name == name } ?? computedProperties.first { $0.name == name }
     }
 
-    var tableName: Name { Tables.classPrefix + name }
+    var tableName: Name { Format.classPrefix + name }
 }
 
 /// A set of classes, sorted by name.

@@ -134,7 +134,7 @@ public enum SchemaMode: Int32, Sendable {
     /// Whether the mode empties a file with this schema version when another version is requested, given the changes
     /// between the two schemas.
     func resets(_ changes: [SchemaChange], from fileVersion: UInt64, to version: UInt64) -> Bool {
-        guard self == .softResetFile || self == .hardResetFile, fileVersion != ObjectStore.notVersioned else {
+        guard self == .softResetFile || self == .hardResetFile, fileVersion != SchemaLimits.notVersioned else {
             return false
         }
         if version != fileVersion { return true }

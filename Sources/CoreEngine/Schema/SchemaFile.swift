@@ -3,7 +3,7 @@ extension Group {
     /// All classes with their stored properties, in column order.
     func readSchema() throws(RealmError) -> Schema {
         var classes: [ObjectSchema] = []
-        for index in liveIndexes where name(at: index).hasPrefix(Tables.classPrefix) {
+        for index in liveIndexes where name(at: index).hasPrefix(Format.classPrefix) {
             let classTable = try table(at: index)
             var properties: [Property] = []
             for column in classTable.publicColumns {
@@ -50,10 +50,10 @@ extension Group {
             column.type == .int,
             !column.isCollection, try metadata.count() > 0
         else {
-            return ObjectStore.notVersioned
+            return SchemaLimits.notVersioned
         }
-        guard case .int(let version)? = try metadata.rows.get(try metadata.rows.key(at: 0), column.index) else {
-            return ObjectStore.notVersioned
+        guard case .int(let version)? = try metadata.stored(try metadata.key(at: 0), column.key) else {
+            return SchemaLimits.notVersioned
         }
         return UInt64(bitPattern: version)
     }
@@ -76,14 +76,14 @@ extension Group {
         guard let metadata = try table(named: Tables.metadata), let column = metadata.column(named: "version"),
             let facts = metadata.facts(column.key)
         else { return }
-        _ = try metadata.set(try metadata.rows.key(at: 0), facts, .int(Int64(bitPattern: version)))
+        _ = try metadata.set(try metadata.key(at: 0), facts, .int(Int64(bitPattern: version)))
     }
 
     /// Creates the table of a class with its primary key column. The other properties follow once all tables exist.
     func createClass(_ objectClass: ObjectSchema) throws(RealmError) {
-        guard objectClass.name.utf8.count <= ObjectStore.maxClassName else {
+        guard objectClass.name.utf8.count <= SchemaLimits.maxClassName else {
             throw RealmError(
-                .invalidName, "Class name '\(objectClass.name)' is too long: at most \(ObjectStore.maxClassName) bytes")
+                .invalidName, "Class name '\(objectClass.name)' is too long: at most \(SchemaLimits.maxClassName) bytes")
         }
         let kind: Table.Kind =
             objectClass.kind == .embedded ? .embedded : (objectClass.kind == .asymmetric ? .asymmetric : .topLevel)
@@ -123,7 +123,7 @@ extension Group {
         }
         var target: Table?
         if property.type == .object {
-            target = try table(named: Tables.classPrefix + property.linkTarget)
+            target = try table(named: Format.classPrefix + property.linkTarget)
             guard target != nil else {
                 throw RealmError(
                     .invalidTableRef,

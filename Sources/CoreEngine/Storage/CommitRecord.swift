@@ -81,7 +81,7 @@ struct CommitRecord {
     }
 
     private func encodeHead(into bytes: UnsafeMutableRawPointer) {
-        Platform.zero(bytes, Self.checksumAt)
+        CMemory.zero(bytes, Self.checksumAt)
         func put(_ value: UInt64, _ at: Int) {
             bytes.storeBytes(of: value.littleEndian, toByteOffset: at, as: UInt64.self)
         }
@@ -99,7 +99,7 @@ struct CommitRecord {
     /// - Parameter bytes: memory of at least 512 bytes.
     func encode(into bytes: UnsafeMutableRawPointer) {
         encodeHead(into: bytes)
-        checksum.withUnsafeBytes { Platform.copy(bytes + Self.checksumAt, $0.start, $0.count) }
+        checksum.withUnsafeBytes { CMemory.copy(bytes + Self.checksumAt, $0.start, $0.count) }
     }
 
     /// Whether everything that the described commit wrote is in the file.

@@ -14,5 +14,5 @@
 /// 5. A commit that returned is never lost, one that failed never comes back, and an error reports a commit whose
 ///    outcome is unknown (`DatabaseFile+Commit`, docs/commit-and-locking.md). A small commit waits for the disk once.
 ///
-/// May use: Values, Crypto and below.
+/// May use: Pages, Crypto, Platform, Basics.
 enum Storage {}

@@ -102,7 +102,7 @@ extension Table {
         _ target: TableKey, _ gone: ObjKey, list root: Ref, at place: CollectionPlace, depth: Int = 0
     ) throws(RealmError) -> (root: Ref, changed: Bool) {
         guard !root.isNull else { return (root, false) }
-        guard depth < Trees.maxNesting else { throw .corrupt("collections nested too deeply", at: root.offset) }
+        guard depth < Tables.maxNesting else { throw .corrupt("collections nested too deeply", at: root.offset) }
         if depth == 0 { group.startWalk() } else { try group.enterNested(at: root) }
         var tree = BPlusTree(store, kind: .mixed, root: root)
         for i in 0..<(try tree.count()) {
@@ -136,7 +136,7 @@ extension Table {
         _ target: TableKey, _ gone: ObjKey, dictionary root: Ref, at place: CollectionPlace, depth: Int = 0
     ) throws(RealmError) -> (root: Ref, changed: Bool) {
         guard !root.isNull else { return (root, false) }
-        guard depth < Trees.maxNesting else { throw .corrupt("collections nested too deeply", at: root.offset) }
+        guard depth < Tables.maxNesting else { throw .corrupt("collections nested too deeply", at: root.offset) }
         if depth == 0 { group.startWalk() } else { try group.enterNested(at: root) }
         let top = try store.refsNode(root)
         var tree = BPlusTree(store, kind: .mixed, root: try top.child(1))
@@ -209,7 +209,7 @@ extension Table {
         _ cascade: UnsafeMutablePointer<Group.Cascade>?, depth: Int
     ) throws(RealmError) {
         guard !root.isNull else { return }
-        guard depth < Trees.maxNesting else { throw .corrupt("collections nested too deeply", at: root.offset) }
+        guard depth < Tables.maxNesting else { throw .corrupt("collections nested too deeply", at: root.offset) }
         if depth == 0 { group.startWalk() } else { try group.enterNested(at: root) }
         let tree = BPlusTree(store, kind: kind, root: root)
         for i in 0..<(try tree.count()) {
@@ -266,7 +266,7 @@ extension Table {
     }
 }
 
-extension Trees {
+extension Tables {
     /// Walks accept collections inside Mixed values that are nested this deep.
     static let maxNesting = 101
 

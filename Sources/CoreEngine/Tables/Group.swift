@@ -197,7 +197,7 @@ final class Group {
     /// Adds a table in the lowest vacant slot, with the tag that the slot holds, or at the end. Format: logical §1.
     func addTable(_ name: Name, kind: Table.Kind = .topLevel) throws(RealmError) -> Table {
         guard name.utf8.count <= 63 else {
-            throw RealmError(.invalidName, "The name '\(name.after(Tables.classPrefix) ?? name)' is too long")
+            throw RealmError(.invalidName, "The name '\(name.after(Format.classPrefix) ?? name)' is too long")
         }
         guard tableIndex(named: name) == nil else {
             throw RealmError(.invalidName, "A table named '\(name)' exists already")

@@ -78,7 +78,7 @@ extension Table {
         var way: [Container] = [], salts: [Int64] = []
         var shape = shape, kind = kind, ref = root
         for step in path.steps {
-            guard !ref.isNull, way.count < Trees.maxNesting, kind == .mixed else { throw Self.gone() }
+            guard !ref.isNull, way.count < Tables.maxNesting, kind == .mixed else { throw Self.gone() }
             let next = try container(shape, step, ref)
             guard let (inner, old) = Self.nested(try next.tree.get(next.place)) else { throw Self.gone() }
             salts.append(try next.tree.key(next.place))

@@ -49,7 +49,7 @@ final class Table {
         store = group.store
         tableIndex = index
         self.name = name
-        className = name.after(Tables.classPrefix)
+        className = name.after(Format.classPrefix)
         topRef = ref
         let top = try TableTop(store, ref)
         key = try top.key(at: index)

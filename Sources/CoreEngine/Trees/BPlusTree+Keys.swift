@@ -51,7 +51,7 @@ extension BPlusTree {
 /// Where new stable keys come from: consecutive numbers from a random start. So a handle of a collection that was
 /// removed does not soon find another collection under its key, as it would with small random numbers.
 enum StableKeys {
-    private static let start = Crypto.randomWord()
+    private static let start = UInt64.random(in: 0 ... .max)
     private static let taken = Atomic<UInt64>(0)
 
     static func next() -> UInt64 { start &+ taken.add(1, ordering: .relaxed).newValue }

@@ -1,3 +1,5 @@
+import CHints
+
 #if canImport(Glibc)
     @preconcurrency import Glibc
 #elseif canImport(Musl)
@@ -8,9 +10,35 @@
     import Darwin
 #endif
 
-/// Memory that is passed to C programs, which release it through the library; and C strings, which end with a zero
-/// byte.
+/// Bytes in memory, with the functions of the C library; memory that is passed to C programs, which release it through
+/// the library; and C strings, which end with a zero byte.
 package enum CMemory {
+    /// Requests the cache lines at an address; any address is allowed.
+    @inline(__always) static func prefetch(_ at: UnsafeRawPointer, lines: Int) {
+        for i in 0..<lines { hint_prefetch(at + i &* 64) }
+    }
+
+    @inline(__always) static func copy(_ to: UnsafeMutableRawPointer, _ from: UnsafeRawPointer, _ count: Int) {
+        memcpy(to, from, count)
+    }
+
+    @inline(__always) static func move(_ to: UnsafeMutableRawPointer, _ from: UnsafeRawPointer, _ count: Int) {
+        memmove(to, from, count)
+    }
+
+    @inline(__always) static func zero(_ at: UnsafeMutableRawPointer, _ count: Int) { memset(at, 0, count) }
+
+    /// Whether all bytes are zero; there must be at least one byte.
+    static func isZero(_ at: UnsafeRawPointer, _ count: Int) -> Bool {
+        at.load(as: UInt8.self) == 0 && memcmp(at, at + 1, count - 1) == 0
+    }
+
+    /// memcmp that accepts null pointers for empty ranges.
+    @inline(__always) static func compare(_ a: UnsafeRawPointer?, _ b: UnsafeRawPointer?, _ count: Int) -> Int {
+        guard count > 0, let a, let b else { return 0 }
+        return Int(memcmp(a, b, count))
+    }
+
     /// nil: no memory.
     package static func allocate(_ count: Int) -> UnsafeMutableRawPointer? { malloc(count) }
 

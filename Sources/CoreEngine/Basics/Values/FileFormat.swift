@@ -1,17 +1,8 @@
-/// # Format
-///
-/// Translates bytes to fields and back: the structures in the file, as pure functions. No I/O, no allocation, no
-/// ownership.
-///
-/// Promise
-/// 1. No byte is trusted: a decoder returns a value that satisfies the format, or reports that there is none.
-/// 2. Sizes computed from file bytes cannot overflow: counts have 24 bits, widths at most 64, so a node spans fewer
-///    than 2^31 bytes.
-/// 3. Encoders write the same bytes as realm-core 14 for the same content (checksum bytes `AAAA`, tagged integers,
-///    big-endian counts).
-///
-/// May use: Basics.  Format: storage §1, §2.
+/// The numbers of the file format that several layers must know. Format: storage §1, §2.
 enum Format {
+    /// Prefix of the names of tables that hold a class.
+    static let classPrefix: Name = "class_"
+
     /// The format that this engine writes.
     static let currentVersion: UInt8 = 24
 

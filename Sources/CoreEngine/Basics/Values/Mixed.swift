@@ -166,14 +166,14 @@ extension Mixed {
     /// Compares as unsigned bytes; a prefix sorts before the longer text.
     @inline(__always) static func compareBytes(_ a: Bytes, _ b: Bytes) -> Int {
         let order =
-            a.baseAddress == b.baseAddress ? 0 : Platform.compare(a.baseAddress, b.baseAddress, min(a.count, b.count))
+            a.baseAddress == b.baseAddress ? 0 : CMemory.compare(a.baseAddress, b.baseAddress, min(a.count, b.count))
         if order != 0 { return order < 0 ? -1 : 1 }
         return a.count == b.count ? 0 : (a.count < b.count ? -1 : 1)
     }
 
     @inline(__always) static func equalBytes(_ a: Bytes, _ b: Bytes) -> Bool {
         a.count == b.count
-            && (a.baseAddress == b.baseAddress || Platform.compare(a.baseAddress, b.baseAddress, a.count) == 0)
+            && (a.baseAddress == b.baseAddress || CMemory.compare(a.baseAddress, b.baseAddress, a.count) == 0)
     }
 
     /// Whether two values of one column are equal.
@@ -189,11 +189,11 @@ extension Decimal128 {
     /// comparison.
     init(rounding value: Double, digits: Int) {
         // Rounded only once, from the exact value.
-        self.init(value, text: { Platform.scientific($0, digits: digits - 1) }, digits: digits)
+        self.init(value, text: { CNumbers.scientific($0, digits: digits - 1) }, digits: digits)
     }
 
     /// Uses all 34 digits: different numbers stay different and in order.
-    init(exactly value: Double) { self.init(value, text: { Platform.scientific($0, digits: 33) }, digits: 34) }
+    init(exactly value: Double) { self.init(value, text: { CNumbers.scientific($0, digits: 33) }, digits: 34) }
 
     /// A NaN with the sign of a binary NaN. Its payload is the 51 bits after the quiet bit, shifted left by 59 bits, or
     /// 0 when that exceeds the payload limit of a decimal. Format: logical §12.3.

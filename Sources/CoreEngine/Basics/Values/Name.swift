@@ -17,13 +17,13 @@ public struct Name: Hashable, Comparable, Sendable {
 
     public static func == (a: Name, b: Name) -> Bool {
         a.utf8.count == b.utf8.count
-            && a.withBytes { a in b.withBytes { b in Platform.compare(a.baseAddress, b.baseAddress, a.count) == 0 } }
+            && a.withBytes { a in b.withBytes { b in CMemory.compare(a.baseAddress, b.baseAddress, a.count) == 0 } }
     }
 
     public static func < (a: Name, b: Name) -> Bool {
         a.withBytes { a in
             b.withBytes { b in
-                let order = Platform.compare(a.baseAddress, b.baseAddress, min(a.count, b.count))
+                let order = CMemory.compare(a.baseAddress, b.baseAddress, min(a.count, b.count))
                 return order != 0 ? order < 0 : a.count < b.count
             }
         }

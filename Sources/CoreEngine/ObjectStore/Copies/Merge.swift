@@ -64,13 +64,13 @@ private final class Merger {
         for pair in topLevel {
             guard let column = pair.primaryKey else { continue }
             for i in 0..<(try pair.from.count()) {
-                guard let value = try pair.from.rows.get(try pair.from.rows.key(at: i), column.index) else { continue }
+                guard let value = try pair.from.stored(try pair.from.key(at: i), column.key) else { continue }
                 _ = try pair.to.createObject(primaryKey: value)
             }
         }
         for pair in topLevel {
             for i in 0..<(try pair.from.count()) {
-                let key = try pair.from.rows.key(at: i)
+                let key = try pair.from.key(at: i)
                 if let new = try counterpart(key, pair) { try copy(key, to: new, pair, depth: 0) }
             }
         }
@@ -93,7 +93,7 @@ private final class Merger {
         let additions = changes.filter { $0.isClassAddition || $0.isPropertyAddition }
         try target.apply(additions)
         let version = try source.readSchemaVersion()
-        if version != ObjectStore.notVersioned, try target.readSchemaVersion() == ObjectStore.notVersioned {
+        if version != SchemaLimits.notVersioned, try target.readSchemaVersion() == SchemaLimits.notVersioned {
             try target.setSchemaVersion(version)
         }
     }
@@ -103,7 +103,7 @@ private final class Merger {
     /// The target's object that has the same primary key as an object of the source.
     private func counterpart(_ key: ObjKey, _ pair: Pair) throws(RealmError) -> ObjKey? {
         guard let column = pair.primaryKey, !key.isUnresolved, try pair.from.isValid(key),
-            let value = try pair.from.rows.get(key, column.index)
+            let value = try pair.from.stored(key, column.key)
         else {
             return nil
         }
@@ -130,7 +130,7 @@ private final class Merger {
     // MARK: Values
 
     private func copy(_ key: ObjKey, to new: ObjKey, _ pair: Pair, depth: Int) throws(RealmError) {
-        guard depth < Trees.maxNesting else { throw Trees.embeddedTooDeeply }
+        guard depth < Tables.maxNesting else { throw Tables.embeddedTooDeeply }
         for (column, facts) in pair.columns {
             source.startWalk()
             let owned =

@@ -159,10 +159,10 @@ extension Group {
 
     /// Returns a new object with the same values; embedded children are copied too.
     private func copy(_ key: ObjKey, of table: Table, depth: Int) throws(RealmError) -> ObjKey {
-        guard depth < Trees.maxNesting else { throw Trees.embeddedTooDeeply }
+        guard depth < Tables.maxNesting else { throw Tables.embeddedTooDeeply }
         let new = try table.createObject().key
         for column in table.publicColumns {
-            guard let facts = table.facts(column.key), let value = try table.rows.get(key, column.index) else {
+            guard let facts = table.facts(column.key), let value = try table.stored(key, column.key) else {
                 continue
             }
             startWalk()

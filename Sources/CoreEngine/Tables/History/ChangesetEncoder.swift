@@ -67,7 +67,7 @@ final class ChangesetEncoder: MutationLog {
             count = 0
             return
         }
-        Platform.copy(bigger.base, buffer, count)
+        CMemory.copy(bigger.base, buffer, count)
         memory = bigger
         buffer = bigger.base
         capacity = bigger.count
