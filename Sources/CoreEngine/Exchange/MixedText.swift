@@ -6,68 +6,49 @@
 /// key. A dictionary with a name that begins with `$` becomes `$dict`, a list of pairs. Rules: docs/columns.md.
 struct MixedText {
     let group: Group
-    private var out: [UInt8] = []
+    private var out = JSONText()
 
     init(_ group: Group) { self.group = group }
 
     /// Calls `body` with the JSON text of a value.
     mutating func write(_ element: Mixed, _ body: (Bytes) throws(RealmError) -> Void) throws(RealmError) {
-        out.removeAll(keepingCapacity: true)
+        out.clear()
         group.startWalk()
         try value(element, depth: 0)
-        try out.withBytes(body)
+        try out.bytes.withBytes(body)
     }
 
-    private mutating func put(_ text: String) { out.append(contentsOf: text.utf8) }
-
-    private mutating func quoted(_ text: some Sequence<UInt8>) {
-        out.append(0x22)
-        for byte in text {
-            switch byte {
-            case 0x22, 0x5C: out += [0x5C, byte]
-            case 0x0A: put("\\n")
-            case 0x0D: put("\\r")
-            case 0x09: put("\\t")
-            case 0..<0x20: put(byte < 0x10 ? "\\u000\(String(byte, radix: 16))" : "\\u00\(String(byte, radix: 16))")
-            default: out.append(byte)
-            }
-        }
-        out.append(0x22)
-    }
-
-    private mutating func marked(_ mark: String, _ text: String) {
-        put("{\"\(mark)\":")
-        quoted(text.utf8)
-        put("}")
-    }
+    private mutating func marked(_ mark: String, _ text: String) { out.object { $0.field(mark) { $0.text(text) } } }
 
     private mutating func value(_ element: Mixed, depth: Int) throws(RealmError) {
         switch element {
-        case .null, .slot: put("null")
-        case .int(let i): put(String(i))
-        case .bool(let flag): put(flag ? "true" : "false")
-        case .float(let number) where number.isFinite: put("{\"$float32\":\(Double(number))}")
+        case .null, .slot: out.null()
+        case .int(let i): out.number(i)
+        case .bool(let flag): out.bool(flag)
+        case .float(let number) where number.isFinite:
+            out.object { $0.field("$float32") { $0.raw("\(Double(number))") } }
         case .float(let number): marked("$float32", Self.special(number))
-        case .double(let number) where number.isFinite: put("\(number)")
+        case .double(let number) where number.isFinite: out.raw("\(number)")
         case .double(let number): marked("$float", Self.special(number))
-        case .string(let text): quoted(text)
+        case .string(let text): out.quoted(text)
         case .binary(let bytes): marked("$bytes", Base64.encode(bytes))
-        case .timestamp(let time): put("{\"$seconds\":\(time.seconds),\"$nanoseconds\":\(time.nanoseconds)}")
+        case .timestamp(let time):
+            out.object { object in
+                object.field("$seconds") { $0.number(time.seconds) }
+                object.field("$nanoseconds") { $0.number(time.nanoseconds) }
+            }
         case .decimal(let decimal): marked("$decimal", Self.text(decimal))
         case .objectId(let id): marked("$objectId", id.description)
         case .uuid(let id): marked("$uuid", id.description)
         // A Mixed value never holds a link without a class.
-        case .link: put("null")
+        case .link: out.null()
         case .typedLink(let table, let key): try link(table, key)
         case .list(let root):
             let list = try ElementList(group.store, root: root, kind: .mixed, target: .null)
             try enter(depth)
-            put("[")
-            for i in 0..<list.count {
-                if i > 0 { put(",") }
-                try value(try list.get(i), depth: depth + 1)
-            }
-            put("]")
+            out.open("[")
+            for i in 0..<list.count { try value(try list.get(i), depth: depth + 1) }
+            out.close("]")
         case .dictionary(let root):
             let entries = try ElementDictionary(
                 group.store, root: root, keyType: .string, format: Format.currentVersion)
@@ -84,16 +65,19 @@ struct MixedText {
     private mutating func dictionary(_ entries: ElementDictionary, depth: Int) throws(RealmError) {
         var isMarked = false
         for i in 0..<entries.count { if try Self.name(entries, i).first == UInt8(ascii: "$") { isMarked = true } }
-        put(isMarked ? "{\"$dict\":[" : "{")
+        out.open(isMarked ? "{\"$dict\":[" : "{")
         for i in 0..<entries.count {
-            if i > 0 { put(",") }
-            if isMarked { put("[") }
-            quoted(try Self.name(entries, i))
-            put(isMarked ? "," : ":")
+            let name = try Self.name(entries, i)
+            if isMarked {
+                out.open("[")
+                out.quoted(name)
+            } else {
+                out.name(name)
+            }
             try value(try entries.value(i), depth: depth + 1)
-            if isMarked { put("]") }
+            if isMarked { out.close("]") }
         }
-        put(isMarked ? "]}" : "}")
+        out.close(isMarked ? "]}" : "}")
     }
 
     private static func name(_ entries: ElementDictionary, _ i: Int) throws(RealmError) -> [UInt8] {
@@ -102,16 +86,16 @@ struct MixedText {
     }
 
     private mutating func link(_ table: TableKey, _ key: ObjKey) throws(RealmError) {
-        guard !key.isNull, !key.isUnresolved, let owner = try group.table(table) else { return put("null") }
-        put("{\"$class\":")
-        quoted((owner.className ?? owner.name).utf8)
+        guard !key.isNull, !key.isUnresolved, let owner = try group.table(table) else { return out.null() }
+        out.open("{")
+        out.field("$class") { $0.text((owner.className ?? owner.name).text) }
         if let pk = owner.primaryKey, let facts = owner.facts(pk), let id = try owner.get(key, facts) {
-            put(",\"$primaryKey\":")
+            out.name("$primaryKey".utf8)
             try value(id, depth: 0)
         } else {
-            put(",\"$ref\":\(key.raw)")
+            out.field("$ref") { $0.number(key.raw) }
         }
-        put("}")
+        out.close("}")
     }
 
     /// The text of an infinity or a NaN. The default NaN is written with its sign only, another NaN with its bits.

@@ -10,15 +10,15 @@ extension Realm {
         writer.group.startWalk()
         try writer.object(table, object)
         // A program in C gets a second copy of the text.
-        try CMemory.expect(writer.out.count, each: 2)
-        return String(decoding: writer.out, as: UTF8.self)
+        try CMemory.expect(writer.out.bytes.count, each: 2)
+        return writer.out.text
     }
 }
 
 /// Writes values of one snapshot as JSON.
 struct ObjectWriter {
     let group: Group
-    var out: [UInt8] = []
+    private(set) var out = JSONText(.realm)
 
     /// Chains of embedded objects may be longer than that: the file is not damaged.
     private static var tooDeep: RealmError {
@@ -29,12 +29,12 @@ struct ObjectWriter {
     /// Calls `body` with the text of a Mixed value of a property.
     mutating func write(_ mixed: Mixed, _ column: Column, _ body: (Bytes) throws(RealmError) -> Void) throws(RealmError)
     {
-        out.removeAll(keepingCapacity: true)
+        out.clear()
         ownBytes = 0
         open.removeAll(keepingCapacity: true)
         group.startWalk()
         try value(mixed, column)
-        try out.withBytes(body)
+        try out.bytes.withBytes(body)
     }
 
     /// The bytes of the object's own texts and binaries so far. In a valid file no two of them share bytes.
@@ -43,13 +43,14 @@ struct ObjectWriter {
 
     init(group: Group) { self.group = group }
 
-    mutating func put(_ text: String) throws(RealmError) {
-        try makeRoom(text.utf8.count)
-        out.append(contentsOf: text.utf8)
+    /// Adds a value that is JSON already.
+    private mutating func put(_ text: String) throws(RealmError) {
+        try makeRoom(text.utf8.count + 1)
+        out.raw(text)
     }
 
     private mutating func makeRoom(_ more: Int) throws(RealmError) {
-        guard more <= Self.mostBytes - out.count else {
+        guard more <= Self.mostBytes - out.bytes.count else {
             throw RealmError(.limitExceeded, "The text of an object has more than 2 GB")
         }
         try out.makeRoom(for: more)
@@ -67,26 +68,11 @@ struct ObjectWriter {
         guard ownBytes <= most else { throw .corrupt("texts that share their bytes") }
     }
 
-    mutating func quoted(_ bytes: some Collection<UInt8>) throws(RealmError) {
-        var escaped = 0
-        for byte in bytes where byte == 0x22 || byte == 0x5C || byte < 0x20 { escaped += 1 }
-        try makeRoom(bytes.count + escaped + 2)
+    private mutating func quoted(_ bytes: some Collection<UInt8>) throws(RealmError) {
+        try makeRoom(out.mostBytes(of: bytes))
         // Checked once per text: a text has at most 16 MB.
         try group.store.test()
-        out.append(0x22)
-        for byte in bytes {
-            switch byte {
-            case 0x22: out.append(contentsOf: "\\\"".utf8)
-            case 0x5C: out.append(contentsOf: "\\\\".utf8)
-            case 0x08: out.append(contentsOf: "\\b".utf8)
-            case 0x0C: out.append(contentsOf: "\\f".utf8)
-            case 0x0A: out.append(contentsOf: "\\n".utf8)
-            case 0x0D: out.append(contentsOf: "\\r".utf8)
-            case 0x09: out.append(contentsOf: "\\t".utf8)
-            default: out.append(byte)
-            }
-        }
-        out.append(0x22)
+        out.quoted(bytes)
     }
 
     // MARK: Nesting
@@ -95,7 +81,7 @@ struct ObjectWriter {
     /// small stack.
     private struct Open {
         enum Content {
-            case object(Table, ObjKey, [Column], isFirst: Bool)
+            case object(Table, ObjKey, [Column])
             case list(ElementList, Column)
             case dictionary(ElementDictionary, Column)
             /// The text after a link.
@@ -132,51 +118,56 @@ struct ObjectWriter {
             open[open.count - 1].next = index + 1
             switch last.content {
             case .end(let text):
-                open.removeLast()
-                try put(text.description)
-            case .object(let table, let key, let columns, let isFirst):
+                try close(text)
+            case .object(let table, let key, let columns):
                 guard index < columns.count else {
                     try close("}")
                     continue
                 }
-                if index > 0 || !isFirst { try put(",") }
                 try property(columns[index], table, key, depth)
             case .list(let list, let column):
                 guard index < list.count else {
                     try close("]")
                     continue
                 }
-                if index > 0 { try put(",") }
                 try value(try list.get(index), column, depth: depth)
             case .dictionary(let dictionary, let column):
                 guard index < dictionary.count else {
                     try close("}")
                     continue
                 }
-                if index > 0 { try put(",") }
                 if case .string(let name) = try dictionary.key(index) { try quoted(name) } else { try put("\"\"") }
-                try put(":")
+                out.join(":")
                 try value(try dictionary.value(index), column, depth: depth)
             }
         }
     }
 
-    private mutating func close(_ text: String) throws(RealmError) {
+    private mutating func begin(_ text: StaticString) throws(RealmError) {
+        try makeRoom(text.utf8CodeUnitCount + 1)
+        out.open(text)
+    }
+
+    private mutating func close(_ text: StaticString) throws(RealmError) {
         open.removeLast()
-        try put(text)
+        try makeRoom(text.utf8CodeUnitCount)
+        out.close(text)
     }
 
     private mutating func begin(_ table: Table, _ key: ObjKey, depth: Int) throws(RealmError) {
         guard depth < Tables.maxNesting else { throw Self.tooDeep }
-        try put("{")
-        let hasKey = !table.isEmbedded && table.primaryKey == nil
-        if hasKey { try put("\"_key\":\(key.raw)") }
-        open.append(Open(content: .object(table, key, Array(table.publicColumns), isFirst: !hasKey), depth: depth))
+        try begin("{")
+        if !table.isEmbedded, table.primaryKey == nil {
+            try quoted("_key".utf8)
+            out.join(":")
+            try put(String(key.raw))
+        }
+        open.append(Open(content: .object(table, key, Array(table.publicColumns)), depth: depth))
     }
 
     private mutating func property(_ column: Column, _ table: Table, _ key: ObjKey, _ depth: Int) throws(RealmError) {
         try quoted(column.name.utf8)
-        try put(":")
+        out.join(":")
         guard let facts = table.facts(column.key), let mixed = try table.get(key, facts) else { return try put("null") }
         guard case .slot = mixed else { return try value(mixed, column, depth: depth) }
         var path = CollectionPath(table: table.key, object: key, column: column.key)
@@ -189,10 +180,10 @@ struct ObjectWriter {
         try group.store.test()
         switch content {
         case .list(let list):
-            try put("[")
+            try begin("[")
             open.append(Open(content: .list(list, column), depth: depth))
         case .dictionary(let dictionary):
-            try put("{")
+            try begin("{")
             open.append(Open(content: .dictionary(dictionary, column), depth: depth))
         }
     }
@@ -215,9 +206,10 @@ struct ObjectWriter {
         case .link(let key): try link(column.oppositeTable, key, depth: depth)
         case .typedLink(_, let key) where column.type == .link: try link(column.oppositeTable, key, depth: depth)
         case .typedLink(let target, let key):
-            try put("{ \"$link\": {\"table\": ")
+            try begin("{ \"$link\": {\"table\": ")
             try quoted((try group.table(target)?.className ?? "").utf8)
-            try put(", \"key\": ")
+            try makeRoom(10)
+            out.join(", \"key\": ")
             open.append(Open(content: .end("}}"), depth: depth))
             try link(target, key, depth: depth)
         case .list(let root):

@@ -22,7 +22,7 @@
 ///    has the object, and counted as older.
 ///
 /// Readers: `DamagedFile` (bytes and roots), `FoundTable` (classes), `FoundRows` (objects of a class at one root),
-/// `MergedRows` (over all roots), `FoundTree` (elements of collections). Writers: `Salvage`, `ValueCopy`. Result:
+/// `MergedRows` (over all roots), `FoundTree` and `FoundDictionary` (elements of collections). Writers: `Salvage`, `ValueCopy`. Result:
 /// `SalvageReport`.
 ///
 /// May use: Objects, Examination and below.

@@ -11,6 +11,11 @@ final class ValueCopy {
 
     private let owners: Owners
 
+    /// The property that is being copied, its column in the damaged file, and what it lost so far.
+    private var goal: Goal?
+    private var column: Column?
+    private var loss = SalvageReport.Property("")
+
     init(_ source: DamagedFile, _ target: Group, _ tables: [TableKey: Table], _ owners: Owners) {
         self.source = source
         self.target = target
@@ -29,9 +34,6 @@ final class ValueCopy {
 
         /// The property of the damaged file that has the value.
         let origin: Origin
-
-        /// Format of the root that has the value.
-        var format = Format.currentVersion
     }
 
     // MARK: Values
@@ -41,11 +43,13 @@ final class ValueCopy {
     ///   - found: nil if the value is lost.
     ///   - table: the target table of links.
     func copy(
-        _ found: MergedRows.Found?, _ table: TableKey, to goal: Goal, _ loss: inout SalvageReport.Property
+        _ found: MergedRows.Found?, _ table: TableKey, to goal: Goal, _ report: inout SalvageReport.Property
     ) throws(RealmError) {
+        loss = report
+        defer { report = loss }
+        self.goal = goal
         guard let found else {
-            guard let embedded = owners.object(of: goal.origin), let value = try link(table, embedded, goal, &loss)
-            else {
+            guard let embedded = owners.object(of: goal.origin), let value = try link(table, embedded, goal) else {
                 loss.lost += 1
                 return
             }
@@ -53,16 +57,18 @@ final class ValueCopy {
             return
         }
         if found.isOlder { loss.older += 1 }
-        var goal = goal
-        goal.format = found.format
         var column = found.column
         if column.type == .link { column.oppositeTable = table }
+        self.column = column
+        let path = CollectionPath(table: goal.table.key, object: goal.object, column: goal.facts.key)
         guard let shape = column.shape else {
-            guard let value = try single(found.value, column, goal, &loss) else { return }
+            if found.value.isNull {
+                if !goal.facts.isNullable { loss.lost += 1 }
+                return
+            }
+            guard let value = try translated(found.value, column, goal) else { return }
             _ = try goal.table.set(goal.object, goal.facts, value)
-            try fill(
-                found.value, CollectionPath(table: goal.table.key, object: goal.object, column: goal.facts.key), column,
-                goal, &loss, depth: 0)
+            if let (shape, content) = nested(found.value, depth: 0) { try fill(goal.table, path, shape, content) }
             return
         }
         guard case .slot(let slot) = found.value, !slot.isTagged else {
@@ -70,58 +76,43 @@ final class ValueCopy {
             return
         }
         guard let root = slot.subtree else { return }
-        let path = CollectionPath(table: goal.table.key, object: goal.object, column: goal.facts.key)
-        if shape == .dictionary {
-            return try dictionary(root, path, column, found.column.keyType, goal, &loss, depth: 0)
+        guard shape == .dictionary || column.elementKind != nil else { return }
+        let isReadable = shape != .dictionary || found.column.keyType == .string
+        guard isReadable else {
+            loss.lost += 1
+            return
         }
-        guard let kind = column.elementKind else { return }
-        try elements(FoundTree(store, kind, root, &visited), path, shape, column, goal, &loss, depth: 0)
+        let content = Content(
+            root: root, shape: shape, kind: column.elementKind ?? .mixed, format: found.format, depth: 0)
+        try fill(goal.table, path, shape, content)
     }
 
-    /// Translates a single value for the new file; nil if the default stays.
-    private func single(_ value: Mixed, _ column: Column, _ goal: Goal, _ loss: inout SalvageReport.Property)
-        throws(RealmError)
-        -> Mixed?
-    {
-        if value.isNull {
-            if !goal.facts.isNullable { loss.lost += 1 }
-            return nil
-        }
-        return try translated(value, column, goal, &loss)
-    }
-
-    /// Translates an element or value for the new file. Collections become empty ones. nil for a link without an
+    /// Translates a value that is not null for the new file. Collections become empty ones. nil for a link without an
     /// object, and for a value that no property can hold.
-    private func translated(_ value: Mixed, _ column: Column, _ goal: Goal, _ loss: inout SalvageReport.Property)
-        throws(RealmError) -> Mixed?
-    {
+    private func translated(_ value: Mixed, _ column: Column, _ goal: Goal) throws(RealmError) -> Mixed? {
         switch value {
-        case .link(let key): return try link(column.oppositeTable, key, goal, &loss)
-        case .typedLink(let table, let key): return try link(table, key, goal, &loss)
+        case .link(let key): return try link(column.oppositeTable, key, goal)
+        case .typedLink(let table, let key): return try link(table, key, goal)
         case .list: return column.type == .mixed ? .emptyList : nil
         case .dictionary: return column.type == .mixed ? .emptyDictionary : nil
         case .string(let text):
             if !isUTF8(text) { loss.texts += 1 }
-            return try checked(value, goal, &loss)
+            return checked(value, goal)
         case .timestamp(let time) where !time.isValid:
             loss.lost += 1
             return nil
-        default: return try checked(value, goal, &loss)
+        default: return checked(value, goal)
         }
     }
 
-    private func checked(_ value: Mixed, _ goal: Goal, _ loss: inout SalvageReport.Property) throws(RealmError)
-        -> Mixed?
-    {
+    private func checked(_ value: Mixed, _ goal: Goal) -> Mixed? {
         if value.isNull || Table.matches(value, goal.facts) { return value }
         loss.lost += 1
         return nil
     }
 
     /// The link in the new file, if its object exists there and may be linked to.
-    private func link(_ table: TableKey, _ key: ObjKey, _ goal: Goal, _ loss: inout SalvageReport.Property)
-        throws(RealmError) -> Mixed?
-    {
+    private func link(_ table: TableKey, _ key: ObjKey, _ goal: Goal) throws(RealmError) -> Mixed? {
         if key.isNull || key.isUnresolved { return nil }
         if let owner = tables[table], try owner.isValid(key), try isFree(owner, table, key, goal) {
             return .typedLink(owner.key, key)
@@ -142,142 +133,79 @@ final class ValueCopy {
 
     // MARK: Collections
 
-    private func elements(
-        _ tree: FoundTree, _ path: CollectionPath, _ shape: CollectionShape, _ column: Column, _ goal: Goal,
-        _ loss: inout SalvageReport.Property,
-        depth: Int
-    ) throws(RealmError) {
-        loss.elements += tree.lost + (tree.isBroken ? 1 : 0)
-        var nested: [(key: Int64, value: Mixed)] = []
-        var counted = loss
-        try goal.table.edit(path, as: shape) { (editor) throws(RealmError) in
-            var at = 0
-            try tree.eachElement { (_, value) throws(RealmError) in
-                guard let value, let new = try self.element(value, column, goal, &counted) else {
-                    if value == nil { counted.elements += 1 }
-                    return
-                }
-                if shape == .set {
-                    _ = try editor.insertUnique(new)
-                    return
-                }
-                try editor.insert(at, new)
-                if value.isNestedCollection { nested.append((try editor.stableKey(at), value)) }
-                at += 1
-            }
-        }
-        loss = counted
-        for (key, value) in nested {
-            try fill(value, path.appending(.stableKey(key)), column, goal, &loss, depth: depth + 1)
-        }
+    /// A collection of the damaged file that was not read yet.
+    struct Content {
+        let root: Ref
+        let shape: CollectionShape
+
+        /// The kind of the leaves of a list or set.
+        let kind: LeafKind
+
+        /// Format of the root that has the value.
+        let format: UInt8
+
+        /// Number of collections around it.
+        let depth: Int
     }
 
-    private func element(_ value: Mixed, _ column: Column, _ goal: Goal, _ loss: inout SalvageReport.Property)
-        throws(RealmError)
-        -> Mixed?
-    {
-        if value.isNull {
-            if goal.facts.isNullable, goal.facts.type != .link { return .null }
-            loss.elements += 1
-            return nil
-        }
-        if case .decimal = value, goal.facts.type == .decimal { return value }
-        guard let new = try translated(value, column, goal, &loss) else { return column.type == .mixed ? .null : nil }
-        return new
-    }
-
-    private func dictionary(
-        _ root: Ref, _ path: CollectionPath, _ column: Column, _ keyType: ColumnType, _ goal: Goal,
-        _ loss: inout SalvageReport.Property, depth: Int
-    ) throws(RealmError) {
-        guard keyType == .string else {
-            loss.lost += 1
-            return
-        }
-        var entries: [(name: [UInt8], value: Mixed)] = []
-        if goal.format < 23, !OldFormats.isRead(goal.format), depth == 0 {
-            guard let old = try? ElementDictionary(store, root: root, keyType: keyType, format: 22) else {
-                loss.lost += 1
-                return
-            }
-            for i in 0..<old.count {
-                if case .string(let name)? = try? old.key(i), let value = try? old.value(i) {
-                    entries.append((Array(name), value))
-                }
-            }
-            return try put(entries, path, column, goal, &loss, depth: depth)
-        }
-        guard visited.insert(root), let top = try? store.refsNode(root), !top.isInner, let keyRoot = try? top.child(0)
-        else {
-            loss.lost += 1
-            return
-        }
-        let keys = FoundTree(store, .string, keyRoot, &visited)
-        let values = (try? top.child(1)).map { FoundTree(store, .mixed, $0, &visited) }
-        loss.elements += keys.lost + (keys.isBroken ? 1 : 0)
-        let isAligned = !keys.isBroken && !(values?.isBroken ?? true) && keys.total == values?.total
-        try keys.eachElement { (i, key) throws(RealmError) in
-            guard case .string(let name)? = key, isAligned, let value = values?.value(at: i) else {
-                loss.elements += 1
-                return
-            }
-            entries.append((Array(name), value))
-        }
-        try put(entries, path, column, goal, &loss, depth: depth)
-    }
-
-    private func put(
-        _ entries: [(name: [UInt8], value: Mixed)], _ path: CollectionPath, _ column: Column, _ goal: Goal,
-        _ loss: inout SalvageReport.Property,
-        depth: Int
-    ) throws(RealmError) {
-        var counted = loss
-        try goal.table.edit(path, as: .dictionary) { (editor) throws(RealmError) in
-            for (name, value) in entries {
-                let new: Mixed?
-                if value.isNull {
-                    new = goal.facts.isNullable ? .null : nil
-                } else {
-                    new = try self.translated(value, column, goal, &counted)
-                }
-                guard let new = new ?? (goal.facts.isNullable ? .null : nil) else {
-                    counted.elements += 1
-                    continue
-                }
-                _ = try name.withBytes { (b) throws(RealmError) in try editor.setValue(new, for: b) }
-            }
-        }
-        loss = counted
-        for (name, value) in entries where value.isNestedCollection {
-            try fill(value, path.appending(.name(name)), column, goal, &loss, depth: depth + 1)
-        }
-    }
-
-    /// Fills the empty collection at `path` with the elements of a nested one. Does nothing for other values.
-    private func fill(
-        _ value: Mixed, _ path: CollectionPath, _ column: Column, _ goal: Goal, _ loss: inout SalvageReport.Property,
-        depth: Int
-    ) throws(RealmError) {
-        guard value.isNestedCollection, column.type == .mixed else { return }
-        guard depth < Table.maxNesting else {
-            loss.elements += 1
-            return
-        }
+    /// The content of a collection inside a Mixed value; nil for other values.
+    private func nested(_ value: Mixed, depth: Int) -> (CollectionShape, Content)? {
+        guard column?.type == .mixed else { return nil }
+        let (shape, root): (CollectionShape, Ref)
         switch value {
-        case .list(let root) where !root.isNull:
-            try elements(FoundTree(store, .mixed, root, &visited), path, .list, column, goal, &loss, depth: depth)
-        case .dictionary(let root) where !root.isNull:
-            try dictionary(root, path, column, .string, goal, &loss, depth: depth + 1)
-        default: break
+        case .list(let list): (shape, root) = (.list, list)
+        case .dictionary(let dictionary): (shape, root) = (.dictionary, dictionary)
+        default: return nil
         }
+        return (shape, Content(root: root, shape: shape, kind: .mixed, format: Format.currentVersion, depth: depth))
     }
 }
 
-extension Mixed {
-    fileprivate var isNestedCollection: Bool {
-        switch self {
-        case .list, .dictionary: true
-        default: false
+extension ValueCopy: ValueSource {
+    func eachElement(_ content: Content, _ body: (Bytes, Mixed?) throws(RealmError) -> Void) throws(RealmError) {
+        guard !content.root.isNull else { return }
+        guard content.shape == .dictionary else {
+            let tree = FoundTree(store, content.kind, content.root, &visited)
+            loss.elements += tree.lost + (tree.isBroken ? 1 : 0)
+            return try tree.eachElement { (_, value) throws(RealmError) in
+                try body(Bytes(start: nil, count: 0), value)
+            }
         }
+        let found = FoundDictionary(
+            store, root: content.root, keyType: .string, format: content.format, &visited)
+        guard let found else {
+            loss.lost += 1
+            return
+        }
+        loss.elements += found.lost
+        try found.eachEntry(body)
     }
+
+    func copied(_ value: Mixed?, into shape: CollectionShape, _ content: Content) throws(RealmError)
+        -> CopiedElement<Content>
+    {
+        guard let goal, let column, let value else {
+            loss.elements += 1
+            return .omitted
+        }
+        if value.isNull {
+            if goal.facts.isNullable, shape == .dictionary || goal.facts.type != .link { return .value(.null) }
+            loss.elements += 1
+            return .omitted
+        }
+        if let (shape, inner) = nested(value, depth: content.depth + 1) {
+            if inner.depth < Table.maxNesting { return .nested(shape, inner) }
+            loss.elements += 1
+            return .value(shape == .list ? .emptyList : .emptyDictionary)
+        }
+        if shape != .dictionary, case .decimal = value, goal.facts.type == .decimal { return .value(value) }
+        if let new = try translated(value, column, goal) { return .value(new) }
+        // A list or set of Mixed keeps null in the place of the element, a dictionary wherever it can.
+        if shape == .dictionary ? goal.facts.isNullable : column.type == .mixed { return .value(.null) }
+        if shape == .dictionary { loss.elements += 1 }
+        return .omitted
+    }
+
+    /// Never called: embedded objects are copied as rows of their table, and links lead to them.
+    func created(_: ObjKey, for _: ObjKey) {}
 }

@@ -115,23 +115,12 @@ struct ValueText {
     ) {
         var entries: [(Bytes, Mixed)] = []
         if !root.isNull {
-            guard visited.insert(root), let top = try? store.refsNode(root), !top.isInner,
-                let keyRoot = try? top.child(0),
-                let valueRoot = try? top.child(1)
-            else {
-                return lose(&out)
+            let found = FoundDictionary(
+                store, root: root, keyType: .string, format: Format.currentVersion, &visited)
+            guard let found, found.isWhole else { return lose(&out) }
+            try? found.eachEntry { (name, value) throws(RealmError) in
+                if let value { entries.append((name, value)) } else { isBroken = true }
             }
-            let keys = FoundTree(store, .string, keyRoot, &visited),
-                values = FoundTree(store, .mixed, valueRoot, &visited)
-            if keys.lost + values.lost > 0 || keys.isBroken || values.isBroken || keys.total != values.total {
-                return lose(&out)
-            }
-            try? keys.eachElement { (i, name) throws(RealmError) in
-                if case .string(let name)? = name, let value = values.value(at: i) {
-                    entries.append((name, value))
-                }
-            }
-            if entries.count < keys.total { isBroken = true }
         }
         out.object { object in
             object.field("$dictionary") { field in

@@ -73,6 +73,29 @@ def test_a_sound_file_comes_out_whole(people, tmp_path):
         assert not db.verify() and db["Person"].where("name == $0", "the last").explain().access == "index"
 
 
+def nest(levels, *forms):
+    """A value inside `levels` lists and dictionaries, which take turns."""
+    value = "inmost"
+    for level in range(levels):
+        value = forms[level % len(forms)](value)
+    return value
+
+
+@pytest.mark.parametrize(
+    "forms", [[lambda x: [x, 1]], [lambda x: {"in": x, "other": 1}], [lambda x: {"in": x}, lambda x: [0, x]]])
+def test_deeply_nested_values_come_out_whole(tmp_path, forms):
+    value = nest(99, *forms)
+    path, out = tmp_path / "deep.realm", tmp_path / "out.realm"
+    with crealm.open(path, schema=[Person]) as db, db.write():
+        db.add(Person(id=1, name="deep", any=value))
+    assert crealm.salvage(path, out).whole
+    with crealm.open(out, mode="immutable") as db:
+        found = db["Person"].get(1).any
+        for _ in range(99):
+            found = found["in"] if hasattr(found, "keys") else next(x for x in found if x not in (0, 1))
+        assert found == "inmost"
+
+
 def test_the_source_stays_and_the_target_must_be_new(people, tmp_path):
     before = people.read_bytes()
     (tmp_path / "there").write_bytes(b"x")

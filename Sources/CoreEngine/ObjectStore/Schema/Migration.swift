@@ -145,128 +145,40 @@ extension Group {
 
     /// Gives each link its own copy of the object, and deletes the object.
     private func split(_ table: Table, _ key: ObjKey) throws(RealmError) {
+        let rules = SameGroup(group: self)
+        let copier = ObjectCopier(from: self, to: self, rules), plan = rules.plan(table)
         for backlink in table.backlinkColumns {
             guard let origin = try self.table(backlink.oppositeTable),
                 let column = origin.column(backlink.oppositeColumn)
             else { continue }
             for from in try table.backlinks(key, backlink.key).allKeys() {
-                let copy = try self.copy(key, of: table, depth: 0)
+                let copy = try table.createObject().key
+                try copier.copy(key, to: copy, plan)
                 try origin.relink(from, column, table.key, old: key, new: copy)
             }
         }
         try delete(table, key)
     }
-
-    /// Returns a new object with the same values; embedded children are copied too.
-    private func copy(_ key: ObjKey, of table: Table, depth: Int) throws(RealmError) -> ObjKey {
-        guard depth < Tables.maxNesting else { throw Tables.embeddedTooDeeply }
-        let new = try table.createObject().key
-        for column in table.publicColumns {
-            guard let facts = table.facts(column.key), let value = try table.stored(key, column.key) else {
-                continue
-            }
-            startWalk()
-            let target = try self.table(column.oppositeTable)
-            let isOwned = column.type == .link && target?.isEmbedded ?? false
-            let path = CollectionPath(table: table.key, object: new, column: column.key)
-            guard case .slot(let slot) = value else {
-                switch value {
-                case .link(let link) where isOwned:
-                    guard let target else { continue }
-                    _ = try table.set(new, facts, .typedLink(target.key, try copy(link, of: target, depth: depth + 1)))
-                case .link(let link): _ = try table.set(new, facts, .typedLink(column.oppositeTable, link))
-                case .list, .dictionary:
-                    _ = try table.set(new, facts, value.emptied)
-                    try copyNested(value, table, path)
-                default: _ = try table.set(new, facts, value)
-                }
-                continue
-            }
-            guard slot.subtree != nil, let shape = column.shape,
-                let content = try resolve(CollectionPath(table: table.key, object: key, column: column.key))
-            else { continue }
-            var elements: [(name: [UInt8], value: Mixed)] = []
-            switch content {
-            case .list(let list): for i in 0..<list.count { try elements.add(([], try list.get(i))) }
-            case .dictionary(let dictionary):
-                for i in 0..<dictionary.count {
-                    if case .string(let name) = try dictionary.key(i) {
-                        try elements.add((Array(name), try dictionary.value(i)))
-                    }
-                }
-            }
-            for (i, element) in elements.enumerated() {
-                var newValue = element.value
-                if isOwned, let target, case .typedLink(_, let link) = newValue {
-                    newValue = .typedLink(target.key, try copy(link, of: target, depth: depth + 1))
-                }
-                try table.edit(path, as: shape) { (editor) throws(RealmError) in
-                    switch shape {
-                    case .list: try editor.insert(i, newValue.emptied)
-                    case .set: _ = try editor.insertUnique(newValue)
-                    case .dictionary:
-                        _ = try element.name.withBytes { (bytes) throws(RealmError) in
-                            try editor.setValue(newValue.emptied, for: bytes)
-                        }
-                    }
-                }
-                switch newValue {
-                case .list, .dictionary:
-                    let step: CollectionPath.Step
-                    if shape == .dictionary {
-                        step = .name(element.name)
-                    } else {
-                        step = .stableKey(
-                            try table.edit(path, as: .list) { (editor) throws(RealmError) in try editor.stableKey(i) })
-                    }
-                    try copyNested(newValue, table, path.appending(step))
-                default: break
-                }
-            }
-        }
-        return new
-    }
-
-    /// Copies the elements of a nested collection into the empty one at `path`.
-    private func copyNested(_ value: Mixed, _ table: Table, _ path: CollectionPath) throws(RealmError) {
-        try enterNested(at: .null)
-        switch value {
-        case .list(let root):
-            let list = try ElementList(store, root: root, kind: .mixed, target: .null)
-            for i in 0..<list.count {
-                let element = try list.get(i)
-                let key: Int64 = try table.edit(path, as: .list) { (editor) throws(RealmError) in
-                    try editor.insert(i, element.emptied)
-                    return try editor.stableKey(i)
-                }
-                try copyNested(element, table, path.appending(.stableKey(key)))
-            }
-        case .dictionary(let root):
-            let dictionary = try ElementDictionary(store, root: root, keyType: .string, format: Format.currentVersion)
-            for i in 0..<dictionary.count {
-                guard case .string(let name) = try dictionary.key(i) else { continue }
-                let element = try dictionary.value(i)
-                let text = Array(name)
-                _ = try table.edit(path, as: .dictionary) { (editor) throws(RealmError) in
-                    try text.withBytes { (bytes) throws(RealmError) in try editor.setValue(element.emptied, for: bytes)
-                    }
-                }
-                try copyNested(element, table, path.appending(.name(text)))
-            }
-        default: break
-        }
-    }
 }
 
-extension Mixed {
-    /// An empty collection for a collection; any other value unchanged.
-    fileprivate var emptied: Mixed {
-        switch self {
-        case .list: .emptyList
-        case .dictionary: .emptyDictionary
-        default: self
+/// The rules of copies inside one group: every column, and links to the same objects.
+private struct SameGroup: CopyRules {
+    let group: Group
+
+    func plan(_ table: Table) -> CopyPlan {
+        var plan = CopyPlan(from: table, to: table)
+        for column in table.publicColumns {
+            if let facts = table.facts(column.key) { plan.columns.append((column, facts)) }
         }
+        return plan
     }
+
+    func ownedPlan(_ table: TableKey) throws(RealmError) -> CopyPlan? {
+        guard let table = try group.table(table), table.isEmbedded else { return nil }
+        return plan(table)
+    }
+
+    func link(_ table: TableKey, _ key: ObjKey) -> Mixed? { .typedLink(table, key) }
 }
 
 extension Table {
