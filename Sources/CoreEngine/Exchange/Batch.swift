@@ -127,7 +127,7 @@ package final class Batch {
         (place.property, place.name) = (column.facts.key, column.name)
         let mayExist = mode == .error ? try table.count() > 0 : false
         // Opened once; lookups do not change the index.
-        let index = table.indexes.primaryKeyIndex(column.facts.key.index)
+        let index = table.primaryKeys(column.facts.key)
         var previous: Int64?, ascending = true
         var seen = Set<Int64>(), others = Set<BatchKey>()
         for row in 0..<count {

@@ -225,7 +225,7 @@ final class BatchColumn {
                 try Realm.checkKey(name)
             }
             if try checkElement(at, shape) { isLater = true }
-            if isIndexed, case .string(let word) = try element.value(at) { try SearchIndex.checkWord(word) }
+            if isIndexed, case .string(let word) = try element.value(at) { try Table.checkWord(word) }
         }
         return isLater
     }

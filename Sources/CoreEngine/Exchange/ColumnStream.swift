@@ -28,7 +28,7 @@ final class ColumnStream {
     private let block: ColumnBlock
 
     /// Differs from the current generation in a forked child, which must not use what its parent opened.
-    private let generation = ForkGuard.generation
+    private let generation = Realm.processGeneration
     private var failure: RealmError?
     private var message: UnsafeMutablePointer<CChar>?
 
@@ -75,7 +75,7 @@ final class ColumnStream {
 
     /// Fills in the next array; false after the last one.
     private func next(_ array: UnsafeMutablePointer<ArrowArray>) throws(RealmError) -> Bool {
-        if generation != ForkGuard.generation { throw Realm.inheritedError() }
+        if generation != Realm.processGeneration { throw Realm.inheritedError() }
         if let failure { throw failure }
         guard let transaction else { return false }
         do throws(RealmError) {
@@ -156,7 +156,7 @@ final class ColumnStream {
         guard let stream, let object = of(stream) else { return }
         stream.assumingMemoryBound(to: ArrowArrayStream.self).pointee.release = nil
         // A forked child must not free what its parent owns.
-        if object.takeUnretainedValue().generation == ForkGuard.generation { object.release() }
+        if object.takeUnretainedValue().generation == Realm.processGeneration { object.release() }
     }
 
     /// nil for a released stream.
@@ -204,7 +204,7 @@ extension ResultSet {
     /// Whether a row may have no object: the object was deleted after the snapshot was made, or a dictionary entry is
     /// null.
     func mayLackObjects() throws(RealmError) -> Bool {
-        guard !isFixed, case .collection(let path) = source else { return isFixed }
+        guard !isFixed, let path = collectionPath else { return isFixed }
         return try realm.table(path.table).facts(path.column)?.shape == .dictionary
     }
 

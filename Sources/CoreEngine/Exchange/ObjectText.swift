@@ -62,8 +62,8 @@ struct ObjectWriter {
     /// and their text would fill all memory.
     private mutating func countOwn(_ bytes: Bytes) throws(RealmError) {
         ownBytes += bytes.count
-        guard ownBytes > NodeStore.unmeasured else { return }
-        let most = mostOwnBytes ?? group.store.measuredExtent
+        guard ownBytes > Group.unmeasured else { return }
+        let most = mostOwnBytes ?? group.measuredExtent
         mostOwnBytes = most
         guard ownBytes <= most else { throw .corrupt("texts that share their bytes") }
     }
@@ -71,7 +71,7 @@ struct ObjectWriter {
     private mutating func quoted(_ bytes: some Collection<UInt8>) throws(RealmError) {
         try makeRoom(out.mostBytes(of: bytes))
         // Checked once per text: a text has at most 16 MB.
-        try group.store.test()
+        try group.test()
         out.quoted(bytes)
     }
 
@@ -177,7 +177,7 @@ struct ObjectWriter {
 
     private mutating func begin(_ content: CollectionContent, _ column: Column, depth: Int) throws(RealmError) {
         guard depth < Tables.maxNesting else { throw Self.tooDeep }
-        try group.store.test()
+        try group.test()
         switch content {
         case .list(let list):
             try begin("[")

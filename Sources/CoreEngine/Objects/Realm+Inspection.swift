@@ -4,7 +4,7 @@ extension Realm {
     /// The violated invariants of the snapshot. The first `limit` of them have their places.
     package func findFaults(limit: Int) throws(RealmError) -> Faults {
         let transaction = try reading()
-        return try transaction.store.during(.checking) { () throws(RealmError) in
+        return try transaction.group.check { () throws(RealmError) in
             try Verifier(transaction, limit: limit).run()
         }
     }
@@ -17,7 +17,7 @@ extension Realm {
         guard !isWriting else {
             throw RealmError(.wrongTransactionState, "What a write transaction has changed lies in no file yet")
         }
-        return try transaction.store.during(.checking) { () throws(RealmError) in
+        return try transaction.group.check { () throws(RealmError) in
             let found = try SpaceUsage(transaction).run()
             return (found.parts.map { ($0.kind.rawValue, $0.className, $0.property, $0.bytes) }, found.size)
         }

@@ -12,6 +12,9 @@ package final class ResultSet: @unchecked Sendable {
     package let realm: Realm
     package let source: Source
 
+    /// The collection whose elements are the rows; nil for rows from elsewhere.
+    var collectionPath: CollectionPath? { if case .collection(let path) = source { path } else { nil } }
+
     /// Class of the rows; nil for values.
     package let table: TableKey?
     let query: BoundQuery

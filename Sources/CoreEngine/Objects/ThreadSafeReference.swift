@@ -155,7 +155,7 @@ extension Realm {
             access.binding.with { $0.isUncertain = true }
         }
         access.standing.bitwiseOr(Standing.inTransit, ordering: .sequentiallyConsistent)
-        guard isOwn || Platform.fenceAllThreads() else {
+        guard isOwn || Realm.fenceAllThreads() else {
             throw RealmError(.wrongThread, "On this system a reference to a Realm is made on the Realm's own thread")
         }
     }

@@ -266,14 +266,8 @@ final class InCondition: Condition {
     }
 
     override func lookup(_ table: Table) throws(RealmError) -> [ObjKey]? {
-        guard let index = try table.index(of: column.index), table.facts(column)?.isFullTextIndexed == false,
-            values.count <= 10_000
-        else {
-            return nil
-        }
-        var all = Set<ObjKey>()
-        for value in values { try index.findAll(value) { (k) throws(RealmError) in all.insert(k) } }
-        return all.sorted()
+        guard table.facts(column)?.isFullTextIndexed == false, values.count <= 10_000 else { return nil }
+        return try table.objects(withAnyOf: values, in: column)
     }
 
     override func indexUse(_ table: Table) throws(RealmError) -> IndexUse? {

@@ -75,22 +75,35 @@ extension Table {
         return ascending ? keys : keys.sorted()
     }
 
-    /// The number of these objects.
+    /// Keys of the objects with one of the values, ascending, from the index of a property; nil if there is none.
+    func objects(withAnyOf values: [Mixed], in column: ColKey) throws(RealmError) -> [ObjKey]? {
+        guard let index = try index(of: column.index) else { return nil }
+        var all = Set<ObjKey>()
+        for value in values { try index.findAll(value) { (key) throws(RealmError) in all.insert(key) } }
+        return all.sorted()
+    }
+
+    /// The number of objects with a value.
     func count(of value: Mixed, in column: ColKey) throws(RealmError) -> Int? {
         guard let index = try index(of: column.index), facts(column)?.type != .mixed else { return nil }
         return try index.count(of: value)
     }
 
-    /// The words of a text, in their order, as a full-text index sees them.
-    static func words(of text: Bytes) throws(RealmError) -> [[UInt8]] { try FullTextTokenizer.sequence(text) }
+    /// Throws if a word is too long for a full-text index.
+    static func checkWord(_ word: Bytes) throws(RealmError) { try SearchIndex.checkWord(word) }
 
-    /// Keys of the objects whose full-text index has a word, or words that begin with `prefix`.
-    func objects(withWord word: Bytes, in column: ColKey) throws(RealmError) -> [ObjKey] {
-        try index(of: column.index)?.findWord(word) ?? []
+    /// Finds objects by their primary keys, many times. nil: the table has no index for it.
+    struct PrimaryKeys {
+        private let index: SearchIndex
+
+        fileprivate init(_ index: SearchIndex) { self.index = index }
+
+        func find(_ value: Mixed) throws(RealmError) -> ObjKey? { try index.find(value) }
     }
 
-    func objects(withPrefix prefix: Bytes, in column: ColKey) throws(RealmError) -> [ObjKey] {
-        try index(of: column.index)?.findPrefix(prefix) ?? []
+    /// Valid until the index changes.
+    func primaryKeys(_ column: ColKey) -> PrimaryKeys? {
+        indexes.primaryKeyIndex(column.index).map { PrimaryKeys($0) }
     }
 }
 
@@ -100,6 +113,12 @@ extension Group {
         try store.test(done, of: total)
     }
 
-    /// Runs a long call on the data of the snapshot.
+    /// Runs a long call on the data of the snapshot: a query, a check.
     func query<R>(_ body: () throws(RealmError) -> R) throws(RealmError) -> R { try store.during(.querying, body) }
+
+    func check<R>(_ body: () throws(RealmError) -> R) throws(RealmError) -> R { try store.during(.checking, body) }
+
+    /// How many bytes different values of the snapshot can have together; up to `unmeasured` of them need no look.
+    var measuredExtent: Int { store.measuredExtent }
+    static var unmeasured: Int { NodeStore.unmeasured }
 }
