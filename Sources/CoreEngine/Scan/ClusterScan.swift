@@ -116,7 +116,7 @@ final class ClusterScan {
                 if touched != 0 { announce(slot) }
                 let ref = RefOrTagged(raw: children[slot]).ref
                 try limit.enter(ref, store)
-                let node = try store.refsNode(ref)
+                let node = try LeafNodes.refs(store, ref)
                 guard !node.isInner else {
                     throw .corrupt("an inner cluster stands where a leaf is expected", at: node.ref.offset)
                 }
@@ -182,7 +182,7 @@ final class ClusterScan {
     /// - Returns: nil if the search must go on, in that inner node or after an empty cluster.
     private func enter(_ ref: Ref, _ base: UInt64) throws(RealmError) -> Find? {
         try limit.enter(ref, store)
-        let node = try store.refsNode(ref)
+        let node = try LeafNodes.refs(store, ref)
         guard node.isInner else {
             try open(node, base)
             return count > 0 ? .rows : nil
@@ -208,7 +208,7 @@ final class ClusterScan {
     @inline(__always) private func announce(_ slot: Int) {
         let head = slot &+ 6, leaves = slot &+ 3
         if head < end { CMemory.prefetch(store.base + Int(truncatingIfNeeded: children[head]), lines: 2) }
-        if leaves < end, let next = store.refsAtHand(RefOrTagged(raw: children[leaves]).ref) {
+        if leaves < end, let next = LeafNodes.refsAtHand(store, RefOrTagged(raw: children[leaves]).ref) {
             var rest = touched
             while rest != 0 {
                 let column = rest.trailingZeroBitCount
@@ -225,12 +225,12 @@ final class ClusterScan {
 
     /// Prefetches the parts of the texts of the cluster in slot `slot`.
     @inline(never) private func announceTexts(_ slot: Int) {
-        guard slot < end, let next = store.refsAtHand(RefOrTagged(raw: children[slot]).ref) else { return }
+        guard slot < end, let next = LeafNodes.refsAtHand(store, RefOrTagged(raw: children[slot]).ref) else { return }
         var rest = texts
         while rest != 0 {
             let column = rest.trailingZeroBitCount
             rest &= rest &- 1
-            guard column &+ 1 < next.count, let leaf = store.refsAtHand(RefOrTagged(raw: next.get(column &+ 1)).ref)
+            guard column &+ 1 < next.count, let leaf = LeafNodes.refsAtHand(store, RefOrTagged(raw: next.get(column &+ 1)).ref)
             else { continue }
             guard !leaf.context, leaf.count > 2 else { continue }
             CMemory.prefetch(store.base + Int(truncatingIfNeeded: leaf.get(0)), lines: Int(lines[column].0))
@@ -260,7 +260,7 @@ final class ClusterScan {
 
     /// The leaf of a column of integers. It has at least one element for each row, and `more` elements besides.
     @inline(__always) func integers(_ column: ColKey, more: Int = 0) throws(RealmError) -> Node {
-        try checked(column, try store.integers(try columnLeaf(column)), more: more)
+        try checked(column, try LeafNodes.integers(store, try columnLeaf(column)), more: more)
     }
 
     /// The leaf of a column of floats (`width` 4) or doubles (8).

@@ -7,7 +7,7 @@ struct NumberLeaf {
 
     /// The leaf of a column of integers: an element for each of `count` rows, behind `more` other elements.
     @inline(__always) init(integers store: NodeStore, _ leaf: Ref, count: Int, more: Int = 0) throws(RealmError) {
-        node = try Self.checked(try store.integers(leaf), count &+ more)
+        node = try Self.checked(try LeafNodes.integers(store, leaf), count &+ more)
     }
 
     /// The leaf of a column of floats (`width` 4) or doubles (8).
@@ -54,7 +54,7 @@ struct TimestampRows {
     private let rest: NumberLeaf
 
     init(_ store: NodeStore, _ leaf: Ref, count: Int) throws(RealmError) {
-        let parts = try store.refsNode(leaf)
+        let parts = try LeafNodes.refs(store, leaf)
         seconds = try NumberLeaf(integers: store, try parts.child(0), count: count, more: 1)
         rest = try NumberLeaf(integers: store, try parts.child(1), count: count)
     }

@@ -90,7 +90,7 @@ struct RowRun {
 
     /// Calls `body` with the root of the collection of each row, or with a null slot.
     func roots(_ column: ColKey, _ body: (RefOrTagged) throws(RealmError) -> Void) throws(RealmError) {
-        let slots = try table.store.refsNode(try leaf(column))
+        let slots = try LeafNodes.refs(table.store, try leaf(column))
         for row in rows { try body(try slots.slot(Int(row))) }
     }
 }

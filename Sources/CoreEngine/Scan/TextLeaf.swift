@@ -9,7 +9,7 @@ struct TextLeaf {
 
     /// Checks that the leaf has at least `count` rows.
     init(_ store: NodeStore, _ ref: Ref, _ count: Int) throws(RealmError) {
-        node = try store.node(ref)
+        node = try LeafNodes.texts(store, ref)
         isMedium = node.hasRefs && !node.context
         if isMedium {
             parts = try MediumLeaf.parts(store, node)

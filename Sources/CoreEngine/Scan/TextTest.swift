@@ -73,7 +73,7 @@ final class TextTest {
     /// - Returns: whether the test supports the form of the leaf. If false, nothing was changed.
     func narrow(_ scan: ClusterScan, _ column: ColKey, _ ref: Ref, _ mask: RowMask) throws(RealmError) -> Bool {
         let store = scan.store
-        let node = try store.node(ref)
+        let node = try LeafNodes.texts(store, ref)
         if !node.hasRefs {
             guard node.widthType == 1 else { return false }
             guard node.count >= scan.count else { throw .corrupt("string leaf is too short", at: ref.offset) }

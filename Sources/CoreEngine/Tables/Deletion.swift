@@ -138,7 +138,7 @@ extension Table {
         guard !root.isNull else { return (root, false) }
         guard depth < Tables.maxNesting else { throw .corrupt("collections nested too deeply", at: root.offset) }
         if depth == 0 { group.startWalk() } else { try group.enterNested(at: root) }
-        let top = try store.refsNode(root)
+        var top = try Slots(store, root)
         var tree = BPlusTree(store, kind: .mixed, root: try top.child(1))
         var changed = false
         for i in 0..<(try tree.count()) {
@@ -162,9 +162,9 @@ extension Table {
             if changed { break }
         }
         guard changed else { return (root, false) }
-        let slabNode = try store.writableRefs(top)
-        store.setSlot(slabNode, 1, tree.root)
-        return (slabNode.ref, true)
+        try top.makeWritable(store)
+        top.set(1, tree.root, store)
+        return (top.ref, true)
     }
 
     /// Removes the backlinks of all objects that `key` links to.
@@ -229,7 +229,7 @@ extension Table {
         depth: Int
     ) throws(RealmError) {
         guard !root.isNull else { return }
-        try removeLinks(tree: try store.refsNode(root).child(1), kind: .mixed, from: key, column, cascade, depth: depth)
+        try removeLinks(tree: try Slots(store, root).child(1), kind: .mixed, from: key, column, cascade, depth: depth)
     }
 
     private func removeLink(
