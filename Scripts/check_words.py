@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-LEXER = ROOT / "Sources/CoreEngine/Query/Lexer.swift"
+LEXER = ROOT / "Sources/CoreEngine/Language/Lexer.swift"
 PYTHON = ROOT / "bindings/python/crealm/_query.py"
 BROWSER = ROOT / "bindings/python/crealm/browse/static/query.js"
 # Lower-case words in the Browser's lists that are no keywords.

@@ -11,4 +11,9 @@
 /// 3. A lookup by a text compares its bytes (`Name`), never Unicode equivalence.
 ///
 /// May use: nothing.
+///
+/// Folders:
+/// - `Basics` may use: nothing.
+/// - `CLibrary` may use: Basics.
+/// - `Values` may use: Basics, CLibrary.
 enum Basics {}

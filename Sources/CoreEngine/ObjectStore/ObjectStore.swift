@@ -13,5 +13,12 @@
 /// 2. A `Realm` belongs to its scheduler's thread: a call on another thread gets an error, not a data race. A call on a
 ///    closed Realm gets an error, never a trap.
 ///
-/// May use: Notifications, Query, Examination, Transactions and below.
+/// May use: Examination, Notifications, Query, Schema, Transactions, Tables, Storage, Crypto, Platform, Basics.
+///
+/// Folders:
+/// - `Copies` may use: Live, Objects, Schema.
+/// - `Live` may use: Objects, Schema.
+/// - `ObjectStore` may use: nothing.
+/// - `Objects` may use: Copies, Live, Schema.
+/// - `Schema` may use: Copies, Live, Objects.
 enum ObjectStore {}

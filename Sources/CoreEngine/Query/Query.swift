@@ -10,5 +10,5 @@
 ///    Scan.
 /// 3. Evaluation and release recurse over the tree; its depth is bounded by the stack of the thread.
 ///
-/// May use: Language, Scan, Tables, Trees, Arrays, Storage, Basics.
+/// May use: Scan, Language, Tables, Storage, Basics.
 enum Query {}

@@ -25,5 +25,6 @@
 /// `MergedRows` (over all roots), `FoundTree` and `FoundDictionary` (elements of collections). Writers: `Salvage`, `ValueCopy`. Result:
 /// `SalvageReport`.
 ///
-/// May use: Objects, Examination and below.
+/// May use: ObjectStore, Examination, Schema, Transactions, OldFormats, Tables, Trees, Arrays, Storage, Pages,
+/// Crypto, Platform, Basics.
 enum Rescue {}

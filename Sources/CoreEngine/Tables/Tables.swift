@@ -13,7 +13,11 @@ import Synchronization
 ///    them.
 /// 4. Mutations are reported to `MutationLog`, once per mutation, never per element read.
 ///
-/// May use: Trees and below.
+/// May use: Trees, Arrays, Storage, Platform, Basics.
+///
+/// Folders:
+/// - `History` may use: Tables.
+/// - `Tables` may use: nothing.
 enum Tables {
     /// The table that holds the version of the schema. Format: logical §10.2.
     static let metadata: Name = "metadata"
