@@ -91,27 +91,19 @@ struct PinnedSpace {
         }
     }
 
-    /// The parts of a chunk freed by `version` that can be used; nil: all of it.
-    func free(in chunk: FileChunk, freedBy version: UInt64) -> [FileChunk]? {
-        var low = 0, high = steps.count
-        while low < high {
-            let mid = (low + high) / 2
-            if steps[mid].version < version { low = mid + 1 } else { high = mid }
+    /// Calls `body` with each part of a chunk freed by `version` that can be used, in order. The chunk is newer than at
+    /// least one pinned version; when none of them is known, no part can be used.
+    func eachPart(of chunk: FileChunk, freedBy version: UInt64, _ body: (FileChunk) -> Void) {
+        let older = steps.place { $0.version < version }
+        guard older > 0 else { return }
+        steps[older - 1].free.withUnsafeBufferPointer { free in
+            var i = free.place { $0.end <= chunk.offset }
+            while i < free.count, free[i].offset < chunk.end {
+                let start = max(free[i].offset, chunk.offset)
+                body(FileChunk(offset: start, size: min(free[i].end, chunk.end) - start))
+                i += 1
+            }
         }
-        guard low > 0 else { return nil }
-        let step = steps[low - 1]
-        var parts: [FileChunk] = []
-        (low, high) = (0, step.free.count)
-        while low < high {
-            let mid = (low + high) / 2
-            if step.free[mid].end <= chunk.offset { low = mid + 1 } else { high = mid }
-        }
-        while low < step.free.count, step.free[low].offset < chunk.end {
-            let start = max(step.free[low].offset, chunk.offset)
-            parts.append(FileChunk(offset: start, size: min(step.free[low].end, chunk.end) - start))
-            low += 1
-        }
-        return parts
     }
 
     private static func intersection(_ a: [FileChunk], _ b: [FileChunk]) -> [FileChunk] {
