@@ -7,6 +7,7 @@
  *             turns   … deletes a random object and inserts another
  *             lists   … changes one list of a random object: appends, erases or sets
  *             classes … changes one object of each of three classes
+ *             shrink  … as int, after nine of ten objects were deleted in one transaction
  *   PINS      pinned versions: 0, or 1 (frozen before the first commit), or more (frozen at equal intervals)
  *
  * Prints a line for each twentieth of the commits: commits, bytes of the file, bytes passed to write calls per commit,
@@ -105,6 +106,18 @@ static realm_t* open_file(const char* path, const uint8_t* key) {
     return realm;
 }
 
+static void delete_nine_of_ten(realm_t* realm, realm_class_key_t class_key, long* objects) {
+    *objects /= 10;
+    realm_value_t least = of_int(*objects);
+    realm_query_arg_t argument = {1, false, &least};
+    realm_query_t* query = F(realm_query_parse)(realm, class_key, "id >= $0", 1, &argument);
+    check(query != NULL, "query");
+    realm_results_t* results = F(realm_query_find_all)(query);
+    check(F(realm_begin_write)(realm) && F(realm_results_delete_all)(results) && F(realm_commit)(realm), "delete");
+    F(realm_release)(results);
+    F(realm_release)(query);
+}
+
 /* The bytes passed to write calls, and the number of these calls. */
 static void written(long long* bytes, long long* calls) {
     char line[128];
@@ -173,6 +186,7 @@ int main(int count, char** arguments) {
         F(realm_release)(object);
     }
     check(F(realm_commit)(realm), "commit");
+    if (!strcmp(workload, "shrink")) delete_nine_of_ten(realm, classes[0].key, &objects);
     struct stat info;
     stat(path, &info);
     printf("0\t%lld\t0\t0\t0\n", (long long)info.st_size);
@@ -195,7 +209,7 @@ int main(int count, char** arguments) {
             int c = (int)(which % used);
             realm_object_t* object = F(realm_object_find_with_primary_key)(realm, classes[c].key, of_int(ids[which]), &found);
             check(object != NULL, "find");
-            if (!strcmp(workload, "int")) {
+            if (!strcmp(workload, "int") || !strcmp(workload, "shrink")) {
                 check(F(realm_set_value)(object, keys[c][1], of_int((int64_t)(next_random() % 1000000)), false), "set");
             } else if (!strcmp(workload, "text")) {
                 check(F(realm_set_value)(object, keys[c][2], of_text(text, next_random() % 41), false), "set");

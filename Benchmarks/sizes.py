@@ -95,7 +95,7 @@ def picture(curves):
     for i, panel in enumerate(panels):
         x0, y0 = left + i % 3 * (width + 40), top + i // 3 * (height + 60)
         mine = [c for c in curves if (c["workload"], c["pins"]) == panel]
-        highest = max(2.0, max(p[1] / c["points"][0][1] for c in mine for p in c["points"]))
+        highest = max(1.2 if panel[0] == "shrink" else 2.0, max(p[1] / c["points"][0][1] for c in mine for p in c["points"]))
         furthest = max(c["points"][-1][0] for c in mine)
         title = panel[0] + (f", {panel[1]} pinned" if panel[1] else "")
         parts.append(f'<text x="{x0}" y="{y0 - 8}" font-weight="bold">{html.escape(title)}</text>')
@@ -127,7 +127,7 @@ def main():
     parser.add_argument("objects", nargs="?", type=int, default=100_000)
     parser.add_argument("--commits", type=int, default=20_000)
     parser.add_argument("--reference")
-    parser.add_argument("--workloads", default="int,text,turns,lists,classes")
+    parser.add_argument("--workloads", default="int,text,turns,lists,classes,shrink")
     parser.add_argument("--pins", default="0,1")
     parser.add_argument("--encrypted", action="store_true")
     parser.add_argument("--keep", action="store_true")

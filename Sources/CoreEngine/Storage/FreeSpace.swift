@@ -78,13 +78,14 @@ struct FreeSpace {
                 append(chunk)
                 continue
             }
-            let heldBy = version >= group ? max(version, newest) : steps.first { version <= $0 } ?? version
-            guard version <= last, version < group, let parts = space?.free(in: chunk, freedBy: version) else {
+            let step = steps.place { $0 < version }
+            let heldBy = version >= group ? max(version, newest) : step < steps.count ? steps[step] : version
+            guard version <= last, version < group, let space else {
                 lockAtEnd(chunk, version: heldBy)
                 continue
             }
             var held = chunk.offset
-            for part in parts {
+            space.eachPart(of: chunk, freedBy: version) { part in
                 if part.offset > held { lockAtEnd(FileChunk(offset: held, size: part.offset - held), version: heldBy) }
                 append(part)
                 held = part.end

@@ -6,10 +6,17 @@
 /// older versions are pinned, as far as it was free in each of them. The cost of a pinned version is therefore limited
 /// to the nodes that later commits replaced, once each, however many commits follow.
 ///
+/// A chunk that was freed before a pinned version q, and not used since, is in the free lists of q, too. So it does no
+/// harm to ask for q's free space as well: the last step does so for any number of pins, and needs no more memory than
+/// one of them.
+///
 /// Invariants
-/// 1. `steps[i].free` holds the space that is free in all pinned versions up to `steps[i].version`, sorted and merged.
-///    The last chunk is the space behind the end of the file, and has no end itself.
+/// 1. `steps[i].free` holds the space that is free in all pinned versions up to `steps[i].version`, and for the last
+///    step in all pinned versions. It is sorted and merged. The last chunk is the space behind the end of the file, and
+///    has no end itself.
 /// 2. When the free lists of a version cannot be read, its `free` is empty, and so are those of all later versions.
+/// 3. There are at most `limit` steps. `members` are the pins that the steps consider: all present ones, and, if there
+///    are more than `limit`, up to a sixteenth of their number that were released since.
 struct PinnedSpace {
     struct Step {
         let version: UInt64
@@ -17,55 +24,86 @@ struct PinnedSpace {
     }
 
     private(set) var steps: [Step] = []
+    private(set) var members: [UInt64] = []
 
     /// The free chunks of versions that were read before, needed again when older pins are released.
     private var known: [UInt64: [FileChunk]] = [:]
 
-    /// The maximum number of pins that are considered; for later pins, all space that was freed since is held back.
-    static let limit = 64
+    /// The maximum number of steps.
+    private let limit: Int
+
+    init(limit: Int = 64) { self.limit = limit }
 
     /// Adapts the steps to the present pins.
     /// - Parameters:
     ///   - pinned: the versions that are held, in order.
     ///   - load: returns the free chunks of the given versions as `FreeSpace.chunks` does; versions whose lists cannot
-    ///     be read are missing.
+    ///     be read are missing. Called for at most `limit` versions at a time.
     mutating func update(_ pinned: [UInt64], load: ([UInt64]) -> [UInt64: [FileChunk]]) {
-        let wanted = pinned.prefix(Self.limit + 1)
+        guard pinned != members else { return }
+        let newest = members.last ?? 0, added = pinned[(pinned.firstIndex { $0 > newest } ?? pinned.endIndex)...]
+        if keepsSteps(pinned, added: added.count) { return extend(with: added, load) }
         var common = 0
-        while common < min(steps.count, wanted.count), steps[common].version == wanted[common] { common += 1 }
-        if common == wanted.count, common == steps.count { return }
+        if members.count <= limit {
+            while common < min(members.count, pinned.count), members[common] == pinned[common] { common += 1 }
+        }
         steps.removeSubrange(common...)
-        if !known.isEmpty { known = known.filter { wanted.contains($0.key) } }
-        let missing = wanted[common...].filter { known[$0] == nil }
-        if !missing.isEmpty { known.merge(load(Array(missing.prefix(Self.limit)))) { $1 } }
-        for version in wanted[common...] {
-            var free = steps.count < Self.limit ? known[version] ?? [] : []
-            if let before = steps.last?.free { free = Self.intersection(before, free) }
-            steps.append(Step(version: version, free: free))
+        members.removeSubrange(common...)
+        let cached = Set(pinned.prefix(limit))
+        known = known.filter { cached.contains($0.key) }
+        extend(with: pinned[common...], load)
+    }
+
+    /// Whether the present steps are good enough for these pins, of which the last `added` ones are new. Steps that
+    /// consider released pins only hold more space back. When there are many pins, reading all their lists again after
+    /// each commit would cost more than that.
+    private func keepsSteps(_ pinned: [UInt64], added: Int) -> Bool {
+        let allowed = pinned.count > limit ? max(4, pinned.count / 16) : 0
+        guard members.count + added - pinned.count <= allowed else { return false }
+        var i = 0
+        for version in pinned.dropLast(added) {
+            while i < members.count, members[i] < version { i += 1 }
+            guard i < members.count, members[i] == version else { return false }
+        }
+        return true
+    }
+
+    private mutating func extend(with added: ArraySlice<UInt64>, _ load: ([UInt64]) -> [UInt64: [FileChunk]]) {
+        var rest = added
+        while !rest.isEmpty {
+            let batch = rest.prefix(limit)
+            rest = rest.dropFirst(limit)
+            let missing = batch.filter { known[$0] == nil }
+            var lists = missing.isEmpty ? [:] : load(Array(missing))
+            lists.merge(known) { $1 }
+            for version in batch { add(version, lists[version] ?? []) }
         }
     }
 
-    /// The parts of a chunk freed by `version` that can be used; nil: all of it.
-    func free(in chunk: FileChunk, freedBy version: UInt64) -> [FileChunk]? {
-        var low = 0, high = steps.count
-        while low < high {
-            let mid = (low + high) / 2
-            if steps[mid].version < version { low = mid + 1 } else { high = mid }
+    private mutating func add(_ version: UInt64, _ chunks: [FileChunk]) {
+        if members.count < limit { known[version] = chunks }
+        members.append(version)
+        let free = steps.last.map { Self.intersection($0.free, chunks) } ?? chunks
+        if steps.count < limit {
+            steps.append(Step(version: version, free: free))
+        } else {
+            steps[steps.count - 1].free = free
         }
-        guard low > 0 else { return nil }
-        let step = steps[low - 1]
-        var parts: [FileChunk] = []
-        (low, high) = (0, step.free.count)
-        while low < high {
-            let mid = (low + high) / 2
-            if step.free[mid].end <= chunk.offset { low = mid + 1 } else { high = mid }
+    }
+
+    /// Calls `body` with each part of a chunk freed by `version` that can be used, in order. The chunk is newer than at
+    /// least one pinned version; when none of them is known, no part can be used.
+    func eachPart(of chunk: FileChunk, freedBy version: UInt64, _ body: (FileChunk) -> Void) {
+        let older = steps.place { $0.version < version }
+        guard older > 0 else { return }
+        steps[older - 1].free.withUnsafeBufferPointer { free in
+            var i = free.place { $0.end <= chunk.offset }
+            while i < free.count, free[i].offset < chunk.end {
+                let start = max(free[i].offset, chunk.offset)
+                body(FileChunk(offset: start, size: min(free[i].end, chunk.end) - start))
+                i += 1
+            }
         }
-        while low < step.free.count, step.free[low].offset < chunk.end {
-            let start = max(step.free[low].offset, chunk.offset)
-            parts.append(FileChunk(offset: start, size: min(step.free[low].end, chunk.end) - start))
-            low += 1
-        }
-        return parts
     }
 
     private static func intersection(_ a: [FileChunk], _ b: [FileChunk]) -> [FileChunk] {

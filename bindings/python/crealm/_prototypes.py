@@ -367,6 +367,7 @@ TABLE = [
     ("crealm_config_set_page_cipher", None, [c_void_p, c_int], QUICK),
     ("crealm_config_set_passphrase", c_bool, [c_void_p, c_char_p, c_size_t, c_uint32, c_uint64], QUICK),
     ("crealm_config_set_progress", None, [c_void_p, GoOn, c_void_p, c_void_p], QUICK),
+    ("crealm_config_set_shrinking", None, [c_void_p, c_size_t, c_int], QUICK),
     ("crealm_config_set_snapshot", None, [c_void_p, c_bool], QUICK),
     ("crealm_config_set_version_slot", None, [c_void_p, c_int], QUICK),
     (

@@ -56,6 +56,7 @@ def open(
     in_memory: bool = False,
     durability: str = "full",
     on_compact: Optional[Callable[[int, int], bool]] = None,
+    shrinking: Optional[Tuple[int, int]] = None,
     timeout: Optional[float] = None,
     progress: Optional[Progress] = None,
     slot: str = "newest",
@@ -102,6 +103,9 @@ def open(
     on_compact: called as on_compact(total, used) if the process does not have the file open yet, and the file
           has free space: the bytes of the file, and those in use. True rewrites the file without free space.
           If the function raises, open() raises the exception.
+    shrinking: (size, percent): commits make the file shorter if it has at least `size` bytes and more than `percent`
+          percent of them are free; other users of the file go on. (0, 100): never. Without it: (1048576, 50).
+          Database.shrink() does it in one call.
     timeout: seconds to wait for other users of the file: in open() for those that rewrite it, in write() for
           other writers. TimedOut after that. None: no limit.
     progress: called as progress(activity, done, total) about every 50 ms while a call of the database takes
@@ -158,8 +162,21 @@ def open(
     declared = None if schema is None else declare(schema)
 
     check_timeout(timeout)
-    way = _Way(where, for_library, mode, durability, in_memory, declared, timeout, progress, slot)
+    if shrinking is not None:
+        _check_shrinking(shrinking)
+    way = _Way(where, for_library, mode, durability, in_memory, declared, shrinking, timeout, progress, slot)
     return way.database(secret, schema_version=schema_version, migrate=migrate, on_compact=on_compact)
+
+
+def _check_shrinking(shrinking: Tuple[int, int]) -> None:
+    """Raises for anything but a size in bytes and a share in percent."""
+    try:
+        size, percent = shrinking
+        is_valid = isinstance(size, int) and isinstance(percent, int) and 0 <= size < 1 << 63 and 0 <= percent <= 100
+    except (TypeError, ValueError):
+        is_valid = False
+    if not is_valid:
+        raise DataError(f"shrinking is a size in bytes and a share of 0 to 100 percent, not {shrinking!r}")
 
 
 class _Way(NamedTuple):
@@ -171,6 +188,7 @@ class _Way(NamedTuple):
     durability: str
     in_memory: bool
     declared: Optional[Declared]
+    shrinking: Optional[Tuple[int, int]]
     timeout: Optional[float]
     progress: Optional[Progress]
     slot: str
@@ -196,6 +214,8 @@ class _Way(NamedTuple):
                 lib.crealm_config_set_snapshot(config, True)
             if self.slot == "previous":
                 lib.crealm_config_set_version_slot(config, _SLOTS[self.slot])
+            if self.shrinking is not None:
+                lib.crealm_config_set_shrinking(config, *self.shrinking)
             if on_compact is not None:
                 kept, raised = c.set_should_compact(config, on_compact)
             if self.declared is not None and not os.path.exists(self.where):

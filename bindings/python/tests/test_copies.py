@@ -96,6 +96,32 @@ def test_shrink_beside_readers_and_writers(tmp_path, secret):
         assert db["Person"].get(3).age == 77
 
 
+def test_when_commits_make_a_file_shorter(tmp_path):
+    def sizes(shrinking):
+        path = tmp_path / f"{shrinking}.realm"
+        with crealm.open(path, schema=[PERSON], shrinking=shrinking) as db:
+            fill(db)
+            with db.write():
+                db.add_many("Person", ({"id": n, "name": "to be deleted, " * 4, "age": n} for n in range(1000, 9000)))
+            with db.write():
+                db["Person"].where("id >= 1000").delete_all()
+            size = path.stat().st_size
+            for age in range(60):
+                with db.write():
+                    db["Person"].get(3).age = age
+            assert db["Person"].get(3).age == 59 and db.verify() == []
+            return size, path.stat().st_size
+
+    most, after = sizes((0, 100))
+    assert most == after < 1 << 20
+    for shrinking in (None, (1 << 20, 0)):
+        assert sizes(shrinking) == (most, most), shrinking
+    assert sizes((8192, 20))[1] < most / 4
+    for wrong in ((1,), (1, 2, 3), (-1, 50), (1, 101), (1, -1), (1 << 63, 50), ("1", 50), 5, (1.5, 50)):
+        with pytest.raises(crealm.DataError):
+            sizes(wrong)
+
+
 def test_an_interrupted_shrink_leaves_a_sound_file(tmp_path):
     path = tmp_path / "test.realm"
     with crealm.open(path, schema=[PERSON]) as db:

@@ -50,11 +50,11 @@ public struct Name: Hashable, Comparable, Sendable {
     }
 }
 
-extension Array {
-    /// The index of the first element for which `isBefore` is false. The array must be sorted so that `isBefore` is
+extension RandomAccessCollection where Index == Int {
+    /// The index of the first element for which `isBefore` is false. The collection must be sorted so that `isBefore` is
     /// true for the elements before it.
     @inline(__always) func place(_ isBefore: (Element) -> Bool) -> Int {
-        var low = 0, high = count
+        var low = startIndex, high = endIndex
         while low < high {
             let mid = (low + high) / 2
             if isBefore(self[mid]) { low = mid + 1 } else { high = mid }

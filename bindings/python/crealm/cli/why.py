@@ -13,6 +13,7 @@ from .options import DONE, Commands, add_json
 from .output import print_json, print_table, watched
 
 _MOST = 20  # Parts that are printed.
+_SHRINKING_SIZE = 1 << 20  # With this size, commits make a file shorter when more than half of it is free.
 
 
 def add(commands: Commands) -> None:
@@ -41,6 +42,8 @@ def why(db: Database, options: argparse.Namespace) -> int:
         print(f"… {len(parts) - len(shown):,} more, {sum(p.bytes for p in parts[len(shown) :]):,} bytes")
     print()
     print(f"{total:,} bytes, {free:,} of them free: without these the file would have {total - free:,}")
+    if size >= _SHRINKING_SIZE and free > total / 2:
+        print("the next commits make the file shorter; `crealm compact --online` does it at once")
     if held:
         print(f"{held:,} bytes that were freed cannot be used again, because versions in use need them: see `crealm versions`")
     return DONE
