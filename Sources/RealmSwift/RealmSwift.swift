@@ -25,7 +25,9 @@
 ///
 /// Confinement is decided only in `Realm/Confinement.swift`, and misuse only in `Misuse.swift`.
 ///
-/// It uses the package interface of the engine. May use: CoreEngineAsync, CoreEngineFoundation, Objects, ObjectStore, Notifications, Query, Language, Schema, Transactions, Tables, Basics.
+/// It uses the package interface of the engine.
+/// May use: CoreEngineAsync, CoreEngineFoundation, Objects, ObjectStore, Notifications, Query, Language, Schema,
+/// Transactions, Tables, Basics.
 ///
 /// Folders:
 /// - `Collections` may use: Model, Notifications, Query, Realm, RealmSwift, Schema, Values.

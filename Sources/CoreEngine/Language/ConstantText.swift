@@ -62,7 +62,8 @@ enum ConstantText {
         let digits = String(coefficient)
         let sign = value.isNegative ? "-" : ""
         if coefficient > UInt128(UInt64.max) {
-            return (value.isNegative ? "-" : "+") + digits + "E" + (exponent < 0 ? "-" : "+") + String(exponent.magnitude)
+            let (one, two) = (value.isNegative ? "-" : "+", exponent < 0 ? "-" : "+")
+            return one + digits + "E" + two + String(exponent.magnitude)
         }
         // Plain digits would be read as an integer and saturate, so add an exponent.
         if exponent == 0 { return sign + digits + (coefficient > UInt128(Int64.max) ? "E0" : "") }

@@ -230,7 +230,8 @@ final class ClusterScan {
         while rest != 0 {
             let column = rest.trailingZeroBitCount
             rest &= rest &- 1
-            guard column &+ 1 < next.count, let leaf = LeafNodes.refsAtHand(store, RefOrTagged(raw: next.get(column &+ 1)).ref)
+            guard column &+ 1 < next.count,
+                let leaf = LeafNodes.refsAtHand(store, RefOrTagged(raw: next.get(column &+ 1)).ref)
             else { continue }
             guard !leaf.context, leaf.count > 2 else { continue }
             CMemory.prefetch(store.base + Int(truncatingIfNeeded: leaf.get(0)), lines: Int(lines[column].0))

@@ -83,7 +83,8 @@ extension Group {
     func createClass(_ objectClass: ObjectSchema) throws(RealmError) {
         guard objectClass.name.utf8.count <= SchemaLimits.maxClassName else {
             throw RealmError(
-                .invalidName, "Class name '\(objectClass.name)' is too long: at most \(SchemaLimits.maxClassName) bytes")
+                .invalidName, "Class name '\(objectClass.name)' is too long: at most \(SchemaLimits.maxClassName) bytes"
+            )
         }
         let kind: Table.Kind =
             objectClass.kind == .embedded ? .embedded : (objectClass.kind == .asymmetric ? .asymmetric : .topLevel)

@@ -356,13 +356,6 @@ struct FreeSpace {
     }
 }
 
-/// A range of bytes of the file.
-struct FileChunk: Equatable {
-    var offset: Int
-    var size: Int
-    @inline(__always) var end: Int { offset &+ size }
-}
-
 extension NodeStore {
     /// The sum of a free-space list of a file of `most` bytes.
     func freeBytes(_ list: Ref, most: Int) throws(RealmError) -> Int {

@@ -151,12 +151,14 @@ final class Table {
         let indexes = try Slots.create(store), tables = try Integers.create(store),
             cols = try Integers.create(store)
         let zero = RefOrTagged(.null)
-        return try Slots.create(store, [
-            RefOrTagged(spec), zero, RefOrTagged(rows), RefOrTagged(tagged: UInt64(key.raw)), RefOrTagged(indexes),
-            RefOrTagged(tagged: 0),
-            RefOrTagged(tagged: 0),
-            RefOrTagged(tables), RefOrTagged(cols), zero, zero, zero, RefOrTagged(tagged: kind.rawValue), zero,
-        ])
+        return try Slots.create(
+            store,
+            [
+                RefOrTagged(spec), zero, RefOrTagged(rows), RefOrTagged(tagged: UInt64(key.raw)), RefOrTagged(indexes),
+                RefOrTagged(tagged: 0),
+                RefOrTagged(tagged: 0),
+                RefOrTagged(tables), RefOrTagged(cols), zero, zero, zero, RefOrTagged(tagged: kind.rawValue), zero,
+            ])
     }
 
     /// Whether the top array must be written: it is new, or it differs from the current state.

@@ -121,3 +121,10 @@ struct CommitRecord {
         return content.finish() == checksum
     }
 }
+
+/// A range of bytes of the file.
+struct FileChunk: Equatable {
+    var offset: Int
+    var size: Int
+    @inline(__always) var end: Int { offset &+ size }
+}
