@@ -95,7 +95,7 @@ struct Binder {
     }
 
     static func isArgument(_ syntax: ExpressionSyntax) -> Bool {
-        if case .constant(.argument, _) = syntax { return true }
+        if case .constant(let constant, _) = syntax { return isArgument(constant) }
         return false
     }
 
@@ -297,13 +297,8 @@ struct Binder {
         var parts: [Condition] = []
         var texts: [ConstantExpression] = []
         for (position, written) in bounds.enumerated() {
-            var isArgument = false
-            if case .argument(let index) = written {
-                isArgument = true
-                if case .list = try argument(index) {
-                    throw .queryArgument("A list argument cannot be a bound of BETWEEN")
-                }
-            }
+            if try isList(written) { throw .queryArgument("A list argument cannot be a bound of BETWEEN") }
+            let isArgument = Self.isArgument(written)
             let bound = try constant(.constant(written, nil), hint: left, .greaterEqual)
             if let bound = bound as? ConstantExpression { texts.append(bound) }
             parts.append(

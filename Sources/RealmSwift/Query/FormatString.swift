@@ -176,10 +176,7 @@ private struct Translation {
         text += isEqual ? "(" : "NOT ("
         for (i, property) in object.info.properties.enumerated() where !property.shape.isComputed {
             guard property.shape.collection == .none, property.shape.type != .object else {
-                let what = property.shape.collection == .none ? "object links are" : "equality on collections is"
-                misuse(
-                    "Unsupported property '\(object.info.name).\(property.name)' for memberwise equality query: \(what) not implemented."
-                )
+                misuse(object.info.noMemberwiseEquality(of: property))
             }
             text += (i == 0 ? "" : " AND ") + (isAny ? "$member" : path) + "." + property.name + " == "
             argument(property.access.any(object, property) as Any)
@@ -387,6 +384,15 @@ private struct Translation {
         text += word
         lastWord = word
         wantsOperand = true
+    }
+}
+
+extension ClassInfo {
+    /// The message about a property that is compared with an unmanaged object, and is a link or a collection.
+    func noMemberwiseEquality(of property: PropertyInfo) -> String {
+        let what = property.shape.collection == .none ? "object links are" : "equality on collections is"
+        return
+            "Unsupported property '\(name).\(property.name)' for memberwise equality query: \(what) not implemented."
     }
 }
 
