@@ -2,26 +2,6 @@
 /// schema are known. `QueryParser` makes it of a text; `RealmSwift` makes it of a condition in Swift, without a text.
 package enum Quantifier: String { case any = "ANY", all = "ALL", none = "NONE" }
 
-package enum CompareOperator: String {
-    case equal = "==", notEqual = "!=", less = "<", greater = ">", lessEqual = "<=", greaterEqual = ">="
-    case `in` = "IN", beginsWith = "BEGINSWITH", endsWith = "ENDSWITH", contains = "CONTAINS", like = "LIKE", text =
-        "TEXT"
-
-    var isString: Bool {
-        switch self {
-        case .beginsWith, .endsWith, .contains, .like: true
-        default: false
-        }
-    }
-
-    var isOrder: Bool {
-        switch self {
-        case .less, .greater, .lessEqual, .greaterEqual: true
-        default: false
-        }
-    }
-}
-
 /// The differences that a comparison of texts ignores: `[c]` ignores case; `[d]` and `[cd]`, for Realm's Swift API,
 /// ignore accents.
 package struct Folding: OptionSet {

@@ -275,16 +275,16 @@ private struct Translation {
         text += sign == "<>" ? "!=" : (sign == "=<" ? "<=" : (sign == "=>" ? ">=" : (sign == "=" ? "==" : sign)))
     }
 
-    /// Operators between two operands.
-    private static let infix: Set<Name> = [
-        "IN", "BEGINSWITH", "ENDSWITH", "CONTAINS", "LIKE", "BETWEEN", "TEXT", "GEOWITHIN", "MATCHES",
-    ]
+    /// Operators between two operands: those of the engine's language, and MATCHES, which is refused.
+    private static let infix = upper(QueryLanguage.infixes).union(["MATCHES"])
 
     /// Words before an operand.
-    private static let prefix: Set<Name> = ["NOT", "ANY", "SOME", "ALL", "NONE"]
+    private static let prefix = upper(QueryLanguage.prefixes)
 
     /// Keywords of the engine's language that may also be property names.
-    private static let reserved = Set(QueryLanguage.keywords.map { Name($0.uppercased()) }).union(infix)
+    private static let reserved = upper(QueryLanguage.keywords).union(infix)
+
+    private static func upper(_ words: [String]) -> Set<Name> { Set(words.map { Name($0.uppercased()) }) }
 
     private func isBlank(_ byte: UInt8) -> Bool { byte == 32 || (byte >= 9 && byte <= 13) }
 
