@@ -81,8 +81,10 @@ enum ValueType: Equatable {
 }
 
 /// Holds the bytes of constants. Their addresses stay valid as long as the query lives.
-final class ConstantArena {
+package final class ConstantArena {
     private var buffers: [UnsafeMutableRawPointer] = []
+
+    package init() {}
 
     deinit { for buffer in buffers { buffer.deallocate() } }
 
