@@ -14,7 +14,7 @@ export PYTHONPATH := $(abspath bindings/python)
 export PYTHONDONTWRITEBYTECODE := 1
 export SWIFT_BACKTRACE := enable=no
 
-.PHONY: all lib debug help test-one demo test test-abi abi docs lint format test-c test-swift test-realm-swift test-python test-browse wheel deb release-check test-wheel test-fixtures test-fuzz test-crash test-rescue test-live test-simulation test-encryption test-threads tsan asan bench bench-python bench-swift bench-browse bench-sizes install clean tidy
+.PHONY: all lib debug help test-one demo test test-abi abi docs lint format test-c test-swift test-realm-swift test-python test-browse wheel deb release-check test-wheel test-fixtures test-fuzz test-crash test-rescue test-live test-simulation test-encryption test-threads tsan asan bench bench-python bench-swift bench-browse bench-sizes install clean tidy words
 
 all: lib
 
@@ -201,6 +201,10 @@ bench-python: lib
 bench-swift:
 	@Scripts/need.sh swift sodium openssl sqlite
 	@swift run -c release --package-path Benchmarks/RealmSwift --scratch-path .build/typed-access TypedAccess $(or $(N),1000000)
+
+##   make words                      writes the lists of the query language's words of Python and the Browser
+words:
+	@$(PYTHON) Scripts/words.py
 
 ##   make tidy                       the structure: layers, entry points, comments that lead to documents
 tidy:

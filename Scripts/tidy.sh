@@ -41,7 +41,7 @@ found=$(Scripts/layers --check --if-built) || { complain "an arrow between layer
 [ -z "$found" ] || echo "$found"
 found=$(python3 Scripts/check_entry_points.py) || complain "not every function takes its entry point, or is misused in a test" "$found"
 found=$(python3 Scripts/check_swift_docs.py) || complain "public Swift without a comment, or internals that are public" "$found"
-found=$(python3 Scripts/check_words.py) || complain "words of the query language differ between its lexer, Python and the Browser" "$found"
+found=$(python3 Scripts/words.py --check) || complain "the lists of the query language's words are not those of its table" "$found"
 found=$(python3 Scripts/check_documents.py) || complain "comments and documents lead to what is not there" "$found"
 found=$(Scripts/lint.sh --changed 2>&1) || complain "Swift files that are not formatted: make format" "$found"
 found=$(python3 Benchmarks/run.py --check) || complain "the benchmarks' page, picture and numbers are not of one measurement" "$found"

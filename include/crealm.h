@@ -271,6 +271,37 @@ RLM_API void crealm_config_get_shrinking(const realm_config_t* config, size_t* l
 RLM_API bool crealm_compact_online(realm_t* realm, size_t* out_before, size_t* out_after);
 
 /* ------------------------------------------------------------------------------------------------
+ * Backups in steps
+ * ---------------------------------------------------------------------------------------------- */
+
+/** Writes a backup step: a small file with what the realm's version has, and an earlier step does not have.
+ *
+ *  A chain of steps, the first one with everything, is a backup of each of their versions: crealm_restore() makes
+ *  realm files from it. A step is a realm file itself, with the key or passphrase of the realm. It contains the
+ *  blocks of 4 KB that changed, and 16 bytes for each block of the file. The call reads the whole file; writers go
+ *  on meanwhile. The step gets its name when it is complete and on the disk. crealm_interrupt() ends the call.
+ *
+ *  previous: [optional]; the path of the step before it. NULL: the first step, which has everything.
+ *  path:     the path of the new step; no file may exist there.
+ *  out_size: [optional]; the size of the step in bytes.
+ *  Thread:   confined.
+ *  Errors:   [realm]; FILE_ALREADY_EXISTS; WRONG_TRANSACTION_STATE inside a write transaction;
+ *            ILLEGAL_COMBINATION when previous is no step, or of a file with another encryption;
+ *            OUT_OF_DISK_SPACE and other file errors. After an error there is no new file. */
+RLM_API bool crealm_backup_since(realm_t* realm, const char* previous, const char* path, uint64_t* out_size);
+
+/** Makes a realm file from backup steps: the version of the last one.
+ *
+ *  Each block is compared with the digest in its step. The file gets its name when it is complete and on the disk.
+ *
+ *  config: path and key or passphrase of the new file; the steps have the same key. No file may exist at the path.
+ *  steps:  the paths of the steps, in their order; the first one is the one made without a previous step.
+ *  Thread: any.
+ *  Errors: FILE_ALREADY_EXISTS; INVALID_ARGUMENT; ILLEGAL_COMBINATION when the steps do not form a chain;
+ *          INVALID_DATABASE when a step is damaged; file errors. After an error there is no new file. */
+RLM_API bool crealm_restore(const realm_config_t* config, const char* const* steps, size_t num_steps);
+
+/* ------------------------------------------------------------------------------------------------
  * Reading what others write
  * ---------------------------------------------------------------------------------------------- */
 

@@ -22,6 +22,33 @@ public func crealm_compact_online(
     }
 }
 
+@_cdecl("crealm_backup_since")
+public func crealm_backup_since(
+    _ realm: OpaquePointer?, _ previous: UnsafePointer<CChar>?, _ path: UnsafePointer<CChar>?,
+    _ size: UnsafeMutablePointer<UInt64>?
+) -> Bool {
+    inside(.realm, realm) { (_, realm) throws(RealmError) in
+        var since: String?
+        if let previous { since = try text(previous) }
+        let bytes = try realm.backup(to: try text(path), since: since)
+        size?.pointee = UInt64(bytes)
+    }
+}
+
+@_cdecl("crealm_restore")
+public func crealm_restore(
+    _ config: OpaquePointer?, _ steps: UnsafePointer<UnsafePointer<CChar>?>?, _ count: Int
+) -> Bool {
+    anywhere(.config, config, false) { (config) throws(RealmError) in
+        guard let steps else { throw nullArgument() }
+        guard count >= 0, count <= 1 << 20 else { throw RealmError(.invalidArgument, "\(count) steps") }
+        var paths: [String] = []
+        for i in 0..<count { paths.append(try text(steps[i])) }
+        try Realm.restore(paths, to: config.value)
+        return true
+    }
+}
+
 @_cdecl("realm_convert_with_config")
 public func realm_convert_with_config(_ realm: OpaquePointer?, _ config: OpaquePointer?, _ merge: Bool) -> Bool {
     inside(.realm, realm) { (_, realm) throws(RealmError) in try realm.convert(to: try settings(config), merging: merge)

@@ -794,6 +794,12 @@ static void wrong_query_handles(void) {
     REFUSED(K_REALM, realm_t, realm_query_parse(h, plain_class, "i == 1", 0, NULL));
     REFUSED(K_REALM, realm_t, realm_compact(h, &flag));
     REFUSED(K_REALM, realm_t, crealm_compact_online(h, NULL, NULL));
+    REFUSED(K_REALM, realm_t, crealm_backup_since(h, NULL, path_of("never.step"), NULL));
+    const char* no_steps[] = {NULL};
+    REFUSED(K_CONFIG, realm_config_t, crealm_restore(h, no_steps, 0));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, crealm_restore(config, NULL, 1));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, crealm_restore(config, no_steps, 1));
+    FAILS(RLM_ERR_ILLEGAL_COMBINATION, crealm_restore(config, no_steps, 0));
     REFUSED(K_REALM, realm_t, realm_convert_with_config(h, config, false));
     REFUSED(K_CONFIG, realm_config_t, realm_convert_with_config(realm, h, false));
     REFUSED(K_REALM, realm_t, realm_convert_with_path(h, path_of("never.realm"), no_key, false));
@@ -1000,8 +1006,12 @@ static void wrong_additions(void) {
     WORKS(realm_begin_write(realm));
     FAILS(RLM_ERR_WRONG_TRANSACTION_STATE, realm_compact(realm, NULL));
     FAILS(RLM_ERR_WRONG_TRANSACTION_STATE, crealm_compact_online(realm, NULL, NULL));
+    FAILS(RLM_ERR_WRONG_TRANSACTION_STATE, crealm_backup_since(realm, NULL, path_of("never.step"), NULL));
     FAILS(RLM_ERR_WRONG_TRANSACTION_STATE, crealm_change_key(realm, config));
     WORKS(realm_rollback(realm));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, crealm_backup_since(realm, NULL, NULL, NULL));
+    FAILS(RLM_ERR_FILE_ALREADY_EXISTS, crealm_backup_since(realm, NULL, path_of("stage.realm"), NULL));
+    FAILS(RLM_ERR_FILE_NOT_FOUND, crealm_backup_since(realm, path_of("no.step"), path_of("never.step"), NULL));
     WORKS(crealm_compact_online(realm, NULL, NULL));
     WORKS(realm_compact(realm, NULL));
     /* A realm was opened with the guard and with the C library's calls, which stay. */

@@ -290,6 +290,7 @@ static bool call_confined(unsigned which, const struct things* t, const char** w
         CALL(crealm_commit_without_notifying(t->realm, NULL, 0))
         CALL(crealm_change_key(t->realm, config))
         CALL(crealm_compact_online(t->realm, NULL, NULL))
+        CALL(crealm_backup_since(t->realm, NULL, "/tmp/none.step", NULL))
         CALL(crealm_verify(t->realm, &problem))
         CALL(crealm_set_lock_timeout(t->realm, 1))
         CALL(crealm_value_location(t->object, number, SIZE_MAX, NULL))

@@ -27,6 +27,15 @@ enum Crypto {
         sodium_memcmp(a, b, count) == 0
     }
 
+    /// A digest of `message` with `count` bytes, 16 to 64. Source: BLAKE2b.
+    static func digest(_ message: UnsafeRawBufferPointer, count: Int) -> [UInt8] {
+        var out = [UInt8](repeating: 0, count: count)
+        guard ready else { return out }
+        crypto_generichash(
+            &out, count, message.baseAddress?.assumingMemoryBound(to: UInt8.self), UInt64(message.count), nil, 0)
+        return out
+    }
+
     /// A keyed hash of `message`, 32 bytes. Source: BLAKE2b.
     static func hash(_ message: UnsafeRawBufferPointer, key: SecretKey) throws(RealmError) -> SecretKey {
         try SecretKey(count: 32) { out in

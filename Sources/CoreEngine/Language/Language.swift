@@ -9,7 +9,7 @@
 /// 2. Parsing knows no schema and no data: an error of the text (3008) is found here, and only here.
 ///
 /// May use: Platform, Basics.
-enum QueryLimits {
+package enum QueryLimits {
     /// The greatest depth of an accepted operator tree. Evaluation and release recurse over the tree.
     static let maxDepth = 2000
 
@@ -26,6 +26,14 @@ enum QueryLimits {
 
     /// The greatest tree depth that this thread's stack allows.
     static var levelsOfStack: Int { Thread.levels(of: stackOfLevel, beside: stackBeside) }
+
+    /// Throws if a query is too deep, or too deep for this thread's stack.
+    package static func expect(depth: Int) throws(RealmError) {
+        guard depth <= maxDepth else {
+            throw RealmError(.limitExceeded, "A query cannot have more than \(maxDepth) levels")
+        }
+        if depth > flatDepth, depth > levelsOfStack { throw stackTooSmall(for: depth) }
+    }
 
     static func stackTooSmall(for depth: Int) -> RealmError {
         RealmError(.limitExceeded, "A query of \(depth) levels needs a larger stack than this thread has")

@@ -6,8 +6,9 @@ struct Token {
         case openBracket, closeBracket, comma, openParen, closeParen, openBrace, closeBrace, dot
         case caseInsensitive
         case and, or, not, `in`, any, all, none, `true`, `false`, first, last, size
-        case beginsWith, endsWith, contains, like, text, between, geoWithin, sort, distinct, limit, ascending,
-            descending
+        case text, between, geoWithin, sort, distinct, limit, ascending, descending
+        /// An operator that compares a text with a pattern.
+        case textOperator(CompareOperator)
         case truePredicate, falsePredicate, subquery, obj, binary, geoBox, geoCircle, geoPolygon
         case null, infinity, nan
         case count, max, min, sum, avg, links, type, keys, values
@@ -105,42 +106,26 @@ struct Lexer {
         String(decoding: bytes[start..<start + length], as: UTF8.self)
     }
 
-    private static let anyCase: [Name: Token.Kind] = [
-        "and": .and, "or": .or, "beginswith": .beginsWith, "endswith": .endsWith, "contains": .contains, "like": .like,
-        "text": .text,
-        "between": .between, "geowithin": .geoWithin, "sort": .sort, "distinct": .distinct, "limit": .limit,
-        "asc": .ascending,
-        "ascending": .ascending, "desc": .descending, "descending": .descending, "truepredicate": .truePredicate,
-        "falsepredicate": .falsePredicate, "subquery": .subquery, "obj": .obj, "bin": .binary, "binary": .binary,
-        "geobox": .geoBox,
-        "geocircle": .geoCircle, "geopolygon": .geoPolygon, "null": .null, "nil": .null, "inf": .infinity,
-        "infinity": .infinity, "nan": .nan,
-    ]
+    private static let keywords = Dictionary(
+        QueryWord.all.filter(\.isKeyword).map { (Name($0.text), $0) }, uniquingKeysWith: { first, _ in first })
+    private static let longestKeyword = keywords.keys.map(\.utf8.count).max() ?? 0
+    private static let atWords = QueryWord.all.filter(\.isAtWord).map { (Array($0.text.utf8), $0.kind) }
 
-    /// All keywords, in lower case. `RealmSwift` and the Python package quote properties with such names
-    /// (`Scripts/check_words.py`).
-    static let keywords = Set(anyCase.keys).union(oneCase.keys)
-
-    /// Keywords that are accepted in all lower case or all upper case only.
-    private static let oneCase: [Name: Token.Kind] = [
-        "not": .not, "in": .in, "any": .any, "some": .any, "all": .all, "none": .none, "true": .true, "false": .false,
-        "first": .first,
-        "last": .last, "size": .size,
-    ]
-    private static let atWords: [(String, Token.Kind)] = [
-        ("@count", .count), ("@size", .count), ("@max", .max), ("@min", .min), ("@sum", .sum), ("@avg", .avg),
-        ("@links", .links), ("@type", .type),
-        ("@keys", .keys), ("@values", .values),
-    ]
+    /// The signs of the table, as their first byte and their second one or 0; the longer ones first.
+    private static let signs = QueryWord.all.filter { !$0.isKeyword && !$0.isAtWord }
+        .map { (word) -> (first: UInt8, second: UInt8, kind: Token.Kind) in
+            let bytes = Array(word.text.utf8)
+            return (bytes[0], bytes.count > 1 ? bytes[1] : 0, word.kind)
+        }
+        .sorted { $0.second > $1.second }
 
     /// The keyword of this length at `start`; nil when the word is not one.
     private func keyword(_ start: Int, _ length: Int) -> Token.Kind? {
-        guard length <= 15, isLetter(at(start)) else { return nil }
+        guard length <= Self.longestKeyword, isLetter(at(start)) else { return nil }
         let written = word(start, length)
         let lower = written.lowercased()
-        if let kind = Self.anyCase[Name(lower)] { return kind }
-        if let kind = Self.oneCase[Name(lower)], written == lower || written == written.uppercased() { return kind }
-        return nil
+        guard let word = Self.keywords[Name(lower)] else { return nil }
+        return !word.hasOneCase || written == lower || written == written.uppercased() ? word.kind : nil
     }
 
     /// The longest token at `start` and its length.
@@ -155,9 +140,7 @@ struct Lexer {
         if let symbol = symbol(start) { offer(symbol.0, symbol.1) }
         if first == 0x22 || first == 0x27 { offer(.string, try string(start)) }
         if first == 0x40 {
-            for (word, kind) in Self.atWords where bytes[start...].starts(with: word.utf8) {
-                offer(kind, word.utf8.count)
-            }
+            for (word, kind) in Self.atWords where bytes[start...].starts(with: word) { offer(kind, word.count) }
             guard let best else { throw invalid(start) }
             return best
         }
@@ -205,16 +188,6 @@ struct Lexer {
     private func symbol(_ start: Int) -> (Token.Kind, Int)? {
         let next = at(start + 1)
         switch at(start) {
-        case 0x3D:  // =
-            if next == 0x3D { return (.equal, 2) }
-            if next == 0x3C { return (.lessEqual, 2) }
-            if next == 0x3E { return (.greaterEqual, 2) }
-            return (.equal, 1)
-        case 0x21: return next == 0x3D ? (.notEqual, 2) : (.not, 1)
-        case 0x3C:
-            if next == 0x3E { return (.notEqual, 2) }
-            return next == 0x3D ? (.lessEqual, 2) : (.less, 1)
-        case 0x3E: return next == 0x3D ? (.greaterEqual, 2) : (.greater, 1)
         case 0x2B: return (.plus, 1)
         case 0x2D: return (.minus, 1)
         case 0x2A: return (.times, 1)
@@ -229,12 +202,14 @@ struct Lexer {
         case 0x7B: return (.openBrace, 1)
         case 0x7D: return (.closeBrace, 1)
         case 0x2E: return (.dot, 1)
-        case 0x26: return next == 0x26 ? (.and, 2) : nil
-        case 0x7C: return next == 0x7C ? (.or, 2) : nil
         case 0x25:
             if next == 0x40 { return (.nextArgument, 2) }
             return next == 0x4B ? (.nextKeyPathArgument, 2) : nil
-        default: return nil
+        case let first:
+            for sign in Self.signs where sign.first == first && (sign.second == 0 || sign.second == next) {
+                return (sign.kind, sign.second == 0 ? 1 : 2)
+            }
+            return nil
         }
     }
 
@@ -349,10 +324,4 @@ struct Lexer {
         }
         return at(position) == 0x29 ? position + 1 - start : nil
     }
-}
-
-/// What other modules must know of the language's words.
-package enum QueryLanguage {
-    /// All keywords, in lower case: a property with such a name is quoted in a query.
-    package static let keywords = Lexer.keywords.map { $0.text }
 }

@@ -116,8 +116,7 @@ extension QueryParser {
         case .values:
             at += 1
             return .values
-        case .beginsWith, .endsWith, .contains, .like, .between, .sort, .distinct, .limit, .ascending, .descending, .in,
-            .text, .binary, .first,
+        case .textOperator, .between, .sort, .distinct, .limit, .ascending, .descending, .in, .text, .binary, .first,
             .last, .size:
             at += 1
             return .name(Name(spelling(current)))

@@ -152,10 +152,7 @@ struct QueryParser {
             case .lessEqual: self = .compare(.lessEqual, [])
             case .greaterEqual: self = .compare(.greaterEqual, [])
             case .in: self = .compare(.in, [])
-            case .beginsWith: self = .compare(.beginsWith, [])
-            case .endsWith: self = .compare(.endsWith, [])
-            case .contains: self = .compare(.contains, [])
-            case .like: self = .compare(.like, [])
+            case .textOperator(let op): self = .compare(op, [])
             case .text: self = .compare(.text, [])
             case .between: self = .between
             case .plus: self = .arithmetic(.add)
@@ -213,10 +210,7 @@ struct QueryParser {
                 }
                 let position = token.start
                 at += 1
-                if case .compare(let comparison, _) = op,
-                    comparison.isString || comparison == .equal || comparison == .notEqual || comparison == .in,
-                    let folding = takeFolding()
-                {
+                if case .compare(let comparison, _) = op, !comparison.folds.isEmpty, let folding = takeFolding() {
                     operations.append((.compare(comparison, folding), position))
                 } else {
                     operations.append((op, position))

@@ -1,44 +1,26 @@
-/// The quantifier of a path or list. The types in this file are the syntax tree of a query text, before names and types
-/// of a schema are known.
-enum Quantifier: String { case any = "ANY", all = "ALL", none = "NONE" }
-
-enum CompareOperator: String {
-    case equal = "==", notEqual = "!=", less = "<", greater = ">", lessEqual = "<=", greaterEqual = ">="
-    case `in` = "IN", beginsWith = "BEGINSWITH", endsWith = "ENDSWITH", contains = "CONTAINS", like = "LIKE", text =
-        "TEXT"
-
-    var isString: Bool {
-        switch self {
-        case .beginsWith, .endsWith, .contains, .like: true
-        default: false
-        }
-    }
-
-    var isOrder: Bool {
-        switch self {
-        case .less, .greater, .lessEqual, .greaterEqual: true
-        default: false
-        }
-    }
-}
+/// The quantifier of a path or list. The types in this file are the syntax tree of a query, before names and types of a
+/// schema are known. `QueryParser` makes it of a text; `RealmSwift` makes it of a condition in Swift, without a text.
+package enum Quantifier: String { case any = "ANY", all = "ALL", none = "NONE" }
 
 /// The differences that a comparison of texts ignores: `[c]` ignores case; `[d]` and `[cd]`, for Realm's Swift API,
 /// ignore accents.
-struct Folding: OptionSet {
-    let rawValue: UInt8
-    static let cases = Folding(rawValue: 1), accents = Folding(rawValue: 2)
+package struct Folding: OptionSet {
+    package let rawValue: UInt8
+
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
+    package static let cases = Folding(rawValue: 1), accents = Folding(rawValue: 2)
 
     /// The suffix written after an operator.
-    var mark: String { isEmpty ? "" : "[\(contains(.cases) ? "c" : "")\(contains(.accents) ? "d" : "")]" }
+    package var mark: String { isEmpty ? "" : "[\(contains(.cases) ? "c" : "")\(contains(.accents) ? "d" : "")]" }
 }
 
-enum ArithmeticOperator: String { case add = "+", subtract = "-", multiply = "*", divide = "/" }
+package enum ArithmeticOperator: String { case add = "+", subtract = "-", multiply = "*", divide = "/" }
 
 package enum AggregateKind: String {
     case min, max, sum, average
 
     /// The spelling in a query.
-    var word: String { self == .average ? "@avg" : "@" + rawValue }
+    package var word: String { self == .average ? "@avg" : "@" + rawValue }
 
     init?(_ kind: Token.Kind) {
         switch kind {
@@ -52,7 +34,7 @@ package enum AggregateKind: String {
 }
 
 /// A constant as written. Its type depends on what it is compared with.
-enum ConstantSyntax {
+package enum ConstantSyntax {
     case null, `true`, `false`, nan
     case infinity(negative: Bool)
     /// Digits with their sign or base prefix.
@@ -69,11 +51,14 @@ enum ConstantSyntax {
     /// `O7` or `L3:7`.
     case link(String)
     case argument(Int)
+    /// A value of the program, with the meaning of an argument that has this value. Its bytes belong to the arena of the
+    /// `QuerySyntax`.
+    case given(QueryArgument)
     indirect case object(className: [UInt8], key: ConstantSyntax)
 }
 
 /// A step of a key path.
-enum PathStep {
+package enum PathStep {
     case name(Name)
     case links
     case keys
@@ -87,9 +72,9 @@ enum PathStep {
 }
 
 /// What a path yields: its values, their number (`@count`, `@size`) or their types (`@type`).
-enum PathEnd { case value, size, type }
+package enum PathEnd { case value, size, type }
 
-indirect enum ExpressionSyntax {
+package indirect enum ExpressionSyntax {
     case constant(ConstantSyntax, Quantifier?)
     case list([ConstantSyntax], Quantifier?)
     case path([PathStep], Quantifier?, PathEnd)
@@ -98,7 +83,7 @@ indirect enum ExpressionSyntax {
     case arithmetic(ArithmeticOperator, ExpressionSyntax, ExpressionSyntax)
 }
 
-indirect enum PredicateSyntax {
+package indirect enum PredicateSyntax {
     case constant(Bool)
     case and([PredicateSyntax])
     case or([PredicateSyntax])
@@ -109,7 +94,7 @@ indirect enum PredicateSyntax {
 }
 
 /// The right side of GEOWITHIN.
-enum GeoSyntax {
+package enum GeoSyntax {
     case box(GeoPlaceSyntax, GeoPlaceSyntax)
     case circle(GeoPlaceSyntax, ConstantSyntax)
     case polygon([[GeoPlaceSyntax]])
@@ -117,9 +102,13 @@ enum GeoSyntax {
 }
 
 /// A point `[longitude, latitude]`, with an optional altitude.
-struct GeoPlaceSyntax {
+package struct GeoPlaceSyntax {
     let longitude, latitude: ConstantSyntax
     let altitude: ConstantSyntax?
+
+    package init(longitude: ConstantSyntax, latitude: ConstantSyntax, altitude: ConstantSyntax? = nil) {
+        (self.longitude, self.latitude, self.altitude) = (longitude, latitude, altitude)
+    }
 }
 
 enum OrderingSyntax {
@@ -129,10 +118,24 @@ enum OrderingSyntax {
 }
 
 /// A whole query: a predicate and its clauses.
-struct QuerySyntax {
-    var predicate: PredicateSyntax
-    var orderings: [OrderingSyntax]
+package struct QuerySyntax {
+    let predicate: PredicateSyntax
+    let orderings: [OrderingSyntax]
 
     /// The greatest nesting depth of operators.
-    var depth = 0
+    let depth: Int
+
+    /// Owns the bytes of the values in the tree; nil if the tree was made of a text.
+    private let arena: ConstantArena?
+
+    init(predicate: PredicateSyntax, orderings: [OrderingSyntax], depth: Int) {
+        (self.predicate, self.orderings, self.depth, arena) = (predicate, orderings, depth, nil)
+    }
+
+    /// A condition that was made without a text.
+    ///
+    /// - Parameter depth: the nesting depth of its operators, as `QueryParser` counts it: that of a value is 1.
+    package init(_ predicate: PredicateSyntax, depth: Int, arena: ConstantArena) {
+        (self.predicate, orderings, self.depth, self.arena) = (predicate, [], depth, arena)
+    }
 }

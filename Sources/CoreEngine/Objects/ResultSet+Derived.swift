@@ -33,7 +33,21 @@ extension ResultSet {
         let table = try objects("filtered")
         var names = realm.queryNames
         names.reachFurther = reachingFurther
-        let other = try BoundQuery.parse(text, try realm.reading().group, table, names, arguments)
+        return try filtered(BoundQuery.parse(text, try realm.reading().group, table, names, arguments))
+    }
+
+    /// The rows that also match a condition that was made without a text. It may use what Realm's Swift API accepts and
+    /// the query language does not.
+    package func filtered(_ condition: QuerySyntax) throws(RealmError) -> ResultSet {
+        let table = try objects("filtered")
+        var names = realm.queryNames
+        names.reachFurther = true
+        try QueryLimits.expect(depth: condition.depth)
+        defer { withExtendedLifetime(condition) {} }
+        return try filtered(BoundQuery.bind(condition, try realm.reading().group, table, names, []))
+    }
+
+    private func filtered(_ other: BoundQuery) throws(RealmError) -> ResultSet {
         var orderings = query.orderings
         for ordering in other.orderings { Ordering.append(ordering, to: &orderings) }
         return try filtered(other, orderings)

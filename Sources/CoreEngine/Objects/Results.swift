@@ -189,22 +189,25 @@ extension ResultSet {
         // Bound queries copy what they need of the arguments.
         let arena = ConstantArena()
         var all: [QueryArgument] = []
-        for argument in arguments {
-            guard case .list(let elements) = argument else {
-                all.append(.value(try arena.keep(argument)))
-                continue
-            }
-            var values: [Mixed] = []
-            for element in elements { values.append(try arena.keep(element)) }
-            all.append(.list(values))
-        }
+        for argument in arguments { all.append(try arena.argument(argument)) }
         defer { withExtendedLifetime(arena) {} }
         return try filtered(text, all, reachingFurther: reachingFurther)
     }
 }
 
 extension ConstantArena {
-    fileprivate func keep(_ value: RealmValue) throws(RealmError) -> Mixed {
+    /// A value of the program as an argument; a list gives the values of `{…}`.
+    ///
+    /// - Throws: 2007 for a collection inside a list, and for a dictionary.
+    package func argument(_ value: RealmValue) throws(RealmError) -> QueryArgument {
+        guard case .list(let elements) = value else { return .value(try keep(value)) }
+        var values: [Mixed] = []
+        values.reserveCapacity(elements.count)
+        for element in elements { values.append(try keep(element)) }
+        return .list(values)
+    }
+
+    private func keep(_ value: RealmValue) throws(RealmError) -> Mixed {
         try value.withMixed { (mixed) throws(RealmError) in self.keep(mixed) }
     }
 }

@@ -1,15 +1,51 @@
 /// Binds constants and arguments. They take their type from the other side of the comparison.
 extension Binder {
+    /// Whether a constant has a type of its own, which literals do not have.
+    static func isArgument(_ constant: ConstantSyntax) -> Bool {
+        switch constant {
+        case .argument, .given: true
+        default: false
+        }
+    }
+
+    /// Whether a constant stands for a list.
+    func isList(_ constant: ConstantSyntax) throws(RealmError) -> Bool {
+        switch constant {
+        case .given(.list): return true
+        case .argument(let index): if case .list = try argument(index) { return true }
+        default: break
+        }
+        return false
+    }
+
+    /// The value of a constant for which `isArgument` holds. The query owns its bytes.
+    func argument(_ constant: ConstantSyntax) throws(RealmError) -> QueryArgument {
+        switch constant {
+        case .argument(let index): return kept(try argument(index))
+        case .given(let given): return kept(given)
+        default: throw .query("A literal is no argument")
+        }
+    }
+
+    private func kept(_ argument: QueryArgument) -> QueryArgument {
+        switch argument {
+        case .value(let value): .value(arena.keep(value))
+        case .list(let values): .list(values.map { arena.keep($0) })
+        }
+    }
+
     /// A constant, a list of constants, or arithmetic on constants, converted for the other side (`hint`).
     func constant(_ syntax: ExpressionSyntax, hint: Expression, _ op: CompareOperator?) throws(RealmError) -> Expression
     {
         switch syntax {
-        case .constant(.argument(let index), let quantifier):
-            if case .list(let values) = try argument(index) {
-                return try list(values.map { .value($0) }, quantifier, hint, op)
+        case .constant(let written, let quantifier) where Self.isArgument(written):
+            let given: Mixed
+            switch try argument(written) {
+            case .value(let value): given = value
+            case .list(let values): return try list(values.map { .value($0) }, quantifier, hint, op)
             }
             if let quantifier { throw .query("The argument after '\(quantifier.rawValue)' must be a list") }
-            var (operand, type) = try value(.argument(index), hint: hint.type)
+            var (operand, type) = try convert(given, hint: hint.type)
             // The argument does not say which class it links to: take the class from the property.
             if case (.link(let target), .typedLink(_, let key)) = (hint.type, operand) {
                 (operand, type) = (.typedLink(target, key), .link(target))
@@ -39,12 +75,12 @@ extension Binder {
         }
     }
 
-    enum Element {
+    private enum Element {
         case syntax(ConstantSyntax)
         case value(Mixed)
     }
 
-    func list(_ elements: [Element], _ quantifier: Quantifier?, _ hint: Expression, _ op: CompareOperator?)
+    private func list(_ elements: [Element], _ quantifier: Quantifier?, _ hint: Expression, _ op: CompareOperator?)
         throws(RealmError) -> Expression
     {
         var values: [Mixed] = []
@@ -57,17 +93,13 @@ extension Binder {
             let operand: Mixed, operandType: ValueType
             switch element {
             case .syntax(let written):
-                if case .argument(let index) = written {
-                    isArgument = true
-                    if case .list = try argument(index) {
-                        throw .queryArgument("A list argument cannot stand inside a list")
-                    }
-                }
+                isArgument = Self.isArgument(written)
+                if try isList(written) { throw .queryArgument("A list argument cannot stand inside a list") }
                 if hint.type == .typeName {
                     switch written {
                     case .string, .base64: break
-                    case .argument(let index):
-                        guard case .value(.string) = try argument(index) else {
+                    case .argument, .given:
+                        guard case .value(.string) = try argument(written) else {
                             throw .query("Only type names can be compared with '@type'")
                         }
                     default: throw .query("Only type names can be compared with '@type'")
@@ -76,7 +108,7 @@ extension Binder {
                 (operand, operandType) = try value(written, hint: hint.type)
             case .value(let value):
                 if hint.type == .typeName { throw Self.noTypeName }
-                (operand, operandType) = try convert(arena.keep(value), hint: hint.type, isLiteral: false, source: nil)
+                (operand, operandType) = try convert(value, hint: hint.type)
             }
             // A literal of another type is no error: it is never equal. Only links, and arguments inside a list, are
             // checked.
@@ -150,10 +182,9 @@ extension Binder {
             if hint == .typeName { throw Self.noTypeName }
             return try Self.fraction(digits, hint)
         case .string(let bytes):
-            return try convert(.string(arena.keep(bytes)), hint: hint, isLiteral: true, source: nil)
+            return try convert(.string(arena.keep(bytes)), hint: hint)
         case .base64(let encoded):
-            return try convert(
-                .string(arena.keep(Base64.decode(encoded) ?? [])), hint: hint, isLiteral: true, source: nil)
+            return try convert(.string(arena.keep(Base64.decode(encoded) ?? [])), hint: hint)
         case .binary(let bytes): return (.binary(arena.keep(bytes)), .binary)
         case .timestamp(let text): return (.timestamp(try Self.timestamp(text)), .timestamp)
         case .uuid(let digits):
@@ -164,11 +195,11 @@ extension Binder {
             return (.objectId(raw.withUnsafeBytes { ObjectId(bytes: $0.start) }), .objectId)
         case .link(let text):
             return Self.link(text, hint)
-        case .argument(let index):
-            guard case .value(let value) = try argument(index) else {
+        case .argument, .given:
+            guard case .value(let value) = try argument(constant) else {
                 throw .query("A list argument cannot be compared here")
             }
-            return try convert(arena.keep(value), hint: hint, isLiteral: false, source: index)
+            return try convert(value, hint: hint)
         case .object(let className, let key):
             let name = Name(String(decoding: className, as: UTF8.self))
             guard
@@ -248,9 +279,7 @@ extension Binder {
 
     /// Converts a value that has a type (an argument or a string) for the other side. Rules: query-language §5. Values
     /// without a rule stay unchanged.
-    func convert(_ value: Mixed, hint: ValueType, isLiteral: Bool, source: Int?) throws(RealmError) -> (
-        Mixed, ValueType
-    ) {
+    func convert(_ value: Mixed, hint: ValueType) throws(RealmError) -> (Mixed, ValueType) {
         if hint == .typeName {
             guard case .string(let bytes) = value else {
                 throw .queryArgument("A type name is needed to compare with '@type'")

@@ -15,12 +15,6 @@ package struct QueryNames {
     package init() {}
 }
 
-/// An argument of a query text. Its bytes must stay valid until the query is bound.
-package enum QueryArgument {
-    case value(Mixed)
-    case list([Mixed])
-}
-
 /// Binds a syntax tree: turns it into conditions and resolves names, types and arguments. Rules: query-language §4–§12.
 struct Binder {
     let group: Group
@@ -70,8 +64,8 @@ struct Binder {
     ) throws(RealmError) -> Condition {
         if Self.isConstant(leftSyntax) && Self.isConstant(rightSyntax) { throw .query("Cannot compare two constants") }
         if op == .text { return try text(leftSyntax, rightSyntax, table) }
-        if op == .like, folding.contains(.accents) {
-            throw .query("Operator 'LIKE' not supported with diacritic-insensitive modifier.")
+        if op.isString, !op.folds.isSuperset(of: folding) {
+            throw .query("Operator '\(op.rawValue)' not supported with diacritic-insensitive modifier.")
         }
         let (left, right) = try sides(leftSyntax, rightSyntax, op, table)
         return try compare(
@@ -95,7 +89,7 @@ struct Binder {
     }
 
     static func isArgument(_ syntax: ExpressionSyntax) -> Bool {
-        if case .constant(.argument, _) = syntax { return true }
+        if case .constant(let constant, _) = syntax { return isArgument(constant) }
         return false
     }
 
@@ -123,7 +117,9 @@ struct Binder {
             }
             return try CompareCondition(op, folding: [], left, right)
         }
-        if names.reachFurther, op.isString, op != .like, Self.isNothing(right) { return ConstantCondition(false) }
+        if names.reachFurther, let rule = op.stringRule, rule.search != .wildcards, Self.isNothing(right) {
+            return ConstantCondition(false)
+        }
         if op.isString || !folding.isEmpty, !Self.isText(op, left, right),
             op.isString || !Self.isAgainstConstant(left, right)
         {
@@ -297,13 +293,8 @@ struct Binder {
         var parts: [Condition] = []
         var texts: [ConstantExpression] = []
         for (position, written) in bounds.enumerated() {
-            var isArgument = false
-            if case .argument(let index) = written {
-                isArgument = true
-                if case .list = try argument(index) {
-                    throw .queryArgument("A list argument cannot be a bound of BETWEEN")
-                }
-            }
+            if try isList(written) { throw .queryArgument("A list argument cannot be a bound of BETWEEN") }
+            let isArgument = Self.isArgument(written)
             let bound = try constant(.constant(written, nil), hint: left, .greaterEqual)
             if let bound = bound as? ConstantExpression { texts.append(bound) }
             parts.append(

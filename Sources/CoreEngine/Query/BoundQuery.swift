@@ -34,10 +34,16 @@ package final class BoundQuery {
     static func parse(
         _ text: String, _ group: Group, _ table: TableKey, _ names: QueryNames, _ arguments: [QueryArgument]
     ) throws(RealmError) -> BoundQuery {
+        try bind(try QueryParser.parse(text, knowingAccents: names.reachFurther), group, table, names, arguments)
+    }
+
+    /// Binds a query. Nothing in it refers to the syntax tree afterwards.
+    static func bind(
+        _ syntax: QuerySyntax, _ group: Group, _ table: TableKey, _ names: QueryNames, _ arguments: [QueryArgument]
+    ) throws(RealmError) -> BoundQuery {
         guard let opened = try group.table(table) else {
             throw RealmError(.noSuchTable, "No table with key \(table.raw)")
         }
-        let syntax = try QueryParser.parse(text, knowingAccents: names.reachFurther)
         let arena = ConstantArena()
         var binder = Binder(group, names, arguments, arena)
         let condition = try binder.condition(syntax.predicate, opened)

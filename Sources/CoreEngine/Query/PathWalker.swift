@@ -341,7 +341,9 @@ struct PathWalker {
     /// The index or key that a step means; nil for other steps.
     private func index(_ step: PathStep) throws(RealmError) -> PathIndex? {
         switch step {
-        case .index(let number): return .at(number)
+        case .index(let number):
+            guard number >= 0 else { throw .query("Invalid index argument") }
+            return .at(number)
         case .first: return .at(0)
         case .last: return .last
         case .all: return .all

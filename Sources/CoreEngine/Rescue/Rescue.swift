@@ -1,7 +1,7 @@
 /// # Rescue
 ///
 /// Copies the readable part of a damaged file into a new file (`Salvage`), and finds what a file still contains of
-/// deleted objects (`Remains`).
+/// deleted objects (`Remains`). Backups in steps, and files restored from them, are here, too (`BackupSteps`).
 ///
 /// Promise
 /// 1. The damaged file is only read. A new file appears complete or not at all, and never replaces another file.

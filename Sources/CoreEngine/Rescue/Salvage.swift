@@ -98,10 +98,9 @@ package final class Salvage {
     /// Builds the objects in a write transaction that is never committed, and writes the state that this transaction
     /// sees to a new file.
     private func write(_ out: String, _ encryption: Encryption?, _ interruption: Interruption) throws(RealmError) {
-        let own = "\(Platform.processId)", scratch = FileSystem.temporary(out, Self.scratchSuffix + own)
-        Self.removeAbandoned(out, except: own)
-        defer { for suffix in ["", ".lock"] { _ = try? FileSystem.remove(scratch + suffix) } }
-        let database = try Database.open(path: scratch, access: .readWrite(create: true), durability: .memoryOnly)
+        let scratch = ScratchFile(for: out, ".tmp_salvage_")
+        defer { scratch.remove() }
+        let database = try Database.open(path: scratch.path, access: .readWrite(create: true), durability: .memoryOnly)
         let transaction = try Transaction(database)
         defer { transaction.close() }
         // The first commit creates the history that a file needs.
@@ -116,16 +115,6 @@ package final class Salvage {
         try transaction.writeCopy(to: out, encryption)
         (report.pages, report.pageCount) = try source.damagedPages()
         finishReport()
-    }
-
-    private static let scratchSuffix = ".tmp_salvage_"
-
-    /// Removes scratch files that dead processes left while writing the same new file: the name contains a process
-    /// number, and no session holds the lock file.
-    private static func removeAbandoned(_ out: String, except own: String) {
-        FileSystem.removeAbandoned(FileSystem.temporary(out, scratchSuffix), lock: ".lock") { process in
-            !process.isEmpty && process != own && process.utf8.allSatisfy { $0 >= 0x30 && $0 <= 0x39 }
-        }
     }
 
     private func fill(_ group: Group) throws(RealmError) {

@@ -53,16 +53,20 @@ struct TimestampRows {
     private let seconds: NumberLeaf
     private let rest: NumberLeaf
 
+    /// The seconds that mean null.
+    private let null: Int64
+
     init(_ store: NodeStore, _ leaf: Ref, count: Int) throws(RealmError) {
         let parts = try LeafNodes.refs(store, leaf)
         seconds = try NumberLeaf(integers: store, try parts.child(0), count: count, more: 1)
         rest = try NumberLeaf(integers: store, try parts.child(1), count: count)
+        null = seconds[0]
     }
 
     /// nil: null.
     @inline(__always) subscript(row: Int) -> Timestamp? {
         let second = seconds[row &+ 1]
-        guard second != seconds[0] else { return nil }
+        guard second != null else { return nil }
         return Timestamp(seconds: second, nanoseconds: Int32(truncatingIfNeeded: rest[row]))
     }
 }

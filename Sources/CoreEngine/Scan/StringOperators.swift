@@ -1,7 +1,7 @@
-/// A pattern for BEGINSWITH, ENDSWITH, CONTAINS, LIKE and equality over bytes, exact or folded. Rules:
-/// query-language §11.
+/// A pattern for equality and for the operators on texts (`CompareOperator.stringRule`) over bytes, exact or folded.
+/// Rules: query-language §11.
 struct Pattern {
-    let op: CompareOperator
+    private let search: PatternSearch
     let bytes: [UInt8]
 
     /// The pattern in upper and in lower case when `folds` is set; otherwise the pattern itself.
@@ -25,7 +25,7 @@ struct Pattern {
     }
 
     init(_ op: CompareOperator, _ pattern: Bytes, folding: Folding) throws(RealmError) {
-        self.op = op
+        search = op.stringRule?.search ?? .whole
         folds = folding.contains(.cases)
         ignoresAccents = folding.contains(.accents)
         // Memory for the bytes, for both cases and for `LongSearch`.
@@ -36,14 +36,14 @@ struct Pattern {
         // `LongSearch` decides by a byte and the byte before it whether to fold it. In invalid UTF-8 these two do not
         // show whether the byte is part of a letter.
         let isSearchable = !folds || bytes.withUnsafeBytes { isUTF8($0) }
-        long = isSearchable && bytes.count >= LongSearch.shortest ? Self.longParts(op, bytes, folds) : [:]
+        long = isSearchable && bytes.count >= LongSearch.shortest ? Self.longParts(search, bytes, folds) : [:]
     }
 
-    private static func longParts(_ op: CompareOperator, _ bytes: [UInt8], _ folds: Bool) -> [Int: LongRun] {
-        if op == .contains {
+    private static func longParts(_ search: PatternSearch, _ bytes: [UInt8], _ folds: Bool) -> [Int: LongRun] {
+        if search == .anywhere {
             return [-1: LongRun(search: LongSearch(bytes, folds: folds), isLast: false, count: bytes.count)]
         }
-        guard op == .like else { return [:] }
+        guard search == .wildcards else { return [:] }
         var parts: [Int: LongRun] = [:]
         var star = bytes.firstIndex(of: Self.star)
         while let at = star {
@@ -73,17 +73,16 @@ struct Pattern {
     }
 
     private func holds(_ value: Bytes, _ work: inout ByteWork) throws(RealmError) -> Bool {
-        switch op {
-        case .equal, .notEqual, .in: return value.count == bytes.count && matches(value, at: 0)
-        case .beginsWith: return value.count >= bytes.count && matches(value, at: 0)
-        case .endsWith: return value.count >= bytes.count && matches(value, at: value.count - bytes.count)
-        case .contains:
+        switch search {
+        case .whole: return value.count == bytes.count && matches(value, at: 0)
+        case .start: return value.count >= bytes.count && matches(value, at: 0)
+        case .end: return value.count >= bytes.count && matches(value, at: value.count - bytes.count)
+        case .anywhere:
             guard value.count >= bytes.count else { return false }
             if bytes.isEmpty { return true }
             if let run = long[-1] { return try run.search.find(in: value, from: 0, &work) != nil }
             return try find(value, &work)
-        case .like: return try like(value, &work)
-        default: return false
+        case .wildcards: return try like(value, &work)
         }
     }
 

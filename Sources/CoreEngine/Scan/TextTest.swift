@@ -20,10 +20,7 @@ final class TextTest {
     private let word: UInt64, wordCases: UInt64, wordMask: UInt64
 
     init?(_ op: CompareOperator, _ bytes: Bytes, folding: Bool) throws(RealmError) {
-        switch op {
-        case .equal, .notEqual, .beginsWith, .endsWith, .contains, .like: break
-        default: return nil
-        }
+        guard op.isString || op == .equal || op == .notEqual else { return nil }
         self.op = op
         pattern = try Pattern(op == .notEqual ? .equal : op, bytes, folding: folding ? .cases : [])
         length = bytes.count
@@ -106,7 +103,7 @@ final class TextTest {
         let negated = op == .notEqual
         if length >= width {
             // The pattern is too long for every slot.
-            if op != .like {
+            if op.stringRule?.search != .wildcards {
                 if !negated { mask.clear(count) }
                 return
             }

@@ -80,34 +80,6 @@ enum ValueType: Equatable {
     }
 }
 
-/// Holds the bytes of constants. Their addresses stay valid as long as the query lives.
-final class ConstantArena {
-    private var buffers: [UnsafeMutableRawPointer] = []
-
-    deinit { for buffer in buffers { buffer.deallocate() } }
-
-    func keep(_ bytes: some Collection<UInt8>) -> Bytes {
-        let count = bytes.count
-        let start = UnsafeMutableRawPointer.allocate(byteCount: max(count, 1), alignment: 16)
-        buffers.append(start)
-        var position = 0
-        for byte in bytes {
-            start.storeBytes(of: byte, toByteOffset: position, as: UInt8.self)
-            position += 1
-        }
-        return Bytes(start: start, count: count)
-    }
-
-    /// A copy of a value whose bytes have another owner.
-    func keep(_ value: Mixed) -> Mixed {
-        switch value {
-        case .string(let bytes): .string(keep(bytes))
-        case .binary(let bytes): .binary(keep(bytes))
-        default: value
-        }
-    }
-}
-
 /// A set of value types that `@type` is compared with. Each row of the table gives the names of one set; the first name
 /// is the one that is printed.
 struct TypeNames: OptionSet {

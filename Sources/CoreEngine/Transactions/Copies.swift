@@ -25,11 +25,7 @@ extension Transaction {
         }
         if let damage { throw damage }
         guard !FileSystem.exists(path) else { throw FileSystem.alreadyExists(path) }
-        // The copy gets its name when it is complete: a crash leaves no incomplete file under that name.
-        Self.removeAbandonedCopies(path)
-        let number = "\(Platform.processId)_\(Self.copyNumber.add(1, ordering: .relaxed).newValue)"
-        let temporary = FileSystem.temporary(path, Self.copySuffix + number)
-        try Self.making(temporary) { () throws(RealmError) in
+        try Self.makingCopy(path) { (temporary) throws(RealmError) in
             let copy = try DatabaseFile(
                 path: temporary, access: .createNew, needsSlab: false, encryption: encryption, room: store.extent,
                 permissions: try database.file.file.permissions())
@@ -51,9 +47,20 @@ extension Transaction {
             if try CopyWriter.copy(content, of: database.file, into: copy, durable: true).topRef.isNull {
                 try copy.file.synchronizeData()
             }
-            try copy.file.renameKeeping(path)
+            return copy.file
         }
-        try Self.making(path) { () throws(RealmError) in try FileSystem.synchronizeFolder(of: path) }
+    }
+
+    /// Makes a new file: `body` writes it under a temporary name, completely and to the disk, and returns it. It gets its
+    /// name when it is complete: a crash leaves no incomplete file under that name.
+    static func makingCopy(_ path: String, _ body: (_ temporary: String) throws(RealmError) -> FileDescriptor)
+        throws(RealmError)
+    {
+        removeAbandonedCopies(path)
+        let number = "\(Platform.processId)_\(copyNumber.add(1, ordering: .relaxed).newValue)"
+        let temporary = FileSystem.temporary(path, copySuffix + number)
+        try making(temporary) { () throws(RealmError) in try body(temporary).renameKeeping(path) }
+        try making(path) { () throws(RealmError) in try FileSystem.synchronizeFolder(of: path) }
     }
 
     private static let copyNumber = Atomic(0)

@@ -34,8 +34,12 @@ extension Map: RealmKeyedCollection {}
 extension Map {
     /// Returns the values that match a condition.
     public func filter(_ predicateFormat: String, _ args: Any...) -> Results<Value> {
-        let rows = rows(), query = FormatString(predicateFormat, args)
-        return Results(rows.derived { () throws(EngineError) in try query.filtered(rows) })
+        filtered(FormatString(predicateFormat, args))
+    }
+
+    func filtered(_ condition: some RowCondition) -> Results<Value> {
+        let rows = rows()
+        return Results(rows.derived { () throws(EngineError) in try condition.filtered(rows) })
     }
 
     /// Returns the values, sorted by a property.

@@ -73,9 +73,9 @@ extension RealmCollection {
         filtered(FormatString(predicateFormat, args))
     }
 
-    func filtered(_ query: FormatString) -> Results<Element> {
+    func filtered(_ condition: some RowCondition) -> Results<Element> {
         let rows = _rlmRows()
-        return Results(rows.derived { () throws(EngineError) in try query.filtered(rows) })
+        return Results(rows.derived { () throws(EngineError) in try condition.filtered(rows) })
     }
 
     /// Returns the index of the first element that matches a condition; nil if there is none.
@@ -83,14 +83,14 @@ extension RealmCollection {
         firstIndex(FormatString(predicateFormat, args))
     }
 
-    func firstIndex(_ query: FormatString) -> Int? {
-        guard realm != nil else { return firstUnmanagedIndex(query) }
-        return filtered(query).first.flatMap { index(of: $0) }
+    func firstIndex(_ condition: some RowCondition) -> Int? {
+        guard realm != nil else { return firstUnmanagedIndex(condition) }
+        return filtered(condition).first.flatMap { index(of: $0) }
     }
 
     /// Searches an unmanaged collection. The engine evaluates conditions only for rows, so this call copies the objects
     /// to a temporary Realm in memory.
-    private func firstUnmanagedIndex(_ query: FormatString) -> Int? {
+    private func firstUnmanagedIndex(_ condition: some RowCondition) -> Int? {
         guard let type = Element._rlmShape.target, !(type is EmbeddedObject.Type) else {
             misuse(
                 "Only collections of objects, not of values or embedded objects, can be searched with a condition while no Realm manages them"
@@ -108,7 +108,7 @@ extension RealmCollection {
             try core.realm.beginWrite()
             let managed = core.managed(type), rows = Results<Object>(core, managed).rows
             func matching() throws(EngineError) -> Set<ObjKey> {
-                Set(try core.realm.inside(.results) { () throws(EngineError) in try query.filtered(rows).keys() })
+                Set(try core.realm.inside(.results) { () throws(EngineError) in try condition.filtered(rows).keys() })
             }
             var copies: [ObjKey] = []
             for (place, element) in enumerated() {

@@ -176,10 +176,7 @@ private struct Translation {
         text += isEqual ? "(" : "NOT ("
         for (i, property) in object.info.properties.enumerated() where !property.shape.isComputed {
             guard property.shape.collection == .none, property.shape.type != .object else {
-                let what = property.shape.collection == .none ? "object links are" : "equality on collections is"
-                misuse(
-                    "Unsupported property '\(object.info.name).\(property.name)' for memberwise equality query: \(what) not implemented."
-                )
+                misuse(object.info.noMemberwiseEquality(of: property))
             }
             text += (i == 0 ? "" : " AND ") + (isAny ? "$member" : path) + "." + property.name + " == "
             argument(property.access.any(object, property) as Any)
@@ -278,16 +275,16 @@ private struct Translation {
         text += sign == "<>" ? "!=" : (sign == "=<" ? "<=" : (sign == "=>" ? ">=" : (sign == "=" ? "==" : sign)))
     }
 
-    /// Operators between two operands.
-    private static let infix: Set<Name> = [
-        "IN", "BEGINSWITH", "ENDSWITH", "CONTAINS", "LIKE", "BETWEEN", "TEXT", "GEOWITHIN", "MATCHES",
-    ]
+    /// Operators between two operands: those of the engine's language, and MATCHES, which is refused.
+    private static let infix = upper(QueryLanguage.infixes).union(["MATCHES"])
 
     /// Words before an operand.
-    private static let prefix: Set<Name> = ["NOT", "ANY", "SOME", "ALL", "NONE"]
+    private static let prefix = upper(QueryLanguage.prefixes)
 
     /// Keywords of the engine's language that may also be property names.
-    private static let reserved = Set(QueryLanguage.keywords.map { Name($0.uppercased()) }).union(infix)
+    private static let reserved = upper(QueryLanguage.keywords).union(infix)
+
+    private static func upper(_ words: [String]) -> Set<Name> { Set(words.map { Name($0.uppercased()) }) }
 
     private func isBlank(_ byte: UInt8) -> Bool { byte == 32 || (byte >= 9 && byte <= 13) }
 
@@ -387,6 +384,15 @@ private struct Translation {
         text += word
         lastWord = word
         wantsOperand = true
+    }
+}
+
+extension ClassInfo {
+    /// The message about a property that is compared with an unmanaged object, and is a link or a collection.
+    func noMemberwiseEquality(of property: PropertyInfo) -> String {
+        let what = property.shape.collection == .none ? "object links are" : "equality on collections is"
+        return
+            "Unsupported property '\(name).\(property.name)' for memberwise equality query: \(what) not implemented."
     }
 }
 

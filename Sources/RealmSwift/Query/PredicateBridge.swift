@@ -68,7 +68,6 @@ extension RealmCollection {
 extension Map {
     /// Returns the values that match a predicate.
     public func filter(_ predicate: NSPredicate) -> Results<Value> {
-        let rows = rows(), query = FormatString(predicate)
-        return Results(rows.derived { () throws(EngineError) in try query.filtered(rows) })
+        filtered(FormatString(predicate))
     }
 }

@@ -1,3 +1,4 @@
+internal import CoreEngine
 import Foundation
 
 /// A type-safe condition on objects.
@@ -19,12 +20,12 @@ public struct Query<T> {
     /// Returns the format and arguments for `filter`.
     public func _constructPredicate() -> (String, [Any]) { node.format }
 
-    func compared<U>(_ sign: String, _ value: U) -> Query<Bool> {
-        Query<Bool>(.comparison(sign, node, .constant(value)))
+    func compared<U>(_ op: CompareOperator, _ value: U, _ options: StringOptions = []) -> Query<Bool> {
+        Query<Bool>(.comparison(op, options.folding, node, .constant(value)))
     }
 
-    func compared<U>(_ sign: String, _ other: Query<U>) -> Query<Bool> {
-        Query<Bool>(.comparison(sign, node, other.node))
+    func compared<U>(_ op: CompareOperator, _ other: Query<U>, _ options: StringOptions = []) -> Query<Bool> {
+        Query<Bool>(.comparison(op, options.folding, node, other.node))
     }
 
     /// Returns the query for a property behind this one.
@@ -37,7 +38,7 @@ public struct Query<T> {
         return Query<V>(.path(all, collections: (collections?.lowerBound ?? all.count)...all.count))
     }
 
-    func aggregate<V>(_ kind: String) -> Query<V> { Query<V>(.aggregate(kind, node)) }
+    func aggregate<V>(_ kind: QueryNode.Aggregate) -> Query<V> { Query<V>(.aggregate(kind, node)) }
 }
 
 /// Collections.
@@ -146,44 +147,44 @@ extension Query where T == Bool {
 // MARK: Comparisons
 
 extension Query {
-    public static func == (a: Query, b: T) -> Query<Bool> { a.compared("==", b) }
+    public static func == (a: Query, b: T) -> Query<Bool> { a.compared(.equal, b) }
 
-    public static func != (a: Query, b: T) -> Query<Bool> { a.compared("!=", b) }
+    public static func != (a: Query, b: T) -> Query<Bool> { a.compared(.notEqual, b) }
 
-    public static func == (a: Query, b: Query) -> Query<Bool> { a.compared("==", b) }
+    public static func == (a: Query, b: Query) -> Query<Bool> { a.compared(.equal, b) }
 
-    public static func != (a: Query, b: Query) -> Query<Bool> { a.compared("!=", b) }
+    public static func != (a: Query, b: Query) -> Query<Bool> { a.compared(.notEqual, b) }
 
     /// Returns a condition that is true if the value is one of these values.
     public func `in`<U: Sequence>(_ collection: U) -> Query<Bool> where U.Element == T {
-        compared("IN", Array(collection))
+        compared(.in, Array(collection))
     }
 }
 
 extension Query where T: _HasPersistedType, T.PersistedType: _QueryOrdered {
-    public static func > (a: Query, b: T) -> Query<Bool> { a.compared(">", b) }
+    public static func > (a: Query, b: T) -> Query<Bool> { a.compared(.greater, b) }
 
-    public static func >= (a: Query, b: T) -> Query<Bool> { a.compared(">=", b) }
+    public static func >= (a: Query, b: T) -> Query<Bool> { a.compared(.greaterEqual, b) }
 
-    public static func < (a: Query, b: T) -> Query<Bool> { a.compared("<", b) }
+    public static func < (a: Query, b: T) -> Query<Bool> { a.compared(.less, b) }
 
-    public static func <= (a: Query, b: T) -> Query<Bool> { a.compared("<=", b) }
+    public static func <= (a: Query, b: T) -> Query<Bool> { a.compared(.lessEqual, b) }
 
-    public static func > (a: Query, b: Query) -> Query<Bool> { a.compared(">", b) }
+    public static func > (a: Query, b: Query) -> Query<Bool> { a.compared(.greater, b) }
 
-    public static func >= (a: Query, b: Query) -> Query<Bool> { a.compared(">=", b) }
+    public static func >= (a: Query, b: Query) -> Query<Bool> { a.compared(.greaterEqual, b) }
 
-    public static func < (a: Query, b: Query) -> Query<Bool> { a.compared("<", b) }
+    public static func < (a: Query, b: Query) -> Query<Bool> { a.compared(.less, b) }
 
-    public static func <= (a: Query, b: Query) -> Query<Bool> { a.compared("<=", b) }
+    public static func <= (a: Query, b: Query) -> Query<Bool> { a.compared(.lessEqual, b) }
 }
 
 extension Query where T: _HasPersistedType, T.PersistedType: _QueryNumeric {
     // Aggregates of a property behind a collection.
-    public var min: Query { aggregate("@min") }
-    public var max: Query { aggregate("@max") }
-    public var avg: Query { aggregate("@avg") }
-    public var sum: Query { aggregate("@sum") }
+    public var min: Query { aggregate(.of(.min)) }
+    public var max: Query { aggregate(.of(.max)) }
+    public var avg: Query { aggregate(.of(.average)) }
+    public var sum: Query { aggregate(.of(.sum)) }
 }
 
 extension Query where T: Comparable {
@@ -204,7 +205,7 @@ extension Query where T: OptionalProtocol, T.Wrapped: Comparable {
 
 extension Query {
     fileprivate func within<B>(_ range: Range<B>) -> Query<Bool> {
-        compared(">=", range.lowerBound) && compared("<", range.upperBound)
+        compared(.greaterEqual, range.lowerBound) && compared(.less, range.upperBound)
     }
 }
 
@@ -235,61 +236,64 @@ public struct StringOptions: OptionSet, Sendable {
     /// Ignores accents of Latin, Greek and Cyrillic letters.
     public static let diacriticInsensitive = StringOptions(rawValue: 2)
 
-    var text: String {
-        isEmpty
-            ? "" : "[" + (contains(.caseInsensitive) ? "c" : "") + (contains(.diacriticInsensitive) ? "d" : "") + "]"
+    /// The options as the engine names them.
+    var folding: Folding {
+        var all: Folding = []
+        if contains(.caseInsensitive) { all.insert(.cases) }
+        if contains(.diacriticInsensitive) { all.insert(.accents) }
+        return all
     }
 }
 
 extension Query where T: _HasPersistedType, T.PersistedType: _QueryBinary {
     public func contains(_ value: T, options: StringOptions = []) -> Query<Bool> {
-        compared("CONTAINS\(options.text)", value)
+        compared(.contains, value, options)
     }
 
     public func contains<U>(_ column: Query<U>, options: StringOptions = []) -> Query<Bool>
     where U: _HasPersistedType, U.PersistedType: _QueryBinary {
-        compared("CONTAINS\(options.text)", column)
+        compared(.contains, column, options)
     }
 
     public func starts(with value: T, options: StringOptions = []) -> Query<Bool> {
-        compared("BEGINSWITH\(options.text)", value)
+        compared(.beginsWith, value, options)
     }
 
     public func starts<U>(with column: Query<U>, options: StringOptions = []) -> Query<Bool> {
-        compared("BEGINSWITH\(options.text)", column)
+        compared(.beginsWith, column, options)
     }
 
     public func ends(with value: T, options: StringOptions = []) -> Query<Bool> {
-        compared("ENDSWITH\(options.text)", value)
+        compared(.endsWith, value, options)
     }
 
     public func ends<U>(with column: Query<U>, options: StringOptions = []) -> Query<Bool> {
-        compared("ENDSWITH\(options.text)", column)
+        compared(.endsWith, column, options)
     }
 
-    public func equals(_ value: T, options: StringOptions = []) -> Query<Bool> { compared("==\(options.text)", value) }
+    public func equals(_ value: T, options: StringOptions = []) -> Query<Bool> { compared(.equal, value, options) }
 
     public func equals<U>(_ column: Query<U>, options: StringOptions = []) -> Query<Bool> {
-        compared("==\(options.text)", column)
+        compared(.equal, column, options)
     }
 
     public func notEquals(_ value: T, options: StringOptions = []) -> Query<Bool> {
-        compared("!=\(options.text)", value)
+        compared(.notEqual, value, options)
     }
 
     public func notEquals<U>(_ column: Query<U>, options: StringOptions = []) -> Query<Bool> {
-        compared("!=\(options.text)", column)
+        compared(.notEqual, column, options)
     }
 }
 
 extension Query where T: _HasPersistedType, T.PersistedType: _QueryString {
     /// Compares a string with a pattern, in which `?` matches one character and `*` matches any number of characters.
     public func like(_ value: T, caseInsensitive: Bool = false) -> Query<Bool> {
-        compared("LIKE\(caseInsensitive ? "[c]" : "")", value)
+        compared(.like, value, caseInsensitive ? .caseInsensitive : [])
     }
 
     public func like<U>(_ column: Query<U>, caseInsensitive: Bool = false) -> Query<Bool> {
-        compared("LIKE\(caseInsensitive ? "[c]" : "")", column)
+        compared(.like, column, caseInsensitive ? .caseInsensitive : [])
     }
 }
 
@@ -298,28 +302,26 @@ extension Query where T: _HasPersistedType, T.PersistedType: _QueryString {
 extension RealmCollection {
     /// Returns the elements that match a condition.
     public func `where`(_ isIncluded: (Query<Element>) -> Query<Bool>) -> Results<Element> {
-        filtered(FormatString(isIncluded))
+        filtered(BuiltCondition(isIncluded))
     }
 
     /// Returns the index of the first element that matches a condition; nil if there is none.
     public func index(matching isIncluded: (Query<Element>) -> Query<Bool>) -> Int? {
-        firstIndex(FormatString(isIncluded))
+        firstIndex(BuiltCondition(isIncluded))
     }
 }
 
 extension Map {
     /// Returns the values that match a condition.
     public func `where`(_ isIncluded: (Query<Value>) -> Query<Bool>) -> Results<Value> {
-        let rows = rows(), query = FormatString(isIncluded)
-        return Results(rows.derived { () throws(EngineError) in try query.filtered(rows) })
+        filtered(BuiltCondition(isIncluded))
     }
 }
 
-extension FormatString {
+extension BuiltCondition {
     fileprivate init<Element: RealmCollectionValue>(_ isIncluded: (Query<Element>) -> Query<Bool>) {
         let query = isIncluded(Query<Element>._constructForTesting())
+        self.init(query.node)
         query.node.verifyAggregates(Element._rlmShape.target.map { ClassInfo.of($0) })
-        let (format, arguments) = query._constructPredicate()
-        self.init(format, arguments)
     }
 }

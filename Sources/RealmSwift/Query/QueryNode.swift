@@ -1,6 +1,7 @@
+internal import CoreEngine
 import Foundation
 
-/// The syntax tree of a type-safe query.
+/// A type-safe query as the program wrote it. `BuiltCondition` makes the engine's syntax tree of it; its text is for people.
 indirect enum QueryNode {
     /// A key path. `collections` are the numbers of names up to and including the first and the last name that leads to
     /// several values.
@@ -8,16 +9,29 @@ indirect enum QueryNode {
     /// A subscript of a path: a key, an index, or `*` for all elements.
     case element(QueryNode, Any?)
     /// An aggregate such as `@count` or `@sum`, of a collection or a property of its elements.
-    case aggregate(String, QueryNode)
+    case aggregate(Aggregate, QueryNode)
     case constant(Any?)
-    /// An operator of the query language with its two operands.
-    case comparison(String, QueryNode, QueryNode)
+    case comparison(CompareOperator, Folding, QueryNode, QueryNode)
     case between(QueryNode, Any, Any)
     case and(QueryNode, QueryNode)
     case or(QueryNode, QueryNode)
     case not(QueryNode)
     /// The number of elements of one collection that satisfy all conditions together.
     case subquery(QueryNode)
+
+    /// What is computed of a collection.
+    enum Aggregate {
+        case count
+        case of(AggregateKind)
+
+        /// The spelling in a query.
+        var word: String {
+            switch self {
+            case .count: "@count"
+            case .of(let kind): kind.word
+            }
+        }
+    }
 
     /// The query as a format with its arguments.
     var format: (String, [Any]) {
@@ -29,14 +43,14 @@ indirect enum QueryNode {
     /// Checks aggregates. The sum, average, minimum or maximum of a single value is misuse.
     func verifyAggregates(_ root: ClassInfo?) {
         switch self {
-        case .aggregate(let kind, .path(let names, nil)) where kind != "@count":
+        case .aggregate(.of(let kind), .path(let names, nil)):
             let owner = names.dropLast().reduce(root) { info, name in
                 info?.property(name)?.shape.target.map { ClassInfo.of($0) }
             }
             misuse(
-                "Invalid keypath '\(names.joined(separator: ".")).\(kind)': Property '\(owner?.name ?? "").\(names.last ?? "")' is not a link or "
+                "Invalid keypath '\(names.joined(separator: ".")).\(kind.word)': Property '\(owner?.name ?? "").\(names.last ?? "")' is not a link or "
                     + "collection and can only appear at the end of a keypath.")
-        case .comparison(_, let a, let b), .and(let a, let b), .or(let a, let b):
+        case .comparison(_, _, let a, let b), .and(let a, let b), .or(let a, let b):
             a.verifyAggregates(root)
             b.verifyAggregates(root)
         case .not(let of), .subquery(let of), .between(let of, _, _): of.verifyAggregates(root)
@@ -44,13 +58,21 @@ indirect enum QueryNode {
         }
     }
 
+    /// Whether the node is a property or an element, and no condition.
+    var isProperty: Bool {
+        switch self {
+        case .path, .element: true
+        default: false
+        }
+    }
+
     /// The collection of the first comparison that has one; nil if no comparison has one.
-    fileprivate var collection: [String]? {
+    var collection: [String]? {
         switch self {
         case .path(let names, let many?): Array(names.prefix(many.lowerBound))
         case .path(_, nil), .constant, .subquery: nil
         case .element(let of, _), .aggregate(_, let of), .not(let of), .between(let of, _, _): of.collection
-        case .comparison(_, let a, let b), .and(let a, let b), .or(let a, let b): a.collection ?? b.collection
+        case .comparison(_, _, let a, let b), .and(let a, let b), .or(let a, let b): a.collection ?? b.collection
         }
     }
 }
@@ -70,11 +92,13 @@ private struct Printer {
         case .or(let a, let b): pair(a, "||", b)
         case .not(let child):
             // A property alone cannot be negated, so it is compared with false.
-            if isProperty(child) { return property(child, is: "false") }
-            if case .comparison(let sign, let a, let b) = child { return comparison(sign, a, b, isNegated: true) }
+            if child.isProperty { return property(child, is: "false") }
+            if case .comparison(let op, let folding, let a, let b) = child {
+                return comparison(op.rawValue + folding.mark, a, b, isNegated: true)
+            }
             text += "NOT "
             condition(child)
-        case .comparison(let sign, let a, let b): comparison(sign, a, b)
+        case .comparison(let op, let folding, let a, let b): comparison(op.rawValue + folding.mark, a, b)
         case .between(let value, let low, let high):
             text += "("
             quantifier(value)
@@ -83,13 +107,6 @@ private struct Printer {
             arguments += [low, high]
         case .path, .element: property(node, is: "true")
         case .constant, .aggregate, .subquery: operand(node)
-        }
-    }
-
-    private func isProperty(_ node: QueryNode) -> Bool {
-        switch node {
-        case .path, .element: true
-        default: false
         }
     }
 
@@ -147,10 +164,10 @@ private struct Printer {
         case .aggregate(let kind, let of):
             guard case .path(let names, let many?) = of, case let last = many.upperBound, last < names.count else {
                 operand(of)
-                text += ".\(kind)"
+                text += ".\(kind.word)"
                 return
             }
-            text += path(Array(names.prefix(last))) + ".\(kind)." + names.dropFirst(last).joined(separator: ".")
+            text += path(Array(names.prefix(last))) + ".\(kind.word)." + names.dropFirst(last).joined(separator: ".")
         case .constant(let value):
             text += "%@"
             arguments.append(value ?? NSNull())

@@ -1,3 +1,5 @@
+internal import CoreEngine
+
 /// Shapes on the globe, for `geoWithin`: `places.where { $0.location.geoWithin(GeoCircle(center: (55.6, 12.5), radius:
 /// .kilometers(5)!)!) }`.
 ///
@@ -135,7 +137,25 @@ public struct GeoCircle: Hashable, _Geospatial {
     public var _rlmText: String { "geoCircle(\(center.text), \(radiusInRadians))" }
 }
 
+extension GeoPoint {
+    fileprivate var syntax: GeoPlaceSyntax {
+        GeoPlaceSyntax(longitude: .given(.value(.double(longitude))), latitude: .given(.value(.double(latitude))))
+    }
+}
+
+extension _Geospatial {
+    /// The shape as the engine's syntax tree.
+    var syntax: GeoSyntax {
+        switch self {
+        case let box as GeoBox: .box(box.bottomLeft.syntax, box.topRight.syntax)
+        case let circle as GeoCircle: .circle(circle.center.syntax, .given(.value(.double(circle.radiusInRadians))))
+        case let polygon as GeoPolygon: .polygon(([polygon.outerRing] + polygon.holes).map { $0.map(\.syntax) })
+        default: misuse("A shape is a GeoBox, a GeoCircle or a GeoPolygon, and no \(type(of: self))")
+        }
+    }
+}
+
 extension Query where T: OptionalProtocol, T.Wrapped: EmbeddedObject {
     /// Returns a condition that is true if the point of an embedded object is inside a shape.
-    public func geoWithin(_ value: some _Geospatial) -> Query<Bool> { compared("IN", value) }
+    public func geoWithin(_ value: some _Geospatial) -> Query<Bool> { compared(.in, value) }
 }

@@ -103,7 +103,7 @@ from .models import Backlinks, Embedded, Field, Model, backlinks, field
 from .objects import Object, Table
 from .observing import Changes, Observation
 from .opening import memory as memory, open as open
-from .rescue import LostClass, Remain, Salvage, SalvagedClass, SalvagedProperty, recover_deleted, salvage
+from .rescue import LostClass, Remain, Salvage, SalvagedClass, SalvagedProperty, recover_deleted, restore, salvage
 from .results import Results
 from .schema import ClassSchema, Prop
 from .values import Float32, ObjectId, RawTimestamp, Timestamp, timestamp_ns
@@ -200,6 +200,7 @@ __all__ = [
     "library_version",
     "memory",
     "recover_deleted",
+    "restore",
     "salvage",
     "set_pin_warning",
     "timestamp_ns",

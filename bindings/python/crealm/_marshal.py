@@ -11,7 +11,7 @@ import ctypes
 import functools
 import operator
 import struct
-from ctypes import byref, c_bool, c_int, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
+from ctypes import byref, c_bool, c_char_p, c_int, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
 from datetime import datetime
 from decimal import Decimal
 from typing import Any, Callable, Dict, List, NamedTuple, NoReturn, Optional, Sequence, Tuple, Union
@@ -575,6 +575,18 @@ def compact_online(realm: int) -> Tuple[int, int]:
     if not lib.crealm_compact_online(realm, byref(before), byref(after)):
         fail()
     return before.value, after.value
+
+
+def backup_since(realm: int, previous: Optional[bytes], path: bytes) -> int:
+    """The size of the step that crealm_backup_since() wrote."""
+    size = c_uint64()
+    if not lib.crealm_backup_since(realm, previous, path, byref(size)):
+        fail()
+    return size.value
+
+
+def restore(config: int, steps: Sequence[bytes]) -> None:
+    check(config, lib.crealm_restore, (c_char_p * len(steps))(*steps), len(steps))
 
 
 def get_pointer(pointer: int, function: Callable[..., Optional[int]], *arguments: Any) -> int:

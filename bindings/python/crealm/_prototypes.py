@@ -359,6 +359,7 @@ OPTIONAL = frozenset(
 
 TABLE = [
     ("crealm_abi_version", c_uint32, [], QUICK),
+    ("crealm_backup_since", c_bool, [c_void_p, c_char_p, c_char_p, POINTER(c_uint64)], BLOCKING),
     ("crealm_change_key", c_bool, [c_void_p, c_void_p], BLOCKING + MOVES),
     ("crealm_check", c_bool, [c_void_p, c_size_t, POINTER(c_void_p)], BLOCKING),
     ("crealm_compact_online", c_bool, [c_void_p, POINTER(c_size_t), POINTER(c_size_t)], BLOCKING + MOVES),
@@ -387,6 +388,7 @@ TABLE = [
     ("crealm_interrupt", c_bool, [c_void_p], QUICK),
     ("crealm_query_explain", c_bool, [c_void_p, c_void_p], BLOCKING),
     ("crealm_recover_deleted", c_bool, [c_void_p, POINTER(c_void_p)], BLOCKING),
+    ("crealm_restore", c_bool, [c_void_p, POINTER(c_char_p), c_size_t], BLOCKING),
     (
         "crealm_results_export_arrow",
         c_bool,

@@ -13,6 +13,7 @@ from ._handle import Handle, Owner
 from ._library import lib
 from ._session import Session
 from ._store import located
+from ._words import CLAUSES, DIRECTIONS, KEYWORDS
 from .errors import DataError, QueryError, TypeMismatch
 from .expressions import Argument, Condition, Descending, Each, Part, Path, Steps
 from .kinds import comparable
@@ -26,17 +27,10 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _ORDERING = re.compile(
-    r""" "(?:\\.|[^"\\])*" | '(?:\\.|[^'\\])*' | \b(?P<word>sort|distinct|limit) \s* \( """,
+    rf""" "(?:\\.|[^"\\])*" | '(?:\\.|[^'\\])*' | \b(?P<word>{'|'.join(CLAUSES)}) \s* \( """,
     re.VERBOSE | re.DOTALL | re.IGNORECASE,
 )
 _BLANKS = {" ": "\\ ", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
-# Words that the query language reserves: a property with such a name cannot be written as a plain name.
-_WORDS = frozenset(
-    "all and any asc ascending beginswith between bin binary contains desc descending distinct endswith false falsepredicate first "
-    "geobox geocircle geopolygon geowithin in inf infinity last like limit nan nil none not null obj or size some sort subquery "
-    "text true truepredicate".split()
-)
-_DIRECTIONS = {"asc": "ASC", "ascending": "ASC", "desc": "DESC", "descending": "DESC"}
 
 
 class Query:
@@ -118,7 +112,7 @@ class _Writer:
         """The text of a path, and the class of the objects at its end."""
         _check_class(bound, path)
         names, behind = _stored_names(self.db, bound, [step.name for step in path.steps])
-        if not before and any(name.lower() in _WORDS for name in names):
+        if not before and any(name.lower() in KEYWORDS for name in names):
             return self.named(names, path), behind
         keys = [[Argument(key) for key in step.keys] for step in path.steps]
         after = ["".join(f"[{self.part(key, None, '')}]" for key in step) for step in keys]
@@ -245,7 +239,7 @@ def _flat(keys: Tuple[Any, ...]) -> List[Any]:
 
 def _pair(key: Any) -> Tuple[Any, str]:
     path, direction = key if len(key) == 2 else (key, None)
-    found = _DIRECTIONS.get(direction.lower()) if isinstance(direction, str) else None
+    found = DIRECTIONS.get(direction.lower()) if isinstance(direction, str) else None
     if found is None:
         raise TypeError(f'A pair for sort() is (property, "asc") or (property, "desc"), not {key!r}')
     return path, found

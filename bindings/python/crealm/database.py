@@ -526,6 +526,26 @@ class Database(Session):
         finally:
             lib.realm_release(config)
 
+    def backup_since(
+        self,
+        previous: Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]", None],
+        path: Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"],
+        *,
+        progress: Optional[Progress] = None,
+    ) -> int:
+        """Writes a backup step to a new file: what the snapshot has and the step `previous` has not. Returns its size.
+
+        previous: the step before it; None for the first step, which has everything.
+        A chain of steps is a backup of each of their versions: crealm.restore() makes files from it. A step has the
+        key or passphrase of this database. FileExists if the path already exists. Not inside a write.
+        progress: as in open(), for this call.
+        """
+        self._owner.check()
+        before = None if previous is None else c.c_name(os.path.abspath(os.fsdecode(previous)))
+        where = c.c_name(os.path.abspath(os.fsdecode(path)))
+        with Attended(self._owner.attendant, progress):
+            return self._owner.call(c.backup_since, before, where)
+
     def change_key(
         self,
         *,

@@ -14,6 +14,7 @@ crealm watch FILE                     what others change, while they do it
 crealm browse FILE [FILE…]            a web page to see, search and understand files
 crealm backup FILE COPY               a copy without free space, also of a file in use
 crealm import FILE SOURCE             the reverse of export
+crealm restore FILE STEP...           a file from the steps of a backup (backup --first-step, --since)
 crealm compact FILE                   rewrite the file without free space
 crealm salvage FILE OUT               a new file of everything that a damaged file still holds
 crealm recover-deleted FILE           deleted objects that still lie in free space

@@ -9,7 +9,8 @@ from typing import Any, Optional
 from ..database import Database
 from ..errors import UsageError
 from ..examining import file_info
-from .options import DONE, FAILED, Commands, add_json, read_key, read_passphrase, secret
+from ..rescue import restore
+from .options import DONE, FAILED, Commands, add_json, add_secret, read_key, read_passphrase, secret
 from .output import print_error, print_json, printable, watched
 
 _CIPHERS = ("xchacha20", "aes256gcm", "realm")
@@ -20,6 +21,14 @@ def add(commands: Commands) -> None:
     command.add_argument("copy", metavar="COPY", help="the file to make")
     _add_new_secret(command, required=False, key="another key for the copy (default: the same)", plain="do not encrypt the copy")
     _add_cipher(command, "how the copy is encrypted")
+    steps = command.add_mutually_exclusive_group()
+    steps.add_argument("--first-step", action="store_true", help="write the first step of a backup in steps")
+    steps.add_argument("--since", metavar="STEP", help="write the next step: only what changed since STEP was written")
+    add_json(command)
+    command = commands.alone("restore", run_restore, "make a file from the steps of a backup")
+    command.add_argument("out", metavar="FILE", help="the file to make")
+    command.add_argument("steps", metavar="STEP", nargs="+", help="the steps, the first one first")
+    add_secret(command)
     add_json(command)
     command = commands.writer("compact", compact, "rewrite the file without free space")
     command.add_argument("--online", action="store_true", help="shorten the file in place, also while other programs use it")
@@ -60,13 +69,31 @@ def _new_secret(options: argparse.Namespace) -> Any:
 
 
 def backup(db: Database, options: argparse.Namespace) -> int:
+    new_secret = _new_secret(options)
+    is_step = options.first_step or options.since is not None
+    if is_step and new_secret:
+        raise UsageError("A step has the key of the file")
     with watched("backup") as progress:
-        db.backup(options.copy, progress=progress, **_new_secret(options))
+        if is_step:
+            db.backup_since(options.since, options.copy, progress=progress)
+        else:
+            db.backup(options.copy, progress=progress, **new_secret)
     sizes = os.path.getsize(db.path), os.path.getsize(options.copy)
     if options.json:
         print_json({"file": db.path, "size": sizes[0], "copy": os.path.abspath(options.copy), "copySize": sizes[1]})
     else:
         print(printable(f"{db.path} {sizes[0]:,} bytes, copy {sizes[1]:,} bytes"))
+    return DONE
+
+
+def run_restore(options: argparse.Namespace) -> int:
+    with watched("restore") as progress:
+        restore(options.steps, options.out, progress=progress, **secret(options))
+    size = os.path.getsize(options.out)
+    if options.json:
+        print_json({"file": os.path.abspath(options.out), "size": size, "steps": len(options.steps)})
+    else:
+        print(printable(f"{options.out} {size:,} bytes, from {len(options.steps)} steps"))
     return DONE
 
 

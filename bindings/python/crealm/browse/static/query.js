@@ -1,17 +1,26 @@
 // The box for conditions: completion while one types, and what is wrong under the word that is wrong.
 
 import { h, isolated, put, say } from "./dom.js";
+import { ALIASES, FOLDING, WORDS } from "./words.js";
 
-const BEGIN = ["NOT ", "ANY ", "ALL ", "NONE ", "SUBQUERY(", "TRUEPREDICATE"];
-const JOIN = ["AND ", "OR ", "SORT(", "DISTINCT(", "LIMIT("];
-const COMPARE = ["== ", "!= ", "< ", "<= ", "> ", ">= ", "IN {", "BETWEEN {"];
-const TEXTS = ["CONTAINS ", "CONTAINS[c] ", "BEGINSWITH ", "BEGINSWITH[c] ", "ENDSWITH ", "ENDSWITH[c] ", "LIKE ", "LIKE[c] ", "==[c] "];
+/** The words of some roles, each followed by this text. */
+const followed = (by, ...roles) => roles.flatMap((role) => WORDS[role]).map((word) => word + by);
+/** What a text must be to be one of these signs or a word of these roles. */
+const spelled = (signs, end, ...roles) => {
+  const words = [...signs, ...roles.flatMap((role) => [...WORDS[role], ...(ALIASES[role] ?? [])])];
+  return new RegExp(`^(${words.map((word) => word.replace(/[|(]/g, "\\$&")).join("|")})${end}$`, "i");
+};
+const BEGIN = [...followed(" ", "negation", "quantifier"), ...followed("(", "subquery"), WORDS.predicate[0]];
+const JOIN = [...followed(" ", "connective"), ...followed("(", "ordering", "limit")];
+const COMPARE = [...followed(" ", "sign"), ...followed(" {", "listOperator")];
+const TEXTS = [...WORDS.stringOperator.flatMap((word) => (FOLDING.includes(word) ? [`${word} `, `${word}[c] `] : [`${word} `])), "==[c] "];
 const VALUES = { bool: ["true", "false"] };
-const COUNTS = ["@count", "@size"], SUMS = ["@sum", "@min", "@max", "@avg"];
+const COUNTS = WORDS.size, SUMS = WORDS.aggregate;
 const IDENTIFIER = /^[\p{L}_$\u0080-\uffff][\p{L}\p{N}_$\u0080-\uffff \n\r\t-]*$/u;
 const TOKEN = /"(?:\\.|[^"\\])*"?|'(?:\\.|[^'\\])*'?|(?:[\p{L}\p{N}_$@.\u0080-\uffff-]|\\[ nrt]|\[[^\]]*\])+|[=<>!]=?(?:\[c\])?|&&|\|\||\S/gu;
-const OPERATORS = /^(==|!=|<>|<=|>=|=<|=>|=|<|>|in|between|contains|beginswith|endswith|like|text)(\[c\])?$/i;
-const OPENERS = /^(and|or|not|&&|\|\||!|\(|any|all|none|some)$/i;
+const OPERATORS = spelled([], "(\\[c\\])?", "sign", "listOperator", "stringOperator", "fullText");
+const OPENERS = spelled(["("], "", "connective", "negation", "quantifier");
+const ORDERINGS = spelled([], "", "ordering");
 const SHOWN = 12;
 
 export class QueryBox {
@@ -200,7 +209,7 @@ export class QueryBox {
   after(previous, tokens) {
     const own = this.namesOf(this.className);
     if (previous === undefined || OPENERS.test(previous)) return [...own, ...BEGIN];
-    if (/^(sort|distinct)$/i.test(tokens.at(-2) ?? "") && previous === "(") return own;
+    if (ORDERINGS.test(tokens.at(-2) ?? "") && previous === "(") return own;
     if (OPERATORS.test(previous)) {
       const property = this.propertyOf(tokens.at(-2) ?? "");
       return [...(VALUES[property?.type] ?? []), ...(property && !property.optional ? [] : ["null"]), ...own, "ANY ", "ALL "];
