@@ -3,7 +3,7 @@
 (`Sources/CoreEngine/Query/Words.swift`).   words.py [--check]
 
 --check: writes nothing; exit status 1 when a list differs from the table, or when the Browser's code has a word in
-upper case that is none of the table. `WordsTests.swift` compares what this script reads with what the engine has."""
+upper case that is not in the table. `WordsTests.swift` compares what this script reads with what the engine has."""
 
 import json
 import re
