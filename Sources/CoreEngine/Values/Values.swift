@@ -1,7 +1,7 @@
 /// # Values
 ///
 /// The values that a user can store, and the keys that identify tables, columns and objects. All are plain values,
-/// compared and ordered as the file format requires.
+/// compared and ordered as the file format requires. `JSONText` writes all JSON of the engine.
 ///
 /// Promise
 /// 1. Values are trivial: copying one counts no reference and allocates nothing; texts and binaries point to the stored
