@@ -1,7 +1,7 @@
 /// # Inspection
 ///
-/// Reads any layer to measure and check an open Realm: `crealm_verify`, `crealm_find_faults`, `crealm_get_space`,
-/// `crealm_value_location`. No other layer depends on it.
+/// Measures and checks an open Realm, with the help of all layers below: `crealm_verify`, `crealm_find_faults`,
+/// `crealm_get_space`, `crealm_value_location`. No other layer depends on it.
 ///
 /// Promise
 /// 1. Nothing is changed. A check reports damage and does not throw it.
