@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # Builds the library and runs one test.   test-one.sh NAME [debug|release]
 #
-# NAME is a C program of Tests/C ("threads" or "threads_test"), a Python file ("test_reading") or test function of bindings/python/tests or
-# Tests/Browse, a Swift file ("TreesTests") or test function of Tests/CoreEngineTests, Tests/CoreEngineAsyncTests or Tests/RealmSwiftTests, or the
-# beginning of a part of `make test` ("monkey", "killed writers"; with the release library). Everything with that name
-# is run; an unknown name is a failure.
+# NAME is one of these; every test of that name is run, and an unknown name is a failure:
+# - a C program of Tests/C ("threads" or "threads_test");
+# - a file ("test_reading") or a test function of bindings/python/tests or Tests/Browse;
+# - a file ("TreesTests") or a test function of Tests/CoreEngineTests, Tests/CoreEngineAsyncTests or Tests/RealmSwiftTests;
+# - the beginning of the name of a part of `make test` ("monkey", "killed writers"): this needs the release library.
 set -eu
 cd "$(dirname "$0")/.."
 [ $# -ge 1 ] && [ -n "$1" ] || { echo "which test? make test-one T=name [CONFIG=release]" >&2; exit 2; }

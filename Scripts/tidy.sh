@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Checks the structure: layers call only lower layers, only Platform calls the operating system, exported functions
-# never trap and use one entry point, no machine paths.
+# Checks the rules of CONTRIBUTING.md that can be read from the sources: layers, calls of the operating system, traps,
+# entry points, comments, documents, formats, words of the query language, paths of a machine. Needs no build; the
+# layers are checked only if there is a debug build.
 set -u
 cd "$(dirname "$0")/.."
 failed=0

@@ -3,7 +3,7 @@
 (`Sources/CoreEngine/Language/Words.swift`).   words.py [--check]
 
 --check: writes nothing; exit status 1 when a list differs from the table, or when the Browser's code has a word in
-upper case that is none of the table. `WordsTests.swift` compares what this script reads with what the engine has."""
+upper case that is not in the table. `WordsTests.swift` compares what this script reads with what the engine has."""
 
 import json
 import re
@@ -59,7 +59,7 @@ def browser(table):
     usual, others, kinds, folding = {}, {}, set(), []
     for word, kind, role, folds in table:
         spelled = word if word.startswith("@") else word.upper()
-        # Of words with one meaning the first is usual; of `and` and `&&`, the word. Both `@count` and `@size` are.
+        # Of words with one meaning the first is the usual one, but both `@count` and `@size` are usual.
         is_usual = word.startswith("@") or kind not in kinds
         (usual if is_usual else others).setdefault(role, []).append(spelled)
         if folds and is_usual:
@@ -83,7 +83,7 @@ def browser(table):
 def strange(table, code):
     """Words in upper case in the Browser's code that are none of the language."""
     known = {word.upper() for word, *_ in table}
-    return sorted({word for word in re.findall(r'"([A-Z]{2,})[ ({]*(?:\[c\])? *"', code) if word not in known})
+    return sorted(set(re.findall(r'"([A-Z]{2,})[ ({]*(?:\[c\])? *"', code)) - known)
 
 
 def main(arguments):

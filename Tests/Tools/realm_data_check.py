@@ -47,7 +47,7 @@ class Node:
     __slots__ = ("f", "ref", "inner", "has_refs", "ctx", "wtype", "width", "size", "data")
 
     def __init__(self, f, ref):
-        need(ref and ref % 8 == 0 and ref + 8 <= len(f.buf), "bad ref %d", ref)
+        need(ref > 0 and ref % 8 == 0 and ref + 8 <= len(f.buf), "bad ref %d", ref)
         h = f.buf[ref:ref + 8]
         flags = h[4]
         self.f, self.ref = f, ref

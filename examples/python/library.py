@@ -18,7 +18,7 @@ class Author(crealm.Model):
     books: crealm.Backlinks["Book"] = crealm.backlinks("Book", "authors")
 
 
-class Loan(crealm.Embedded):  # Part of a book: it has no life of its own.
+class Loan(crealm.Embedded):  # Part of a book: it is deleted with its book.
     reader: str
     since: datetime
 

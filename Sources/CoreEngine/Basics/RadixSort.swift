@@ -1,5 +1,5 @@
-/// A stable sort of elements by a number of each: insertion sort for few elements, otherwise byte by byte, the lowest
-/// byte first. A byte that is equal in all numbers needs no pass.
+/// A stable sort of elements by one number for each element. Few elements are sorted by insertion. Otherwise there is
+/// one pass for each byte of the numbers, the lowest byte first. A byte that is equal in all numbers needs no pass.
 enum RadixSort {
     /// Up to this count, no spare memory is used.
     static let few = 64

@@ -33,7 +33,7 @@ final class Verifier {
     var textBytes = 0
     var textRoom: Int?
 
-    /// Finished and total steps. Each object is counted in its cluster, in the backlinks and in the indexes.
+    /// Finished and total steps. Each object is one step in its cluster, one in the backlinks and one in the indexes.
     private var steps = (done: 0, total: 0)
     private var walkOf: [TableKey: TableWalk] = [:]
 
@@ -201,7 +201,7 @@ final class Verifier {
         }
         var last = Int64(0)
         for i in 0..<min(positions.count, lengths.count) {
-            // Lists of eight bytes may claim 16 million chunks.
+            // A damaged list of only eight bytes may claim to have 16 million elements.
             if i & 4095 == 0 { try advance(0) }
             let at = positions.get(i), size = lengths.get(i)
             if at < last {

@@ -32,7 +32,8 @@ struct GeoVector {
     /// The angle to another point in radians, precise also for the smallest and the largest angles.
     func distance(to other: Self) -> Double { CNumbers.angle(y: cross(other).length, x: dot(other)) }
 
-    /// The point at a share (0 … 1) of the line to another point; nil for opposite points, which have no unique line.
+    /// The point at a fraction (0 … 1) of the line to another point; nil for opposite points, which have no unique
+    /// line.
     func between(_ other: Self, _ share: Double) -> Self? {
         let rest = 1 - share,
             sum = Self(x: x * rest + other.x * share, y: y * rest + other.y * share, z: z * rest + other.z * share),

@@ -1,9 +1,9 @@
-/// The words and signs of the query language: one table for the lexer, the parser, the binder and the printer, and for
-/// all that must know the words elsewhere. `RealmSwift` asks `QueryLanguage`. The Python package and the Browser have
-/// lists that `make words` writes (`Scripts/words.py`); `make tidy` fails if they differ from this table.
+/// The words and signs of the query language. The lexer, the parser, the binder and the printer use this one table.
+/// `RealmSwift` uses `QueryLanguage`. `make words` (`Scripts/words.py`) writes the lists of the Python package and of
+/// the Browser; `make tidy` fails if a list differs from this table.
 ///
-/// A new operator on texts is a case of `CompareOperator` with its rule, and, if it searches in a new way, a case of
-/// `PatternSearch` and its loop in Scan, `StringOperators.swift`.
+/// To add an operator on texts, add a case of `CompareOperator` with its rule. If the operator searches in a new way,
+/// also add a case of `PatternSearch` and its loop (Scan, `StringOperators.swift`).
 package enum CompareOperator: String, CaseIterable {
     case equal = "==", notEqual = "!=", less = "<", greater = ">", lessEqual = "<=", greaterEqual = ">="
     case `in` = "IN", text = "TEXT"
@@ -61,13 +61,13 @@ struct QueryWord {
         case connective, negation, quantifier
         /// Operators between two operands: signs, those that need a list, texts, full text, shapes.
         case sign, listOperator, stringOperator, fullText, shapeOperator
-        /// Clauses behind the condition, and what stands in them.
+        /// Clauses after the condition, and the words in these clauses.
         case ordering, limit, direction
         /// Conditions and operands.
         case predicate, subquery, function, shape, constant
         /// Places in a list.
         case place
-        /// What follows a path and a point: sizes, aggregates, and the rest.
+        /// Words after a path and a dot: sizes, aggregates, and other steps.
         case size, aggregate, step
     }
 
@@ -83,10 +83,10 @@ struct QueryWord {
         (self.text, self.kind, self.role, self.hasOneCase) = (text, kind, role, hasOneCase)
     }
 
-    /// All words and signs. Of several with one meaning, the first is the usual one.
+    /// All words and signs. If several have the same meaning, the first one is the usual spelling.
     static let all: [QueryWord] = fixed + ofTexts
 
-    /// One row a line: `Scripts/words.py` reads them.
+    /// Each entry is on a line of its own, because `Scripts/words.py` reads these lines.
     private static let fixed: [QueryWord] = [
         QueryWord("and", .and, .connective),
         QueryWord("&&", .and, .connective),
@@ -156,14 +156,14 @@ struct QueryWord {
         return ([op.rawValue] + rule.aliases).map { QueryWord($0.lowercased(), .textOperator(op), .stringOperator) }
     }
 
-    /// Whether the entry is a keyword: letters, as a property may be named.
+    /// Whether the entry is a keyword: it consists of letters, so a property may have the same name.
     var isKeyword: Bool { text.utf8.first.map { $0 >= UInt8(ascii: "a") && $0 <= UInt8(ascii: "z") } ?? false }
 
     /// Whether the entry begins with `@`.
     var isAtWord: Bool { text.utf8.first == UInt8(ascii: "@") }
 }
 
-/// What other modules must know of the language's words.
+/// The words of the language, for other modules.
 package enum QueryLanguage {
     /// All keywords, in lower case: a property with such a name is quoted in a query.
     package static let keywords = QueryWord.all.filter(\.isKeyword).map(\.text)

@@ -18,8 +18,8 @@ final class ChangedObjects {
         self.changes = changes
     }
 
-    /// Objects of a class that changed along one of the paths of a view. If the view is plain, also the modified
-    /// objects, and objects that reach a modified one over at most three links.
+    /// Objects of a class that changed along one of the paths of a view. If a callback observes without paths (the
+    /// view is plain), also the modified objects, and objects that reach a modified one over at most three links.
     func keys(of table: TableKey, _ view: NotificationView) throws(RealmError) -> Set<ObjKey> {
         var all = view.isPlain ? try reachingModified(table) : []
         for path in view.paths { all.formUnion(try keys(along: path)) }

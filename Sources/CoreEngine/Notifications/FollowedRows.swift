@@ -34,7 +34,7 @@ struct FollowedRows {
         return readers.subtracting(own.deleted).union(own.inserted).union(changed)
     }
 
-    /// Moves the rows to the snapshot of a pass. An error leaves them unchanged.
+    /// Moves the rows to the snapshot of a pass (`NotificationPass`). An error leaves the rows unchanged.
     /// - Parameter meeting: the objects of `touched` that match the condition now.
     mutating func follow(
         _ touched: Set<ObjKey>, meeting: [ObjKey], _ own: TransactionChanges.Objects, _ changed: Set<ObjKey>,

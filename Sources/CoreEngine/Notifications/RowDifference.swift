@@ -94,7 +94,8 @@ struct RowDifference {
         result.insertions = result.insertions.union(IndexSet(come))
     }
 
-    /// Runs that follow each other in both lists: `runs` of them, up to the run at `place` in the new order.
+    /// Runs that follow each other in both lists. `runs` is their number, `place` the place of the last one in the new
+    /// order.
     private struct Stretch {
         var place = 0
         var runs = 0

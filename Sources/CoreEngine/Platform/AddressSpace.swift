@@ -40,9 +40,9 @@ final class AddressSpace: @unchecked Sendable {
     /// Bytes that all spaces of this process have reserved.
     private static let reserved = Atomic(0)
 
-    /// Address space for a file, and the same amount for the memory of its writer; the more files are open, the less.
-    /// The first 128 files get enough for any program. Ten thousand files fit into the 128 TB of a process, with some
-    /// left for the rest of the program.
+    /// The bytes of address space that a file gets; the memory of its writer gets as many. The number becomes smaller
+    /// as the files of the process reserve more. So ten thousand files fit into the 128 TB of a process, and the rest
+    /// of the program keeps some.
     static var usualCapacity: Int {
         switch reserved.load(ordering: .relaxed) {
         case ..<(16 << 40): 64 << 30
@@ -68,7 +68,8 @@ final class AddressSpace: @unchecked Sendable {
     private static let leastRoom = 64 << 20
 
     /// Reserves address space for a file of up to `fileCapacity` bytes. The size is halved while the operating system
-    /// refuses, but never below `minimum`; then half of what it gives stays for the program.
+    /// refuses, but never below `minimum`. A size that was halved is accepted only if the program can still reserve
+    /// half as many bytes for itself; the smallest possible size, if the program can still reserve `leastRoom`.
     init(fileCapacity wanted: Int, slabCapacity: Int, minimum: Int) throws(RealmError) {
         var capacity = wanted
         var slab = slabCapacity
@@ -128,7 +129,8 @@ final class AddressSpace: @unchecked Sendable {
         watched.resize(to: offset + length)
     }
 
-    /// Commits memory instead of a map for bytes `[offset, offset + length)` of the file; core dumps do not contain it.
+    /// Makes memory usable, in place of a map, for bytes `[offset, offset + length)` of the file: the decrypted pages
+    /// of an encrypted file. Core dumps do not contain it.
     func commitMemory(offset: Int, length: Int) throws(RealmError) {
         guard offset + length <= fileCapacity else {
             throw Self.outgrown(fileCapacity, path: nil)

@@ -10,8 +10,8 @@ import Synchronization
     import Darwin
 #endif
 
-/// A 64-bit word in memory that several processes map; all access is atomic. Only this type lays an `Atomic` over raw
-/// bytes (an `Atomic<UInt64>` is exactly its eight bytes, without a header).
+/// A 64-bit word in memory that several processes map; all access is atomic. Only this type treats raw bytes as
+/// an `Atomic` (an `Atomic<UInt64>` is exactly its eight bytes, without a header).
 ///
 /// Threads of all these processes can wait until the word changes. On Linux they sleep in the kernel (futex); elsewhere
 /// they check the word every few milliseconds.
@@ -66,8 +66,8 @@ struct SharedWord {
     ///   call, these are two steps.
     func addWaking(_ step: UInt64) {
         let isWithinHalf = load() & 0xFFFF_FFFF &+ step <= 0xFFFF_FFFF
-        // The kernel adds `step` to its second word, which is the same word here, and wakes threads that wait for the
-        // first.
+        // The call takes two words: the kernel adds `step` to the second one, and wakes the threads that wait for the
+        // first one. Here both are the same word.
         let addition = 1 << 28 | UInt32(truncatingIfNeeded: step) << 12
         if isWithinHalf, system.futex(lowHalf, Self.wakeAndAddOperation, UInt32(Int32.max), 0, lowHalf, addition) >= 0 {
             return

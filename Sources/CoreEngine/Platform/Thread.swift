@@ -11,7 +11,7 @@ package enum Thread {
     /// Runs `body` on a new thread, which releases it at its end.
     package static func start(_ body: @escaping @Sendable () -> Void) throws(RealmError) {
         let work = Unmanaged.passRetained(Work(body))
-        // The new thread's saved state contains these registers until it first runs.
+        // Until the new thread first runs, its saved state contains the vector registers of this thread.
         hint_zero_vector_registers()
         let code = system.start_thread(
             {
@@ -24,8 +24,8 @@ package enum Thread {
         }
     }
 
-    /// The remaining stack of this thread in bytes; nil when the operating system does not report it. Slow on the first
-    /// thread of a process.
+    /// The remaining stack of this thread in bytes; nil when the operating system does not report it. The
+    /// call is slow on the first thread of a process.
     static var stackLeft: Int? {
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 1) { place -> Int? in
             guard let address = place.baseAddress.map({ UInt(bitPattern: $0) }) else { return nil }
@@ -42,9 +42,10 @@ package enum Thread {
     /// levels. An unknown stack counts as the smallest one that a thread must have (`CREALM_MIN_STACK_SIZE`).
     static func levels(of frame: Int, beside other: Int) -> Int { max(0, ((stackLeft ?? 80 << 10) - other) / frame) }
 
-    /// Overwrites the registers of a new thread. A thread begins with the registers of the thread that made it, and may
-    /// keep in them, while it sleeps, what that thread moved last: text of an encrypted file, which a core dump would
-    /// show. Moves of different sizes use different registers.
+    /// Overwrites the vector registers of a new thread. A thread begins with the registers of the thread that made it.
+    /// While the new thread sleeps, its registers may still contain the bytes that the other thread moved last, for
+    /// example text of an encrypted file, and a core dump would show them. Moves of different sizes use different
+    /// registers.
     private static func forgetRegisters() {
         let half = 1 << 13
         guard let zeros = try? HiddenMemory(2 * half) else { return }

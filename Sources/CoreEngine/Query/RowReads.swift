@@ -4,7 +4,7 @@ extension KeyPath.Step {
     }
 }
 
-/// The properties that decide whether a row matches: its own, and those of objects that it leads to.
+/// The properties that decide whether a row matches: those of the row, and those of objects that its links lead to.
 struct RowReads {
     /// The paths. The links on each path are read too.
     private(set) var paths: Set<KeyPath> = []

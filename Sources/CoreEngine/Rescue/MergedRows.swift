@@ -112,7 +112,7 @@ final class MergedRows {
         let isOlder: Bool
     }
 
-    /// Clusters that no root leads to. Their places have a root number behind all others.
+    /// Clusters that no root leads to. Their places have a root number that is greater than those of all roots.
     var strays: FoundRows?
 
     /// The value of a property from the first root that can read it; nil if it is lost.

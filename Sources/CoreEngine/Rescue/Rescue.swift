@@ -22,8 +22,8 @@
 ///    has the object, and counted as older.
 ///
 /// Readers: `DamagedFile` (bytes and roots), `FoundTable` (classes), `FoundRows` (objects of a class at one root),
-/// `MergedRows` (over all roots), `FoundTree` and `FoundDictionary` (elements of collections). Writers: `Salvage`, `ValueCopy`. Result:
-/// `SalvageReport`.
+/// `MergedRows` (over all roots), `FoundTree` and `FoundDictionary` (elements of collections). Writers: `Salvage`,
+/// `ValueCopy`. Result: `SalvageReport`.
 ///
 /// May use: ObjectStore, Examination, Schema, Transactions, OldFormats, Tables, Trees, Arrays, Storage, Pages,
 /// Crypto, Platform, Basics.

@@ -26,7 +26,8 @@ enum AccentMap {
         return bases
     }()
 
-    /// - Parameter work: the count of bytes continues from it, so that a long text can be interrupted.
+    /// - Parameter work: the bytes that the call has processed so far. The count goes on from this value, so that the
+    ///   call can be interrupted in a long text.
     static func folded(_ text: Bytes, cases: Bool, _ work: ByteWork) throws(RealmError) -> [UInt8] {
         var work = work
         var out: [UInt8] = []

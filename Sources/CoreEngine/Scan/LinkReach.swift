@@ -8,7 +8,7 @@ final class LinkReach {
     /// Whether a row whose link leads to no object matches.
     private let null: Bool
 
-    /// nil when bits do not pay: the keys are too far apart, or there are too few rows to test.
+    /// nil when a set of bits would not be faster: the keys are too far apart, or there are too few rows to test.
     init?(_ test: RowTest, on target: Table, rows: Int, null: Bool) throws(RealmError) {
         self.null = null
         let count = try target.count()

@@ -1,4 +1,4 @@
-/// One byte for each row of a cluster: 1 while the row is in, otherwise 0.
+/// One byte for each row of a cluster: 1 as long as no condition has excluded the row, otherwise 0.
 struct RowMask {
     let bytes: UnsafeMutablePointer<UInt8>
 

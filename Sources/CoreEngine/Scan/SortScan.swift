@@ -1,8 +1,8 @@
 /// A scan that reads the sort values from the leaves while it finds the rows. Used for a sort by a single property of
 /// the queried class.
 ///
-/// Integers and doubles become words with the same ascending order, which are sorted by radix. Strings with a limit
-/// pass through a heap.
+/// Integers and doubles become words with the same ascending order, which are sorted by radix. For strings with a
+/// limit, a heap keeps the rows that come first.
 enum SortScan {
     /// The sorted rows, at most `limit`; nil when this scan does not support the sort and the caller must sort in
     /// another way.

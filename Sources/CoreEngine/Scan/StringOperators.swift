@@ -58,7 +58,8 @@ struct Pattern {
     private static var star: UInt8 { 0x2A }
     private static var anyCharacter: UInt8 { 0x3F }
 
-    /// - Parameter store: its running call may be interrupted while this function reads a long value.
+    /// - Parameter store: the store of the value. The call that uses this store can be interrupted while this
+    ///   function reads a long value.
     func matches(_ value: Bytes, _ store: NodeStore) throws(RealmError) -> Bool {
         var work = store.byteWork
         return try matches(value, &work)

@@ -1,7 +1,8 @@
 /// Tests a pattern of at least one byte against the strings of a leaf, directly in the bytes of the leaf, without
 /// opening each string.
 ///
-/// A class, so that passing it costs one reference. It owns the memory of the pattern's bytes.
+/// `TextTest` is a class, so that passing it changes only one reference count. It owns the memory of the pattern's
+/// bytes.
 final class TextTest {
     private let op: CompareOperator
     private let pattern: Pattern
@@ -15,8 +16,8 @@ final class TextTest {
     /// Whether comparing bytes is enough: nothing is folded, or the pattern is ASCII only.
     private let isPlain: Bool
 
-    /// Of a plain pattern, eight bytes that differ from most strings: the last eight, or all bytes of a shorter
-    /// pattern.
+    /// Eight bytes of a plain pattern that most strings do not contain at that place: the last eight bytes, or all
+    /// bytes of a shorter pattern.
     private let word: UInt64, wordCases: UInt64, wordMask: UInt64
 
     init?(_ op: CompareOperator, _ bytes: Bytes, folding: Bool) throws(RealmError) {

@@ -3,7 +3,7 @@
 /// Invariants
 /// 1. A chunk is entered at most once, under its size at that time: the caller checks the chunk again before it uses
 ///    it.
-/// 2. Bit b of `filled` is set when list b has entries.
+/// 2. Bit b of `filled` is set when the list of chunks of 8 × b bytes has entries.
 ///
 /// The time of each operation is independent of the number of chunks.
 struct HoleIndex {

@@ -1,14 +1,14 @@
-/// The space that commits may reuse although older versions are pinned: it was freed since, and was free in these
-/// versions, too.
+/// The free space that commits may reuse while older versions are pinned: chunks that were freed after the pinned
+/// versions, and that were also free in these versions.
 ///
-/// A chunk that version v freed was in use before v, but maybe not in a pinned version p < v: it may have been
-/// allocated after p. Then it was free in p, and the free lists of p contain it. So a chunk can be reused although
-/// older versions are pinned, as far as it was free in each of them. The cost of a pinned version is therefore limited
-/// to the nodes that later commits replaced, once each, however many commits follow.
+/// A chunk that version v freed was in use just before v, but a pinned version p < v need not have used it: the chunk
+/// may have been allocated after p. Then it was free in p, and the free lists of p contain it. So the parts of a chunk
+/// that were free in every older pinned version can be reused. The cost of a pinned version is therefore limited to the
+/// nodes that later commits replaced, once each, however many commits follow.
 ///
-/// A chunk that was freed before a pinned version q, and not used since, is in the free lists of q, too. So it does no
-/// harm to ask for q's free space as well: the last step does so for any number of pins, and needs no more memory than
-/// one of them.
+/// A chunk that was freed before a pinned version q, and not used since, is in the free lists of q. So it is safe to
+/// compare such a chunk with the free space of q, too, although this is not necessary. For this reason the last step
+/// may stand for any number of pins: it holds the space that is free in all of them, and needs the memory of one.
 ///
 /// Invariants
 /// 1. `steps[i].free` holds the space that is free in all pinned versions up to `steps[i].version`, and for the last
@@ -54,9 +54,9 @@ struct PinnedSpace {
         extend(with: pinned[common...], load)
     }
 
-    /// Whether the present steps are good enough for these pins, of which the last `added` ones are new. Steps that
-    /// consider released pins only hold more space back. When there are many pins, reading all their lists again after
-    /// each commit would cost more than that.
+    /// Whether the present steps may still be used for these pins, of which the last `added` ones are new. Steps that
+    /// consider released pins are safe: they only keep more space from being reused. When there are many pins, that
+    /// space costs less than reading all their lists again after each commit.
     private func keepsSteps(_ pinned: [UInt64], added: Int) -> Bool {
         let allowed = pinned.count > limit ? max(4, pinned.count / 16) : 0
         guard members.count + added - pinned.count <= allowed else { return false }
@@ -91,8 +91,8 @@ struct PinnedSpace {
         }
     }
 
-    /// Calls `body` with each part of a chunk freed by `version` that can be used, in order. The chunk is newer than at
-    /// least one pinned version; when none of them is known, no part can be used.
+    /// Calls `body` with each part that can be used of a chunk that `version` freed, in order. At least one pinned
+    /// version is older than `version`; when the steps consider none of these, no part can be used.
     func eachPart(of chunk: FileChunk, freedBy version: UInt64, _ body: (FileChunk) -> Void) {
         let older = steps.place { $0.version < version }
         guard older > 0 else { return }

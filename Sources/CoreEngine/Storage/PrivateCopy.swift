@@ -1,12 +1,13 @@
 import Synchronization
 
 /// Makes a copy of a file for this process alone, while other processes may be writing the file. The copy contains one
-/// complete version, or the call fails. It takes no lock, and nothing in the file's folder is made or changed.
+/// complete version, or the call fails. The call takes no lock, and makes or changes nothing in the file's folder.
 ///
 /// Why the copy contains one version. While the header leads to a version, no space of that version is overwritten:
 /// realm-core reuses the space two commits later (storage §3.4), this engine no earlier. So the copy is complete when
-/// the same version was in force before and after copying, whatever was written to free space meanwhile. The version in
-/// force is identified by its *mark*: bytes that every commit changes and that never return to an earlier value.
+/// the header led to the same version before and after copying, whatever was written to free space meanwhile. This
+/// version, the *version in force*, is identified by its *mark*: bytes that every commit changes and that never return
+/// to an earlier value.
 ///
 /// - Plain: the header and the top array it leads to. The header alone can return to an earlier value: commits that
 ///   free and reuse the same places write the same two refs in turn. The top array contains the version number, which
@@ -84,7 +85,7 @@ enum PrivateCopy {
         // The copy has the same permissions as the file.
         copy.copyPermissions(of: source)
         for _ in 0..<attempts where try fill(copy, from: source, encryption) {
-            // The copy is checked like a file without other users, and a key is derived, only after the race is over.
+            // The copy is checked like a file without other users, and a key is derived, only when it has one version.
             return try DatabaseFile(copy, path: path, needsSlab: false, encryption: encryption)
         }
         throw RealmError(

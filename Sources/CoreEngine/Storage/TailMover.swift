@@ -5,14 +5,14 @@
 /// changed the node. `CommitWriter` then gives it a new place. So a move needs no rule of its own for crashes, readers
 /// and older versions.
 ///
-/// The walk goes through the nodes in the order of the roots and their elements. It stops when its share of one commit
-/// is done, and the next commit resumes it at the same place. When other changes have moved that place meanwhile, the
-/// walk may pass over nodes; the next round finds them.
+/// The walk goes through the nodes in the order of the roots and their elements. It stops when it has
+/// used up the budget of the commit, and the next commit resumes it at the same place. When other changes have moved
+/// that place meanwhile, the walk may omit nodes; the next walk from the beginning finds them.
 ///
 /// Invariants
-/// 1. Nodes below `cutoff` are changed only when a node below them in the tree moves.
-/// 2. After an error the tree is whole, and what has moved until then stays moved; unless the error is fatal: then the
-///    transaction must be rolled back.
+/// 1. A node that begins before `cutoff` is changed only when one of its descendants in the tree moves.
+/// 2. After an error every ref in the tree leads to its node, and nodes that moved before the error stay at their new
+///    places. If the error is fatal (`isFatal`), this does not hold, and the transaction must be rolled back.
 struct TailMover {
     private let store: NodeStore
 
@@ -64,7 +64,7 @@ struct TailMover {
         return roots
     }
 
-    /// Moves the node, where it is behind the cutoff, and the nodes below it.
+    /// Moves the node if it is behind the cutoff, and its descendants that are.
     /// - Parameter isResumed: whether the walk resumes in this node or below it.
     private mutating func move(_ ref: Ref, depth: Int, isResumed: Bool) -> Ref {
         guard !ref.isNull, depth < Self.depthLimit else { return ref }

@@ -1,9 +1,10 @@
 /// Limits a walk over nodes that each occur once in a sound file. A damaged or hostile file can lead to the same node
 /// from many places, so that a walk would never end.
 ///
-/// There are two checks. There cannot be more nodes than fit into the bytes that the file really has
-/// (`NodeStore.measuredExtent`). And the walk remembers one node, and replaces it each time the length of the walk has
-/// doubled: most walks that reach nodes again are noticed much earlier by this check.
+/// There are two checks. The first one: a walk cannot reach more nodes than fit into the bytes that the file really has
+/// (`NodeStore.measuredExtent`). The second one: the walk remembers one node, replaces it by the present node each time
+/// the length of the walk has doubled, and fails when it reaches the remembered node again. Of the walks that reach a
+/// node again, the second check ends most much earlier than the first.
 struct WalkLimit {
     /// The least number of bytes of a node.
     private let unit: Int

@@ -267,7 +267,7 @@ extension Table {
 }
 
 extension Tables {
-    /// Walks accept collections inside Mixed values that are nested this deep.
+    /// The greatest depth to which walks follow collections inside Mixed values.
     static let maxNesting = 101
 
     static var embeddedTooDeeply: RealmError {

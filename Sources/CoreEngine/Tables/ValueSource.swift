@@ -11,7 +11,7 @@ protocol ValueSource: AnyObject {
     func eachElement(_ content: Content, _ body: (_ name: Bytes, _ value: Mixed?) throws(RealmError) -> Void)
         throws(RealmError)
 
-    /// What an element of a collection of this shape becomes.
+    /// Returns what an element of a collection of this shape becomes in the target.
     func copied(_ value: Mixed?, into shape: CollectionShape, _ content: Content) throws(RealmError)
         -> CopiedElement<Content>
 
@@ -36,7 +36,7 @@ extension ValueSource {
     /// Invariants
     /// 1. At most one collection of the target is open at a time, so no editor holds the root of a collection that
     ///    changes elsewhere.
-    /// 2. Nested collections wait on the heap: the depth of the data needs no stack.
+    /// 2. Nested collections are kept in an array until they are filled, so deeply nested data need no stack.
     /// 3. Elements keep their order, and an omitted element leaves no gap.
     ///
     /// - Parameter clearing: removes the elements that the collection has.
@@ -99,7 +99,8 @@ private struct PendingCollection<Content> {
     let content: Content
 }
 
-/// What the elements of one collection leave to do.
+/// The work that is left when the elements of one collection are written: nested collections to fill, and embedded
+/// objects to report to `created`.
 private struct FoundElements<Content> {
     var nested: [PendingCollection<Content>] = []
     var owned: [(new: ObjKey, old: ObjKey)] = []

@@ -26,8 +26,8 @@ package final class Pin: Sendable {
     }
 
     /// Pins the newest version.
-    /// - Parameter isBrief: for a pin of a moment, which succeeds even when members hold all the slots that they may
-    ///   hold.
+    /// - Parameter isBrief: for a pin that is released again at once. It succeeds even when the processes that have the
+    ///   file open use all the slots that they may use.
     init(newestOf database: Database, isBrief: Bool = false) throws(RealmError) {
         self.database = database
         (state, slot) = try database.pinNewest(isBrief: isBrief)
@@ -46,7 +46,7 @@ package final class Pin: Sendable {
     /// Whether the lock file still contains this pin.
     var isIntact: Bool { database.lockFile?.shared.isPinned(slot: slot, at: version) ?? true }
 
-    /// From now on the pin stays at its version for all users; false when it has already moved.
+    /// Makes the pin stay at its version, so that several users can share it. Returns false if it has already moved.
     package func share() -> Bool {
         use.compareExchange(expected: Use.own.rawValue, desired: Use.shared.rawValue, ordering: .acquiringAndReleasing)
             .original != Use.moved.rawValue

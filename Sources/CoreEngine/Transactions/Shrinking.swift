@@ -1,6 +1,6 @@
 /// When a file shrinks by itself while it is in use.
 package struct ShrinkingPolicy: Equatable, Sendable {
-    /// Files of this size, with one page more, and shorter files stay as they are.
+    /// A file shrinks only when it is longer than this size and one page.
     package var leastSize = 1 << 20
 
     /// The file begins to shrink when more than this share of it is free; 100: never by itself.
@@ -12,7 +12,7 @@ package struct ShrinkingPolicy: Equatable, Sendable {
     /// with every commit.
     var leastGain: Int { min(max(leastSize / 16, 4096), 64 << 10) }
 
-    /// For a call that asks for it: whatever is free.
+    /// For a call that shrinks the file on demand: any share of free space, and any size.
     static let now = {
         var policy = ShrinkingPolicy()
         policy.leastSize = 0
@@ -25,8 +25,8 @@ package struct ShrinkingPolicy: Equatable, Sendable {
 /// space further in (`TailMover`), a share in each, and cut the end off when it is free. The rules:
 /// docs/commit-and-locking.md, "A file that shrinks".
 ///
-/// Thread rule: only for the holder of the write lock. Other processes that write go on by themselves, as soon as they
-/// see a reason.
+/// Thread rule: only for the holder of the write lock. Another process that writes the file has its own plan, and
+/// begins to shrink the file when the policy of that process says so.
 struct Shrinking {
     /// What one commit does.
     struct Plan {
@@ -36,7 +36,7 @@ struct Shrinking {
         /// The number of bytes that may be moved; 0: everything behind the cutoff is free already.
         var budget: Int
 
-        /// Less free space at the end than this stays.
+        /// Free space at the end that is shorter than this is not cut off.
         var leastGain: Int
     }
 
@@ -45,14 +45,14 @@ struct Shrinking {
     /// Where the walk resumes.
     private(set) var position: [Int] = []
 
-    /// After walks in vain nothing moves for some commits, each time for twice as many: versions that are in use now
-    /// may be released later.
+    /// The number of commits that move nothing after walks that did not make the file shorter. It doubles each time.
+    /// The next walks may succeed, because versions that are in use now may have been released by then.
     private var pause = 0
     private var pausedCommits = 0
     private static let leastPause = 8
     private static let longestPause = 1024
 
-    /// How many walks through all nodes have ended since the file became shorter than ever before.
+    /// The number of complete walks that have ended since the file last reached a new smallest size.
     private var fruitlessRounds = 0
     private var smallestSize = Int.max
     private static let fruitlessRoundsLimit = 8
@@ -68,7 +68,8 @@ struct Shrinking {
     private static let leastCutStep = 4 << 20
     private static let cutSteps = 32
 
-    /// A commit moves this share of the data, between a small multiple of the least gain and the greatest step.
+    /// A commit moves one of so many equal parts of the data, but at least twice the least gain and at most the
+    /// greatest step.
     private static let share = 24
     private static let greatestStep = 16 << 20
 
@@ -104,8 +105,10 @@ struct Shrinking {
         return Plan(cutoff: cutoff, budget: behind > 0 ? budget : 0, leastGain: gain)
     }
 
-    /// How many of the bytes behind the end of every version that may be needed this commit cuts off.
-    /// - Parameter isAtOnce: whether all of them.
+    /// Returns the number of bytes that this commit cuts off.
+    /// - Parameters:
+    ///   - excess: the bytes at the end of the file that no version needs.
+    ///   - isAtOnce: whether this commit cuts off all of them.
     mutating func cut(of excess: Int, isAtOnce: Bool) -> Int {
         hasShrunk = true
         guard !isAtOnce else { return excess }
@@ -124,8 +127,9 @@ struct Shrinking {
             position = stop
             return
         }
-        // Some rounds may be in vain: free lists and top arrays move by themselves, within a few commits, and what is
-        // free now can be cut off later. But when the file does not become shorter, moving must end.
+        // Some walks do not make the file shorter at once: each commit writes new free lists and a new top array, so
+        // the old ones leave the end of the file within a few commits, and space that is free now can be cut off later.
+        // But when the file never becomes shorter, moving must end.
         if logicalSize < smallestSize {
             if smallestSize < .max { pause = 0 }
             fruitlessRounds = 0

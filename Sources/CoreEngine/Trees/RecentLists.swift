@@ -1,9 +1,9 @@
 /// Remembers the object lists of index values that were used last. An object with such a value is appended to its list
-/// without a search in the index, and without reading another object to compare values. Speeds up creating many rows
-/// that share values.
+/// without a search in the index, and without reading another object to compare values. This makes it faster to
+/// create many objects that have the same values.
 ///
-/// Remembers only short values, of columns whose lists hold a single value each. Forgets everything when an entry is
-/// removed from an index, or when the root of an index is replaced.
+/// The class remembers only short values, of columns in which all objects of a list have the same value. Everything is
+/// forgotten when an entry is removed from an index, or when the root of an index is replaced.
 ///
 /// Thread rule: that of its table.
 final class RecentLists {
@@ -17,14 +17,15 @@ final class RecentLists {
 
     private static let count = 4096
 
-    /// Number of lists that must be met before remembering them pays off.
+    /// The number of lists after which the class begins to remember: for fewer, its memory would cost more than it
+    /// saves.
     private static let patience = 64
 
     private var met = 0
     private var memory: HiddenMemory?
     private var places: UnsafeMutablePointer<Place>?
 
-    /// Entries from before the last `forget` have another generation in `description`.
+    /// A part of the `description` of each entry. `forget` begins a new generation, so that older entries do not match.
     private var generation: UInt64 = 1
 
     func forget() { if places != nil { generation &+= 1 } }

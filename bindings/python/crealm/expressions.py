@@ -223,7 +223,7 @@ class Path:
         return self._compared("CONTAINS[c]" if fold else "CONTAINS", value)
 
     def like(self, pattern: Any, *, fold: bool = False) -> Condition:
-        """Matches a pattern: * matches any text, ? any letter. With `fold` regardless of case."""
+        """Matches a pattern: * matches any text, ? any single character. With `fold` regardless of case."""
         return self._compared("LIKE[c]" if fold else "LIKE", pattern)
 
     def matches(self, words: str) -> Condition:

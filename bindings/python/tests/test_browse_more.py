@@ -16,7 +16,7 @@ import pytest
 from browsing import Asking, Secret, addresses, fixtures
 
 import crealm
-from crealm._query import _WORDS
+from crealm._words import KEYWORDS
 from crealm.browse.drawing import drawing, links_of
 
 ALL = crealm.ClassSchema("All", {
@@ -137,7 +137,7 @@ def test_downloads_are_what_is_shown(mixed, tmp_path):
 
 def test_properties_that_are_called_like_words_of_the_language(tmp_path):
     """If the page offers an order for such a column, or a condition for a value, it works."""
-    words = [form for word in sorted({*_WORDS, "type", "count", "keys", "self", "uuid", "max"}) for form in (word, word.upper(), word + "s")]
+    words = [form for word in sorted({*KEYWORDS, "type", "count", "keys", "self", "uuid", "max"}) for form in (word, word.upper(), word + "s")]
     with crealm.open(tmp_path / "words.realm", schema=[crealm.ClassSchema("K", {word: int for word in words})]) as db, db.write():
         for number in (2, 1):
             made = db["K"].create()

@@ -1,6 +1,6 @@
 // Compares typed access with plain Swift and SQLite, in one run: properties of a managed object beside a plain stored
-// property, and all objects of a class beside a loop of sqlite3_step over the same rows.   TypedAccess [objects
-// [accesses]]
+// property, conditions beside formats, and all objects of a class beside a loop of sqlite3_step over the same rows.
+// TypedAccess [objects [accesses]]
 import CSQLite
 import Foundation
 import RealmSwift
@@ -63,6 +63,12 @@ let n = CommandLine.arguments.dropFirst(2).first.flatMap { Int($0) } ?? 1_000_00
     measure("String of a managed object", n) { for _ in 0..<n { sum &+= item.name.utf8.count } }
     measure("results[i], typed", n) { for i in 0..<n { withExtendedLifetime(all[i % count]) {} } }
     measure("by name: object[\"age\"]", n / 10) { for _ in 0..<n / 10 { sum &+= (item["age"] as? Int) ?? 0 } }
+    measure("results.where { $0.age > 3 }, not run", n / 10) {
+        for _ in 0..<n / 10 { withExtendedLifetime(all.where { $0.age > 3 }) {} }
+    }
+    measure("results.filter(\"age > %@\", 3), not run", n / 10) {
+        for _ in 0..<n / 10 { withExtendedLifetime(all.filter("age > %@", 3)) {} }
+    }
     use(sum)
 }
 

@@ -99,14 +99,14 @@ struct JSONText {
 
     // MARK: Nesting
 
-    /// Begins an array or object: `[`, `{`, or a longer text that ends before a value.
+    /// Begins an array or object: adds `[`, `{`, or a longer text behind which a value follows.
     mutating func open(_ text: StaticString) {
         begin()
         append(text)
         needsComma = false
     }
 
-    /// Adds what stands between two values of one construct, in place of a comma.
+    /// Adds a text that separates two values in place of a comma, such as the colon behind a name.
     mutating func join(_ text: StaticString) {
         append(text)
         needsComma = false

@@ -24,8 +24,9 @@ extension Realm {
     /// Makes the file shorter while it stays in use: other instances and processes go on to read and write it.
     ///
     /// The call makes commits without changes. Each moves some data from the end of the file to free space further in;
-    /// when the end is free and no version that is in use reaches there, it is cut off. So a version that somebody keeps
-    /// limits what can be gained. A file with less free space than 16 KB, or than a 32nd, stays as it is. After an error or an interruption the file is sound and as short as it has become.
+    /// when the end is free and no version that is in use reaches there, it is cut off. So a version that somebody
+    /// keeps limits what can be gained. A file stays as it is when less than 16 KB of it, or less than a 32nd, is free.
+    /// After an error or an interruption the file is sound, and as short as it has become.
     /// - Returns: the size of the file in bytes before and after the call.
     /// - Throws: 2005 inside a write transaction, and for a Realm opened for reading only.
     @discardableResult
