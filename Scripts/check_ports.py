@@ -150,7 +150,7 @@ def check(target, resources, host):
     good = True
     for file in [*C_FILES, probe]:
         good = run([*clang, "-Wno-unused-function", str(file), "-o", str(target.folder / (file.stem + ".o"))]) and good
-    files = [*sorted((engine / "Platform").glob("*.swift")), *sorted((engine / "Basics").glob("*.swift"))]
+    files = [*sorted((engine / "Platform").glob("*.swift")), *sorted((engine / "Basics").rglob("*.swift"))]
     return run([*swift_command(target, files), "-disable-implicit-concurrency-module-import"]) and good
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Writes the Python package's and the Browser's lists of the words of the query language, from the engine's table
-(`Sources/CoreEngine/Query/Words.swift`).   words.py [--check]
+(`Sources/CoreEngine/Language/Words.swift`).   words.py [--check]
 
 --check: writes nothing; exit status 1 when a list differs from the table, or when the Browser's code has a word in
 upper case that is not in the table. `WordsTests.swift` compares what this script reads with what the engine has."""
@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-TABLE = "Sources/CoreEngine/Query/Words.swift"
+TABLE = "Sources/CoreEngine/Language/Words.swift"
 PYTHON = "bindings/python/crealm/_words.py"
 BROWSER = "bindings/python/crealm/browse/static/words.js"
 CODE = "bindings/python/crealm/browse/static/query.js"

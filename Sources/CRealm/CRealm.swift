@@ -8,5 +8,9 @@
 /// 2. `Boundary/EntryPoints.swift` is the only way to the object behind a handle.
 /// 3. This layer does not access nodes, leaves or trees.
 ///
-/// May use: Rescue, Columns, Examination, Inspection, ObjectStore, Notifications, Query, Transactions, Tables, Values,
-/// Crypto, Platform, Basics.
+/// May use: Exchange, Objects, Rescue, ObjectStore, Examination, Notifications, Query, Language, Schema,
+/// Transactions, Tables, Crypto, Platform, Basics.
+///
+/// Folders:
+/// - `Boundary` may use: CRealm.
+/// - `CRealm` may use: Boundary.

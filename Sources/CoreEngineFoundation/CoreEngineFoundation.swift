@@ -7,4 +7,6 @@
 ///
 /// It is a separate module and product, because the engine and programs that only use the engine do not link
 /// Foundation.
+///
+/// May use: Objects, ObjectStore, Platform, Basics.
 @_exported import CoreEngine

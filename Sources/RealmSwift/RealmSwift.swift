@@ -25,7 +25,19 @@
 ///
 /// Confinement is decided only in `Realm/Confinement.swift`, and misuse only in `Misuse.swift`.
 ///
-/// May use: CoreEngine, through its package interface.
+/// It uses the package interface of the engine.
+/// May use: CoreEngineAsync, CoreEngineFoundation, Objects, ObjectStore, Notifications, Language, Schema,
+/// Transactions, Tables, Basics.
+///
+/// Folders:
+/// - `Collections` may use: Model, Notifications, Query, Realm, RealmSwift, Schema, Values.
+/// - `Model` may use: Collections, Notifications, Query, Realm, RealmSwift, Schema, Values.
+/// - `Notifications` may use: Collections, Model, Query, Realm, RealmSwift, Values.
+/// - `Query` may use: Collections, Model, RealmSwift, Values.
+/// - `Realm` may use: Collections, Model, Notifications, RealmSwift, Schema, Values.
+/// - `RealmSwift` may use: nothing.
+/// - `Schema` may use: Collections, Model, Realm, RealmSwift, Values.
+/// - `Values` may use: Collections, Model, Query, Realm, RealmSwift, Schema.
 internal import CoreEngine
 
 typealias EngineRealm = CoreEngine.Realm

@@ -26,7 +26,7 @@ private final class FakeForm: PageForm {
     func read(_ page: Int, into to: UnsafeMutableRawPointer) throws(RealmError) -> UInt64 {
         guard let p = disk[page] else { throw RealmError(.decryptionFailed, "page \(page) was never written") }
         reads += 1
-        p.bytes.withUnsafeBytes { Platform.copy(to, $0.baseAddress!, pageSize) }
+        p.bytes.withUnsafeBytes { CMemory.copy(to, $0.baseAddress!, pageSize) }
         return p.stamp
     }
 

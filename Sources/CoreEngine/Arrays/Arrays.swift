@@ -12,5 +12,5 @@
 ///    an array becomes empty.
 /// 4. All column leaves have one interface, `LeafKind`, both in a cluster and in a B+tree.
 ///
-/// May use: Storage, Values, Format, Platform, Basics.
+/// May use: Storage, Basics.
 enum Arrays {}

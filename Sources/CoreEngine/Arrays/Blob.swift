@@ -4,7 +4,7 @@ extension NodeStore {
         let count = bytes.count + (terminated ? 1 : 0)
         let node = try allocate(
             NodeHeader(widthType: .ignore, width: count == 0 ? 0 : 1, count: count), capacity: count)
-        if let start = bytes.baseAddress, bytes.count > 0 { Platform.copy(node.payload, start, bytes.count) }
+        if let start = bytes.baseAddress, bytes.count > 0 { CMemory.copy(node.payload, start, bytes.count) }
         if terminated { node.payload.storeBytes(of: 0, toByteOffset: bytes.count, as: UInt8.self) }
         return node
     }
@@ -29,8 +29,8 @@ extension NodeStore {
         guard total <= Format.maxElementCount else { throw RealmError(.limitExceeded, "Too many bytes in one node") }
         node = try writable(node, capacity: total)
         let tail = node.count &- at &- old
-        if tail > 0 && added != old { Platform.move(node.payload + at + added, node.payload + at + old, tail) }
-        if let start = new.baseAddress, new.count > 0 { Platform.copy(node.payload + at, start, new.count) }
+        if tail > 0 && added != old { CMemory.move(node.payload + at + added, node.payload + at + old, tail) }
+        if let start = new.baseAddress, new.count > 0 { CMemory.copy(node.payload + at, start, new.count) }
         if terminated { node.payload.storeBytes(of: 0, toByteOffset: at &+ new.count, as: UInt8.self) }
         node.count = total
         if node.width == 0 && total > 0 { setWidth(&node, 1) }

@@ -8,7 +8,7 @@ extension NodeStore {
         let bytes = (count * width + 7) >> 3
         let node = try allocate(NodeHeader(width: width, count: count), capacity: max(bytes, 24))
         if value == 0 || width == 0 {
-            Platform.zero(node.payload, bytes)
+            CMemory.zero(node.payload, bytes)
         } else {
             for i in 0..<count { node.put(i, value) }
         }
@@ -98,7 +98,7 @@ extension NodeStore {
         let moved = node.count &- from
         if node.width >= 8 {
             let bytes = node.width >> 3
-            Platform.move(node.payload + (from &+ distance) &* bytes, node.payload + from &* bytes, moved &* bytes)
+            CMemory.move(node.payload + (from &+ distance) &* bytes, node.payload + from &* bytes, moved &* bytes)
         } else if node.width > 0 {
             if distance > 0 {
                 var index = node.count &- 1

@@ -30,7 +30,7 @@ struct KeptRows {
         case 4: close(p, UInt32.self)
         case 8: close(p, UInt64.self)
         case 16: close(p, (UInt64, UInt64).self)
-        default: for i in 0..<count where i < self[i] { Platform.copy(p + i &* bytes, p + self[i] &* bytes, bytes) }
+        default: for i in 0..<count where i < self[i] { CMemory.copy(p + i &* bytes, p + self[i] &* bytes, bytes) }
         }
     }
 
@@ -174,7 +174,7 @@ extension MediumLeaf {
             guard start >= at, end >= start, end <= leaf.blob.count else {
                 throw .corrupt("offsets out of order", at: leaf.ends.ref.offset)
             }
-            if start > at { Platform.move(leaf.blob.payload + at, leaf.blob.payload + start, end &- start) }
+            if start > at { CMemory.move(leaf.blob.payload + at, leaf.blob.payload + start, end &- start) }
             if i < first {
                 for j in 0..<length { leaf.ends.put(i &+ j, leaf.ends.get(first &+ j) &- Int64(start &- at)) }
             }

@@ -61,7 +61,7 @@ extension MediumLeaf {
         var at = 0
         for value in values {
             if let value, let start = value.baseAddress, value.count > 0 {
-                Platform.copy(blob.payload + at, start, value.count)
+                CMemory.copy(blob.payload + at, start, value.count)
             }
             at += value?.count ?? 0
             if terminated { blob.payload.storeBytes(of: 0, toByteOffset: at, as: UInt8.self) }

@@ -107,7 +107,7 @@ enum FloatLeaf {
         }
         leaf = try store.writable(leaf, capacity: (leaf.count + (inserting ? 1 : 0)) * width)
         if inserting {
-            Platform.move(
+            CMemory.move(
                 leaf.payload + (index + 1) * width, leaf.payload + index * width, (leaf.count - index) * width)
             leaf.count += 1
             store.storeHeader(leaf)
@@ -118,7 +118,7 @@ enum FloatLeaf {
     static func erase(_ store: NodeStore, _ ref: Ref, _ index: Int, width: Int) throws(RealmError) -> Ref {
         var leaf = try store.writable(try node(store, ref, width: width))
         guard index < leaf.count else { throw .corrupt("floating-point leaf is too short", at: ref.offset) }
-        Platform.move(
+        CMemory.move(
             leaf.payload + index * width, leaf.payload + (index + 1) * width, (leaf.count - index - 1) * width)
         leaf.count -= 1
         store.storeHeader(leaf)
@@ -265,7 +265,7 @@ enum DecimalLeaf {
         }
         try prepare(store, &leaf, count: leaf.count + 1, for: value)
         if index < leaf.count {
-            Platform.move(
+            CMemory.move(
                 leaf.payload + (index + 1) * leaf.width, leaf.payload + index * leaf.width,
                 (leaf.count - index) * leaf.width)
         }
@@ -286,7 +286,7 @@ enum DecimalLeaf {
     static func erase(_ store: NodeStore, _ ref: Ref, _ index: Int) throws(RealmError) -> Ref {
         var leaf = try store.writable(try node(store, ref))
         guard index < leaf.count else { throw .corrupt("decimal leaf is too short", at: ref.offset) }
-        Platform.move(
+        CMemory.move(
             leaf.payload + index * leaf.width, leaf.payload + (index + 1) * leaf.width,
             (leaf.count - index - 1) * leaf.width)
         leaf.count -= 1
@@ -345,7 +345,7 @@ enum FixedBytesLeaf {
         let to = block + 1 + (index & 7) &* width
         if let value {
             block.storeBytes(of: mask & ~bit, as: UInt8.self)
-            Platform.move(to, value, width)
+            CMemory.move(to, value, width)
         } else {
             block.storeBytes(of: mask | bit, as: UInt8.self)
             // The payload of a null: DE AD DE AD … for ObjectId, DE AD BE EF … for UUID.

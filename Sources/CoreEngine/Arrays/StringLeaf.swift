@@ -133,7 +133,7 @@ enum StringLeaf {
             guard index <= node.count else { throw .corrupt("string leaf is too short", at: ref.offset) }
             try prepareSmall(store, &node, count: node.count + 1, for: value, nullable: true)
             if index < node.count {
-                Platform.move(
+                CMemory.move(
                     node.payload + (index + 1) * node.width, node.payload + index * node.width,
                     (node.count - index) * node.width)
             }
@@ -181,7 +181,7 @@ enum StringLeaf {
             }
             guard index < node.count else { throw .corrupt("string leaf is too short", at: ref.offset) }
             node = try store.writable(node)
-            Platform.move(
+            CMemory.move(
                 node.payload + index * node.width, node.payload + (index + 1) * node.width,
                 (node.count - index - 1) * node.width)
             node.count -= 1
@@ -233,8 +233,8 @@ enum StringLeaf {
             if old == 0 || padding >= old {
                 putNull(to, needed)
             } else {
-                Platform.zero(to, needed)
-                Platform.copy(to, node.payload + i * old, old - 1 - padding)
+                CMemory.zero(to, needed)
+                CMemory.copy(to, node.payload + i * old, old - 1 - padding)
                 to.storeBytes(of: UInt8(padding + needed - old), toByteOffset: needed - 1, as: UInt8.self)
             }
         }
@@ -243,7 +243,7 @@ enum StringLeaf {
     }
 
     @inline(__always) private static func putNull(_ to: UnsafeMutableRawPointer, _ width: Int) {
-        Platform.zero(to, width - 1)
+        CMemory.zero(to, width - 1)
         to.storeBytes(of: UInt8(width), toByteOffset: width - 1, as: UInt8.self)
     }
 
@@ -255,8 +255,8 @@ enum StringLeaf {
             putNull(to, width)
             return
         }
-        Platform.zero(to, width &- 1)
-        if let start = value.baseAddress, value.count > 0 { Platform.copy(to, start, value.count) }
+        CMemory.zero(to, width &- 1)
+        if let start = value.baseAddress, value.count > 0 { CMemory.copy(to, start, value.count) }
         to.storeBytes(of: UInt8(width &- 1 &- value.count), toByteOffset: width &- 1, as: UInt8.self)
     }
 }

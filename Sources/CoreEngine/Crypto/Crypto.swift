@@ -5,7 +5,7 @@ import CSodium
 /// Random bytes, keys and page encryption: thin wrappers of libsodium, and of libcrypto for Realm's own form; no
 /// cryptographic primitive is implemented here. Layouts and threat model: docs/security.md.
 ///
-/// May use: Platform, Basics.
+/// May use: Basics.
 enum Crypto {
     /// libsodium chooses its implementations once per process; every call of libsodium needs this first.
     static let ready: Bool = sodium_init() >= 0
@@ -20,15 +20,6 @@ enum Crypto {
         var word: UInt64 = 0
         withUnsafeMutableBytes(of: &word) { randomFill($0) }
         return word
-    }
-
-    /// Base64 with padding.
-    static func base64(_ bytes: UnsafeRawBufferPointer) -> String {
-        guard let base = bytes.baseAddress, bytes.count > 0 else { return "" }
-        let variant = Int32(sodium_base64_VARIANT_ORIGINAL)
-        var text = [CChar](repeating: 0, count: sodium_base64_encoded_len(bytes.count, variant))
-        sodium_bin2base64(&text, text.count, base.assumingMemoryBound(to: UInt8.self), bytes.count, variant)
-        return String(decoding: text.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
     /// Comparison in constant time.

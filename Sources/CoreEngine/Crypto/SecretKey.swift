@@ -28,7 +28,7 @@ public final class SecretKey: @unchecked Sendable, Equatable {
     /// Copies a secret; the caller wipes the original.
     public convenience init(copying bytes: UnsafeRawBufferPointer) throws(RealmError) {
         try self.init(count: bytes.count) { to in
-            if let from = bytes.baseAddress { Platform.copy(to, from, bytes.count) }
+            if let from = bytes.baseAddress { CMemory.copy(to, from, bytes.count) }
         }
     }
 

@@ -224,7 +224,7 @@ extension Verifier {
             store, transaction.topRef, physicalSize: transaction.logicalSize)
         _ = try reading(Fault.Place()) { () throws(RealmError) in try checkNames(fields.names, Fault.Place()) }
         for case let table? in schema.tables + schema.setAside {
-            let here = Fault.Place(table: table.name.after(Tables.classPrefix) ?? table.name)
+            let here = Fault.Place(table: table.name.after(Format.classPrefix) ?? table.name)
             _ = try reading(here) { () throws(RealmError) in
                 try checkOldNames(try store.refsNode(table.top).child(0), here, depth: 0)
             }

@@ -198,7 +198,7 @@ extension Verifier {
     }
 
     private func mayNest(_ depth: Int, _ root: Ref, _ here: Fault.Place) -> Bool {
-        if depth < Trees.maxNesting { return true }
+        if depth < Tables.maxNesting { return true }
         report(.node, "collections nested too deeply", here, offset: root.offset)
         return false
     }

@@ -77,7 +77,7 @@ final class Verifier {
     /// - Throws: errors that prevent the check; faults are not errors.
     func run() throws(RealmError) -> Faults {
         for i in group.liveIndexes {
-            let place = Fault.Place(table: group.name(at: i).after(Tables.classPrefix) ?? group.name(at: i))
+            let place = Fault.Place(table: group.name(at: i).after(Format.classPrefix) ?? group.name(at: i))
             guard let table = try reading(place, { () throws(RealmError) in try group.table(at: i) }) else { continue }
             let walk = TableWalk(table)
             walks.append(walk)

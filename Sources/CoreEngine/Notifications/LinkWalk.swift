@@ -57,7 +57,7 @@ struct LinkWalk {
         }
         for key in keys where try owners.isValid(key) {
             guard facts.isCollection else {
-                if let value = try owners.rows.get(key, column.index) { try note(value) }
+                if let value = try owners.stored(key, column) { try note(value) }
                 continue
             }
             switch try group.resolve(CollectionPath(table: table, object: key, column: column)) {

@@ -119,13 +119,13 @@ package final class ResultsNotifier: Notifier {
         guard let classTable = try group.table(table), let window else { return ChangeBuilder() }
         var builder = ChangeBuilder()
         let inserted = own.inserted.sorted()
-        for key in inserted { builder.insertions.add(try classTable.rows.rank(of: key)) }
+        for key in inserted { builder.insertions.add(try classTable.rank(of: key)) }
         // The old index of a deleted object, computed from the index that it would have now.
         for (earlier, key) in own.deleted.sorted().enumerated() {
-            builder.deletions.add(try classTable.rows.rank(of: key) - inserted.place { $0 < key } + earlier)
+            builder.deletions.add(try classTable.rank(of: key) - inserted.place { $0 < key } + earlier)
         }
         for key in changed.subtracting(own.inserted).sorted() {
-            builder.modifications.add(try classTable.rows.rank(of: key))
+            builder.modifications.add(try classTable.rank(of: key))
         }
         let count = try classTable.count()
         return builder.limited(to: window.limit, before: count + own.deleted.count - own.inserted.count, after: count)

@@ -17,7 +17,7 @@
 /// of new nodes: `OldSchema` (tables, specs, keys), `RowTranslation` (the leaves of clusters and lists), `OldSnapshot`
 /// (the node of each ref).
 ///
-/// May use: Tables and below.
+/// May use: Arrays, Storage, Basics.
 enum OldFormats {
     /// Whether a format is read through this layer.
     static func isRead(_ format: UInt8) -> Bool { (2...9).contains(format) }

@@ -94,8 +94,8 @@ struct OldSchema {
         else { return }
         for row in 0..<table.count {
             guard var name = try text(classes, row, store) else { continue }
-            if tableIndex(Tables.classPrefix + name) == nil, let short = name.after(Tables.classPrefix) { name = short }
-            guard let i = tableIndex(Tables.classPrefix + name), primaryKeys[i] == nil, let target = tables[i] else {
+            if tableIndex(Format.classPrefix + name) == nil, let short = name.after(Format.classPrefix) { name = short }
+            guard let i = tableIndex(Format.classPrefix + name), primaryKeys[i] == nil, let target = tables[i] else {
                 continue
             }
             var found: Int?

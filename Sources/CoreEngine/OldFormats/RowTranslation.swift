@@ -41,12 +41,12 @@ struct RowTranslation {
         let width = pieces.map(\.0.width).max() ?? 0
         let bytes = (rows.count * width + 7) >> 3
         let new = try store.allocate(NodeHeader(width: width, count: rows.count), capacity: max(bytes, 24))
-        if width < 8 { Platform.zero(new.payload, bytes) }
+        if width < 8 { CMemory.zero(new.payload, bytes) }
         var at = 0
         for (node, here) in pieces {
             if node.width == width && width >= 8 {
                 let unit = width >> 3
-                Platform.copy(new.payload + at * unit, node.payload + here.lowerBound * unit, here.count * unit)
+                CMemory.copy(new.payload + at * unit, node.payload + here.lowerBound * unit, here.count * unit)
             } else {
                 for (place, i) in here.enumerated() { new.put(at + place, node.get(i)) }
             }

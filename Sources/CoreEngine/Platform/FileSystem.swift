@@ -163,7 +163,7 @@ enum FileSystem {
                 let count = min(step, size - at)
                 guard try candidate.read(into: memory.base, count: count, at: at) == count,
                     try source.read(into: memory.base + step, count: count, at: at) == count,
-                    Platform.compare(memory.base, memory.base + step, count) == 0
+                    CMemory.compare(memory.base, memory.base + step, count) == 0
                 else { return false }
                 at += count
             }

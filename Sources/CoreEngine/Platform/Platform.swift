@@ -1,6 +1,6 @@
 /// # Platform
 ///
-/// Files, maps, locks, page size, clock, byte compare and copy: the only layer that calls the operating system.
+/// Files, maps, file locks, threads, page size, clock: the only layer that calls the operating system.
 ///
 /// Promise
 /// 1. Every failing call becomes a `RealmError` with the path and the text of the operating system; interrupted calls
@@ -28,32 +28,6 @@ package enum Platform {
 
     /// Bytes of the machine's memory.
     static let physicalMemory = max(1, Int(sysconf(Int32(_SC_PHYS_PAGES)))) * pageSize
-
-    /// Requests the cache lines at an address; any address is allowed.
-    @inline(__always) static func prefetch(_ at: UnsafeRawPointer, lines: Int) {
-        for i in 0..<lines { hint_prefetch(at + i &* 64) }
-    }
-
-    @inline(__always) static func copy(_ to: UnsafeMutableRawPointer, _ from: UnsafeRawPointer, _ count: Int) {
-        memcpy(to, from, count)
-    }
-
-    @inline(__always) static func move(_ to: UnsafeMutableRawPointer, _ from: UnsafeRawPointer, _ count: Int) {
-        memmove(to, from, count)
-    }
-
-    @inline(__always) static func zero(_ at: UnsafeMutableRawPointer, _ count: Int) { memset(at, 0, count) }
-
-    /// Whether all bytes are zero; there must be at least one byte.
-    static func isZero(_ at: UnsafeRawPointer, _ count: Int) -> Bool {
-        at.load(as: UInt8.self) == 0 && memcmp(at, at + 1, count - 1) == 0
-    }
-
-    /// memcmp that accepts null pointers for empty ranges.
-    @inline(__always) static func compare(_ a: UnsafeRawPointer?, _ b: UnsafeRawPointer?, _ count: Int) -> Int {
-        guard count > 0, let a, let b else { return 0 }
-        return Int(memcmp(a, b, count))
-    }
 
     static var processId: Int32 { system.getpid() }
 
@@ -128,30 +102,5 @@ package enum Platform {
                 done += written
             }
         }
-    }
-
-    /// `value` as C's `%.*g` prints it.
-    static func general(_ value: Double, digits: Int) -> String {
-        var buffer = [CChar](repeating: 0, count: 48)
-        let length = withVaList([Int32(truncatingIfNeeded: digits), value]) {
-            vsnprintf(&buffer, buffer.count, "%.*g", $0)
-        }
-        return String(
-            decoding: buffer.prefix(max(0, min(Int(length), buffer.count - 1))).map {
-                $0 == 0x2C ? 0x2E : UInt8(bitPattern: $0)
-            }, as: UTF8.self)
-    }
-
-    /// `value` as C's `%.*e` prints it: `digits` digits after the point, an exponent of at least two.
-    static func scientific(_ value: Double, digits: Int) -> String {
-        var buffer = [CChar](repeating: 0, count: 48)
-        let length = withVaList([Int32(truncatingIfNeeded: digits), value]) {
-            vsnprintf(&buffer, buffer.count, "%.*e", $0)
-        }
-        // The decimal point depends on the locale.
-        return String(
-            decoding: buffer.prefix(max(0, min(Int(length), buffer.count - 1))).map {
-                $0 == 0x2C ? 0x2E : UInt8(bitPattern: $0)
-            }, as: UTF8.self)
     }
 }

@@ -52,9 +52,9 @@ package enum Thread {
         defer { withExtendedLifetime(zeros) {} }
         var size = 16
         while size < half {
-            Platform.move(zeros.base + half, zeros.base, size)
-            Platform.move(zeros.base + half + 1, zeros.base, size)
-            _ = Platform.compare(zeros.base, zeros.base + half, size)
+            CMemory.move(zeros.base + half, zeros.base, size)
+            CMemory.move(zeros.base + half + 1, zeros.base, size)
+            _ = CMemory.compare(zeros.base, zeros.base + half, size)
             size += size / 16
         }
         hint_zero_vector_registers()

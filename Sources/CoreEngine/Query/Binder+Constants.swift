@@ -184,7 +184,7 @@ extension Binder {
         case .string(let bytes):
             return try convert(.string(arena.keep(bytes)), hint: hint)
         case .base64(let encoded):
-            return try convert(.string(arena.keep(QueryParser.base64(encoded) ?? [])), hint: hint)
+            return try convert(.string(arena.keep(Base64.decode(encoded) ?? [])), hint: hint)
         case .binary(let bytes): return (.binary(arena.keep(bytes)), .binary)
         case .timestamp(let text): return (.timestamp(try Self.timestamp(text)), .timestamp)
         case .uuid(let digits):
@@ -204,7 +204,7 @@ extension Binder {
             let name = Name(String(decoding: className, as: UTF8.self))
             guard
                 let table = try group.table(
-                    named: name.hasPrefix(Tables.classPrefix) ? name : Tables.classPrefix + name)
+                    named: name.hasPrefix(Format.classPrefix) ? name : Format.classPrefix + name)
             else {
                 throw .query("Unknown object type '\(name)'")
             }

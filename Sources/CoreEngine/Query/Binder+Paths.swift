@@ -51,8 +51,8 @@ extension Binder {
     }
 
     func backlink(_ className: Name, _ property: Name, _ table: Table) throws(RealmError) -> Hop {
-        guard let origin = try group.table(named: Tables.classPrefix + className),
-            !className.hasPrefix(Tables.classPrefix)
+        guard let origin = try group.table(named: Format.classPrefix + className),
+            !className.hasPrefix(Format.classPrefix)
         else {
             throw .query("No class '\(className)' in @links")
         }

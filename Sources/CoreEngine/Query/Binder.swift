@@ -15,12 +15,6 @@ package struct QueryNames {
     package init() {}
 }
 
-/// An argument of a query text. Its bytes must stay valid until the query is bound.
-package enum QueryArgument {
-    case value(Mixed)
-    case list([Mixed])
-}
-
 /// Binds a syntax tree: turns it into conditions and resolves names, types and arguments. Rules: query-language §4–§12.
 struct Binder {
     let group: Group

@@ -158,7 +158,7 @@ package final class BoundQuery {
     /// Keys of the matching objects, in the order of `orderings`. Without orderings: ascending, or in the order of
     /// `source` with its duplicates.
     func run(_ group: Group, source: [ObjKey]? = nil) throws(RealmError) -> [ObjKey] {
-        try group.store.during(.querying) { () throws(RealmError) in try find(group, source) }
+        try group.query { () throws(RealmError) in try find(group, source) }
     }
 
     private func find(_ group: Group, _ source: [ObjKey]?) throws(RealmError) -> [ObjKey] {
@@ -166,19 +166,21 @@ package final class BoundQuery {
         var rows: [ObjKey] = []
         if let source {
             for key in source where try opened.isValid(key) {
-                try opened.store.test()
+                try opened.test()
                 if try condition.matches(opened, key) { try rows.add(key) }
             }
-            try opened.store.test()
+            try opened.test()
         } else if let keys = try condition.lookup(opened) {
             rows = keys
         } else {
             var limit = Int.max
             if case .limit(let count)? = orderings.first { limit = count }
-            if case .sort(let keys)? = orderings.first, keys.count == 1 {
+            if case .sort(let keys)? = orderings.first, keys.count == 1, keys[0].isOwnProperty {
                 var wanted = Int.max
                 if orderings.count > 1, case .limit(let count) = orderings[1] { wanted = count }
-                if let sorted = try SortScan.run(opened, condition, keys[0], limit: wanted) {
+                let sorted = try SortScan.run(
+                    opened, condition, keys[0].column, ascending: keys[0].ascending, limit: wanted)
+                if let sorted {
                     return try RowOrderer(opened).apply(Array(orderings.dropFirst()), sorted)
                 }
             }
@@ -207,14 +209,14 @@ package final class BoundQuery {
         let opened = try open(group)
         if isAll, source == nil { return min(try opened.count(), limit) }
         return min(
-            limit, try opened.store.during(.querying) { () throws(RealmError) in try tally(opened, source, limit) })
+            limit, try group.query { () throws(RealmError) in try tally(opened, source, limit) })
     }
 
     private func tally(_ opened: Table, _ source: [ObjKey]?, _ limit: Int) throws(RealmError) -> Int {
         if let source {
             var count = 0
             for key in source where try opened.isValid(key) {
-                try opened.store.test()
+                try opened.test()
                 if try condition.matches(opened, key) { count += 1 }
             }
             return count

@@ -2,7 +2,7 @@
 ///
 /// The bound parts never change. Everything else that a run needs (buffers, tests, tables) is set by `prepare` and
 /// belongs to that run.
-class Condition {
+class Condition: RowTest {
     /// A copy for a separate run, which can take place on another thread at the same time. `copied` reads nothing that
     /// a run changes.
     func copied() -> Condition { self }
@@ -28,7 +28,7 @@ class Condition {
     }
 
     /// Clears the marks of rows that do not match. The default tests each marked row.
-    func narrow(_ scan: ClusterScan, _ mask: RowMask) throws(RealmError) {
+    override func narrow(_ scan: ClusterScan, _ mask: RowMask) throws(RealmError) {
         for row in 0..<scan.count where mask[row] != 0 {
             try scan.store.test()
             if try !matches(scan.table, scan.key(row)) { mask[row] = 0 }
@@ -119,7 +119,7 @@ final class AndCondition: Condition {
             guard let keys = try part.lookup(table) else { continue }
             var kept: [ObjKey] = []
             next: for key in keys {
-                try table.store.test()
+                try table.test()
                 for (j, other) in ordered.enumerated() where j != i {
                     if try !other.matches(table, key) { continue next }
                 }

@@ -81,7 +81,7 @@ final class DirectCondition: Condition {
     }
 
     override func matches(_ table: Table, _ key: ObjKey) throws(RealmError) -> Bool {
-        var value = try table.rows.peek(key, column.index) ?? .null
+        var value = try table.peek(key, column) ?? .null
         if case .link(let target) = value {
             value = target.isUnresolved || target.isNull ? .null : .typedLink(.null, target)
         }
@@ -143,40 +143,20 @@ final class DirectCondition: Condition {
     }
 
     override func lookup(_ table: Table) throws(RealmError) -> [ObjKey]? {
-        guard let index = try index(table) else { return nil }
-        return try Direct.lookup(index, constant, table, column)
+        usesIndex(table) ? try table.objects(with: constant, in: column) : nil
     }
 
     override func lookupCount(_ table: Table) throws(RealmError) -> Int? {
-        guard let index = try index(table), table.facts(column)?.type != .mixed else { return nil }
-        return try index.count(of: constant)
+        usesIndex(table) ? try table.count(of: constant, in: column) : nil
     }
 
     override func indexUse(_ table: Table) throws(RealmError) -> IndexUse? {
         try lookup(table).map { IndexUse(access: .index, column: column, candidates: $0.count) }
     }
 
-    /// The index that answers the condition, if there is one.
-    private func index(_ table: Table) throws(RealmError) -> SearchIndex? {
-        guard op == .equal, !folds, !constant.isNaN, table.facts(column)?.isFullTextIndexed == false else { return nil }
-        return try table.index(of: column.index)
-    }
-}
-
-enum Direct {
-    /// Keys of the objects with a value, ascending; nil for Mixed properties.
-    static func lookup(_ index: SearchIndex, _ value: Mixed, _ table: Table, _ column: ColKey) throws(RealmError)
-        -> [ObjKey]?
-    {
-        // The index stores equal Mixed values of different types in different places.
-        if table.facts(column)?.type == .mixed { return nil }
-        var keys: [ObjKey] = []
-        var ascending = true
-        try index.findAll(value) { (key) throws(RealmError) in
-            if let last = keys.last, last > key { ascending = false }
-            keys.append(key)
-        }
-        return ascending ? keys : keys.sorted()
+    /// Whether an index would answer the condition.
+    private func usesIndex(_ table: Table) -> Bool {
+        op == .equal && !folds && !constant.isNaN && table.facts(column)?.isFullTextIndexed == false
     }
 }
 
@@ -254,7 +234,7 @@ final class InCondition: Condition {
     override func text(_ printer: QueryPrinter) -> String { printer.membership(path, column, list, values) }
 
     override func matches(_ table: Table, _ key: ObjKey) throws(RealmError) -> Bool {
-        holds(try table.rows.peek(key, column.index) ?? .null)
+        holds(try table.peek(key, column) ?? .null)
     }
 
     func holds(_ value: Mixed) -> Bool {
@@ -286,14 +266,8 @@ final class InCondition: Condition {
     }
 
     override func lookup(_ table: Table) throws(RealmError) -> [ObjKey]? {
-        guard let index = try table.index(of: column.index), table.facts(column)?.isFullTextIndexed == false,
-            values.count <= 10_000
-        else {
-            return nil
-        }
-        var all = Set<ObjKey>()
-        for value in values { try index.findAll(value) { (k) throws(RealmError) in all.insert(k) } }
-        return all.sorted()
+        guard table.facts(column)?.isFullTextIndexed == false, values.count <= 10_000 else { return nil }
+        return try table.objects(withAnyOf: values, in: column)
     }
 
     override func indexUse(_ table: Table) throws(RealmError) -> IndexUse? {

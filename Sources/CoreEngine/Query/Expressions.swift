@@ -185,7 +185,7 @@ final class LinkCountExpression: Expression {
     private func count(_ table: Table, _ key: ObjKey, nulls: Bool) throws(RealmError) -> Int {
         guard let facts = table.facts(last.column) else { return 0 }
         if last.kind == .backlink { return try table.backlinks(key, last.column).count }
-        guard let value = try table.rows.peek(key, last.column.index) else { return 0 }
+        guard let value = try table.peek(key, last.column) else { return 0 }
         switch value {
         case .link(let key): return key.isUnresolved || key.isNull ? 0 : 1
         case .slot(let slot):

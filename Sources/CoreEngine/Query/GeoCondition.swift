@@ -58,9 +58,9 @@ final class GeoCondition: Condition {
     private func isInside(_ key: ObjKey) throws(RealmError) -> Bool {
         guard let placeTable = table?.takeUnretainedValue() else { return false }
         // Allows interruption: one row can lead to many places.
-        try placeTable.store.test()
-        guard case .string(let kind)? = try placeTable.rows.peek(key, type.index), Self.isPoint(kind),
-            case .slot(let slot)? = try placeTable.rows.peek(key, coordinates.index),
+        try placeTable.test()
+        guard case .string(let kind)? = try placeTable.peek(key, type), Self.isPoint(kind),
+            case .slot(let slot)? = try placeTable.peek(key, coordinates),
             let facts = placeTable.facts(coordinates),
             let leaf = facts.elementKind
         else { return false }

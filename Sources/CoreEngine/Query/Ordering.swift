@@ -13,6 +13,9 @@ struct SortKey {
     let isInvalid: Bool
     var ascending: Bool
     let text: String
+
+    /// Whether the key is a property of the queried class itself.
+    var isOwnProperty: Bool { hops.isEmpty && dictionaryKey == nil && !isInvalid }
 }
 
 /// A bound clause of a query.
@@ -166,14 +169,14 @@ struct SortReader {
     func value(_ row: ObjKey) throws(RealmError) -> SortValue {
         var at = row
         for (i, hop) in key.hops.enumerated() {
-            guard case .link(let to)? = try tables[i].rows.peek(at, hop.column.index), !to.isUnresolved, !to.isNull
+            guard case .link(let to)? = try tables[i].peek(at, hop.column), !to.isUnresolved, !to.isNull
             else {
                 return .broken
             }
             at = to
         }
         let end = tables[key.hops.count]
-        guard let value = try end.rows.peek(at, key.column.index) else { return .value(.null) }
+        guard let value = try end.peek(at, key.column) else { return .value(.null) }
         if let name = key.dictionaryKey {
             guard case .slot(let slot) = value, let facts = end.facts(key.column) else { return .value(.null) }
             let dictionary = try ElementDictionary(
@@ -280,7 +283,7 @@ struct RowOrderer {
         var all: [SortValue] = []
         try all.makeRoom(for: rows.count)
         for row in rows {
-            try table.store.test()
+            try table.test()
             all.append(try reader.value(row))
         }
         return all
@@ -310,7 +313,7 @@ struct RowOrderer {
         } else {
             order.sort(by: less)
         }
-        try table.store.test()
+        try table.test()
         return order.map { rows[$0] }
     }
 
@@ -336,7 +339,7 @@ struct RowOrderer {
             let result = compare(x, y)
             return result == 0 ? x < y : result < 0
         }
-        try table.store.test()
+        try table.test()
         var kept: [Int] = []
         for (index, row) in order.enumerated() {
             if index == 0 || !columns.allSatisfy({ SortValue.areEqual($0[order[index - 1]], $0[row]) }) {

@@ -197,7 +197,7 @@ final class PathExpression: Expression {
         }
         if position == hops.count { return try body(key) }
         // One row may reach so many objects that the call must be able to end here.
-        try table.store.test()
+        try table.test()
         let next = tables[position + 1].takeUnretainedValue()
         let keys = try targets(hops[position], table, key)
         reached += keys.count
@@ -213,7 +213,7 @@ final class PathExpression: Expression {
     private func single(_ hop: Hop, _ table: Table, _ key: ObjKey) throws(RealmError) -> ObjKey? {
         guard let facts = table.facts(hop.column) else { return nil }
         if hop.kind == .toOne {
-            guard case .link(let target)? = try table.rows.peek(key, hop.column.index), !target.isUnresolved,
+            guard case .link(let target)? = try table.peek(key, hop.column), !target.isUnresolved,
                 !target.isNull
             else {
                 return nil
@@ -248,7 +248,7 @@ final class PathExpression: Expression {
         case .list(let list):
             guard list.count <= QueryLimits.maxReached else { throw Self.tooFar() }
             for i in 0..<list.count {
-                if i & 1023 == 1023 { try table.store.test() }
+                if i & 1023 == 1023 { try table.test() }
                 if case .typedLink(_, let target) = try list.get(i) { try all.add(target) }
             }
         case .dictionary(let dictionary):
@@ -263,7 +263,7 @@ final class PathExpression: Expression {
     private func collection(_ table: Table, _ key: ObjKey, _ facts: ColumnFacts) throws(RealmError)
         -> CollectionContent?
     {
-        guard case .slot(let slot)? = try table.rows.peek(key, facts.key.index), let shape = facts.shape,
+        guard case .slot(let slot)? = try table.peek(key, facts.key), let shape = facts.shape,
             let kind = facts.elementKind
         else {
             return nil
@@ -284,7 +284,7 @@ final class PathExpression: Expression {
     private func emit(_ table: Table, _ key: ObjKey, _ out: ValueBuffer) throws(RealmError) {
         switch tail {
         case .value(let column):
-            var value = try table.rows.peek(key, column.index) ?? .null
+            var value = try table.peek(key, column) ?? .null
             switch value {
             case .link(let target):
                 value =
@@ -335,7 +335,7 @@ final class PathExpression: Expression {
                 }
             }
         case .mixed(let column, let steps, let keys):
-            var value = try table.rows.peek(key, column.index) ?? .null
+            var value = try table.peek(key, column) ?? .null
             if case .typedLink(_, let target) = value, target.isUnresolved { value = .null }
             if steps.isEmpty && !keys {
                 try out.values.add(value)
@@ -415,7 +415,7 @@ final class PathExpression: Expression {
             throw RealmError(.limitExceeded, "A key path has more than \(QueryLimits.maxValues) values for one row")
         }
         for i in 0..<count {
-            if i & 1023 == 1023, let group { try group.takeUnretainedValue().store.test() }
+            if i & 1023 == 1023, let group { try group.takeUnretainedValue().test() }
             try body(i)
         }
     }
@@ -436,7 +436,7 @@ final class PathExpression: Expression {
     private func nested(_ value: Mixed, _ steps: ArraySlice<PathIndex>, keys: Bool, _ out: ValueBuffer, level: Int)
         throws(RealmError)
     {
-        guard level < Trees.maxNesting, let group else { return }
+        guard level < Tables.maxNesting, let group else { return }
         let store = group.takeUnretainedValue().store
         let before = out.ends.count, isLast = steps.count + (keys ? 1 : 0) == 1
         defer { if isLast { out.finish(since: before) } }
@@ -495,7 +495,7 @@ final class PathExpression: Expression {
                 if rest.count == 1 && !keys { out.finish(since: before) }
                 return
             }
-            var linked = try table.rows.peek(target, column.index) ?? .null
+            var linked = try table.peek(target, column.key) ?? .null
             if case .link(let key) = linked { linked = key.isUnresolved ? .null : .typedLink(facts.oppositeTable, key) }
             try nested(linked, rest, keys: keys, out, level: level + 1)
         default: break

@@ -173,7 +173,7 @@ final class QueryPrinter {
 
     private func single(_ value: Mixed) -> String {
         guard case .float(let number) = value, number.isFinite else { return "" }
-        return Double(Platform.general(Double(number), digits: 9)) == Double(number) ? "" : "f"
+        return Double(CNumbers.general(Double(number), digits: 9)) == Double(number) ? "" : "f"
     }
 
     /// The suffix of a single-precision constant in arithmetic, where a double operand would make the result a double.
@@ -243,80 +243,15 @@ final class QueryPrinter {
             return "\"\(TypeNames(rawValue: UInt32(truncatingIfNeeded: bits)).text)\""
         }
         switch value {
-        case .null, .slot: return "NULL"
-        case .int(let integer): return String(integer)
-        case .bool(let flag): return flag ? "true" : "false"
-        case .float(let float): return number(Double(float), float.isNaN, float.isInfinite, digits: 9)
-        case .double(let double): return number(double, double.isNaN, double.isInfinite, digits: 17)
-        case .decimal(let decimal): return decimal.queryText
-        case .string(let bytes): return text(bytes)
-        case .binary(let bytes): return "binary(\(text(bytes)))"
-        case .timestamp(let time): return "T\(time.seconds):\(time.nanoseconds)"
-        case .objectId(let id): return "oid(\(id))"
-        case .uuid(let id): return "uuid(\(id))"
-        case .link(let key): return "O\(key.raw)"
         case .typedLink(let tableKey, let key):
             // A null link prints as the largest key, which no object has.
             if key.raw < 0 { return "O9223372036854775807" }
             guard let table = try? group.table(tableKey) else { return "O\(key.raw)" }
-            guard let column = table.primaryKey, let keyValue = try? table.rows.peek(key, column.index) else {
+            guard let column = table.primaryKey, let keyValue = try? table.peek(key, column) else {
                 return "L\(tableKey.raw):\(key.raw)"
             }
             return "obj(\"\(table.name)\",\(constant(keyValue, .mixed)))"
-        case .list: return "[]"
-        case .dictionary: return "{}"
+        default: return ConstantText.of(value)
         }
-    }
-
-    private func number(_ value: Double, _ isNaN: Bool, _ isInfinite: Bool, digits: Int) -> String {
-        if isNaN { return "nan" }
-        if isInfinite { return value < 0 ? "-inf" : "inf" }
-        return Platform.general(value, digits: digits)
-    }
-
-    private func text(_ bytes: Bytes) -> String {
-        var plain = true
-        var position = 0
-        while position < bytes.count {
-            let byte = bytes[position]
-            if byte < 0x80 {
-                let isSafe = (byte >= 0x20 && byte < 0x7F) && byte != 0x22 && byte != 0x27 && byte != 0x5C
-                if !isSafe {
-                    plain = false
-                    break
-                }
-                position += 1
-            } else {
-                let length = byte >= 0xF0 && byte < 0xF8 ? 4 : (byte >= 0xE0 ? 3 : (byte >= 0xC2 ? 2 : 0))
-                guard length > 0, position + length <= bytes.count,
-                    !(1..<length).contains(where: { bytes[position + $0] & 0xC0 != 0x80 })
-                else {
-                    plain = false
-                    break
-                }
-                position += length
-            }
-        }
-        return plain ? "\"" + String(decoding: bytes, as: UTF8.self) + "\"" : "B64\"" + Crypto.base64(bytes) + "\""
-    }
-}
-
-extension Decimal128 {
-    /// The stored digits, with a point or an exponent.
-    var queryText: String {
-        if isNaN { return "NaN" }
-        if isInfinite { return isNegative ? "-Inf" : "Inf" }
-        let (coefficient, exponent) = parts
-        let digits = String(coefficient)
-        let sign = isNegative ? "-" : ""
-        if coefficient > UInt128(UInt64.max) {
-            return (isNegative ? "-" : "+") + digits + "E" + (exponent < 0 ? "-" : "+") + String(exponent.magnitude)
-        }
-        // Plain digits would be read as an integer and saturate, so add an exponent.
-        if exponent == 0 { return sign + digits + (coefficient > UInt128(Int64.max) ? "E0" : "") }
-        let point = digits.utf8.count + exponent
-        if exponent < 0 && point > 0 { return sign + digits.prefix(point) + "." + digits.dropFirst(point) }
-        let tail = digits.dropFirst()
-        return sign + digits.prefix(1) + (tail.isEmpty ? "" : "." + tail) + "E" + String(point - 1)
     }
 }

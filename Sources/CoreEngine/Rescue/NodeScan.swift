@@ -83,7 +83,7 @@ struct NodeScan {
         guard let node = try? store.node(ref), node.count > 0, node.count <= 0x1_0000 else { return }
         for i in 0..<node.count {
             guard let name = try? store.name(node, i),
-                name.isEmpty || name.hasPrefix(Tables.classPrefix) || [Tables.metadata, "pk"].contains(name)
+                name.isEmpty || name.hasPrefix(Format.classPrefix) || [Tables.metadata, "pk"].contains(name)
             else {
                 return
             }

@@ -154,7 +154,7 @@ package final class Remains {
         for row in 0..<rows.leaves[leaf].count {
             let values = reader.values(row, isPlaced: isPlaced && isSure, table.live, &claims, name)
             var found = Finding(
-                kind: .unplaced, table: table.name.map { ($0.after(Tables.classPrefix) ?? $0).text }, version: version,
+                kind: .unplaced, table: table.name.map { ($0.after(Format.classPrefix) ?? $0).text }, version: version,
                 isProven: isProven,
                 ref: rows.leaves[leaf].ref)
             // If one value was overwritten and nothing confirms the others, all of them may belong to something else.

@@ -1,7 +1,7 @@
 /// # Rescue
 ///
 /// Copies the readable part of a damaged file into a new file (`Salvage`), and finds what a file still contains of
-/// deleted objects (`Remains`).
+/// deleted objects (`Remains`). Backups in steps, and files restored from them, are here, too (`BackupSteps`).
 ///
 /// Promise
 /// 1. The damaged file is only read. A new file appears complete or not at all, and never replaces another file.
@@ -25,5 +25,6 @@
 /// `MergedRows` (over all roots), `FoundTree` and `FoundDictionary` (elements of collections). Writers: `Salvage`,
 /// `ValueCopy`. Result: `SalvageReport`.
 ///
-/// May use: Inspection and below.
+/// May use: ObjectStore, Examination, Schema, Transactions, OldFormats, Tables, Trees, Arrays, Storage, Pages,
+/// Crypto, Platform, Basics.
 enum Rescue {}

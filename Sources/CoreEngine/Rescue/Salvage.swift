@@ -138,7 +138,7 @@ package final class Salvage {
     /// realm-core does not open a file with it.
     private func dropUselessMetadata(_ group: Group) throws(RealmError) {
         guard let table = try group.table(named: Tables.metadata),
-            try group.readSchemaVersion() == ObjectStore.notVersioned
+            try group.readSchemaVersion() == SchemaLimits.notVersioned
         else { return }
         try group.removeTable(table)
     }
@@ -165,7 +165,7 @@ package final class Salvage {
                 }
             }
             if let name { lostNames[index] = name }
-            if let reason { report.lostClasses.append((name.map { $0.after(Tables.classPrefix) ?? $0 }, reason)) }
+            if let reason { report.lostClasses.append((name.map { $0.after(Format.classPrefix) ?? $0 }, reason)) }
         }
     }
 
@@ -207,7 +207,7 @@ package final class Salvage {
     /// The name of a class whose prefix is damaged: part of the prefix is left, or a class has links to it. Without the
     /// prefix, the class would be invisible.
     private func className(of found: FoundTable, _ name: Name) -> Name? {
-        let prefix = Tables.classPrefix, length = prefix.utf8.count
+        let prefix = Format.classPrefix, length = prefix.utf8.count
         guard !name.hasPrefix(prefix) else { return nil }
         if name.utf8.count > length, zip(name.utf8, prefix.utf8).count(where: { $0 == $1 }) >= length - 2 {
             return prefix + Name(String(decoding: name.utf8.dropFirst(length), as: UTF8.self))

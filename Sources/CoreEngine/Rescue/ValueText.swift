@@ -52,7 +52,7 @@ struct ValueText {
         case .float(let float): number(Double(float), "\(float)", &out)
         case .double(let double): number(double, "\(double)", &out)
         case .string(let text): out.text(text)
-        case .binary(let bytes): out.typed("$binary", Crypto.base64(bytes))
+        case .binary(let bytes): out.typed("$binary", Base64.encode(bytes))
         case .timestamp(let time):
             out.object { object in
                 object.field("$timestamp") { $0.array([time.seconds, Int64(time.nanoseconds)]) { $0.number($1) } }
@@ -78,7 +78,7 @@ struct ValueText {
 
     private func link(_ table: TableKey, _ key: ObjKey, _ out: inout JSONText) {
         if key.isNull || key.isUnresolved { return out.null() }
-        let text = name(table).map { $0.after(Tables.classPrefix) ?? $0 }
+        let text = name(table).map { $0.after(Format.classPrefix) ?? $0 }
         out.object { object in
             object.field("$link") { field in
                 field.array { array in

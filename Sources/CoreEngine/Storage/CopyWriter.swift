@@ -193,7 +193,7 @@ struct CopyWriter {
 
     private mutating func growElements(_ needed: Int) throws(RealmError) {
         let new = try HiddenMemory(max(needed, elementCapacity * 2) * 8)
-        Platform.copy(new.base, elements, elementCount * 8)
+        CMemory.copy(new.base, elements, elementCount * 8)
         elementMemory = new
     }
 

@@ -69,7 +69,7 @@ extension DatabaseFile {
     static func isUnfinished(_ file: FileDescriptor, _ encryption: Encryption?) throws(RealmError) -> Bool {
         let start = UnsafeMutableRawPointer.allocate(byteCount: 2 * 4096, alignment: 16)
         defer { start.deallocate() }
-        Platform.zero(start, 2 * 4096)
+        CMemory.zero(start, 2 * 4096)
         let size = try file.size()
         guard size > 0, size <= max(SealedForm.sizeWhenNew, Platform.pageSize),
             try file.read(into: start, count: min(size, 2 * 4096), at: 0) > 0
@@ -77,10 +77,10 @@ extension DatabaseFile {
             return false
         }
         // A plain file begins as one page that is written in one step.
-        guard encryption != nil else { return size <= Platform.pageSize && Platform.isZero(start, min(size, 2 * 4096)) }
+        guard encryption != nil else { return size <= Platform.pageSize && CMemory.isZero(start, min(size, 2 * 4096)) }
         // In both forms the first block is written last.
-        guard Platform.isZero(start, 4096) else { return false }
-        return size <= RealmForm.sizeWhenNew || Platform.isZero(start + 4096, 4096)
+        guard CMemory.isZero(start, 4096) else { return false }
+        return size <= RealmForm.sizeWhenNew || CMemory.isZero(start + 4096, 4096)
             || SealedForm.recognises(UnsafeRawBufferPointer(start: start + 4096, count: 8))
     }
 

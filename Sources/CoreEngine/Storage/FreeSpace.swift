@@ -356,9 +356,19 @@ struct FreeSpace {
     }
 }
 
-/// A range of bytes of the file.
-struct FileChunk: Equatable {
-    var offset: Int
-    var size: Int
-    @inline(__always) var end: Int { offset &+ size }
+extension NodeStore {
+    /// The sum of a free-space list of a file of `most` bytes.
+    func freeBytes(_ list: Ref, most: Int) throws(RealmError) -> Int {
+        guard !list.isNull else { return 0 }
+        let lengths = try integers(list)
+        var free = 0
+        for i in 0..<lengths.count {
+            let length = lengths.get(i)
+            guard length >= 0, length <= Int64(most - free) else {
+                throw .corrupt("free-space list with chunks larger than the file", at: list.offset)
+            }
+            free += Int(length)
+        }
+        return free
+    }
 }

@@ -48,7 +48,7 @@ struct NodeOutput<Sink: NodeSink> {
         put(node.header)
         if 8 + padded <= size {
             pad(padded)
-            Platform.copy(buffer + buffered, node.payload, payload)
+            CMemory.copy(buffer + buffered, node.payload, payload)
             buffered += padded
         } else {
             // Written directly from its memory; the padding follows.
@@ -109,7 +109,7 @@ struct NodeOutput<Sink: NodeSink> {
         case 32:
             let to = payload.assumingMemoryBound(to: Int32.self)
             for i in 0..<count { to[i] = Int32(truncatingIfNeeded: values[i]) }
-        case 64: Platform.copy(payload, values, count * 8)
+        case 64: CMemory.copy(payload, values, count * 8)
         default:
             let node = Node(address: payload - 8, ref: .null, count: count, width: width, flags: 0)
             for i in 0..<count { node.put(i, values[i]) }

@@ -44,7 +44,7 @@ extension NodeStore {
             throw RealmError(.limitExceeded, "Too many elements in one node")
         }
         node = try writableRefs(node, extra: 1)
-        Platform.move(node.payload + (i &+ 1) &* 8, node.payload + i &* 8, (node.count &- i) &* 8)
+        CMemory.move(node.payload + (i &+ 1) &* 8, node.payload + i &* 8, (node.count &- i) &* 8)
         node.payload.storeBytes(of: value.raw, toByteOffset: i &* 8, as: Int64.self)
         node.count &+= 1
         storeHeader(node)
@@ -53,7 +53,7 @@ extension NodeStore {
     /// Removes elements `[i, i + length)` of a has-refs node; the caller handles the nodes that they refer to.
     func eraseSlots(_ node: inout Node, _ i: Int, _ length: Int = 1) throws(RealmError) {
         node = try writableRefs(node)
-        Platform.move(node.payload + i &* 8, node.payload + (i &+ length) &* 8, (node.count &- i &- length) &* 8)
+        CMemory.move(node.payload + i &* 8, node.payload + (i &+ length) &* 8, (node.count &- i &- length) &* 8)
         node.count &-= length
         storeHeader(node)
     }

@@ -391,7 +391,7 @@ final class NodeStore {
     /// Moves a slab node to a larger chunk, or copies a file node to the slab; payload bytes `[0, keep)` are copied.
     @inline(never) func relocate(_ node: Node, keep: Int, capacity: Int) throws(RealmError) -> Node {
         var copy = try allocate(node.header, capacity: capacity)
-        Platform.copy(copy.payload, node.payload, keep)
+        CMemory.copy(copy.payload, node.payload, keep)
         copy.count = node.count
         free(node)
         return copy

@@ -11,7 +11,7 @@ struct ScratchBuffers {
         let i = role.rawValue
         if buffers[i]?.count ?? 0 < bytes.count { buffers[i] = try HiddenMemory(bytes.count) }
         guard let to = buffers[i], let from = bytes.baseAddress else { return bytes }
-        Platform.copy(to.base, from, bytes.count)
+        CMemory.copy(to.base, from, bytes.count)
         return Bytes(start: to.base, count: bytes.count)
     }
 }

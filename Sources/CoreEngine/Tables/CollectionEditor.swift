@@ -90,7 +90,7 @@ struct CollectionEditor {
     /// Whether elements may be unresolved links. Indexes that the caller passes do not count those.
     private func hidesElements() throws(RealmError) -> Bool {
         guard kind == .objKey, !root.isNull else { return false }
-        return try store.node(root).context
+        return try BPlusTree.isMarked(store, root)
     }
 
     private func visible(_ tree: BPlusTree) throws(RealmError) -> [Int] {
@@ -292,7 +292,7 @@ struct CollectionEditor {
     // MARK: Dictionaries
 
     private func dictionary(_ root: Ref) throws(RealmError) -> (keys: BPlusTree, values: BPlusTree) {
-        let top = try store.refsNode(root)
+        let top = try Slots(store, root)
         guard !top.isInner, top.count >= 2 else { throw .corrupt("not a dictionary", at: root.offset) }
         return (
             BPlusTree(store, kind: .string, root: try top.child(0)),
@@ -301,9 +301,10 @@ struct CollectionEditor {
     }
 
     private mutating func storeTrees(_ keys: BPlusTree, _ values: BPlusTree) throws(RealmError) {
-        let top = try store.writableRefs(try store.refsNode(root))
-        store.setSlot(top, 0, keys.root)
-        store.setSlot(top, 1, values.root)
+        var top = try Slots(store, root)
+        try top.makeWritable(store)
+        top.set(0, keys.root, store)
+        top.set(1, values.root, store)
         root = top.ref
     }
 
@@ -333,7 +334,7 @@ struct CollectionEditor {
         let stored = try store.stable(value), name = try store.stable(name, .key)
         if root.isNull {
             let keys = try BPlusTree.create(store, kind: .string), values = try BPlusTree.create(store, kind: .mixed)
-            root = try store.makeRefs([RefOrTagged(keys.root), RefOrTagged(values.root)]).ref
+            root = try Slots.create(store, [RefOrTagged(keys.root), RefOrTagged(values.root)])
         }
         var (keys, values) = try dictionary(root)
         let (at, found) = try Self.find(keys, name)

@@ -102,7 +102,7 @@ extension Table {
         _ target: TableKey, _ gone: ObjKey, list root: Ref, at place: CollectionPlace, depth: Int = 0
     ) throws(RealmError) -> (root: Ref, changed: Bool) {
         guard !root.isNull else { return (root, false) }
-        guard depth < Trees.maxNesting else { throw .corrupt("collections nested too deeply", at: root.offset) }
+        guard depth < Tables.maxNesting else { throw .corrupt("collections nested too deeply", at: root.offset) }
         if depth == 0 { group.startWalk() } else { try group.enterNested(at: root) }
         var tree = BPlusTree(store, kind: .mixed, root: root)
         for i in 0..<(try tree.count()) {
@@ -136,9 +136,9 @@ extension Table {
         _ target: TableKey, _ gone: ObjKey, dictionary root: Ref, at place: CollectionPlace, depth: Int = 0
     ) throws(RealmError) -> (root: Ref, changed: Bool) {
         guard !root.isNull else { return (root, false) }
-        guard depth < Trees.maxNesting else { throw .corrupt("collections nested too deeply", at: root.offset) }
+        guard depth < Tables.maxNesting else { throw .corrupt("collections nested too deeply", at: root.offset) }
         if depth == 0 { group.startWalk() } else { try group.enterNested(at: root) }
-        let top = try store.refsNode(root)
+        var top = try Slots(store, root)
         var tree = BPlusTree(store, kind: .mixed, root: try top.child(1))
         var changed = false
         for i in 0..<(try tree.count()) {
@@ -162,9 +162,9 @@ extension Table {
             if changed { break }
         }
         guard changed else { return (root, false) }
-        let slabNode = try store.writableRefs(top)
-        store.setSlot(slabNode, 1, tree.root)
-        return (slabNode.ref, true)
+        try top.makeWritable(store)
+        top.set(1, tree.root, store)
+        return (top.ref, true)
     }
 
     /// Removes the backlinks of all objects that `key` links to.
@@ -209,7 +209,7 @@ extension Table {
         _ cascade: UnsafeMutablePointer<Group.Cascade>?, depth: Int
     ) throws(RealmError) {
         guard !root.isNull else { return }
-        guard depth < Trees.maxNesting else { throw .corrupt("collections nested too deeply", at: root.offset) }
+        guard depth < Tables.maxNesting else { throw .corrupt("collections nested too deeply", at: root.offset) }
         if depth == 0 { group.startWalk() } else { try group.enterNested(at: root) }
         let tree = BPlusTree(store, kind: kind, root: root)
         for i in 0..<(try tree.count()) {
@@ -229,7 +229,7 @@ extension Table {
         depth: Int
     ) throws(RealmError) {
         guard !root.isNull else { return }
-        try removeLinks(tree: try store.refsNode(root).child(1), kind: .mixed, from: key, column, cascade, depth: depth)
+        try removeLinks(tree: try Slots(store, root).child(1), kind: .mixed, from: key, column, cascade, depth: depth)
     }
 
     private func removeLink(
@@ -266,7 +266,7 @@ extension Table {
     }
 }
 
-extension Trees {
+extension Tables {
     /// The greatest depth to which walks follow collections inside Mixed values.
     static let maxNesting = 101
 

@@ -39,7 +39,7 @@ package struct ElementDictionary {
             count = keyed.count
             return
         }
-        let top = try store.refsNode(root)
+        let top = try Slots(store, root)
         guard !top.isInner, top.count >= 2 else { throw .corrupt("not a dictionary", at: root.offset) }
         let keys = BPlusTree(store, kind: keyType == .int ? .int : .string, root: try top.child(0))
         let values = BPlusTree(store, kind: .mixed, root: try top.child(1))

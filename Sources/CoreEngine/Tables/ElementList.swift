@@ -25,15 +25,11 @@ package final class ElementList {
     private var leaf = Ref.null
 
     /// That leaf, if it is a plain integer array, with its number of elements; otherwise the number is 0.
-    private var integers = ClusterTree.noNode
+    private var integers: Integers
     private var integerCount = 0
 
-    // The last leaf, while it can be appended to in place.
-    private var tail = ClusterTree.noNode
-    private var tailCount = -1
-
-    /// Inner nodes above the last leaf, from the root down; all in the slab.
-    private var parents: [Node] = []
+    /// The last leaf, while it can be appended to in place.
+    private var tail = TreeTail()
 
     /// - Parameter root: null for a collection that was never written.
     init(_ store: NodeStore, root: Ref, kind: LeafKind, target: TableKey, isSet: Bool = false) throws(RealmError) {
@@ -42,13 +38,14 @@ package final class ElementList {
         self.kind = kind
         self.target = target
         self.isSet = isSet
+        integers = Integers(none: store)
         guard !root.isNull else {
             (count, visible) = (0, nil)
             return
         }
         let tree = BPlusTree(store, kind: kind, root: root)
         let total = try tree.count()
-        if kind == .objKey, try store.node(root).context {
+        if kind == .objKey, try BPlusTree.isMarked(store, root) {
             var kept: [Int] = []
             for i in 0..<total { if case .link(let key) = try tree.get(i), !key.isUnresolved { kept.append(i) } }
             (count, visible) = (kept.count, kept)
@@ -88,7 +85,7 @@ package final class ElementList {
             guard index < count else { throw .corrupt("tree leaf is too short", at: ref.offset) }
             (leaf, first) = (ref, at - index)
             if kind == .int && visible == nil {
-                integers = try store.integers(ref)
+                integers = try Integers(store, ref)
                 integerCount = integers.count
             }
             leafCount = count
@@ -144,14 +141,7 @@ package final class ElementList {
     ///
     /// - Returns: whether the value was appended, and whether the root moved.
     @inline(__always) func append(_ value: Mixed) throws(RealmError) -> (done: Bool, moved: Bool) {
-        if kind == .int, case .int(let integer) = value, tailCount >= 0, tailCount < Format.treeCapacity,
-            Widths.fits(integer, tail.width),
-            ((tailCount &+ 1) &* tail.width &+ 7) >> 3 <= store.capacity(tail)
-        {
-            tail.put(tailCount, integer)
-            tailCount &+= 1
-            tail.count = tailCount
-            store.storeHeader(tail)
+        if kind == .int, case .int(let integer) = value, tail.append(integer, store) {
             countAppended()
             return (true, false)
         }
@@ -160,46 +150,16 @@ package final class ElementList {
 
     @inline(__always) private func countAppended() {
         count &+= 1
-        for parent in parents { store.setSlot(parent, parent.count &- 1, RefOrTagged(tagged: count)) }
+        tail.setTotal(count, store)
     }
 
     @inline(never) private func appendOther(_ value: Mixed) throws(RealmError) -> (done: Bool, moved: Bool) {
-        if tailCount < 0, try !openTail() { return (false, false) }
-        guard tailCount < Format.treeCapacity else { return (false, false) }
-        let new = try kind.insert(store, tail.ref, tailCount, value)
-        // The leaf may have moved or changed its width.
+        guard !root.isNull, visible == nil else { return (false, false) }
+        let (done, moved) = try tail.append(value, kind, store, root: &root)
+        guard done else { return (false, false) }
         forgetLeaf()
-        let moved = new != tail.ref && parents.isEmpty
-        if new != tail.ref {
-            if let last = parents.last { store.setSlot(last, last.count - 2, new) } else { root = new }
-        }
-        tail = try store.node(new)
-        tailCount += 1
         countAppended()
         return (true, moved)
-    }
-
-    /// Finds the last leaf; false unless it and the nodes above it are in the slab, and all counts are those of this
-    /// list.
-    private func openTail() throws(RealmError) -> Bool {
-        guard !root.isNull, visible == nil else { return false }
-        parents = []
-        var ref = root
-        for _ in 0..<Trees.maxDepth {
-            let node = try store.node(ref)
-            guard !store.isInFile(ref) else { return false }
-            if !node.isInner {
-                tail = node
-                tailCount = try kind.count(store, ref)
-                return true
-            }
-            // The totals of lower inner nodes are not the total of the list, so only one inner level is supported: it
-            // covers a million elements.
-            guard parents.isEmpty, node.count >= 3 else { return false }
-            parents = [node]
-            ref = try node.child(node.count - 2)
-        }
-        return false
     }
 }
 

@@ -86,7 +86,7 @@ final class Group {
             updateFast()
             return
         }
-        let refs = try store.refsNode(newTables)
+        let refs = try Slots(store, newTables)
         guard refs.count <= 0x1_0000 else { throw .corrupt("too many tables", at: newTables.offset) }
         var newSlots: [RefOrTagged] = []
         newSlots.reserveCapacity(refs.count)
@@ -104,12 +104,12 @@ final class Group {
             }
         }
         if !sameNames {
-            let node = try store.node(newNames)
+            let node = try Names(store, newNames)
             guard node.count == newSlots.count else {
                 throw .corrupt("table names and tables do not match", at: newNames.offset)
             }
             names = []
-            for i in 0..<node.count { names.append(try store.name(node, i)) }
+            for i in 0..<node.count { names.append(try node.get(i, store)) }
             // If a damaged file has a name twice, the lower index comes first.
             byName = newSlots.indices.filter { !newSlots[$0].isTagged }.sorted {
                 names[$0] == names[$1] ? $0 < $1 : names[$0] < names[$1]
@@ -184,7 +184,7 @@ final class Group {
         if let table = tables[index], table.isModified {
             return [UInt64(table.key.raw)] + table.columns.map { UInt64(bitPattern: $0.key.raw) }
         }
-        let top = try store.refsNode(slots[index].ref)
+        let top = try Slots(store, slots[index].ref)
         guard top.count > 3 else { throw .corrupt("table of an impossible size", at: top.ref.offset) }
         func word(_ index: Int) throws(RealmError) -> UInt64 {
             index < top.count ? UInt64(bitPattern: try top.slot(index).raw) : 0
@@ -197,7 +197,7 @@ final class Group {
     /// Adds a table in the lowest vacant slot, with the tag that the slot holds, or at the end. Format: logical §1.
     func addTable(_ name: Name, kind: Table.Kind = .topLevel) throws(RealmError) -> Table {
         guard name.utf8.count <= 63 else {
-            throw RealmError(.invalidName, "The name '\(name.after(Tables.classPrefix) ?? name)' is too long")
+            throw RealmError(.invalidName, "The name '\(name.after(Format.classPrefix) ?? name)' is too long")
         }
         guard tableIndex(named: name) == nil else {
             throw RealmError(.invalidName, "A table named '\(name)' exists already")
@@ -256,25 +256,26 @@ final class Group {
 
     private func ensureArrays() throws(RealmError) {
         guard tablesRef.isNull else { return }
-        namesRef = try store.allocate(NodeHeader(widthType: .multiply, width: 0, count: 0), capacity: 64).ref
-        tablesRef = try store.makeRefs([]).ref
+        namesRef = try Names(new: store).ref
+        tablesRef = try Slots.create(store)
     }
 
     /// Writes all changed tables back; afterwards `namesRef` and `tablesRef` describe the group.
     func flush() throws(RealmError) {
         guard isModified || tables.contains(where: { $0?.isModified ?? false }) else { return }
         try ensureArrays()
-        var refs = try store.writableRefs(try store.refsNode(tablesRef))
+        var refs = try Slots(store, tablesRef)
+        try refs.makeWritable(store)
         for i in slots.indices {
             if let table = tables[i], table.isModified { slots[i] = RefOrTagged(try table.flush()) }
-            if i < refs.count { store.setSlot(refs, i, slots[i]) } else { try store.insertSlot(&refs, i, slots[i]) }
+            if i < refs.count { refs.set(i, slots[i], store) } else { try refs.append(slots[i], store) }
         }
         tablesRef = refs.ref
         if namesModified {
-            var node = try store.node(namesRef)
+            var node = try Names(store, namesRef)
             for i in names.indices {
-                if i < node.count, try store.name(node, i) == names[i], !slots[i].isTagged { continue }
-                try store.setName(&node, i, slots[i].isTagged ? nil : names[i])
+                if i < node.count, try node.get(i, store) == names[i], !slots[i].isTagged { continue }
+                try node.set(i, slots[i].isTagged ? nil : names[i], store)
             }
             namesRef = node.ref
         }

@@ -37,7 +37,7 @@ extension Table {
         else { return }
         let new: RefOrTagged
         if let root = slot.subtree {
-            var tree = BPlusTree(store, kind: .int, root: try splitOversized(root))
+            var tree = BPlusTree(store, kind: .int, root: try BPlusTree.splitOversized(store, root))
             try tree.append(.int(origin.raw))
             new = RefOrTagged(tree.root)
         } else if let single = slot.number {
@@ -62,7 +62,7 @@ extension Table {
         else {
             return
         }
-        var tree = BPlusTree(store, kind: .int, root: try splitOversized(root))
+        var tree = BPlusTree(store, kind: .int, root: try BPlusTree.splitOversized(store, root))
         let count = try tree.count()
         // The last entry replaces the removed entry.
         if index != count - 1 { try tree.set(index, try tree.get(count - 1)) }
@@ -76,18 +76,6 @@ extension Table {
         } else {
             try rows.set(row: row, column.index, .slot(RefOrTagged(tree.root)))
         }
-    }
-
-    /// Before format 24, a backlink list was a single node of any length. A node beyond the capacity of a tree leaf is
-    /// converted to a tree first.
-    private func splitOversized(_ ref: Ref) throws(RealmError) -> Ref {
-        let node = try store.node(ref)
-        guard !node.isInner, node.count > Format.treeCapacity else { return ref }
-        let old = try store.integers(ref)
-        var tree = try BPlusTree.create(store, kind: .int)
-        for i in 0..<old.count { try tree.append(.int(old.get(i))) }
-        try store.destroy(ref)
-        return tree.root
     }
 
     /// Total number of incoming links.
@@ -112,21 +100,5 @@ extension Table {
         }
         let column = try target.backlinkColumn(origin: self, column: facts.key)
         try target.addBacklink(object, column, origin: key)
-    }
-}
-
-extension BPlusTree {
-    /// First position of an integer in a tree of integers or plain object keys.
-    func firstIndex(ofInteger value: Int64) throws(RealmError) -> Int? {
-        var found: Int?
-        try forEachLeaf { (leaf, first, count) throws(RealmError) in
-            let node = try store.integers(leaf)
-            for i in 0..<node.count where node.get(i) == value {
-                found = first + i
-                return false
-            }
-            return true
-        }
-        return found
     }
 }

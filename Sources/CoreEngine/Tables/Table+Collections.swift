@@ -65,7 +65,7 @@ extension Table {
 
         /// For a list, the root of its tree; for a dictionary, the ref of its top array, which `top` holds.
         let root: Ref
-        let top: Node?
+        let top: Slots?
     }
 
     /// Finds the container at the end of the path, runs `body` on it, and stores each new root in the container above.
@@ -78,7 +78,7 @@ extension Table {
         var way: [Container] = [], salts: [Int64] = []
         var shape = shape, kind = kind, ref = root
         for step in path.steps {
-            guard !ref.isNull, way.count < Trees.maxNesting, kind == .mixed else { throw Self.gone() }
+            guard !ref.isNull, way.count < Tables.maxNesting, kind == .mixed else { throw Self.gone() }
             let next = try container(shape, step, ref)
             guard let (inner, old) = Self.nested(try next.tree.get(next.place)) else { throw Self.gone() }
             salts.append(try next.tree.key(next.place))
@@ -97,24 +97,24 @@ extension Table {
             try above.tree.set(above.place, above.inner == .list ? .list(new) : .dictionary(new))
             ref = above.root
             new = above.tree.root
-            guard let top = above.top else { continue }
-            let slabNode = try store.writableRefs(top)
-            store.setSlot(slabNode, 1, new)
-            new = slabNode.ref
+            guard var top = above.top else { continue }
+            try top.makeWritable(store)
+            top.set(1, new, store)
+            new = top.ref
         }
         return (new, result)
     }
 
     private func container(
         _ shape: CollectionShape, _ step: CollectionPath.Step, _ root: Ref
-    ) throws(RealmError) -> (tree: BPlusTree, place: Int, top: Node?) {
+    ) throws(RealmError) -> (tree: BPlusTree, place: Int, top: Slots?) {
         switch (shape, step) {
         case (.list, .stableKey(let key)):
             let tree = BPlusTree(store, kind: .mixed, root: root)
             guard let index = try tree.index(ofKey: key) else { throw Self.gone() }
             return (tree, index, nil)
         case (.dictionary, .name(let name)):
-            let node = try store.refsNode(root)
+            let node = try Slots(store, root)
             guard node.count >= 2 else { throw .corrupt("not a dictionary", at: root.offset) }
             let tree = BPlusTree(store, kind: .mixed, root: try node.child(1))
             let entries = try ElementDictionary(store, root: root, keyType: .string, format: Format.currentVersion)

@@ -49,7 +49,7 @@ final class Table {
         store = group.store
         tableIndex = index
         self.name = name
-        className = name.after(Tables.classPrefix)
+        className = name.after(Format.classPrefix)
         topRef = ref
         let top = try TableTop(store, ref)
         key = try top.key(at: index)
@@ -148,15 +148,17 @@ final class Table {
     static func create(_ store: NodeStore, key: TableKey, kind: Kind) throws(RealmError) -> Ref {
         let spec = try TableSpec.create(store)
         let rows = try ClusterTree.create(store, columns: [])
-        let indexes = try store.makeRefs([]).ref, tables = try store.makeIntegers().ref,
-            cols = try store.makeIntegers().ref
+        let indexes = try Slots.create(store), tables = try Integers.create(store),
+            cols = try Integers.create(store)
         let zero = RefOrTagged(.null)
-        return try store.makeRefs([
-            RefOrTagged(spec), zero, RefOrTagged(rows), RefOrTagged(tagged: UInt64(key.raw)), RefOrTagged(indexes),
-            RefOrTagged(tagged: 0),
-            RefOrTagged(tagged: 0),
-            RefOrTagged(tables), RefOrTagged(cols), zero, zero, zero, RefOrTagged(tagged: kind.rawValue), zero,
-        ]).ref
+        return try Slots.create(
+            store,
+            [
+                RefOrTagged(spec), zero, RefOrTagged(rows), RefOrTagged(tagged: UInt64(key.raw)), RefOrTagged(indexes),
+                RefOrTagged(tagged: 0),
+                RefOrTagged(tagged: 0),
+                RefOrTagged(tables), RefOrTagged(cols), zero, zero, zero, RefOrTagged(tagged: kind.rawValue), zero,
+            ])
     }
 
     /// Whether the top array must be written: it is new, or it differs from the current state.
@@ -170,14 +172,15 @@ final class Table {
         guard isModified else { return topRef }
         try indexes.settle()
         let nodes = store
-        var top = try nodes.writableRefs(try nodes.refsNode(topRef), extra: 2)
-        while top.count < 14 { try nodes.insertSlot(&top, top.count, RefOrTagged(.null)) }
-        if spec.isModified { try spec.write(nodes, &top, length: widestIndex) }
-        nodes.setSlot(top, 2, rows.root)
+        var top = try Slots(nodes, topRef)
+        try top.makeWritable(nodes, extra: 2)
+        while top.count < 14 { try top.append(RefOrTagged(.null), nodes) }
+        if spec.isModified { try spec.write(nodes, top, length: widestIndex) }
+        top.set(2, rows.root, nodes)
         try state.write(nodes, top)
         contentVersion &+= 1
-        nodes.setSlot(top, 6, RefOrTagged(tagged: contentVersion))
-        nodes.setSlot(top, 4, try indexes.write(try top.child(4), length: widestIndex))
+        top.set(6, RefOrTagged(tagged: contentVersion), nodes)
+        top.set(4, try indexes.write(try top.child(4), length: widestIndex), nodes)
         topRef = top.ref
         written = (state, rows.root, indexes.roots)
         return topRef

@@ -44,7 +44,7 @@ struct TableIndexes {
         roots.refs = [Ref](repeating: .null, count: byIndex.count)
         var length = 0
         if !ref.isNull {
-            let node = try rows.store.refsNode(ref)
+            let node = try Slots(rows.store, ref)
             length = node.count
             for i in 0..<min(node.count, byIndex.count) where byIndex[i] >= 0 { roots.refs[i] = try node.child(i) }
         }
@@ -59,9 +59,10 @@ struct TableIndexes {
     /// Writes the roots into their array, which becomes at least `length` long; returns its ref.
     func write(_ ref: Ref, length: Int) throws(RealmError) -> Ref {
         let store = rows.store
-        var node = try store.writableRefs(try store.refsNode(ref))
-        while node.count < length { try store.insertSlot(&node, node.count, RefOrTagged(.null)) }
-        for i in 0..<node.count { store.setSlot(node, i, i < roots.refs.count ? roots.refs[i] : .null) }
+        var node = try Slots(store, ref)
+        try node.makeWritable(store)
+        while node.count < length { try node.append(RefOrTagged(.null), store) }
+        for i in 0..<node.count { node.set(i, i < roots.refs.count ? roots.refs[i] : .null, store) }
         return node.ref
     }
 

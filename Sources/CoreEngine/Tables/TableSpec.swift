@@ -27,10 +27,10 @@ struct TableSpec {
     init(_ store: NodeStore, _ place: Place) throws(RealmError) {
         self.place = place
         let ref = place.spec
-        let spec = try store.refsNode(ref)
+        let spec = try Slots(store, ref)
         guard spec.count >= 6 else { throw .corrupt("table spec of an impossible size", at: ref.offset) }
-        let types = try store.integers(try spec.child(0)), names = try store.node(try spec.child(1))
-        let attributes = try store.integers(try spec.child(2)), keys = try store.integers(try spec.child(5))
+        let types = try Integers(store, try spec.child(0)), names = try Names(store, try spec.child(1))
+        let attributes = try Integers(store, try spec.child(2)), keys = try Integers(store, try spec.child(5))
         guard types.count == attributes.count, types.count == keys.count, names.count <= types.count,
             types.count <= 0x1_0000
         else {
@@ -38,11 +38,11 @@ struct TableSpec {
         }
         enumeratedKeysRef = try spec.child(4)
         if !enumeratedKeysRef.isNull {
-            let node = try store.refsNode(enumeratedKeysRef)
+            let node = try Slots(store, enumeratedKeysRef)
             for i in 0..<min(node.count, names.count) { enumeratedKeys.append(try node.child(i)) }
         }
-        let tables = place.oppositeTables.isNull ? nil : try store.integers(place.oppositeTables)
-        let cols = place.oppositeColumns.isNull ? nil : try store.integers(place.oppositeColumns)
+        let tables = place.oppositeTables.isNull ? nil : try Integers(store, place.oppositeTables)
+        let cols = place.oppositeColumns.isNull ? nil : try Integers(store, place.oppositeColumns)
         try columns.makeRoom(for: types.count)
         for i in 0..<types.count {
             let key = ColKey(keys.get(i))
@@ -56,7 +56,7 @@ struct TableSpec {
             var column = Column(
                 key: key, type: type == .linkList ? .link : type,
                 attributes: ColumnAttributes(rawValue: Int(truncatingIfNeeded: attributes.get(i) & 0x1FF)),
-                name: i < names.count ? try store.name(names, i) : "", specType: specType)
+                name: i < names.count ? try names.get(i, store) : "", specType: specType)
             if column.isDictionary, specType >> 16 == 0 { column.keyType = .int }
             if let tables, column.index < tables.count {
                 column.oppositeTable = TableKey(UInt32(truncatingIfNeeded: tables.get(column.index)) & 0x7FFF_FFFF)
@@ -133,38 +133,39 @@ struct TableSpec {
     // MARK: Writing
 
     /// Writes the columns below `top`; the arrays that are indexed by column become `length` long.
-    mutating func write(_ store: NodeStore, _ top: inout Node, length: Int) throws(RealmError) {
-        let spec = try store.writableRefs(try store.refsNode(try top.child(0)))
+    mutating func write(_ store: NodeStore, _ top: Slots, length: Int) throws(RealmError) {
+        var spec = try Slots(store, try top.child(0))
+        try spec.makeWritable(store)
         for slot in [0, 1, 2, 5] { try store.destroy(try spec.child(slot)) }
-        store.setSlot(spec, 0, try store.makeIntegers(columns.map(\.specType)).ref)
-        store.setSlot(spec, 2, try store.makeIntegers(columns.map { Int64($0.attributes.rawValue) }).ref)
-        store.setSlot(spec, 5, try store.makeIntegers(columns.map(\.key.raw)).ref)
-        var names = try store.allocate(NodeHeader(widthType: .multiply, width: 0, count: 0), capacity: 64)
-        for column in columns where !column.isBacklink { try store.setName(&names, names.count, column.name) }
-        store.setSlot(spec, 1, names.ref)
+        spec.set(0, try Integers.create(store, columns.map(\.specType)), store)
+        spec.set(2, try Integers.create(store, columns.map { Int64($0.attributes.rawValue) }), store)
+        spec.set(5, try Integers.create(store, columns.map(\.key.raw)), store)
+        var names = try Names(new: store)
+        for column in columns where !column.isBacklink { try names.set(names.count, column.name, store) }
+        spec.set(1, names.ref, store)
         if !enumeratedKeysRef.isNull {
-            let node = try store.refsNode(enumeratedKeysRef)
-            store.free(node)
+            let node = try Slots(store, enumeratedKeysRef)
+            node.free(store)
             enumeratedKeysRef =
                 enumeratedKeys.allSatisfy(\.isNull)
-                ? .null : try store.makeRefs(enumeratedKeys.map { RefOrTagged($0) }).ref
-            store.setSlot(spec, 4, enumeratedKeysRef)
+                ? .null : try Slots.create(store, enumeratedKeys.map { RefOrTagged($0) })
+            spec.set(4, enumeratedKeysRef, store)
         }
-        store.setSlot(top, 0, spec.ref)
+        top.set(0, spec.ref, store)
         // Opposite tables and columns, by column index.
         try store.destroy(try top.child(7))
         try store.destroy(try top.child(8))
         let ordered = (0..<length).map { i in i < byIndex.count && byIndex[i] >= 0 ? columns[byIndex[i]] : nil }
-        store.setSlot(top, 7, try store.makeIntegers(ordered.map { Int64(($0?.oppositeTable ?? .null).raw) }).ref)
-        store.setSlot(top, 8, try store.makeIntegers(ordered.map { ($0?.oppositeColumn ?? .null).raw }).ref)
+        top.set(7, try Integers.create(store, ordered.map { Int64(($0?.oppositeTable ?? .null).raw) }), store)
+        top.set(8, try Integers.create(store, ordered.map { ($0?.oppositeColumn ?? .null).raw }), store)
         isModified = false
     }
 
     /// Creates an empty spec; returns its ref.
     static func create(_ store: NodeStore) throws(RealmError) -> Ref {
-        let types = try store.makeIntegers().ref, attributes = try store.makeIntegers().ref,
-            keys = try store.makeIntegers().ref
-        let names = try store.allocate(NodeHeader(widthType: .multiply, width: 0, count: 0), capacity: 64).ref
-        return try store.makeRefs([types, names, attributes, .null, .null, keys].map { RefOrTagged($0) }).ref
+        let types = try Integers.create(store), attributes = try Integers.create(store),
+            keys = try Integers.create(store)
+        let names = try Names(new: store).ref
+        return try Slots.create(store, [types, names, attributes, .null, .null, keys].map { RefOrTagged($0) })
     }
 }

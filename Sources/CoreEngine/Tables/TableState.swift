@@ -1,9 +1,9 @@
 /// The top array of a table, checked. Format: logical §2.
 struct TableTop {
-    let node: Node
+    let node: Slots
 
     init(_ store: NodeStore, _ ref: Ref) throws(RealmError) {
-        node = try store.refsNode(ref)
+        node = try Slots(store, ref)
         guard node.count >= 5, node.count <= 16 else { throw .corrupt("table of an impossible size", at: ref.offset) }
     }
 
@@ -63,31 +63,32 @@ struct TableState: Equatable {
     }
 
     /// `top` has at least 14 slots.
-    func write(_ store: NodeStore, _ top: Node) throws(RealmError) {
-        store.setSlot(top, 5, RefOrTagged(tagged: columnKeyCounter))
-        store.setSlot(top, 9, sequence == 0 ? RefOrTagged(.null) : RefOrTagged(tagged: sequence))
-        store.setSlot(top, 10, collisionMap)
-        store.setSlot(top, 11, primaryKey.map { RefOrTagged(tagged: Int($0.raw)) } ?? RefOrTagged(.null))
+    func write(_ store: NodeStore, _ top: Slots) throws(RealmError) {
+        top.set(5, RefOrTagged(tagged: columnKeyCounter), store)
+        top.set(9, sequence == 0 ? RefOrTagged(.null) : RefOrTagged(tagged: sequence), store)
+        top.set(10, collisionMap, store)
+        top.set(11, primaryKey.map { RefOrTagged(tagged: Int($0.raw)) } ?? RefOrTagged(.null), store)
         let flags = try top.slot(12).number ?? 0
-        if flags & 3 != kind.rawValue { store.setSlot(top, 12, RefOrTagged(tagged: flags & ~3 | kind.rawValue)) }
-        store.setSlot(top, 13, tombstones)
+        if flags & 3 != kind.rawValue { top.set(12, RefOrTagged(tagged: flags & ~3 | kind.rawValue), store) }
+        top.set(13, tombstones, store)
     }
 
     /// Removes the entry of a deleted object from the collision map, which holds the derived keys of old formats.
     mutating func dropCollisionEntry(_ key: ObjKey, _ store: NodeStore) throws(RealmError) {
         guard !collisionMap.isNull else { return }
-        let node = try store.writableRefs(try store.refsNode(collisionMap))
+        var node = try Slots(store, collisionMap)
+        try node.makeWritable(store)
         var arrays = [
-            try store.integers(try node.child(0)), try store.integers(try node.child(1)),
-            try store.integers(try node.child(2)),
+            try Integers(store, try node.child(0)), try Integers(store, try node.child(1)),
+            try Integers(store, try node.child(2)),
         ]
         guard let index = (0..<arrays[2].count).first(where: { arrays[2].get($0) == key.raw }) else {
             collisionMap = node.ref
             return
         }
         for j in 0..<3 {
-            try store.eraseIntegers(&arrays[j], index)
-            store.setSlot(node, j, arrays[j].ref)
+            try arrays[j].erase(index, store)
+            node.set(j, arrays[j].ref, store)
         }
         collisionMap = node.ref
         if arrays[2].count == 0 {

@@ -13,17 +13,17 @@ import Synchronization
 ///    them.
 /// 4. Mutations are reported to `MutationLog`, once per mutation, never per element read.
 ///
-/// May use: Trees and below.
+/// May use: Trees, Arrays, Storage, Platform, Basics.
+///
+/// Folders:
+/// - `History` may use: Tables.
+/// - `Tables` may use: nothing.
 enum Tables {
-    /// Prefix of the names of tables that hold a class.
-    static let classPrefix: Name = "class_"
-
     /// The table that holds the version of the schema. Format: logical §10.2.
     static let metadata: Name = "metadata"
 }
 
-/// Notifies the layers above of each change. This is the only upward dependency: Tables own this class, and History
-/// implements it in a subclass. (A class and not a protocol, so that a call per mutation needs no existential and
+/// Is told of each change. `ChangesetEncoder` writes them down. (A class and not a protocol, so that a call per mutation needs no existential and
 /// counts no references.)
 class MutationLog {
     func tableAdded(_ table: TableKey) {}

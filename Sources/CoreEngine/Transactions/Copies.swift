@@ -8,17 +8,7 @@ extension Transaction {
             return (UInt64(max(try database.file.dataSize(), database.file.pageSize)), UInt64(Format.headerSize))
         }
         let lists = try database.file.topFields(store, topRef, physicalSize: logicalSize).freeLists
-        var free = 0
-        if !lists.lengths.isNull {
-            let lengths = try store.integers(lists.lengths)
-            for i in 0..<lengths.count {
-                let length = lengths.get(i)
-                guard length >= 0, length <= Int64(logicalSize - free) else {
-                    throw .corrupt("free-space list with chunks larger than the file", at: lists.lengths.offset)
-                }
-                free += Int(length)
-            }
-        }
+        let free = try store.freeBytes(lists.lengths, most: logicalSize)
         return (UInt64(logicalSize), UInt64(logicalSize - free))
     }
 

@@ -77,7 +77,7 @@ final class SnapshotImage {
         }
         unreleased += blockSize
         try store.makeReadable(start, end - start)
-        Platform.copy(block.base, store.base + start, end - start)
+        CMemory.copy(block.base, store.base + start, end - start)
         (block.base + (end - start)).initializeMemory(as: UInt8.self, repeating: 0, count: blockSize - (end - start))
         var i = next
         while i < free.count, free[i].offset < end {

@@ -51,8 +51,41 @@ extension BPlusTree {
 /// Where new stable keys come from: consecutive numbers from a random start. So a handle of a collection that was
 /// removed does not soon find another collection under its key, as it would with small random numbers.
 enum StableKeys {
-    private static let start = Crypto.randomWord()
+    private static let start = UInt64.random(in: 0 ... .max)
     private static let taken = Atomic<UInt64>(0)
 
     static func next() -> UInt64 { start &+ taken.add(1, ordering: .relaxed).newValue }
+}
+
+extension BPlusTree {
+    /// First position of an integer in a tree of integers or plain object keys.
+    func firstIndex(ofInteger value: Int64) throws(RealmError) -> Int? {
+        var found: Int?
+        try forEachLeaf { (leaf, first, count) throws(RealmError) in
+            let node = try store.integers(leaf)
+            for i in 0..<node.count where node.get(i) == value {
+                found = first + i
+                return false
+            }
+            return true
+        }
+        return found
+    }
+
+    /// Before format 24, a backlink list was a single node of any length. A node beyond the capacity of a tree leaf is
+    /// converted to a tree.
+    ///
+    /// - Returns: the root of the tree; `ref` when nothing had to be done.
+    static func splitOversized(_ store: NodeStore, _ ref: Ref) throws(RealmError) -> Ref {
+        let node = try store.node(ref)
+        guard !node.isInner, node.count > Format.treeCapacity else { return ref }
+        let old = try store.integers(ref)
+        var tree = try BPlusTree.create(store, kind: .int)
+        for i in 0..<old.count { try tree.append(.int(old.get(i))) }
+        try store.destroy(ref)
+        return tree.root
+    }
+
+    /// Whether a list of links is marked as one that may hold links to objects that do not exist yet.
+    static func isMarked(_ store: NodeStore, _ root: Ref) throws(RealmError) -> Bool { try store.node(root).context }
 }

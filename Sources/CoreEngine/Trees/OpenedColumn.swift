@@ -208,7 +208,7 @@ struct OpenedColumn {
         guard start >= 0, start <= Int64(column.pointee.blob.count) else { return false }
         let end = Int(start) &+ text.count
         guard end < column.pointee.blobRoom, Widths.fits(Int64(end &+ 1), ends.width) else { return false }
-        if let source = text.baseAddress { Platform.move(column.pointee.blob.payload + Int(start), source, text.count) }
+        if let source = text.baseAddress { CMemory.move(column.pointee.blob.payload + Int(start), source, text.count) }
         endMedium(column, store, row, end, isNull: false)
         return true
     }

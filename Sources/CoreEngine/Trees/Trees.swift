@@ -10,7 +10,7 @@
 /// 3. Depth, child counts and offsets from a file are checked on every descent: damage causes an error, never an
 ///    endless loop or a read outside of the file.
 ///
-/// May use: Arrays and below.
+/// May use: Arrays, Storage, Platform, Basics.
 enum Trees {
     /// No tree in a file below 2^47 bytes is deeper; a greater depth means a cycle.
     static let maxDepth = 24

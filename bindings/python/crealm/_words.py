@@ -1,4 +1,4 @@
-"""The words of the query language. `make words` wrote this from Sources/CoreEngine/Query/Words.swift."""
+"""The words of the query language. `make words` wrote this from Sources/CoreEngine/Language/Words.swift."""
 
 # Words that the language reserves: a property with such a name cannot be written as a plain name.
 KEYWORDS = frozenset(

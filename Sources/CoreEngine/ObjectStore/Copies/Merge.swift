@@ -50,14 +50,14 @@ private final class Merger: CopyRules {
         let topLevel = wanted.classes.compactMap { plans[$0.key] }.filter { !$0.from.isEmbedded }
         for plan in topLevel {
             for i in 0..<(try plan.from.count()) {
-                guard let value = try primaryKey(try plan.from.rows.key(at: i), plan) else { continue }
+                guard let value = try primaryKey(try plan.from.key(at: i), plan) else { continue }
                 _ = try plan.to.createObject(primaryKey: value)
             }
         }
         let copier = ObjectCopier(from: source, to: target, self)
         for plan in topLevel {
             for i in 0..<(try plan.from.count()) {
-                let key = try plan.from.rows.key(at: i)
+                let key = try plan.from.key(at: i)
                 if let new = try counterpart(key, plan) { try copier.copy(key, to: new, plan) }
             }
         }
@@ -80,7 +80,7 @@ private final class Merger: CopyRules {
         let additions = changes.filter { $0.isClassAddition || $0.isPropertyAddition }
         try target.apply(additions)
         let version = try source.readSchemaVersion()
-        if version != ObjectStore.notVersioned, try target.readSchemaVersion() == ObjectStore.notVersioned {
+        if version != SchemaLimits.notVersioned, try target.readSchemaVersion() == SchemaLimits.notVersioned {
             try target.setSchemaVersion(version)
         }
     }
@@ -89,7 +89,7 @@ private final class Merger: CopyRules {
 
     private func primaryKey(_ key: ObjKey, _ plan: CopyPlan) throws(RealmError) -> Mixed? {
         guard let column = plan.from.primaryKey else { return nil }
-        return try plan.from.rows.get(key, column.index)
+        return try plan.from.stored(key, column)
     }
 
     /// The target's object that has the same primary key as an object of the source.

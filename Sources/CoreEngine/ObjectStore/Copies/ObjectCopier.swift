@@ -37,7 +37,7 @@ final class ObjectCopier<Rules: CopyRules> {
     func copy(_ old: ObjKey, to new: ObjKey, _ plan: CopyPlan) throws(RealmError) {
         pending = [Job(old: old, new: new, plan: plan, depth: 0)]
         while let job = pending.popLast() {
-            guard job.depth < Trees.maxNesting else { throw Trees.embeddedTooDeeply }
+            guard job.depth < Tables.maxNesting else { throw Tables.embeddedTooDeeply }
             depth = job.depth
             for (column, facts) in job.plan.columns { try copyProperty(column, facts, job) }
         }

@@ -258,6 +258,12 @@ extension Realm {
             .wrongTransactionState, "This Realm was opened by the parent process, before the fork: open it again")
     }
 
+    /// Changes with each fork: a child must not use what its parent opened.
+    static var processGeneration: UInt32 { ForkGuard.generation }
+
+    /// A memory fence on all threads of the process; false where the system has none.
+    static func fenceAllThreads() -> Bool { Platform.fenceAllThreads() }
+
     /// Whether the caller is on the Realm's own thread.
     package var isOnThread: Bool { isInTransit || isFrozen ? home.isOnThread : isOnFixedThread }
 

@@ -23,7 +23,7 @@ public final class Realm: RealmOpening {
     private struct Facts {
         var configuration: RealmConfiguration
         var schema = Schema() { didSet { names = nil } }
-        var schemaVersion = ObjectStore.notVersioned
+        var schemaVersion = SchemaLimits.notVersioned
 
         /// Aliases of properties; built by the first query.
         var names: QueryNames?

@@ -45,7 +45,7 @@ enum RealmCoordinator {
         if configuration.schemaMode != other.schemaMode { throw mismatch("schema mode") }
         if configuration.schema != nil, let typed = open.first(where: { $0.configuration.schema != nil }),
             configuration.schemaVersion != typed.schemaVersion,
-            typed.schemaVersion != ObjectStore.notVersioned
+            typed.schemaVersion != SchemaLimits.notVersioned
         {
             throw mismatch("schema version")
         }
@@ -59,7 +59,7 @@ enum RealmCoordinator {
         let scheduler: any EngineScheduler = configuration.home ?? ThreadScheduler.current
         for realm in open(path).compactMap(\.cached) {
             guard !realm.isClosed, realm.scheduler.isSame(as: scheduler.original),
-                realm.schemaVersion != ObjectStore.notVersioned
+                realm.schemaVersion != SchemaLimits.notVersioned
             else { continue }
             if let wanted = configuration.schema, wanted != realm.configuration.schema {
                 throw RealmError(

@@ -8,7 +8,7 @@ extension Realm {
         try enter(.realm)
         defer { leave() }
         let group = try writing().group
-        guard let table = try group.table(named: Tables.classPrefix + className) else {
+        guard let table = try group.table(named: Format.classPrefix + className) else {
             throw RealmError(
                 .noSuchTable, "Cannot rename properties for type '\(className)' because it does not exist.")
         }
@@ -62,13 +62,13 @@ extension Realm {
     public func removeClass(_ className: Name) throws(RealmError) -> Bool {
         try enter(.realm)
         defer { leave() }
-        guard try reading().group.table(named: Tables.classPrefix + className) != nil else { return false }
+        guard try reading().group.table(named: Format.classPrefix + className) != nil else { return false }
         if schema[className] != nil, !(schemaState.isDynamic && isWriting) {
             throw RealmError(
                 .invalidSchemaChange, "Attempt to remove a table that is currently part of the schema: '\(className)'")
         }
         let group = try writing().group
-        if let table = try group.table(named: Tables.classPrefix + className) { try group.removeTable(table) }
+        if let table = try group.table(named: Format.classPrefix + className) { try group.removeTable(table) }
         return true
     }
 }

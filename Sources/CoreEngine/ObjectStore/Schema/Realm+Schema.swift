@@ -95,10 +95,10 @@ extension Realm {
         // Read-only mode sets the schema version of a new file, but does not change an existing empty file.
         let isFixed =
             step.mode == .immutable
-            || (step.mode == .readOnly && (fileVersion != ObjectStore.notVersioned || !database.isWritable))
+            || (step.mode == .readOnly && (fileVersion != SchemaLimits.notVersioned || !database.isWritable))
         if isFixed {
             return try adopt(
-                requested, file, version: fileVersion == ObjectStore.notVersioned ? step.version : fileVersion)
+                requested, file, version: fileVersion == SchemaLimits.notVersioned ? step.version : fileVersion)
         }
         // In additive modes, changes of indexes alone are made only with a new schema version.
         if step.mode.isAdditive, fileVersion == step.version,
@@ -160,7 +160,7 @@ extension Realm {
     ) throws(RealmError) {
         var changes = planned
         let resets = step.mode.resets(changes, from: fileVersion, to: step.version)
-        let fresh = resets || fileVersion == ObjectStore.notVersioned
+        let fresh = resets || fileVersion == SchemaLimits.notVersioned
         let start = Platform.monotonicSeconds
         Log.write(
             .storage, .debug,
@@ -268,7 +268,7 @@ extension Realm {
 
     /// Throws when the mode does not allow the change from the file's schema to the requested one.
     private static func check(_ changes: [SchemaChange], _ step: SchemaStep, _ fileVersion: UInt64) throws(RealmError) {
-        let fresh = fileVersion == ObjectStore.notVersioned
+        let fresh = fileVersion == SchemaLimits.notVersioned
         switch step.mode {
         case .immutable, .readOnly:
             if step.mode == .immutable && step.version != fileVersion {
@@ -398,7 +398,7 @@ extension Realm {
         try enter(.realm)
         defer { leave() }
         try wanted.validate(configuration.schemaMode == .additiveExplicit ? .rejectEmbeddedOrphans : [])
-        guard version != ObjectStore.notVersioned else {
+        guard version != SchemaLimits.notVersioned else {
             throw RealmError(.invalidArgument, "Schema version \(version) means that there is none")
         }
         if isFrozen { return try showOnly(wanted) }

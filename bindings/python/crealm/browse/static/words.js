@@ -1,4 +1,4 @@
-// `make words` wrote this from Sources/CoreEngine/Query/Words.swift.
+// `make words` wrote this from Sources/CoreEngine/Language/Words.swift.
 
 // The usual spelling of each word, by its place in a query.
 export const WORDS = {
