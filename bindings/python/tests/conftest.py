@@ -3,6 +3,7 @@ end, and the folder with files that other implementations wrote."""
 
 import gc
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -16,6 +17,9 @@ if not os.environ.get("CREALM_TEST_INSTALLED"):
     sys.path.insert(0, str(PACKAGE_ROOT))
 
 import crealm  # noqa: E402
+
+# A shell that runs the tests in the background lets them ignore Ctrl-C; then tests that send it would wait for ever.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # With the folders `ops` (histories) and `sdk` (files of Realm's SDKs) if they were found.
 FIXTURES = Path(subprocess.run([REPOSITORY / "Scripts/fixtures.sh"], capture_output=True, text=True, check=True).stdout.strip())
