@@ -48,31 +48,45 @@ struct JSONText {
     mutating func quoted(_ text: some Sequence<UInt8>) {
         begin()
         bytes.append(0x22)
-        for byte in text {
-            switch byte {
-            case 0x22, 0x5C: bytes += [0x5C, byte]
-            case 0..<0x20: escape(byte)
-            default: bytes.append(byte)
-            }
-        }
+        let isDone: Void? = text.withContiguousStorageIfAvailable { append(escaping: $0) }
+        if isDone == nil { for byte in text { append(escaping: byte) } }
         bytes.append(0x22)
         needsComma = true
     }
 
-    private mutating func escape(_ byte: UInt8) {
-        let letter: Unicode.Scalar
+    /// Copies the stretches between characters that need an escape.
+    private mutating func append(escaping text: UnsafeBufferPointer<UInt8>) {
+        var start = 0
+        for i in text.indices where Self.isSpecial(text[i]) {
+            bytes.append(contentsOf: UnsafeBufferPointer(rebasing: text[start..<i]))
+            append(escaping: text[i])
+            start = i + 1
+        }
+        bytes.append(contentsOf: UnsafeBufferPointer(rebasing: text[start...]))
+    }
+
+    @inline(__always) private static func isSpecial(_ byte: UInt8) -> Bool {
+        byte < 0x20 || byte == 0x22 || byte == 0x5C
+    }
+
+    private mutating func append(escaping byte: UInt8) {
+        guard Self.isSpecial(byte) else { return bytes.append(byte) }
+        let letter: UInt8
         switch byte {
-        case 0x08: letter = "b"
-        case 0x09: letter = "t"
-        case 0x0A: letter = "n"
-        case 0x0C: letter = "f"
-        case 0x0D: letter = "r"
+        case 0x08: letter = UInt8(ascii: "b")
+        case 0x09: letter = UInt8(ascii: "t")
+        case 0x0A: letter = UInt8(ascii: "n")
+        case 0x0C: letter = UInt8(ascii: "f")
+        case 0x0D: letter = UInt8(ascii: "r")
+        case 0x22, 0x5C: letter = byte
         default:
             guard escapes == .standard else { return bytes.append(byte) }
-            bytes += Array("\\u00".utf8) + [Self.digit(byte >> 4), Self.digit(byte & 15)]
-            return
+            append("\\u00")
+            bytes.append(Self.digit(byte >> 4))
+            return bytes.append(Self.digit(byte & 15))
         }
-        bytes += [0x5C, UInt8(ascii: letter)]
+        bytes.append(0x5C)
+        bytes.append(letter)
     }
 
     private static func digit(_ number: UInt8) -> UInt8 { number + (number < 10 ? 0x30 : 0x57) }
