@@ -49,44 +49,61 @@ struct JSONText {
         begin()
         bytes.append(0x22)
         let isDone: Void? = text.withContiguousStorageIfAvailable { append(escaping: $0) }
-        if isDone == nil { for byte in text { append(escaping: byte) } }
+        if isDone == nil { append(escaping: Array(text)) }
         bytes.append(0x22)
         needsComma = true
     }
 
-    /// Copies the stretches between characters that need an escape.
+    private mutating func append(escaping text: [UInt8]) { text.withUnsafeBufferPointer { append(escaping: $0) } }
+
+    /// Number of bytes that are escaped in one step: their text, of at most six times as many bytes, is on the stack.
+    private static let step = 512
+
     private mutating func append(escaping text: UnsafeBufferPointer<UInt8>) {
-        var start = 0
-        for i in text.indices where Self.isSpecial(text[i]) {
-            bytes.append(contentsOf: UnsafeBufferPointer(rebasing: text[start..<i]))
-            append(escaping: text[i])
-            start = i + 1
+        let isRealm = escapes == .realm
+        for start in stride(from: 0, to: text.count, by: Self.step) {
+            withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Self.step * 6) { out in
+                var count = 0
+                for byte in text[start..<min(start + Self.step, text.count)] {
+                    if byte >= 0x20, byte != 0x22, byte != 0x5C {
+                        out[count] = byte
+                        count += 1
+                        continue
+                    }
+                    let letter = Self.letter(byte)
+                    if letter != 0 {
+                        out[count] = 0x5C
+                        out[count + 1] = letter
+                        count += 2
+                    } else if isRealm {
+                        out[count] = byte
+                        count += 1
+                    } else {
+                        out[count] = 0x5C
+                        out[count + 1] = UInt8(ascii: "u")
+                        out[count + 2] = 0x30
+                        out[count + 3] = 0x30
+                        out[count + 4] = Self.digit(byte >> 4)
+                        out[count + 5] = Self.digit(byte & 15)
+                        count += 6
+                    }
+                }
+                bytes.append(contentsOf: UnsafeBufferPointer(rebasing: out[..<count]))
+            }
         }
-        bytes.append(contentsOf: UnsafeBufferPointer(rebasing: text[start...]))
     }
 
-    @inline(__always) private static func isSpecial(_ byte: UInt8) -> Bool {
-        byte < 0x20 || byte == 0x22 || byte == 0x5C
-    }
-
-    private mutating func append(escaping byte: UInt8) {
-        guard Self.isSpecial(byte) else { return bytes.append(byte) }
-        let letter: UInt8
+    /// The character after the backslash in the short escape of a byte; 0 for a byte without one.
+    private static func letter(_ byte: UInt8) -> UInt8 {
         switch byte {
-        case 0x08: letter = UInt8(ascii: "b")
-        case 0x09: letter = UInt8(ascii: "t")
-        case 0x0A: letter = UInt8(ascii: "n")
-        case 0x0C: letter = UInt8(ascii: "f")
-        case 0x0D: letter = UInt8(ascii: "r")
-        case 0x22, 0x5C: letter = byte
-        default:
-            guard escapes == .standard else { return bytes.append(byte) }
-            append("\\u00")
-            bytes.append(Self.digit(byte >> 4))
-            return bytes.append(Self.digit(byte & 15))
+        case 0x08: UInt8(ascii: "b")
+        case 0x09: UInt8(ascii: "t")
+        case 0x0A: UInt8(ascii: "n")
+        case 0x0C: UInt8(ascii: "f")
+        case 0x0D: UInt8(ascii: "r")
+        case 0x22, 0x5C: byte
+        default: 0
         }
-        bytes.append(0x5C)
-        bytes.append(letter)
     }
 
     private static func digit(_ number: UInt8) -> UInt8 { number + (number < 10 ? 0x30 : 0x57) }
