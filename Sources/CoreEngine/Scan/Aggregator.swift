@@ -47,7 +47,9 @@ struct Aggregator {
         if isSum {
             let sum = LeafLoops.sum(node, 0, scan.count, scan.unpacked)
             integers &+= sum
-            number += Double(sum)
+            // Only averages use the double, and averages of elements of 64 bits never get here: the sum fits 64 bits.
+            // The conversion of 128 bits takes longer than all the rest.
+            number += Double(Int64(truncatingIfNeeded: sum))
             return
         }
         let leafBest = LeafLoops.extreme(node, 0, scan.count, scan.unpacked, kind)
