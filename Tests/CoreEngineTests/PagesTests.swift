@@ -6,6 +6,7 @@ import Testing
 
 /// Pages of 4056 bytes that count what is asked of them.
 private final class FakeForm: PageForm {
+    let pageCipher = PageCipher.xchacha20
     let pageSize = SealedForm.payload
 
     func position(ofPage page: Int) -> Int { page * pageSize }

@@ -30,10 +30,16 @@ enum Crypto {
     /// A digest of `message` with `count` bytes, 16 to 64. Source: BLAKE2b.
     static func digest(_ message: UnsafeRawBufferPointer, count: Int) -> [UInt8] {
         var out = [UInt8](repeating: 0, count: count)
-        guard ready else { return out }
-        crypto_generichash(
-            &out, count, message.baseAddress?.assumingMemoryBound(to: UInt8.self), UInt64(message.count), nil, 0)
+        out.withUnsafeMutableBytes { digest(message, into: $0) }
         return out
+    }
+
+    /// As `digest`, into a buffer, whose size is that of the digest.
+    static func digest(_ message: UnsafeRawBufferPointer, into out: UnsafeMutableRawBufferPointer) {
+        guard ready, let start = out.baseAddress else { return }
+        crypto_generichash(
+            start.assumingMemoryBound(to: UInt8.self), out.count,
+            message.baseAddress?.assumingMemoryBound(to: UInt8.self), UInt64(message.count), nil, 0)
     }
 
     /// A keyed hash of `message`, 32 bytes. Source: BLAKE2b.

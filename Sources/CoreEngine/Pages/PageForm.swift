@@ -7,6 +7,9 @@ protocol PageForm: AnyObject {
     /// Bytes of data in a page, a multiple of 8.
     var pageSize: Int { get }
 
+    /// The cipher of the pages.
+    var pageCipher: PageCipher { get }
+
     /// The number of pages for which the file has room.
     var pageCount: Int { get throws(RealmError) }
 

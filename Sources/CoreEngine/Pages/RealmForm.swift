@@ -15,6 +15,7 @@ final class RealmForm: PageForm {
     private let file: FileDescriptor
     private let encryption: Encryption
     private let cipher: RealmPageCipher
+    var pageCipher: PageCipher { .realm }
 
     /// Metadata pages by block, and the generation they were read in.
     private var metadata: [Int: (bytes: UnsafeMutableRawPointer, generation: Int)] = [:]

@@ -5,6 +5,7 @@
 /// time.
 final class RescuedForm: PageForm {
     private let form: SealedForm
+    var pageCipher: PageCipher { form.pageCipher }
 
     /// The newest root record that authenticates.
     private let root: SealedForm.Root?

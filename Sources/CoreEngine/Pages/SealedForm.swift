@@ -76,6 +76,7 @@ final class SealedForm: PageForm {
     let pageSize = SealedForm.payload
     let file: FileDescriptor
     var keyBlock: KeyBlock
+    var pageCipher: PageCipher { keyBlock.cipher }
     let dataKey: SecretKey
     private let keys: SecretKey
     let seal: PageSeal

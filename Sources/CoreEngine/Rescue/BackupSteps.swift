@@ -35,7 +35,8 @@ extension Realm {
 
     private func writeStep(of image: SnapshotImage, to path: String, since previous: String?) throws(RealmError) -> Int
     {
-        guard !FileSystem.exists(try FileSystem.canonical(path)) else { throw FileSystem.alreadyExists(path) }
+        let target = try FileSystem.canonical(path)
+        guard !FileSystem.exists(target) else { throw FileSystem.alreadyExists(path) }
         var settings = stepSettings(path, image.encryption)
         var known = BlockDigests(), base: [UInt8]?
         if let previous {
@@ -49,17 +50,19 @@ extension Realm {
             }
             (known, base) = (try before.digests(), before.digest)
         }
-        let scratch = ScratchFile(for: try FileSystem.canonical(path), ".tmp_step_")
+        let scratch = ScratchFile(for: target, ".tmp_step_")
         defer { scratch.remove() }
         settings.path = scratch.path
         let writer = try StepWriter(settings)
         defer { writer.realm.close() }
+        // Before the step has any data; the copy of it has the same permissions.
+        try image.copyPermissions(to: scratch.path)
         var digests = BlockDigests()
+        try digests.makeRoom(for: image.count)
         for index in 0..<image.count {
             let block = try image.read(index)
-            let digest = try digests.append(block)
-            if digest == known[index] { continue }
-            try writer.add(index, block)
+            digests.append(block)
+            if !digests.isSame(index, as: known) { try writer.add(index, block) }
         }
         try image.verifyWhole()
         // Blocks behind the new end need no record: the image ends there.
@@ -104,18 +107,15 @@ extension Realm {
         }
         let places = try BlockPlaces(chain), digests = try last.digests()
         var encryption = try configuration.encryption()
-        if last.isRealmForm {
-            encryption?.cipher = .realm
-        } else if encryption?.cipher == .realm {
-            encryption?.cipher = .xchacha20
-        }
-        let frame = last.frame, store = try last.realm.reading().store
+        if let cipher = last.cipher { encryption?.cipher = cipher }
+        let frame = last.frame, newest = try last.realm.reading(), store = newest.store
         try store.during(.copying) { () throws(RealmError) in
-            try SnapshotImage.restore(frame, to: configuration.path, encryption) { (index) throws(RealmError) in
+            try SnapshotImage.restore(frame, to: configuration.path, encryption, like: newest.database.file) {
+                (index) throws(RealmError) in
                 try store.test(index * frame.blockSize, of: frame.size)
                 guard !digests.isFree(index) else { return nil }
                 guard let place = places[index], let block = try chain[place.step].block(place.key),
-                    block.count == frame.blockSize, BlockDigests.digest(block) == digests[index]
+                    block.count == frame.blockSize, digests.isDigest(index, of: block)
                 else {
                     throw RealmError(
                         .invalidDatabase, "Block \(index) of the backup is missing or damaged",
@@ -127,35 +127,47 @@ extension Realm {
     }
 }
 
-/// The digests of the blocks of an image, in order.
+/// The digests of the blocks of an image, in order: 16 bytes for each block, zeros for a free one.
+///
+/// No known block has a digest of zeros (BLAKE2b).
 private struct BlockDigests {
-    static let size = 16
+    private static let size = 16
     private(set) var bytes: [UInt8] = []
 
     var count: Int { bytes.count / Self.size }
 
-    /// Never the digest of a block: BLAKE2b gives it to no known message.
-    static let free = [UInt8](repeating: 0, count: size)
+    /// Makes room for the digests of `count` more blocks.
+    mutating func makeRoom(for count: Int) throws(RealmError) { try bytes.makeRoom(for: count * Self.size) }
 
-    static func digest(_ block: Bytes?) -> [UInt8] { block.map { Crypto.digest($0, count: size) } ?? free }
-
-    /// Zeros beyond the end.
-    subscript(index: Int) -> [UInt8] {
-        index < count ? Array(bytes[index * Self.size..<(index + 1) * Self.size]) : Self.free
+    /// - Parameter block: nil for a free block.
+    mutating func append(_ block: Bytes?) {
+        let start = bytes.count
+        bytes.append(contentsOf: repeatElement(0, count: Self.size))
+        guard let block else { return }
+        bytes.withUnsafeMutableBytes { (all: UnsafeMutableRawBufferPointer) -> Void in
+            Crypto.digest(block, into: UnsafeMutableRawBufferPointer(rebasing: all[start...]))
+        }
     }
 
-    func isFree(_ index: Int) -> Bool { self[index] == Self.free }
-
-    mutating func append(_ block: Bytes?) throws(RealmError) -> [UInt8] {
-        let digest = Self.digest(block)
-        try append(digest)
-        return digest
+    /// Adds digests that were computed before.
+    mutating func append(digests: Bytes) throws(RealmError) {
+        try bytes.makeRoom(for: digests.count)
+        bytes.append(contentsOf: digests)
     }
 
-    mutating func append(_ more: some Collection<UInt8>) throws(RealmError) {
-        try bytes.makeRoom(for: more.count)
-        bytes.append(contentsOf: more)
+    /// Whether a block has the same digest in both images. A block that `other` lacks counts as free there.
+    func isSame(_ index: Int, as other: BlockDigests) -> Bool {
+        guard index < other.count else { return isFree(index) }
+        return slice(index).elementsEqual(other.slice(index))
     }
+
+    func isFree(_ index: Int) -> Bool { slice(index).allSatisfy { $0 == 0 } }
+
+    func isDigest(_ index: Int, of block: Bytes) -> Bool {
+        slice(index).elementsEqual(Crypto.digest(block, count: Self.size))
+    }
+
+    private func slice(_ index: Int) -> ArraySlice<UInt8> { bytes[index * Self.size..<(index + 1) * Self.size] }
 
     /// The digest of the image.
     var digest: [UInt8] { bytes.withUnsafeBytes { Crypto.digest($0, count: 32) } }
@@ -173,8 +185,8 @@ private enum StepSchema {
                 properties: [
                     Property("stepFormat", .int), Property("snapshot", .int), Property("size", .int),
                     Property("blockSize", .int), Property("topRef", .int), Property("fileFormat", .int),
-                    Property("isRealmForm", .bool), Property("digest", .data), Property("base", .data, nullable: true),
-                    Property("made", .date),
+                    Property("cipher", .int, nullable: true), Property("digest", .data),
+                    Property("base", .data, nullable: true), Property("made", .date),
                 ]),
             ObjectSchema(block, properties: [Property("index", .int), Property("data", .data, nullable: true)]),
             ObjectSchema(digests, properties: [Property("digests", .data)]),
@@ -215,6 +227,9 @@ private final class StepWriter {
     /// Bytes of blocks since the last commit.
     private var uncommitted = 0
 
+    /// The class of the blocks in the present transaction.
+    private var blocks: StepTable?
+
     init(_ settings: RealmConfiguration) throws(RealmError) {
         var settings = settings
         settings.schema = StepSchema.schema
@@ -234,10 +249,14 @@ private final class StepWriter {
     }
 
     func add(_ index: Int, _ block: Bytes?) throws(RealmError) {
-        try table(StepSchema.block).add([("index", .int(Int64(index))), ("data", block.map { .binary($0) } ?? .null)])
+        let known = blocks
+        let table = if let known { known } else { try table(StepSchema.block) }
+        blocks = table
+        try table.add([("index", .int(Int64(index))), ("data", block.map { .binary($0) } ?? .null)])
         uncommitted += block?.count ?? 64
         guard uncommitted >= 4 << 20 else { return }
         uncommitted = 0
+        blocks = nil
         try realm.commitWrite()
         try realm.beginWrite()
     }
@@ -248,20 +267,17 @@ private final class StepWriter {
             let piece = Array(digests.bytes[start..<min(start + 1 << 20, digests.bytes.count)])
             try piece.withBytes { (bytes) throws(RealmError) in try pieces.add([("digests", .binary(bytes))]) }
         }
-        let step = try table(StepSchema.step)
+        let step = try table(StepSchema.step), now = Int64(Platform.microsecondsSince1970 / 1_000_000)
         try digests.digest.withBytes { (digest) throws(RealmError) in
             try (base ?? []).withBytes { (baseBytes) throws(RealmError) in
                 try step.add([
                     ("stepFormat", .int(StepSchema.version)), ("snapshot", .int(Int64(image.version))),
                     ("size", .int(Int64(image.size))), ("blockSize", .int(Int64(image.blockSize))),
                     ("topRef", .int(Int64(image.topRef.offset))), ("fileFormat", .int(Int64(image.format))),
-                    ("isRealmForm", .bool(image.encryption?.cipher == .realm)), ("digest", .binary(digest)),
+                    ("cipher", image.encryption.map { .int(Int64($0.cipher.rawValue)) } ?? .null),
+                    ("digest", .binary(digest)),
                     ("base", base == nil ? .null : .binary(baseBytes)),
-                    (
-                        "made",
-                        .timestamp(
-                            Timestamp(seconds: Int64(Platform.microsecondsSince1970 / 1_000_000), nanoseconds: 0))
-                    ),
+                    ("made", .timestamp(Timestamp(seconds: now, nanoseconds: 0))),
                 ])
             }
         }
@@ -275,7 +291,9 @@ private final class BackupStep {
     let frame: SnapshotImage.Frame
     let digest: [UInt8]
     let base: [UInt8]?
-    let isRealmForm: Bool
+
+    /// The cipher of the file; nil for a plain one.
+    let cipher: PageCipher?
     fileprivate let blocks: StepTable
     private let pieces: StepTable
 
@@ -314,7 +332,11 @@ private final class BackupStep {
             frame = SnapshotImage.Frame(topRef: Ref(top), size: size, blockSize: blockSize, format: format)
             self.digest = digest
             base = try data("base")
-            if case .bool(true)? = try step.get(key, "isRealmForm") { isRealmForm = true } else { isRealmForm = false }
+            if case .int(let number)? = try step.get(key, "cipher") {
+                cipher = Int32(exactly: number).flatMap(PageCipher.init(rawValue:))
+            } else {
+                cipher = nil
+            }
             (self.blocks, self.pieces) = (blocks, pieces)
         } catch {
             realm.close()
@@ -327,7 +349,7 @@ private final class BackupStep {
         var digests = BlockDigests()
         for i in 0..<(try pieces.table.count()) {
             if case .binary(let piece)? = try pieces.get(try pieces.table.rows.key(at: i), "digests") {
-                try digests.append(piece)
+                try digests.append(digests: piece)
             }
         }
         guard digests.digest == digest, digests.count == (frame.size + frame.blockSize - 1) / frame.blockSize else {

@@ -16,6 +16,8 @@ final class SnapshotImage {
     let topRef: Ref
     let version: UInt64
     let format: UInt8
+
+    /// The secret of the file, with the cipher that its pages have.
     let encryption: Encryption?
 
     private let source: DatabaseFile
@@ -41,7 +43,9 @@ final class SnapshotImage {
         }
         if let damage = transaction.damage { throw damage }
         source = transaction.database.file
-        encryption = source.encryption
+        var encryption = source.encryption
+        if let cipher = source.pages?.form.pageCipher { encryption?.cipher = cipher }
+        self.encryption = encryption
         format = transaction.database.format
         topRef = transaction.topRef
         version = transaction.version
@@ -88,6 +92,11 @@ final class SnapshotImage {
         return Bytes(start: block.base, count: blockSize)
     }
 
+    /// Gives a file that has been made the permissions of the file of the image.
+    func copyPermissions(to path: String) throws(RealmError) {
+        try FileDescriptor(path: path, access: .readOnly).copyPermissions(of: source.file)
+    }
+
     /// Throws if pages of the file were lost: then blocks may have zeros in place of data.
     func verifyWhole() throws(RealmError) {
         try view.verifyWhole()
@@ -105,23 +114,32 @@ final class SnapshotImage {
     }
 
     /// Writes a new file. It gets its name when it is complete and on the disk; an error leaves no file behind.
-    /// - Parameter block: the bytes of a block, or nil for free space; called in ascending order.
+    /// - Parameters:
+    ///   - model: a file whose permissions the new file gets.
+    ///   - block: the bytes of a block, or nil for free space; called in ascending order.
     static func restore(
-        _ frame: Frame, to given: String, _ encryption: Encryption?, _ block: (Int) throws(RealmError) -> Bytes?
+        _ frame: Frame, to given: String, _ encryption: Encryption?, like model: DatabaseFile,
+        _ block: (Int) throws(RealmError) -> Bytes?
     ) throws(RealmError) {
         let path = try FileSystem.canonical(given)
         guard !FileSystem.exists(path) else { throw FileSystem.alreadyExists(path) }
         try Transaction.makingCopy(path) { (temporary) throws(RealmError) in
             let target = try DatabaseFile(
-                path: temporary, access: .createNew, needsSlab: false, encryption: encryption, room: frame.size)
+                path: temporary, access: .createNew, needsSlab: false, encryption: encryption, room: frame.size,
+                permissions: try model.file.permissions())
+            // While this process lives, no other process takes the file for an abandoned one.
             _ = target.file.tryLock(.exclusive)
+            target.file.copyPermissions(of: model.file)
             try target.initialize(durable: false)
             guard target.pages?.pageSize ?? plainBlockSize == frame.blockSize else {
                 throw RealmError(
                     .illegalCombination, "The file needs a key or passphrase exactly if its backup steps have one",
                     path: path)
             }
-            guard frame.size > 0 else { return target.file }
+            guard frame.size > 0 else {
+                try target.file.synchronizeData()
+                return target.file
+            }
             target.pages?.beginWrite(others: false)
             var unsettled = 0
             for index in 0..<(frame.size + frame.blockSize - 1) / frame.blockSize {

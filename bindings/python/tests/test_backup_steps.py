@@ -9,6 +9,7 @@ import pytest
 
 import crealm
 from crealm.cli import main
+from test_interrupt import Interrupting, until
 
 SECRETS = [{}, {"key": bytes(range(64))}, {"key": bytes(64), "page_cipher": "realm"}, {"key": bytes(64), "page_cipher": "aes256gcm"}]
 
@@ -210,19 +211,45 @@ def test_encryption_must_match(tmp_path):
     assert b"somebody" not in (tmp_path / "out.realm").read_bytes()
 
 
+@pytest.mark.parametrize("secret", SECRETS)
+def test_steps_keep_cipher_and_permissions(tmp_path, secret):
+    """Also when the program that makes the step does not name the cipher."""
+    path, step, out = tmp_path / "notes.realm", tmp_path / "0.step", tmp_path / "out.realm"
+    key = {name: value for name, value in secret.items() if name == "key"}
+    crealm.open(path, schema=[Note], **secret).close()
+    path.chmod(0o600)
+    with crealm.open(path, **key) as db:
+        db.backup_since(None, step)
+    crealm.restore([step], out, **key)
+    for made in (step, out):
+        facts = crealm.file_info(made, **key)
+        assert facts.cipher == crealm.file_info(path, **key).cipher and facts.use == "write"
+        assert made.stat().st_mode & 0o777 == 0o600
+
+
 def test_steps_can_be_interrupted(tmp_path):
+    """Calls are repeated until one of them lasts long enough to be asked whether it goes on."""
     with crealm.open(tmp_path / "notes.realm", schema=[Note]) as db:
         with db.write():
             db.add_many("Note", ({"id": n, "text": "a", "data": os.urandom(5000), "tags": []} for n in range(12000)))
-        with pytest.raises(crealm.Interrupted):
-            db.backup_since(None, tmp_path / "0.step", progress=lambda *_: False)
-        assert not list(tmp_path.glob("*step*"))
+        db.backup_since(None, tmp_path / "whole.step")
+
+        def again(call):
+            (tmp_path / "new").unlink(missing_ok=True)
+            call()
+
+        with Interrupting(db):
+            until(crealm.Interrupted, lambda: again(lambda: db.backup_since(None, tmp_path / "new")))
+        assert not list(tmp_path.glob("new*"))
         told = []
-        db.backup_since(None, tmp_path / "0.step", progress=lambda *step: told.append(step))
+
+        def ends(*step):
+            told.append(step)
+            return False
+
+        until(crealm.Interrupted, lambda: again(lambda: crealm.restore([tmp_path / "whole.step"], tmp_path / "new", progress=ends)))
+        assert not list(tmp_path.glob("new*"))
         assert told and all(activity == "copying" and done <= total for activity, done, total in told)
-    with pytest.raises(crealm.Interrupted):
-        crealm.restore([tmp_path / "0.step"], tmp_path / "out.realm", progress=lambda *_: False)
-    assert not list(tmp_path.glob("out*"))
 
 
 def test_the_command_line(tmp_path, chain, capsys):

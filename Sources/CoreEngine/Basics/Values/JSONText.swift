@@ -25,7 +25,7 @@ struct JSONText {
     }
 
     /// Allocates memory for more bytes, so that the next pieces allocate none.
-    /// - Throws: 1000 if there is too little memory.
+    /// - Throws: 1003 if there is too little memory.
     mutating func makeRoom(for count: Int) throws(RealmError) { try bytes.makeRoom(for: count) }
 
     // MARK: Values
