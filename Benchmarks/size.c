@@ -8,6 +8,7 @@
  *             lists   … changes one list of a random object: appends, erases or sets
  *             classes … changes one object of each of three classes
  *             shrink  … as int, after nine of ten objects were deleted in one transaction
+ *             insert  … inserts an object
  *   PINS      pinned versions: 0, or 1 (frozen before the first commit), or more (frozen at equal intervals)
  *
  * Prints a line for each twentieth of the commits: commits, bytes of the file, bytes passed to write calls per commit,
@@ -228,6 +229,10 @@ int main(int count, char** arguments) {
                 realm_object_t* other = F(realm_object_create_with_primary_key)(realm, classes[c].key, of_int(ids[which]));
                 F(realm_set_value)(other, keys[c][1], of_int((int64_t)(next_random() % 1000000)), false);
                 F(realm_set_value)(other, keys[c][2], of_text(text, 20), false);
+                F(realm_release)(other);
+            } else if (!strcmp(workload, "insert")) {
+                realm_object_t* other = F(realm_object_create_with_primary_key)(realm, classes[c].key, of_int(next_id++));
+                check(F(realm_set_value)(other, keys[c][2], of_text(text, next_random() % 41), false), "set");
                 F(realm_release)(other);
             } else {
                 F(realm_set_value)(object, keys[c][1], of_int((int64_t)(next_random() % 1000000)), false);

@@ -5,7 +5,10 @@
 /// lists. They are written in post-order into as few extents as free space allows, through one buffer, so that they
 /// need one `pwrite`. Leaves of trees live long. Each leaf goes into a hole that another leaf left, if a hole of its
 /// size exists: a leaf in the middle of an extent would prevent the reuse of the whole extent, and the free lists would
-/// grow with every commit.
+/// grow with every commit. If all nodes of a leaf have changed, they go into one hole, with one `pwrite`, on condition
+/// that this commit also frees a chunk of about that size: so the file always has such holes. Otherwise each node has a
+/// hole of its own: nodes that are in use next to free ones make holes shorter. Leaves that one of the last two commits
+/// wrote are placed like upper nodes, because the next commits will probably replace them, too.
 ///
 /// Nothing that the previous snapshot uses is overwritten: if anything fails, the file still contains the previous
 /// snapshot.
@@ -31,6 +34,9 @@ struct CommitWriter {
 
     /// End of the last leaf that was placed in a hole.
     private var lastLeafEnd = 0
+
+    /// The free rest of the hole for all changed nodes of the current leaf; empty when each node has its own.
+    private var leafHole = FileChunk(offset: 0, size: 0)
 
     /// `gathersLeaves`: whether all nodes of a changed leaf are written, also the unchanged ones. `leafLeft`: upper
     /// bound of the bytes that are left of the current leaf; nil when it is not gathered. `leafPages`: the free rest of
@@ -137,6 +143,8 @@ struct CommitWriter {
         holeLimit = file.isEncrypted ? 0 : min(total, HoleIndex.sizeLimit)
         gathersLeaves = file.isEncrypted && free.restSize > (logicalSize + total) / 8
         holesLeft = isTight && cut == nil ? CommitRecord.maxExtents - 7 : .max
+        let recent = store.recent
+        freedSizes = holeLimit == 0 ? [] : freed.filter { !recent.contains($0.offset) }.map(\.size).sorted()
         near = recordAt == 0 ? 0 : recordAt + CommitRecord.size
         let content = leavesRecord && total <= CommitRecord.contentLimit ? Checksum() : nil
         // Small for small commits, so that the buffer needs no fresh pages.
@@ -237,11 +245,17 @@ struct CommitWriter {
     @inline(never) private mutating func writeChild(_ child: Ref, _ isInLeaf: Bool, _ depth: Int) throws(RealmError)
         -> Ref
     {
-        let isLeaf = try !store.node(child).isInner
-        let isGathered = isLeaf ? try beginLeaf(child) : false
-        let written = try write(child, isInLeaf: isInLeaf || isLeaf, depth: depth + 1)
-        if isGathered { endLeaf() }
-        return written
+        let node = try store.node(child)
+        guard !node.isInner else { return try write(child, isInLeaf: isInLeaf, depth: depth + 1) }
+        if try beginLeaf(child) {
+            defer { endLeaf() }
+            return try write(child, isInLeaf: true, depth: depth + 1)
+        }
+        guard !isInLeaf else { return try write(child, isInLeaf: true, depth: depth + 1) }
+        guard !store.isRecent(node) else { return try write(child, depth: depth + 1) }
+        try takeLeafHole(child, node)
+        defer { closeLeafHole() }
+        return try write(child, isInLeaf: true, depth: depth + 1)
     }
 
     /// Writes a node without refs.
@@ -388,9 +402,41 @@ struct CommitWriter {
 
     // MARK: Placement
 
+    /// The sizes of chunks that this commit frees and that no leaf has counted on; without places of the last commits.
+    private var freedSizes: [Int]
+
+    /// Takes a hole with room for all nodes of a leaf, if all of them have changed, there is such a hole, and the commit
+    /// frees a chunk of about the same size.
+    @inline(never) private mutating func takeLeafHole(_ leaf: Ref, _ root: Node) throws(RealmError) {
+        guard holeLimit > 0, holesLeft > 0, !freedSizes.isEmpty, root.hasRefs else { return }
+        for i in 0..<root.count {
+            if let child = try root.slot(i).subtree, store.isInFile(child) { return }
+        }
+        let size = try Self.measure(store, leaf, wide: wideRefs, depth: 0)
+        let i = freedSizes.place { $0 < size - size / 8 }
+        guard size < HoleIndex.sizeLimit, i < freedSizes.count,
+            let at = free.takeHole(size, below: HoleIndex.sizeLimit) ?? free.takeFront(size, least: 4 * holeLimit)
+        else { return }
+        freedSizes.remove(at: i)
+        leafHole = FileChunk(offset: at, size: size)
+    }
+
+    private mutating func closeLeafHole() {
+        free.giveBack(leafHole)
+        leafHole = FileChunk(offset: 0, size: 0)
+    }
+
     /// A place for a node of a leaf; nil when it must be placed like the upper nodes.
     private mutating func placeInLeaf(_ size: Int) throws(RealmError) -> Int? {
         if let leafLeft { return try placeGathered(size, left: leafLeft) }
+        if size <= leafHole.size {
+            let at = leafHole.offset
+            leafHole = FileChunk(offset: at + size, size: leafHole.size - size)
+            if at != lastLeafEnd { holesLeft -= 1 }
+            lastLeafEnd = at + size
+            remaining -= size
+            return at
+        }
         guard size < holeLimit, holesLeft > 0,
             let at = free.takeHole(size, below: holeLimit) ?? free.takeFront(size, least: 4 * holeLimit)
         else { return nil }

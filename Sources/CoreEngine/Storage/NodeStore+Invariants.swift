@@ -22,7 +22,7 @@ extension NodeStore {
                 guard at & 15 == 0, at >= slabStart, at <= slabEnd - 16 else {
                     throw .corrupt("free chunk outside of the slab", at: at)
                 }
-                let size = slabSize(at)
+                let size = slabSize(base + at)
                 guard Self.sizeClass(size) == (bin, size), size <= slabEnd - at else {
                     throw .corrupt("free chunk in the list of another size", at: at)
                 }
@@ -55,13 +55,10 @@ extension NodeStore {
         let node = try node(ref)
         // Nodes of the file do not refer to the slab.
         guard !isInFile(ref) else { return }
-        chunks.append(FileChunk(offset: ref.offset, size: slabSize(ref.offset)))
+        chunks.append(FileChunk(offset: ref.offset, size: slabSize(base + ref.offset)))
         guard node.hasRefs else { return }
         for i in 0..<node.count {
             if let child = try node.slot(i).subtree { try collect(child, &chunks, depth: depth + 1) }
         }
     }
-
-    /// The size of a chunk; its first four bytes hold it in units of eight.
-    private func slabSize(_ at: Int) -> Int { Int((base + at).load(as: UInt32.self)) &* 8 }
 }

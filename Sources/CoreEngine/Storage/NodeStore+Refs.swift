@@ -17,6 +17,7 @@ extension NodeStore {
             guard node.hasRefs else { throw .corrupt("integers stand where refs are expected", at: node.ref.offset) }
             guard refsAreInside else { throw .corrupt("ref beyond the end of the file", at: node.ref.offset) }
         }
+        markCopy(copy, of: node)
         free(node)
         return copy
     }

@@ -1,9 +1,9 @@
 /// The nodes of one transaction: translates refs, and for a writer allocates, copies and frees nodes in the slab.
 ///
 /// The slab is memory behind the file's map (`AddressSpace`), so translation is one addition for file and slab alike.
-/// Slab nodes keep their capacity in the first four bytes of the header; freed nodes go to a list per size class. All
-/// has-refs nodes in the slab are 64 bits wide, so that storing a ref never moves them; `CommitWriter` narrows them
-/// again.
+/// Slab nodes keep their capacity in the first four bytes of the header, and there a mark if they are copies of nodes
+/// that one of the last commits wrote; freed nodes go to a list per size class. All has-refs nodes in the slab are 64
+/// bits wide, so that storing a ref never moves them; `CommitWriter` narrows them again.
 ///
 /// Thread rule: one thread at a time. The slab belongs to the only writer of the `DatabaseFile`.
 final class NodeStore {
@@ -49,6 +49,9 @@ final class NodeStore {
     /// File nodes that this transaction replaced or deleted.
     var freedInFile: [FileChunk] = []
     private var freedBytes = 0
+
+    /// Places that the last commits wrote, in order. Copies of nodes from there are marked.
+    private(set) var recent: [FileChunk] = []
 
     /// `destroy` measures the file again when `freedBytes` exceeds this.
     private var freedRoom = 0
@@ -166,8 +169,10 @@ final class NodeStore {
     }
 
     /// Starts a write transaction with an empty slab.
-    func beginWrite(slabCommitted: Int) {
+    /// - Parameter recent: places that the last commits wrote, in order.
+    func beginWrite(slabCommitted: Int, recent: [FileChunk] = []) {
         isWritable = true
+        self.recent = recent
         slabEnd = slabStart
         self.slabCommitted = slabStart + slabCommitted
         freedInFile.removeAll(keepingCapacity: true)
@@ -338,8 +343,30 @@ final class NodeStore {
         return Node(address: address, ref: Ref(at), count: header.count, width: header.width, flags: header.flags)
     }
 
+    /// The bit in the first four bytes of a slab node that marks a copy of a node that one of the last commits wrote.
+    private static let recentMark: UInt32 = 1 << 31
+
+    /// The bytes of a slab node, its header included.
+    @inline(__always) func slabSize(_ address: UnsafeMutableRawPointer) -> Int {
+        Int(address.load(as: UInt32.self) & ~Self.recentMark) &* 8
+    }
+
     /// Bytes of payload that fit into a slab node.
-    @inline(__always) func capacity(_ node: Node) -> Int { Int(node.address.load(as: UInt32.self)) &* 8 &- 8 }
+    @inline(__always) func capacity(_ node: Node) -> Int { slabSize(node.address) &- 8 }
+
+    /// Whether a slab node is the copy of a node that one of the last commits wrote.
+    func isRecent(_ node: Node) -> Bool { node.address.load(as: UInt32.self) & Self.recentMark != 0 }
+
+    /// Marks a copy if one of the last commits wrote the original, or the original is marked. Large transactions leave
+    /// out the marks: they have other places for their nodes.
+    func markCopy(_ copy: Node, of original: Node) {
+        guard !recent.isEmpty, freedInFile.count < Self.markLimit else { return }
+        guard isInFile(original.ref) ? recent.contains(original.ref.offset) : isRecent(original) else { return }
+        let first = copy.address.load(as: UInt32.self)
+        copy.address.storeBytes(of: first | Self.recentMark, as: UInt32.self)
+    }
+
+    private static let markLimit = 4096
 
     /// Writes count, width and flags of a changed slab node back to its header.
     @inline(__always) func storeHeader(_ node: Node) {
@@ -351,7 +378,7 @@ final class NodeStore {
     func free(_ node: Node) {
         isTouched = true
         if node.ref.offset >= slabStart {
-            let (bin, _) = Self.sizeClass(Int(node.address.load(as: UInt32.self)) &* 8)
+            let (bin, _) = Self.sizeClass(slabSize(node.address))
             node.address.storeBytes(of: bins[bin], toByteOffset: 8, as: Int.self)
             bins[bin] = node.ref.offset
         } else {
@@ -393,6 +420,7 @@ final class NodeStore {
         var copy = try allocate(node.header, capacity: capacity)
         CMemory.copy(copy.payload, node.payload, keep)
         copy.count = node.count
+        markCopy(copy, of: node)
         free(node)
         return copy
     }

@@ -373,6 +373,7 @@ extension Database {
             lockFile?.shared.isUncertain = false
         }
         file.pages?.noteOwn(result.version)
+        recent.add(result.version, result.content?.extents)
         let new = SharedState.Version(number: result.version, topRef: result.topRef, logicalSize: result.logicalSize)
         publish(new)
         return new

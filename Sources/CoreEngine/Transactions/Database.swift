@@ -84,6 +84,9 @@ package final class Database: @unchecked Sendable {
     /// Space that pinned versions leave free. For the writer.
     var pinnedSpace = PinnedSpace()
 
+    /// Where the last commits wrote. For the writer.
+    var recent = RecentPlaces()
+
     /// How far the file has shrunk. For the writer.
     var shrinking = Shrinking()
 

@@ -259,7 +259,7 @@ package final class Transaction {
             let encoder: ChangesetEncoder
             if let known = self.encoder { encoder = known } else { encoder = ChangesetEncoder(try HiddenMemory(4096)) }
             self.encoder = encoder
-            store.beginWrite(slabCommitted: database.takeSlab())
+            store.beginWrite(slabCommitted: database.takeSlab(), recent: database.recent.places(before: version))
             encoder.reset()
             group.log = encoder
             damage = nil
