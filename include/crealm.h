@@ -239,9 +239,9 @@ RLM_API crealm_durability_e crealm_config_get_durability(const realm_config_t* c
 
 /** Sets when the commits of a realm make its file shorter.
  *
- *  When the file has at least least_size bytes, and more than free_percent percent of it is free space, each
- *  commit moves some data from the end of the file to free space further in, and cuts the end off as soon as
- *  no version that is in use reaches there. Readers and other writers go on meanwhile. Without this call:
+ *  When the file has at least least_size bytes, and more than free_percent percent of it is free space, commits
+ *  move some data from the end of the file to free space further in, and cut the end off as soon as no version
+ *  that is in use reaches there. After some commits that gained nothing, the next ones move nothing for a while. Readers and other writers go on meanwhile. Without this call:
  *  1048576 and 50.
  *
  *  least_size:   in bytes.
@@ -294,10 +294,12 @@ RLM_API bool crealm_backup_since(realm_t* realm, const char* previous, const cha
  *
  *  Each block is compared with the digest in its step. The file gets its name when it is complete and on the disk.
  *
- *  config: path and key or passphrase of the new file; the steps have the same key. No file may exist at the path.
+ *  config: path and key or passphrase of the new file; the steps have the same key. The file gets the cipher of the
+ *          last step. No file may exist at the path.
  *  steps:  the paths of the steps, in their order; the first one is the one made without a previous step.
  *  Thread: any.
- *  Errors: FILE_ALREADY_EXISTS; INVALID_ARGUMENT; ILLEGAL_COMBINATION when the steps do not form a chain;
+ *  Errors: FILE_ALREADY_EXISTS; INVALID_ARGUMENT; ILLEGAL_COMBINATION when the steps do not form a chain, and for
+ *          a config without a path or in memory;
  *          INVALID_DATABASE when a step is damaged; file errors. After an error there is no new file. */
 RLM_API bool crealm_restore(const realm_config_t* config, const char* const* steps, size_t num_steps);
 

@@ -199,10 +199,13 @@ final class FileDescriptor: @unchecked Sendable {  // Only `close` changes `fd`,
         try self.rename(to: new)
     }
 
-    /// Copies the permissions of `other`.
+    /// Copies the permissions of `other`, and its group if this process may. Otherwise the group of this file gets no
+    /// more rights than all other users. The owner stays.
     func copyPermissions(of other: FileDescriptor) {
-        var info = stat()
-        if system.fstat(other.fd, &info) == 0 { _ = system.fchmod(fd, info.st_mode & 0o7777) }
+        guard var wanted = try? other.rights(), let own = try? rights() else { return }
+        wanted.user = own.user
+        wanted.permissions &= 0o777
+        setRights(wanted)
     }
 
     /// Device and inode: equal for two opens of one file.

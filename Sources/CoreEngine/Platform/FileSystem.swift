@@ -120,6 +120,31 @@ enum FileSystem {
         }
     }
 
+    /// Removes the files of a folder whose names end in `suffix` and two numbers, that nothing was written to for a
+    /// minute, and that no process has locked. A process that has just made such a file may not have locked it yet.
+    /// - Parameter lock: as in the other function.
+    static func removeAbandoned(in folder: String, suffix: String, lock: String = "") {
+        for name in names(in: folder) where hasTwoNumbers(name, behind: suffix) {
+            let path = folder == "/" ? "/" + name : folder + "/" + name
+            guard let age = age(path), age > 60 else { continue }
+            removeAbandoned(path, lock: lock) { $0.isEmpty }
+        }
+    }
+
+    private static func hasTwoNumbers(_ name: String, behind suffix: String) -> Bool {
+        var rest = name[...], numbers = 0
+        while numbers < 2 {
+            let digits = rest.reversed().prefix { $0.isASCII && $0.isNumber }.count
+            guard digits > 0 else { return false }
+            rest = rest.dropLast(digits)
+            numbers += 1
+            guard numbers < 2 else { break }
+            guard rest.last == "_" else { return false }
+            rest = rest.dropLast()
+        }
+        return rest.hasSuffix(suffix)
+    }
+
     /// The names in a folder; empty when it cannot be listed.
     private static func names(in folder: String) -> [String] {
         guard let dir = system.opendir(folder) else { return [] }

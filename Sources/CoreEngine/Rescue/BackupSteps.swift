@@ -40,6 +40,9 @@ extension Realm {
         var settings = stepSettings(path, image.encryption)
         var known = BlockDigests(), base: [UInt8]?
         if let previous {
+            guard try FileSystem.canonical(previous) != image.path else {
+                throw RealmError(.illegalCombination, "'\(previous)' is no backup step", path: previous)
+            }
             settings.path = previous
             let before = try BackupStep(settings)
             defer { before.realm.close() }
@@ -86,9 +89,12 @@ extension Realm {
     /// - Parameters:
     ///   - steps: the paths of the steps, the first one first. All have the key or passphrase of the configuration.
     ///   - configuration: path and key of the new file; 1020 when a file exists there.
-    /// - Throws: 1002 when the steps do not form a chain; 1021 when a block is not what its step says.
+    /// - Throws: 1002 when the steps do not form a chain; 1021 when the last step or a block is damaged.
     public static func restore(_ steps: [String], to configuration: RealmConfiguration) throws(RealmError) {
         try configuration.check()
+        guard !configuration.isInMemory, !configuration.path.isEmpty else {
+            throw RealmError(.illegalCombination, "A restored Realm needs the path of a file", path: configuration.path)
+        }
         var chain: [BackupStep] = []
         defer { for step in chain { step.realm.close() } }
         for path in steps {
@@ -97,7 +103,7 @@ extension Realm {
             let step = try BackupStep(settings)
             chain.append(step)
             let before = chain.dropLast().last
-            guard step.base == before?.digest else {
+            guard step.description.base == before?.digest else {
                 let wanted = before.map { "the step after '\($0.realm.configuration.path)'" } ?? "a first step"
                 throw RealmError(.illegalCombination, "The backup step '\(path)' is not \(wanted)", path: path)
             }
@@ -105,9 +111,9 @@ extension Realm {
         guard let last = chain.last else {
             throw RealmError(.illegalCombination, "No backup steps to restore from", path: configuration.path)
         }
-        let places = try BlockPlaces(chain), digests = try last.digests()
+        let digests = try last.digests(), places = try BlockPlaces(chain)
         var encryption = try configuration.encryption()
-        if let cipher = last.cipher { encryption?.cipher = cipher }
+        if let cipher = last.description.cipher { encryption?.cipher = cipher }
         let frame = last.frame, newest = try last.realm.reading(), store = newest.store
         try store.during(.copying) { () throws(RealmError) in
             try SnapshotImage.restore(frame, to: configuration.path, encryption, like: newest.database.file) {
@@ -171,6 +177,32 @@ private struct BlockDigests {
 
     /// The digest of the image.
     var digest: [UInt8] { bytes.withUnsafeBytes { Crypto.digest($0, count: 32) } }
+}
+
+/// What a step says of its image beside the blocks.
+private struct StepDescription {
+    let frame: SnapshotImage.Frame
+
+    /// The version.
+    let snapshot: UInt64
+
+    /// The cipher of the file; nil for a plain one.
+    let cipher: PageCipher?
+
+    /// The digest of the step before; nil for a first step.
+    let base: [UInt8]?
+
+    /// The digest of the step: of the description and of the digests of all blocks.
+    func digest(_ digests: BlockDigests) -> [UInt8] {
+        var bytes = digests.digest
+        let numbers: [UInt64] = [
+            UInt64(StepSchema.version), snapshot, UInt64(frame.size), UInt64(frame.blockSize),
+            UInt64(frame.topRef.offset), UInt64(frame.format), cipher.map { UInt64($0.rawValue) + 1 } ?? 0,
+        ]
+        for number in numbers { withUnsafeBytes(of: number.littleEndian) { bytes.append(contentsOf: $0) } }
+        bytes.append(contentsOf: base ?? [])
+        return bytes.withUnsafeBytes { Crypto.digest($0, count: 32) }
+    }
 }
 
 /// Names of the classes of a step, and what they have.
@@ -268,7 +300,11 @@ private final class StepWriter {
             try piece.withBytes { (bytes) throws(RealmError) in try pieces.add([("digests", .binary(bytes))]) }
         }
         let step = try table(StepSchema.step), now = Int64(Platform.microsecondsSince1970 / 1_000_000)
-        try digests.digest.withBytes { (digest) throws(RealmError) in
+        let frame = SnapshotImage.Frame(
+            topRef: image.topRef, size: image.size, blockSize: image.blockSize, format: image.format)
+        let description = StepDescription(
+            frame: frame, snapshot: image.version, cipher: image.encryption?.cipher, base: base)
+        try description.digest(digests).withBytes { (digest) throws(RealmError) in
             try (base ?? []).withBytes { (baseBytes) throws(RealmError) in
                 try step.add([
                     ("stepFormat", .int(StepSchema.version)), ("snapshot", .int(Int64(image.version))),
@@ -288,12 +324,11 @@ private final class StepWriter {
 /// An existing step, opened for reading.
 private final class BackupStep {
     let realm: Realm
-    let frame: SnapshotImage.Frame
+    let description: StepDescription
     let digest: [UInt8]
-    let base: [UInt8]?
 
-    /// The cipher of the file; nil for a plain one.
-    let cipher: PageCipher?
+    var frame: SnapshotImage.Frame { description.frame }
+
     fileprivate let blocks: StepTable
     private let pieces: StepTable
 
@@ -329,14 +364,14 @@ private final class BackupStep {
             guard blockSize > 0, blockSize <= 1 << 20, top < max(size, 1), top & 7 == 0, size < 1 << 47,
                 let format = UInt8(exactly: try number("fileFormat")), let digest = try data("digest")
             else { throw RealmError(.invalidDatabase, "A damaged backup step", path: settings.path) }
-            frame = SnapshotImage.Frame(topRef: Ref(top), size: size, blockSize: blockSize, format: format)
-            self.digest = digest
-            base = try data("base")
+            var cipher: PageCipher?
             if case .int(let number)? = try step.get(key, "cipher") {
                 cipher = Int32(exactly: number).flatMap(PageCipher.init(rawValue:))
-            } else {
-                cipher = nil
             }
+            description = StepDescription(
+                frame: SnapshotImage.Frame(topRef: Ref(top), size: size, blockSize: blockSize, format: format),
+                snapshot: UInt64(try number("snapshot")), cipher: cipher, base: try data("base"))
+            self.digest = digest
             (self.blocks, self.pieces) = (blocks, pieces)
         } catch {
             realm.close()
@@ -344,7 +379,7 @@ private final class BackupStep {
         }
     }
 
-    /// The digests of all blocks; an error if they are not those that the step names.
+    /// The digests of all blocks; an error if they, or the description of the step, are damaged.
     func digests() throws(RealmError) -> BlockDigests {
         var digests = BlockDigests()
         for i in 0..<(try pieces.table.count()) {
@@ -352,9 +387,12 @@ private final class BackupStep {
                 try digests.append(digests: piece)
             }
         }
-        guard digests.digest == digest, digests.count == (frame.size + frame.blockSize - 1) / frame.blockSize else {
+        guard description.digest(digests) == digest,
+            digests.count == (frame.size + frame.blockSize - 1) / frame.blockSize
+        else {
             throw RealmError(
-                .invalidDatabase, "The digests of the backup step are damaged", path: realm.configuration.path)
+                .invalidDatabase, "The backup step '\(realm.configuration.path)' is damaged",
+                path: realm.configuration.path)
         }
         return digests
     }

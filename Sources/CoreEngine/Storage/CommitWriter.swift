@@ -40,8 +40,12 @@ struct CommitWriter {
 
     /// `gathersLeaves`: whether all nodes of a changed leaf are written, also the unchanged ones. `leafLeft`: upper
     /// bound of the bytes that are left of the current leaf; nil when it is not gathered. `leafPages`: the free rest of
-    /// its pages.
+    /// its pages. `gatheringLeft`: the bytes that gathering may still write.
     private let gathersLeaves: Bool
+    private var gatheringLeft: Int
+
+    /// Upper bound for the bytes of a free list, and what is written with it.
+    private let listBound: Int
     private var leafLeft: Int?
     private var leafPages = FileChunk(offset: 0, size: 0)
 
@@ -134,19 +138,29 @@ struct CommitWriter {
         self.leavesRecord = leavesRecord
         self.cut = cut
         self.hasShrunk = hasShrunk
-        var total = Self.listsBound(free, freed, leavesRecord)
+        let bounds = Self.listBounds(free, freed, leavesRecord, isWide: wideRefs)
+        listBound = bounds[2]
+        var total = bounds.reduce(0, +)
         for root in roots { total += try Self.measure(store, root, wide: wideRefs, depth: 0) }
         remaining = total
         // Each hole costs a separate write. While little space is free, few holes are used, which keeps the free lists
         // short; a record holds the places of 27 writes.
         let isTight = free.usableSize < logicalSize / 16 + (64 << 10)
         holeLimit = file.isEncrypted ? 0 : min(total, HoleIndex.sizeLimit)
-        gathersLeaves = file.isEncrypted && free.restSize > (logicalSize + total) / 8
+        if file.isEncrypted {
+            gathersLeaves = free.restSize > (logicalSize + total) / 8
+            gatheringLeft = .max
+        } else {
+            let chunks = free.usable.count + free.withheld.count + free.locked.count + freed.count
+            gathersLeaves = chunks > Self.manyChunks
+            gatheringLeft = gathersLeaves ? chunks * Self.bytesOfChunk : 0
+        }
         holesLeft = isTight && cut == nil ? CommitRecord.maxExtents - 7 : .max
         let recent = store.recent
         freedSizes = holeLimit == 0 ? [] : freed.filter { !recent.contains($0.offset) }.map(\.size).sorted()
         near = recordAt == 0 ? 0 : recordAt + CommitRecord.size
-        let content = leavesRecord && total <= CommitRecord.contentLimit ? Checksum() : nil
+        let most = total + (file.isEncrypted ? 0 : gatheringLeft)
+        let content = leavesRecord && most <= CommitRecord.contentLimit ? Checksum() : nil
         // Small for small commits, so that the buffer needs no fresh pages.
         let bufferSize = min(1 << 20, Format.roundUp(total + 4096, to: 32 << 10))
         let memory = try file.commitMemory(bufferSize + Self.leafBufferSize)
@@ -157,11 +171,14 @@ struct CommitWriter {
 
     private static let leafBufferSize = 32 << 10
 
-    /// Upper bound for the bytes of free lists, top array and record, together with the unused ends of their extents.
-    private static func listsBound(_ free: FreeSpace, _ freed: [FileChunk], _ leavesRecord: Bool) -> Int {
-        // Each entry takes at most 24 bytes; extents and their unused ends add a few entries.
+    /// Upper bounds for the bytes of the three free lists; the third bound includes the top array and the record.
+    private static func listBounds(_ free: FreeSpace, _ freed: [FileChunk], _ leavesRecord: Bool, isWide: Bool) -> [Int]
+    {
+        // Extents and their unused ends add a few entries.
         let entries = free.usable.count + free.withheld.count + free.locked.count + freed.count + 16
-        return Format.padded(24 * entries + 3 * 8 + 8 + 12 * 8) + (leavesRecord ? CommitRecord.size : 0)
+        let positions = 8 + Format.padded(entries * (isWide ? 8 : 4))
+        let versions = 8 + Format.padded(entries * (free.newestVersion < 1 << 30 ? 4 : 8))
+        return [positions, positions, versions + 8 + 12 * 8 + (leavesRecord ? CommitRecord.size : 0)]
     }
 
     private static func merged(_ chunks: [FileChunk]) throws(RealmError) -> [FileChunk] {
@@ -289,21 +306,59 @@ struct CommitWriter {
 
     // MARK: Gathering
 
-    // Encrypted files are written in whole pages, and a page cannot be written while a single node on it is in use.
-    // When such pages waste much of the file, a commit moves all nodes of each leaf that it changes to pages of that
-    // leaf. The pages where these nodes were become free.
+    // A commit moves all nodes of a leaf that it changes to one place in two cases. The places where these nodes were
+    // become free.
+    //
+    // Encrypted files are written in whole pages, and a page cannot be written while a single node on it is in use:
+    // leaves are gathered when such pages waste much of the file.
+    //
+    // In plain files the nodes of a leaf get scattered over the file when they change one by one, and the holes between
+    // them become short. Each commit writes the list of all free chunks. When this list is long, a commit gathers
+    // scattered leaves, at most as many bytes as the list has: a leaf that was gathered leaves one long hole in place of
+    // many short ones.
 
     /// Leaves that are larger, or whose nodes are nested deeper, stay where they are.
     private static let gatheringLimit = 256 << 10
     private static let gatheringDepth = 24
 
+    /// In plain files: the number of free chunks from which leaves are gathered, the bytes of the list for each of them,
+    /// and the number of places of a leaf from which it counts as scattered.
+    private static let manyChunks = 1024
+    private static let bytesOfChunk = 10
+    private static let manyPlaces = 8
+
+    /// The nodes of a leaf: their bytes, and the number of places in the file where they are.
+    private struct LeafLayout {
+        /// Upper bound for the bytes of all nodes, in the file and in the slab.
+        var size = 0
+        var places = 0
+        private var end = 0
+
+        /// Nodes are added in the order in which they are written.
+        mutating func add(_ ref: Ref, _ size: Int, isInFile: Bool) {
+            guard isInFile else { return }
+            if ref.offset != end { places += 1 }
+            end = ref.offset + size
+        }
+    }
+
     /// Begins to gather the nodes of a changed leaf, if leaves are gathered. Trees inside of a leaf are a part of it.
     /// - Returns: true when `endLeaf` must be called.
     @inline(never) private mutating func beginLeaf(_ leaf: Ref) throws(RealmError) -> Bool {
-        guard gathersLeaves, leafLeft == nil else { return false }
-        let size = try leafSize(leaf, atMost: Self.gatheringLimit, depth: 0)
-        guard size <= Self.gatheringLimit else { return false }
-        leafLeft = size
+        guard gathersLeaves, leafLeft == nil, gatheringLeft > 0 else { return false }
+        let limit = min(Self.gatheringLimit, gatheringLeft)
+        var layout = LeafLayout()
+        try lookAt(leaf, &layout, atMost: limit, depth: 0)
+        guard layout.size <= limit else { return false }
+        if !file.isEncrypted {
+            // The next commits would probably gather a recent leaf again. The file grows for a leaf only while little of
+            // it is free, and long chunks for the free lists are left.
+            guard layout.places >= Self.manyPlaces, !store.isRecent(try store.node(leaf)),
+                free.usableSize < logicalSize / 8 || free.hasChunks(5, of: max(layout.size / 4, listBound))
+            else { return false }
+            gatheringLeft -= layout.size
+        }
+        leafLeft = layout.size
         return true
     }
 
@@ -327,9 +382,10 @@ struct CommitWriter {
         return at
     }
 
-    /// Whole pages for a leaf: `wanted` bytes where a free chunk is long enough, at least `least` bytes.
+    /// Whole pages for a leaf, or in a plain file any free chunk: `wanted` bytes where a free chunk is long enough, at
+    /// least `least` bytes.
     private mutating func takePages(wanted: Int, least: Int) throws(RealmError) -> FileChunk {
-        let page = file.pageSize
+        let page = file.isEncrypted ? file.pageSize : 8
         let wanted = Format.roundUp(wanted, to: page), least = Format.roundUp(least, to: page)
         for _ in 0..<8 {
             var chunk = try takeExtent(wanted: wanted, least: least)
@@ -357,21 +413,24 @@ struct CommitWriter {
         throw RealmError(.maximumFileSizeExceeded, "No place for a node of \(least) bytes")
     }
 
-    /// Upper bound for the bytes of all nodes of a leaf, in the file and in the slab; a number above `limit` when they
-    /// exceed `limit`.
-    @inline(never) private func leafSize(_ ref: Ref, atMost limit: Int, depth: Int) throws(RealmError) -> Int {
-        guard depth < Self.gatheringDepth else { return limit + 1 }
+    /// Adds the nodes of a leaf to `layout`, until its size exceeds `limit`.
+    @inline(never) private func lookAt(_ ref: Ref, _ layout: inout LeafLayout, atMost limit: Int, depth: Int)
+        throws(RealmError)
+    {
+        guard depth < Self.gatheringDepth else {
+            layout.size = limit + 1
+            return
+        }
         let node = try store.node(ref)
-        guard node.hasRefs else { return node.size }
         // Arrays of refs may become wider at their new place.
-        var total = NodeHeader.size(count: node.count, width: max(node.width, wideRefs ? 64 : 32))
-        for i in 0..<node.count where total <= limit {
-            let slot = try node.slot(i)
-            if !slot.isTagged, !slot.ref.isNull {
-                total += try leafSize(slot.ref, atMost: limit - total, depth: depth + 1)
+        let width = max(node.width, wideRefs ? 64 : 32)
+        layout.size += node.hasRefs ? NodeHeader.size(count: node.count, width: width) : node.size
+        if node.hasRefs {
+            for i in 0..<node.count where layout.size <= limit {
+                if let child = try node.slot(i).subtree { try lookAt(child, &layout, atMost: limit, depth: depth + 1) }
             }
         }
-        return total
+        layout.add(ref, node.size, isInFile: store.isInFile(ref))
     }
 
     /// Moves a node of the file, and all nodes below it, to the pages of the current leaf.
@@ -535,51 +594,85 @@ struct CommitWriter {
 
     // MARK: Lists and top
 
-    /// Writes the free lists, the top array and the place of the next commit's record, in one piece.
+    /// A part of free space for one or more of the three free lists; the next list is directly behind the one before.
+    private struct ListPlace {
+        var start: Int
+
+        /// The end of the free space: what the lists do not use is an entry of the lists.
+        var end: Int
+        var lists: [Int]
+    }
+
+    /// Places for the free lists: in one piece if there is such a chunk, or each on its own.
+    /// - Parameter bounds: upper bounds for their bytes.
+    private mutating func placeLists(_ bounds: [Int]) throws(RealmError) -> [ListPlace] {
+        remaining = bounds.reduce(0, +)
+        var places: [ListPlace] = []
+        for (list, bound) in bounds.enumerated() {
+            let boundary = (cursor / Format.sectionSize + 1) * Format.sectionSize
+            if !places.isEmpty, cursor + bound <= min(extent.end, boundary) {
+                cursor += bound
+                remaining -= bound
+                places[places.count - 1].lists.append(list)
+            } else {
+                // The whole rest of the extent belongs to the place before.
+                if !places.isEmpty { (extent, cursor) = (FileChunk(offset: 0, size: 0), 0) }
+                let start = try place(bound)
+                places.append(ListPlace(start: start, end: extent.end, lists: [list]))
+            }
+        }
+        (extent, cursor) = (FileChunk(offset: 0, size: 0), 0)
+        return places
+    }
+
+    /// Writes the free lists, the top array and the place of the next commit's record.
     /// - Parameter slots: the elements of the top array; elements 2 to 6 are filled in here. Format: storage §3.6.
     mutating func finish(slots: [RefOrTagged], version: UInt64) throws(RealmError) -> Result {
         // The old places of moved nodes are free from the next version on.
         if !moved.isEmpty { freed = try Self.merged(freed + moved) }
         for rest in rests { free.giveBack(rest) }
-        let size = Self.listsBound(free, freed, leavesRecord)
-        remaining = size
-        let start = try place(size)
-        let chunkEnd = start + size
-        // The rest of the extent is joined with the unused part of this chunk.
-        let extentEnd = extent.end
-        extent = FileChunk(offset: 0, size: 0)
+        let isWide = wideRefs || logicalSize >= (1 << 31) - (64 << 20)
+        let places = try placeLists(Self.listBounds(free, freed, leavesRecord, isWide: isWide))
         _ = free.releaseWithheld()
         if let cut { cutEnd(cut) }
 
         let recordSize = leavesRecord ? CommitRecord.size : 0
-        var lists = try mergedLists(
-            around: start, unused: FileChunk(offset: chunkEnd, size: extentEnd - chunkEnd), version)
+        var lists = try mergedLists(around: places, version)
         let count = lists.entries.count
-        let positionWidth = max(
-            Widths.minimal(for: Int64(extentEnd)), Widths.minimal(for: Int64(lists.entries[count - 1].at)))
-        let lengthWidth = Widths.minimal(for: Int64(lists.largest))
+        let end = places.reduce(lists.entries[count - 1].at) { max($0, $1.end) }
         let versionWidth = Widths.minimal(for: Int64(bitPattern: lists.newest))
-        let lengthsAt = start + NodeHeader.size(count: count, width: positionWidth)
-        let versionsAt = lengthsAt + NodeHeader.size(count: count, width: lengthWidth)
-        let topAt = versionsAt + NodeHeader.size(count: count, width: versionWidth)
+        let widths = [Widths.minimal(for: Int64(end)), Widths.minimal(for: Int64(lists.largest)), versionWidth]
         var top = slots
         top[2] = RefOrTagged(tagged: logicalSize)
-        top[3] = RefOrTagged(Ref(start))
-        top[4] = RefOrTagged(Ref(lengthsAt))
-        top[5] = RefOrTagged(Ref(versionsAt))
         top[6] = RefOrTagged(tagged: version)
-        let topWidth = top.map { Widths.minimal(for: $0.raw) }.max() ?? 0
-        let end = topAt + NodeHeader.size(count: top.count, width: topWidth)
-        let rest = end + recordSize
-        guard rest < chunkEnd else { throw .corrupt("free-space lists exceed their reserve") }
-        if leavesRecord { lists.entries[lists.rest - 1].at = end }
-        lists.entries[lists.rest] = (rest, extentEnd - rest, 0)
-        // `place` reserved the whole chunk; the buffer now gets only the part that is used.
-        try output.write(lists.entries.map { Int64($0.at) }, width: positionWidth)
-        try output.write(lists.entries.map { Int64($0.size) }, width: lengthWidth)
-        try output.write(lists.entries.map { Int64(bitPattern: $0.version) }, width: versionWidth)
+        var topAt = 0, topWidth = 0
+        for (number, place) in places.enumerated() {
+            var at = place.start
+            for list in place.lists {
+                top[3 + list] = RefOrTagged(Ref(at))
+                at += NodeHeader.size(count: count, width: widths[list])
+            }
+            if number == places.count - 1 {
+                topAt = at
+                topWidth = top.map { Widths.minimal(for: $0.raw) }.max() ?? 0
+                at += NodeHeader.size(count: top.count, width: topWidth)
+                if leavesRecord { lists.entries[lists.rests[number] - 1].at = at }
+                at += recordSize
+            }
+            guard at < place.end else { throw .corrupt("free-space lists exceed their reserve") }
+            lists.entries[lists.rests[number]] = (at, place.end - at, 0)
+        }
+        let values = [
+            lists.entries.map { Int64($0.at) }, lists.entries.map { Int64($0.size) },
+            lists.entries.map { Int64(bitPattern: $0.version) },
+        ]
+        for list in 0..<3 {
+            try output.seek(top[3 + list].ref.offset)
+            try output.write(values[list], width: widths[list])
+        }
         // In one piece with the record.
-        try output.makeRoom(end + recordSize - topAt)
+        let topSize = NodeHeader.size(count: top.count, width: topWidth)
+        try output.makeRoom(topSize + recordSize)
         try output.write(top.map(\.raw), width: topWidth, flags: NodeHeader.hasRefsFlag)
         if leavesRecord {
             try output.write(recordSize) { CommitRecord(behind: Ref(topAt), version: version).encode(into: $0) }
@@ -589,28 +682,29 @@ struct CommitWriter {
         try output.flush()
         return Result(
             topRef: Ref(topAt), logicalSize: logicalSize, version: version,
-            content: sink.content.map { ($0, sink.extents) },
-            recordAt: leavesRecord ? end : 0)
+            content: sink.content.map { ($0, sink.extents) }, recordAt: leavesRecord ? topAt + topSize : 0)
     }
 
     /// The free lists of the next version.
     private struct MergedLists {
         var entries: [(at: Int, size: Int, version: UInt64)] = []
 
-        /// Index of the entry for the unused rest of the last chunk. The entry of the record, if there is one, is
-        /// directly before it.
-        var rest = -1
+        /// Indices of the entries for the unused rests of the places of the lists, in the order of these places. The
+        /// entry of the record, if there is one, is directly before the last of them.
+        var rests: [Int]
 
         /// Upper bounds for the sizes and versions in the entries.
         var largest = 0, newest: UInt64 = 0
         private var last = 0
+
+        init(places: Int) { rests = Array(repeating: -1, count: places) }
 
         mutating func add(_ chunk: FileChunk, _ version: UInt64) throws(RealmError) {
             guard chunk.offset >= last else {
                 throw .corrupt("free space overlaps space that was freed", at: chunk.offset)
             }
             // Only the unused ends of pages can be adjacent to another entry of version 0.
-            if version == 0, let previous = entries.last, previous.version == 0, entries.count - 1 != rest,
+            if version == 0, let previous = entries.last, previous.version == 0, !rests.contains(entries.count - 1),
                 previous.at + previous.size == chunk.offset
             {
                 entries[entries.count - 1].size += chunk.size
@@ -623,31 +717,31 @@ struct CommitWriter {
         }
     }
 
-    /// Merges three sorted lists, and adds entries for the record and for the rest of the chunk that the lists are
-    /// written to. Where the record and the rest begin depends on the sizes of the lists: the caller fills that in.
-    /// - Parameters:
-    ///   - start: of the chunk that the lists are written to. `unused` is joined with its rest.
-    private func mergedLists(around start: Int, unused: FileChunk, _ version: UInt64) throws(RealmError) -> MergedLists
-    {
-        var lists = MergedLists()
+    /// Merges three sorted lists, and adds entries for the record and for the rests of the places that the lists are
+    /// written to. Where the record and the rests begin depends on the sizes of the lists: the caller fills that in.
+    private func mergedLists(around places: [ListPlace], _ version: UInt64) throws(RealmError) -> MergedLists {
+        var lists = MergedLists(places: places.count)
         let total = free.usable.count + free.locked.count + freed.count
-        try lists.entries.makeRoom(for: total + 2)
+        try lists.entries.makeRoom(for: total + places.count + 1)
+        var nextPlaces = places.indices.sorted { places[$0].start < places[$1].start }[...]
         var usableIndex = 0, lockedIndex = 0, freedIndex = 0
         while true {
             while usableIndex < free.usable.count, free.usable[usableIndex].size == 0 { usableIndex += 1 }
-            guard usableIndex + lockedIndex + freedIndex < total || lists.rest < 0 else { break }
+            guard usableIndex + lockedIndex + freedIndex < total || !nextPlaces.isEmpty else { break }
             let nextUsable = usableIndex < free.usable.count ? free.usable[usableIndex].offset : Int.max
             let nextLocked = lockedIndex < free.locked.count ? free.locked[lockedIndex].chunk.offset : Int.max
             let nextFreed = freedIndex < freed.count ? freed[freedIndex].offset : Int.max
             let least = min(nextUsable, nextLocked, nextFreed)
-            if lists.rest < 0 && start < least {
-                if leavesRecord {
-                    lists.entries.append((start, CommitRecord.size, version + 1))
+            if let number = nextPlaces.first, places[number].start < least {
+                nextPlaces.removeFirst()
+                let place = places[number]
+                if leavesRecord, number == places.count - 1 {
+                    lists.entries.append((place.start, CommitRecord.size, version + 1))
                     lists.newest = max(lists.newest, version + 1)
                 }
-                lists.rest = lists.entries.count
-                lists.entries.append((unused.offset, unused.end - start, 0))
-                lists.largest = max(lists.largest, unused.end - start)
+                lists.rests[number] = lists.entries.count
+                lists.entries.append((place.start, place.end - place.start, 0))
+                lists.largest = max(lists.largest, place.end - place.start)
             } else if least == nextUsable {
                 try lists.add(free.usable[usableIndex], 0)
                 usableIndex += 1

@@ -34,6 +34,9 @@ struct FreeSpace {
     /// nothing else fits.
     private(set) var withheld: [FileChunk] = []
 
+    /// The version that is made next, plus one: the lists name it for the place of the record.
+    private var next: UInt64 = 0
+
     /// Whether each hole is used, however small it is beside what is to be written.
     private var usesAllHoles = false
 
@@ -52,6 +55,7 @@ struct FreeSpace {
         pinned: [UInt64],
         beside space: PinnedSpace? = nil, groupStart: UInt64? = nil, pageSize: Int?
     ) throws(RealmError) {
+        next = (base ?? 0) + 2
         guard !lists.positions.isNull, !lists.lengths.isNull else { return }
         let positions = try store.integers(lists.positions), lengths = try store.integers(lists.lengths)
         let versions = lists.versions.isNull ? nil : try store.integers(lists.versions)
@@ -124,6 +128,9 @@ struct FreeSpace {
 
     /// Sum of all free space, usable or locked.
     var totalSize: Int { withheld.reduce(lockedSize + usableSize) { $0 + $1.size } }
+
+    /// The newest version that a list of the next snapshot may name.
+    var newestVersion: UInt64 { locked.reduce(next) { max($0, $1.version) } }
 
     private var lockedSize: Int { locked.reduce(0) { $0 + $1.chunk.size } }
 
@@ -309,6 +316,16 @@ struct FreeSpace {
             return nil
         }
         return take(at: largest)
+    }
+
+    /// Whether at least `count` chunks have `size` bytes or more.
+    func hasChunks(_ count: Int, of size: Int) -> Bool {
+        var found = 0
+        for chunk in usable where chunk.size >= size {
+            found += 1
+            if found == count { return true }
+        }
+        return false
     }
 
     /// A place for a single node in a hole: the shortest chunk of at least `size` and less than `limit` bytes.

@@ -57,6 +57,7 @@ extension Transaction {
         throws(RealmError)
     {
         removeAbandonedCopies(path)
+        FileSystem.removeAbandoned(in: FileSystem.parent(of: path), suffix: copySuffix)
         let number = "\(Platform.processId)_\(copyNumber.add(1, ordering: .relaxed).newValue)"
         let temporary = FileSystem.temporary(path, copySuffix + number)
         try making(temporary) { () throws(RealmError) in try body(temporary).renameKeeping(path) }

@@ -1,7 +1,8 @@
 /// The path of a database that exists only while a new file is made from it, beside that file.
 ///
 /// Its name contains the process and a random number, so two calls never share it. When a process dies, the next scratch
-/// file for the same new file removes what it left: no session holds the lock file then.
+/// file for the same new file removes what it left: no session holds the lock file then. A minute later, so does the
+/// next scratch file for any other file of the same folder.
 struct ScratchFile {
     let path: String
 
@@ -12,6 +13,7 @@ struct ScratchFile {
             rest.split(separator: "_", omittingEmptySubsequences: false)
                 .allSatisfy { !$0.isEmpty && $0.utf8.allSatisfy { $0 >= 0x30 && $0 <= 0x39 } }
         }
+        FileSystem.removeAbandoned(in: FileSystem.parent(of: new), suffix: suffix, lock: ".lock")
         path = start + "\(Platform.processId)_\(Crypto.randomWord() % 1_000_000_000)"
     }
 

@@ -42,6 +42,9 @@ struct Shrinking {
 
     private var isActive = false
 
+    /// Whether readers held older versions at the last plan.
+    private var isPinned = false
+
     /// Where the walk resumes.
     private(set) var position: [Int] = []
 
@@ -49,6 +52,9 @@ struct Shrinking {
     /// The next walks may succeed, because versions that are in use now may have been released by then.
     private var pause = 0
     private var pausedCommits = 0
+
+    /// Whether versions were pinned when the pause began: it ends when none of them is pinned any more.
+    private var isPausedForPins = false
     private static let leastPause = 8
     private static let longestPause = 1024
 
@@ -75,16 +81,20 @@ struct Shrinking {
 
     /// - Parameters:
     ///   - free: the free space at the beginning of the commit.
+    ///   - isPinned: whether readers hold older versions.
     ///   - step: the bytes that the commit may move; nil: a share of the data.
     mutating func plan(
-        _ free: FreeSpace, logicalSize: Int, pageSize: Int, _ policy: ShrinkingPolicy, step: Int? = nil
+        _ free: FreeSpace, logicalSize: Int, pageSize: Int, _ policy: ShrinkingPolicy, isPinned: Bool = false,
+        step: Int? = nil
     ) -> Plan? {
+        self.isPinned = isPinned
         guard !isGivenUp else { return nil }
         if !isActive {
             let usable = free.usableSize
-            guard logicalSize > policy.leastSize + pageSize, usable * 100 > logicalSize * policy.freePercent else {
+            guard logicalSize - pageSize > policy.leastSize, usable * 100 > logicalSize * policy.freePercent else {
                 return nil
             }
+            if isPausedForPins, !isPinned { (pause, isPausedForPins) = (0, false) }
             if step == nil, pausedCommits < pause {
                 pausedCommits += 1
                 return nil
@@ -141,6 +151,7 @@ struct Shrinking {
             isActive = false
             pause = min(max(2 * pause, Self.leastPause), Self.longestPause)
             pausedCommits = 0
+            isPausedForPins = isPinned
         }
         position = []
     }

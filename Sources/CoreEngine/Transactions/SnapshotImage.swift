@@ -20,6 +20,9 @@ final class SnapshotImage {
     /// The secret of the file, with the cipher that its pages have.
     let encryption: Encryption?
 
+    /// The path of the file.
+    var path: String { source.path }
+
     private let source: DatabaseFile
     private let view: DatabaseFile
     private let store: NodeStore

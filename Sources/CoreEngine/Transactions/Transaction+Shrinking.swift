@@ -2,12 +2,12 @@
 extension Transaction {
     /// Moves nodes from the end of the file into the slab, if the file is to shrink, and keeps the end free.
     /// - Returns: what the commit does for it; nil when the file does not shrink.
-    func shrink(_ roots: inout [Ref], _ free: inout FreeSpace) throws(RealmError) -> Shrinking.Plan? {
+    func shrink(_ roots: inout [Ref], _ free: inout FreeSpace, isPinned: Bool) throws(RealmError) -> Shrinking.Plan? {
         let file = database.file
         guard file.unflushed == nil, !topRef.isNull, shrinkingStep != nil || shrinkingPolicy.freePercent < 100,
             let plan = database.shrinking.plan(
                 free, logicalSize: logicalSize, pageSize: file.pageSize,
-                shrinkingStep == nil ? shrinkingPolicy : .now, step: shrinkingStep)
+                shrinkingStep == nil ? shrinkingPolicy : .now, isPinned: isPinned, step: shrinkingStep)
         else { return nil }
         if plan.budget > 0 {
             var mover = TailMover(store, cutoff: plan.cutoff, budget: plan.budget, from: database.shrinking.position)
@@ -24,7 +24,6 @@ extension Transaction {
     /// move its nodes would need as much.
     /// - Parameter commit: makes a commit without changes.
     package func shrinkNow(_ commit: () throws(RealmError) -> Void) throws(RealmError) {
-        shrinkingStep = Self.shrinkingStepNow
         defer { shrinkingStep = nil }
         try store.during(.copying) { () throws(RealmError) in
             let first = try fileSize(), usage = try usage()
@@ -32,7 +31,10 @@ extension Transaction {
             guard free >= max(Self.leastFreeNow, first / 32) else { return }
             // The space that a commit frees is usable two commits later, and the end of the file is cut off one later.
             // The number of commits is limited: one walk through all nodes that gains nothing must be the last.
-            let most = Self.idleCommits + 2 * (logicalSize / Self.shrinkingStepNow + 1)
+            // A commit needs room for what it moves before the old place is free, so in short files it moves little.
+            let step = min(max(logicalSize / 16, 256 << 10), Self.greatestStepNow)
+            shrinkingStep = step
+            let most = Self.idleCommits + 2 * (logicalSize / step + 1)
             var idle = 0, fruitless = 0, smallest = Int.max
             while idle < Self.idleCommits, fruitless < most {
                 let before = (size: try fileSize(), logical: logicalSize)
@@ -47,7 +49,7 @@ extension Transaction {
         }
     }
 
-    private static let shrinkingStepNow = 8 << 20
+    private static let greatestStepNow = 8 << 20
     private static let idleCommits = 4
     private static let leastFreeNow = 16 << 10
 

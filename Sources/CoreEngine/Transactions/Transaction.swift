@@ -428,7 +428,7 @@ package final class Transaction {
         for list in [top.freeLists.positions, top.freeLists.lengths, top.freeLists.versions] { try store.free(list) }
 
         var roots = [group.namesRef, group.tablesRef, history]
-        let plan = flushing ? try shrink(&roots, &free) : nil
+        let plan = try shrink(&roots, &free, isPinned: !pinned.isEmpty)
         var writer = try CommitWriter(
             store, file, free: free, logicalSize: used, physicalSize: physical, roots: roots,
             leavesRecord: leavesRecord, recordAt: recordAt,
@@ -445,7 +445,9 @@ package final class Transaction {
             noteCost(of: oldest, free, newSize: result.logicalSize)
         }
         return try database.publish(
-            result, onto: CommitRecord(behind: topRef, version: version), recordAt: recordAt, flushing: flushing)
+            result, onto: CommitRecord(behind: topRef, version: version), recordAt: recordAt,
+            // A commit that moves nodes is flushed alone.
+            flushing: flushing || plan != nil)
     }
 
     /// The top array that the commit builds upon; the first commit has none. Parts of it that the next top array does

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from contextlib import contextmanager
 from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Union
 
@@ -120,27 +121,27 @@ def _lines_of(one: SalvagedClass) -> Iterator[str]:
 
 
 def restore(
-    steps: Sequence[Path],
+    steps: Union[Path, Sequence[Path]],
     out: Path,
     *,
     key: Optional[bytes] = None,
     passphrase: Union[str, bytes, None] = None,
-    page_cipher: Optional[str] = None,
     progress: Optional[Progress] = None,
 ) -> None:
     """Makes a realm file from the steps of a backup (Database.backup_since): the version of the last step.
 
-    steps: in their order, the first one first.
+    steps: in their order, the first one first; a single path is a chain of one step.
     out: the new file. FileExists if the path exists; after an error there is no new file.
-    key, passphrase: the secret of the steps, which the new file has, too.
-    page_cipher: as in open(), for the new file.
+    key, passphrase: the secret of the steps, which the new file has, too. It also has the cipher of the last step's file.
     progress: as in open().
 
     UsageError if the steps do not form a chain; CorruptFileError if a step is damaged. Any thread.
     """
     where, target_path = _resolve(out)
+    if isinstance(steps, (str, bytes, os.PathLike)):
+        steps = [steps]
     paths = [_resolve(step)[1] for step in steps]
-    with _config(target_path, c.make_secret(key, passphrase, page_cipher, where), progress) as config:
+    with _config(target_path, c.make_secret(key, passphrase, None, where), progress) as config:
         c.restore(config, paths)
 
 

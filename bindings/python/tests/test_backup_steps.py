@@ -1,7 +1,10 @@
 """Backups in steps: a restored file is the version of its last step, and nothing is restored from a broken chain."""
 
 import os
+import pathlib
 import random
+import shutil
+import tempfile
 import threading
 from typing import Any, Optional
 
@@ -46,7 +49,7 @@ def change(db, choice, *, clears=True):
 
 
 def restored(steps, path, secret):
-    crealm.restore(steps, path, **secret)
+    crealm.restore(steps, path, key=secret.get("key"))
     with crealm.open(path, mode="immutable", **secret) as db:
         assert db.verify() == [] and crealm.check(path, key=secret.get("key")).is_sound
         return db.version, contents(db)
@@ -274,3 +277,85 @@ def test_an_empty_file(tmp_path):
     crealm.restore([tmp_path / "0.step"], tmp_path / "out.realm")
     with crealm.open(tmp_path / "out.realm") as db:
         assert list(db) == []
+
+
+@pytest.mark.parametrize(
+    "name, value", [("topRef", 0), ("topRef", 24), ("fileFormat", 25), ("snapshot", 1), ("size", -8), ("blockSize", 8192), ("cipher", 1)]
+)
+def test_a_changed_description_is_refused(tmp_path, name, value):
+    """The description of a step is part of its digest; before, a step with another top restored as an empty file."""
+    with crealm.open(tmp_path / "notes.realm", schema=[Note]) as db:
+        with db.write():
+            db.add_many("Note", ({"id": n, "text": "a", "data": b"", "tags": []} for n in range(50)))
+        db.backup_since(None, tmp_path / "0.step")
+    with crealm.open(tmp_path / "0.step") as step, step.write():
+        described = step["BackupStep"].one()
+        setattr(described, name, described.size + value if name == "size" else value)
+    with pytest.raises(crealm.CorruptFileError):
+        crealm.restore([tmp_path / "0.step"], tmp_path / "out.realm")
+    assert not (tmp_path / "out.realm").exists()
+
+
+def test_a_huge_size_costs_no_memory(tmp_path):
+    import resource
+
+    with crealm.open(tmp_path / "notes.realm", schema=[Note]) as db:
+        db.backup_since(None, tmp_path / "0.step")
+    with crealm.open(tmp_path / "0.step") as step, step.write():
+        step["BackupStep"].one().size = 1 << 40
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with pytest.raises(crealm.CorruptFileError):
+        crealm.restore(tmp_path / "0.step", tmp_path / "out.realm")
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss < before + 100_000
+
+
+def test_the_open_file_is_no_step(tmp_path):
+    with crealm.open(tmp_path / "notes.realm", schema=[Note]) as db:
+        with pytest.raises(crealm.UsageError, match="no backup step"):
+            db.backup_since(tmp_path / "notes.realm", tmp_path / "0.step")
+
+
+def test_a_step_removes_what_killed_ones_left(tmp_path):
+    with crealm.open(tmp_path / "notes.realm", schema=[Note]) as db:
+        old, new, other = (tmp_path / f"{name}.step.tmp_step_12_{n}" for n, name in enumerate(("monday", "tuesday", "wednesday")))
+        copy, foreign = tmp_path / "friday.realm.tmp_copy_77_3", tmp_path / "my.tmp_step_notes_1"
+        for path in (old, new, other, copy, foreign):
+            path.write_bytes(b"rest")
+            path.with_name(path.name + ".lock").write_bytes(b"")
+        for path in (old, copy, foreign):
+            os.utime(path, (1, 1))
+        db.backup_since(None, tmp_path / "thursday.step")
+    assert not old.exists() and not old.with_name(old.name + ".lock").exists() and not copy.exists()
+    assert new.exists() and other.exists() and foreign.exists()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork") or os.geteuid() != 0, reason="needs the right to change owners")
+def test_a_copy_gives_no_other_group_rights():
+    """The file belongs to a group; the program's own group is another one, and may not be given the copy's group."""
+    tmp_path = pathlib.Path(tempfile.mkdtemp())  # The folders of pytest are closed for others.
+    tmp_path.chmod(0o777)
+    path = tmp_path / "notes.realm"
+    crealm.open(path, schema=[Note]).close()
+    for lock in tmp_path.glob("notes.realm.*"):
+        if lock.is_file():
+            lock.unlink()
+    os.chown(path, 0, 65534)
+    path.chmod(0o6664)
+    child = os.fork()
+    if child == 0:
+        try:
+            os.setgroups([])
+            os.setgid(1234)
+            os.setuid(1000)
+            os.umask(0)
+            with crealm.open(path, mode="snapshot") as db:
+                db.backup_since(None, tmp_path / "s")
+                db.backup(tmp_path / "copy")
+            crealm.restore(tmp_path / "s", tmp_path / "r")
+            modes = {(tmp_path / name).stat().st_mode & 0o7777 for name in ("s", "copy", "r")}
+            os._exit(0 if modes == {0o644} else 1)
+        except BaseException:
+            os._exit(2)
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    shutil.rmtree(tmp_path)
+    assert status == 0

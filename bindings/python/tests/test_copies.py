@@ -1,5 +1,6 @@
 """Compaction, backups, changes of key, databases in memory."""
 
+import asyncio
 import json
 import os
 import subprocess
@@ -112,6 +113,28 @@ def test_when_commits_make_a_file_shorter(tmp_path):
             assert db["Person"].get(3).age == 59 and db.verify() == []
             return size, path.stat().st_size
 
+    def sizes_of_async_writes():
+        path = tmp_path / "async.realm"
+        with crealm.open(path, schema=[PERSON], shrinking=(65536, 50)) as db:
+            fill(db)
+            with db.write():
+                db.add_many("Person", ({"id": n, "name": "to be deleted, " * 4, "age": n} for n in range(1000, 9000)))
+            with db.write():
+                db["Person"].where("id >= 1000").delete_all()
+            size = path.stat().st_size
+
+            async def write():
+                for age in range(60):
+                    await db.write_async(lambda: setattr(db["Person"].get(3), "age", age))
+
+            asyncio.run(write())
+            assert db["Person"].get(3).age == 59 and db.verify() == []
+            return size, path.stat().st_size
+
+    before, after = sizes_of_async_writes()
+    assert after < before / 2, (before, after)
+    before, after = sizes((sys.maxsize, 0))
+    assert after == before
     most, after = sizes((0, 100))
     assert most == after < 1 << 20
     for shrinking in (None, (1 << 20, 0)):
