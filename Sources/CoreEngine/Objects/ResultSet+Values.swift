@@ -33,29 +33,34 @@ extension ResultSet {
         }
         // Memory for the indices with their offsets, for sorting, and for the result.
         try CMemory.expect(values.count, each: 8 * MemoryLayout<Int>.stride)
-        var places = Array(values.indices)
+        var places = Array(values.indices), comparisons = Comparisons(group.store)
+        func order(_ a: Int, _ b: Int) -> Int {
+            guard comparisons.goOn(values[a].byteCount, values[b].byteCount) else { return 0 }
+            return Mixed.compare(values[a], values[b])
+        }
         for ordering in valueOrderings {
             switch ordering {
             case .sort(let ascending):
                 places = places.enumerated().sorted { a, b in
-                    let order = Mixed.compare(values[a.element], values[b.element])
+                    let order = order(a.element, b.element)
                     return order == 0 ? a.offset < b.offset : (order < 0) == ascending
                 }.map(\.element)
-            case .distinct: places = Self.firsts(places, values)
+            case .distinct: places = Self.firsts(places, by: order)
             }
+            try group.test()
         }
         return places
     }
 
     /// The first of each group of equal values.
-    private static func firsts(_ places: [Int], _ values: [Mixed]) -> [Int] {
+    private static func firsts(_ places: [Int], by order: (Int, Int) -> Int) -> [Int] {
         let sorted = places.enumerated().sorted { a, b in
-            let order = Mixed.compare(values[a.element], values[b.element])
+            let order = order(a.element, b.element)
             return order == 0 ? a.offset < b.offset : order < 0
         }
         var kept: [(offset: Int, element: Int)] = []
         for next in sorted {
-            if let last = kept.last, Mixed.compare(values[last.element], values[next.element]) == 0 { continue }
+            if let last = kept.last, order(last.element, next.element) == 0 { continue }
             kept.append(next)
         }
         return kept.sorted { $0.offset < $1.offset }.map(\.element)

@@ -301,7 +301,7 @@ struct RowOrderer {
         var order = Array(0..<rows.count)
         var comparisons = Comparisons(table.store)
         let less = { (x: Int, y: Int) -> Bool in
-            guard comparisons.goOn(columns, x, y) else { return false }
+            guard comparisons.goOn(columns[0][x].size, columns[0][y].size) else { return false }
             for (column, key) in zip(columns, keys) {
                 let result = SortValue.compare(column[x], column[y])
                 if result != 0 { return key.ascending ? result < 0 : result > 0 }
@@ -335,7 +335,7 @@ struct RowOrderer {
         }
         var comparisons = Comparisons(table.store)
         order.sort { x, y in
-            guard comparisons.goOn(columns, x, y) else { return false }
+            guard comparisons.goOn(columns[0][x].size, columns[0][y].size) else { return false }
             let result = compare(x, y)
             return result == 0 ? x < y : result < 0
         }
@@ -351,27 +351,5 @@ struct RowOrderer {
             }
         }
         return kept.sorted().map { rows[$0] }
-    }
-}
-
-/// Counts the comparisons of a sort, because a comparison cannot throw. Once the call must end, the remaining
-/// comparisons return without reading any value.
-private struct Comparisons {
-    private let store: NodeStore
-    private var count = 0
-    private var isEnding = false
-
-    init(_ store: NodeStore) { self.store = store }
-
-    /// Long texts count for more, because they may be equal up to their ends.
-    ///
-    /// - Returns: false when the call must end.
-    @inline(__always) mutating func goOn(_ columns: [[SortValue]], _ x: Int, _ y: Int) -> Bool {
-        count &+= 1 &+ min(columns[0][x].size, columns[0][y].size) >> 10
-        if count >= 256, !isEnding {
-            count = 0
-            isEnding = store.isEndWanted(0)
-        }
-        return !isEnding
     }
 }

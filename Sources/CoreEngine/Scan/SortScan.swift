@@ -107,7 +107,9 @@ enum SortScan {
             guard let b else { return 1 }
             return Mixed.compareBytes(a, b)
         }
+        var comparisons = Comparisons(table.store)
         func precedes(_ x: Text, _ y: Text) -> Bool {
+            guard comparisons.goOn(x.bytes?.count ?? 0, y.bytes?.count ?? 0) else { return false }
             let result = order(x.bytes, y.bytes)
             return result == 0 ? x.place < y.place : (ascending ? result < 0 : result > 0)
         }
@@ -128,6 +130,8 @@ enum SortScan {
             }
             return true
         }
-        return first.sorted(by: precedes).map(\.key)
+        let sorted = first.sorted(by: precedes)
+        try table.test()
+        return sorted.map(\.key)
     }
 }

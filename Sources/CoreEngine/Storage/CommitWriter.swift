@@ -152,12 +152,15 @@ struct CommitWriter {
             gatheringLeft = .max
         } else {
             let chunks = free.usable.count + free.withheld.count + free.locked.count + freed.count
-            gathersLeaves = chunks > Self.manyChunks
+            gathersLeaves = chunks > Self.manyChunks && cut == nil
             gatheringLeft = gathersLeaves ? chunks * Self.bytesOfChunk : 0
         }
         holesLeft = isTight && cut == nil ? CommitRecord.maxExtents - 7 : .max
         let recent = store.recent
-        freedSizes = holeLimit == 0 ? [] : freed.filter { !recent.contains($0.offset) }.map(\.size).sorted()
+        // Large commits write long pieces in any case.
+        freedSizes =
+            holeLimit == 0 || freed.count > Self.manyChunks
+            ? [] : freed.filter { !recent.contains($0.offset) }.map(\.size).sorted()
         near = recordAt == 0 ? 0 : recordAt + CommitRecord.size
         let most = total + (file.isEncrypted ? 0 : gatheringLeft)
         let content = leavesRecord && most <= CommitRecord.contentLimit ? Checksum() : nil

@@ -198,6 +198,9 @@ extension DatabaseFile {
             throw invalid(
                 "Invalid logical file size: \(logical), actual file size: \(physicalSize), array size: \(node.count)")
         }
+        guard ref.offset + node.size <= Int(logical) else {
+            throw invalid("Invalid top array: it lies behind the end of its own version, \(logical)")
+        }
         let names = try child(0), tables = try child(1)
         for root in [names, tables] where root.offset <= 0 || root.offset % 8 != 0 || root.offset > Int(logical) {
             throw invalid("Invalid top array (slots 0 and 1): ref \(root.offset)")

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import crealm
-from conftest import FIXTURES
+from conftest import FIXTURES, PERSON
 
 CODE = """
 import os, random, sys
@@ -195,3 +195,21 @@ def test_a_torn_header_is_read_without_writing(tmp_path):
             db["A"].create(n=5)
     with crealm.open(file, mode="r") as db:
         assert [row.n for row in db["A"]] == [0, 1, 2, 3, 4, 5]
+
+
+def test_a_top_array_behind_its_own_end_is_refused(tmp_path):
+    """A version that ends before its top array: it would be cut off when the file is opened for writing."""
+    path = tmp_path / "test.realm"
+    with crealm.open(path, schema=[PERSON]) as db, db.write():
+        db.add_many("Person", [{"id": 1, "name": "Ann", "age": 30}])
+    data = bytearray(path.read_bytes())
+    for half in (0, 8):
+        top = int.from_bytes(data[half : half + 8], "little")
+        if top:
+            width = (1 << (data[top + 4] & 7)) >> 4
+            data[top + 8 + 2 * width : top + 8 + 3 * width] = (top << 1 | 1).to_bytes(width, "little")
+    path.write_bytes(data)
+    for mode in ("r", "immutable", "w"):
+        with pytest.raises(crealm.CorruptFileError):
+            crealm.open(path, **({} if mode == "w" else {"mode": mode})).close()
+        assert path.read_bytes() == data

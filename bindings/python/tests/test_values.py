@@ -414,3 +414,24 @@ def test_timestamp_is_a_datetime_with_nanoseconds():
 def test_float32():
     assert crealm.Float32(1.5) == 1.5 and repr(crealm.Float32(1.5)) == "Float32(1.5)"
     assert str(crealm.Float32(1.5)) == "1.5" and pickle.loads(pickle.dumps(crealm.Float32(2))) == 2
+
+
+def test_the_sign_of_a_decimal_zero_is_kept(tmp_path):
+    """Also where all values of a leaf are zeros, which take no bytes."""
+
+    class Zeros(crealm.Model):
+        id: int = crealm.field(primary_key=True)
+        one: Decimal
+        many: list[Decimal]
+        set: set[Decimal]
+
+    values = [Decimal(text) for text in ("0", "-0", "0", "-0", "-0")]
+    with crealm.open(tmp_path / "test.realm", schema=[Zeros]) as db:
+        with db.write():
+            for id, value in enumerate(values):
+                db.add(Zeros(id=id, one=value, many=values[: id + 1], set={value}))
+            db[Zeros].get(0).one = Decimal("-0")
+        seen = [(str(z.one), [str(v) for v in z.many], [str(v) for v in z.set]) for z in db[Zeros].sort("id")]
+        assert db.verify() == []
+    texts = [str(value) for value in values]
+    assert seen == [("-0" if id == 0 else text, texts[: id + 1], [text]) for id, text in enumerate(texts)]

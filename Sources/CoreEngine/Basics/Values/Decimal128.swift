@@ -60,7 +60,8 @@ public struct Decimal128: Hashable, Sendable {
         if isSpecial { return 16 }
         let (coefficient, exponent) = parts
         if high & 0x6000_0000_0000_0000 == 0x6000_0000_0000_0000 { return 16 }
-        if coefficient == 0 && exponent == 0 { return zeroLeaf ? 0 : 4 }
+        // Width 0 has no place for a sign.
+        if coefficient == 0 && exponent == 0 && !isNegative { return zeroLeaf ? 0 : 4 }
         if coefficient < 1 << 23 && exponent > -91 && exponent < 91 { return 4 }
         if coefficient < 1 << 53 && exponent > -370 && exponent < 370 { return 8 }
         return 16

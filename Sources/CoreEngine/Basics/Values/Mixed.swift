@@ -46,6 +46,14 @@ package enum Mixed {
 }
 
 extension Mixed {
+    /// The size in bytes of a text or binary; 0 for other values.
+    @inline(__always) var byteCount: Int {
+        switch self {
+        case .string(let bytes), .binary(let bytes): bytes.count
+        default: 0
+        }
+    }
+
     /// The rank of a type, which orders values of types that do not compare with each other. Format: logical §12.3.
     private var rank: Int {
         switch self {
