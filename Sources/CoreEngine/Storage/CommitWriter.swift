@@ -694,7 +694,10 @@ struct CommitWriter {
 
         /// Indices of the entries for the unused rests of the places of the lists, in the order of these places. The
         /// entry of the record, if there is one, is directly before the last of them.
-        var rests: [Int]
+        private(set) var rests: [Int]
+
+        /// The newest of them.
+        private var lastRest = -1
 
         /// Upper bounds for the sizes and versions in the entries.
         var largest = 0, newest: UInt64 = 0
@@ -702,12 +705,20 @@ struct CommitWriter {
 
         init(places: Int) { rests = Array(repeating: -1, count: places) }
 
+        /// Adds the entry for the rest of a place of lists, which the caller will complete.
+        mutating func addRest(_ number: Int, _ place: ListPlace) {
+            lastRest = entries.count
+            rests[number] = lastRest
+            entries.append((place.start, place.end - place.start, 0))
+            largest = max(largest, place.end - place.start)
+        }
+
         mutating func add(_ chunk: FileChunk, _ version: UInt64) throws(RealmError) {
             guard chunk.offset >= last else {
                 throw .corrupt("free space overlaps space that was freed", at: chunk.offset)
             }
             // Only the unused ends of pages can be adjacent to another entry of version 0.
-            if version == 0, let previous = entries.last, previous.version == 0, !rests.contains(entries.count - 1),
+            if version == 0, let previous = entries.last, previous.version == 0, entries.count - 1 != lastRest,
                 previous.at + previous.size == chunk.offset
             {
                 entries[entries.count - 1].size += chunk.size
@@ -727,24 +738,24 @@ struct CommitWriter {
         let total = free.usable.count + free.locked.count + freed.count
         try lists.entries.makeRoom(for: total + places.count + 1)
         var nextPlaces = places.indices.sorted { places[$0].start < places[$1].start }[...]
+        var nextStart = nextPlaces.first.map { places[$0].start } ?? Int.max
         var usableIndex = 0, lockedIndex = 0, freedIndex = 0
         while true {
             while usableIndex < free.usable.count, free.usable[usableIndex].size == 0 { usableIndex += 1 }
-            guard usableIndex + lockedIndex + freedIndex < total || !nextPlaces.isEmpty else { break }
+            guard usableIndex + lockedIndex + freedIndex < total || nextStart < .max else { break }
             let nextUsable = usableIndex < free.usable.count ? free.usable[usableIndex].offset : Int.max
             let nextLocked = lockedIndex < free.locked.count ? free.locked[lockedIndex].chunk.offset : Int.max
             let nextFreed = freedIndex < freed.count ? freed[freedIndex].offset : Int.max
             let least = min(nextUsable, nextLocked, nextFreed)
-            if let number = nextPlaces.first, places[number].start < least {
+            if nextStart < least, let number = nextPlaces.first {
                 nextPlaces.removeFirst()
                 let place = places[number]
                 if leavesRecord, number == places.count - 1 {
                     lists.entries.append((place.start, CommitRecord.size, version + 1))
                     lists.newest = max(lists.newest, version + 1)
                 }
-                lists.rests[number] = lists.entries.count
-                lists.entries.append((place.start, place.end - place.start, 0))
-                lists.largest = max(lists.largest, place.end - place.start)
+                lists.addRest(number, place)
+                nextStart = nextPlaces.first.map { places[$0].start } ?? .max
             } else if least == nextUsable {
                 try lists.add(free.usable[usableIndex], 0)
                 usableIndex += 1

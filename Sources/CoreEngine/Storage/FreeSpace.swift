@@ -34,8 +34,9 @@ struct FreeSpace {
     /// nothing else fits.
     private(set) var withheld: [FileChunk] = []
 
-    /// The version that is made next, plus one: the lists name it for the place of the record.
-    private var next: UInt64 = 0
+    /// The newest version that the lists of the next snapshot may name: that of a locked chunk, or the version after the
+    /// next one, which they name for the place of the record.
+    private(set) var newestVersion: UInt64 = 0
 
     /// Whether each hole is used, however small it is beside what is to be written.
     private var usesAllHoles = false
@@ -55,7 +56,7 @@ struct FreeSpace {
         pinned: [UInt64],
         beside space: PinnedSpace? = nil, groupStart: UInt64? = nil, pageSize: Int?
     ) throws(RealmError) {
-        next = (base ?? 0) + 2
+        newestVersion = (base ?? 0) + 2
         guard !lists.positions.isNull, !lists.lengths.isNull else { return }
         let positions = try store.integers(lists.positions), lengths = try store.integers(lists.lengths)
         let versions = lists.versions.isNull ? nil : try store.integers(lists.versions)
@@ -102,6 +103,7 @@ struct FreeSpace {
 
     /// Adds a chunk that is behind all others.
     mutating func lockAtEnd(_ chunk: FileChunk, version: UInt64) {
+        newestVersion = max(newestVersion, version)
         if let before = locked.last, before.version == version, before.chunk.end == chunk.offset {
             locked[locked.count - 1].chunk.size += chunk.size
         } else {
@@ -128,9 +130,6 @@ struct FreeSpace {
 
     /// Sum of all free space, usable or locked.
     var totalSize: Int { withheld.reduce(lockedSize + usableSize) { $0 + $1.size } }
-
-    /// The newest version that a list of the next snapshot may name.
-    var newestVersion: UInt64 { locked.reduce(next) { max($0, $1.version) } }
 
     private var lockedSize: Int { locked.reduce(0) { $0 + $1.chunk.size } }
 
